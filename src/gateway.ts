@@ -77,7 +77,7 @@ export interface GatewayExtras {
   readonly observe?: Observe;
   /** False: build everything, but leave listening to the caller. */
   readonly listen?: boolean;
-  /** Time that tokens, limits and mails go by; the machine's where none is given. */
+  /** Time that tokens, limits and emails go by; the machine's where none is given. */
   readonly clock?: Clock;
   /** Hashes and checks passwords; for tests, which need not pay for strong hashes. */
   readonly hasher?: PasswordHasher;

@@ -5,7 +5,7 @@
  */
 import { type AuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
 import type { EmailMessage } from '../email/message.ts';
-import { MailError } from '../email/transport/mail-error.ts';
+import { EmailError } from '../email/transport/email-error.ts';
 import { DatabaseError } from '../postgres/failure.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
@@ -39,7 +39,7 @@ export interface ChangeResult extends ReadResult {
   readonly warnings: readonly string[];
 }
 
-/** Hands a message over. @throws MailError */
+/** Hands a message over. @throws EmailError */
 export type DeliverMessage = (config: AuthConfig, message: EmailMessage) => Promise<void>;
 
 /** What the API is made of. */
@@ -134,7 +134,7 @@ export class ManagementApi {
       const { emailTrial } = await import('./templates/draft-schemas.ts');
       const message = buildTrial(readDraft(body, config, emailTrial), config, (body as { readonly to?: unknown }).to);
       await deliver(config, message).catch((error) => {
-        throw error instanceof MailError ? new ManagementError('send_failed', error.message) : error;
+        throw error instanceof EmailError ? new ManagementError('send_failed', error.message) : error;
       });
     });
   }

@@ -40,7 +40,7 @@ test('whose address somebody else claims signs up all the same, and has an accou
   const email = 'owner@x.test';
   const thief = await claim('one', email);
   expect((await auth.ask('/signup', { email, password })).status).toBe(200);
-  const { code } = await auth.mail(email);
+  const { code } = await auth.message(email);
   const { status, body } = await auth.ask('/verify', { type: 'email', email, token: code });
   expect({ status, email: body.user.email }).toEqual({ status: 200, email });
   expect(body.user.id).not.toBe(thief);
@@ -56,7 +56,7 @@ test('they can be invited, be made by an admin, and change to the address', asyn
   const { body } = await auth.ask('/token?grant_type=password', { email: 'made@x.test', password });
   const changed = await auth.ask('/user', { email: 'changed@x.test' }, { method: 'PUT', token: body.access_token });
   expect(changed.status).toBe(200);
-  expect(await auth.mails('changed@x.test')).toHaveLength(1);
+  expect(await auth.messages('changed@x.test')).toHaveLength(1);
 });
 
 test('an address that was proved at the provider is taken', async () => {
@@ -64,5 +64,5 @@ test('an address that was proved at the provider is taken', async () => {
   const made = await auth.askAdmin('/admin/users', { email: 'proved@x.test', password });
   expect(made).toMatchObject({ status: 422, body: { code: 'email_exists' } });
   await auth.ask('/signup', { email: 'proved@x.test', password });
-  expect(await auth.mails('proved@x.test')).toEqual([]);
+  expect(await auth.messages('proved@x.test')).toEqual([]);
 });

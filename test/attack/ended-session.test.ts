@@ -50,7 +50,7 @@ test('a change of the address that waited for the end of its session changes not
     () => auth.ask('/user', { email: 'thief@x.test', data: { thief: true } }, { method: 'PUT', token: stolen }),
   );
   expect(ended).toMatchObject({ status: 200 });
-  expect(await auth.mails('thief@x.test')).toEqual([]);
+  expect(await auth.messages('thief@x.test')).toEqual([]);
   const [row] = await database.query('select email, email_change, raw_user_meta_data from auth.users where id = $1', [
     id,
   ]);
@@ -72,7 +72,7 @@ test('an address is not changed without the second factor that came into use mea
     () => auth.ask('/user', { email: 'thief2@x.test' }, { method: 'PUT', token: other.access_token }),
   );
   expect(verified).toMatchObject({ status: 200 });
-  expect(await auth.mails('thief2@x.test')).toEqual([]);
+  expect(await auth.messages('thief2@x.test')).toEqual([]);
   expect(changed).toMatchObject(refused);
 });
 

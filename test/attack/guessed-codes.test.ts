@@ -42,13 +42,13 @@ test.each(Object.keys(requests) as (keyof typeof requests)[])(
     const auth = await serve({ mailer_secure_email_change_enabled: false });
     const email = `${type}@x.test`;
     expect((await requests[type](auth, email)).status).toBe(200);
-    const { code, link } = await auth.mail(email);
+    const { code, link } = await auth.message(email);
     await guess(auth, { type, email }, code, 10);
     expect(await auth.ask('/verify', { type, email, token: code })).toMatchObject({ body: { code: 'otp_expired' } });
     expect((await open(link)).location).toContain('otp_expired');
     const other = `other.${email}`;
     await requests[type](auth, other);
-    const second = await auth.mail(other);
+    const second = await auth.message(other);
     await guess(auth, { type, email: other }, second.code, 9);
     expect((await auth.ask('/verify', { type, email: other, token: second.code })).status).toBe(200);
   },
@@ -58,7 +58,7 @@ test('the guesses of two processes are counted together', async () => {
   const [one, two] = [await serve(), await serve({ mailer_otp_attempts: 10 })];
   const email = 'two@x.test';
   await one.ask('/signup', { email, password: 'a good password' });
-  const { code } = await one.mail(email);
+  const { code } = await one.message(email);
   await Promise.all([guess(one, { type: 'email', email }, code, 5), guess(two, { type: 'email', email }, code, 5)]);
   expect((await two.ask('/verify', { type: 'email', email, token: code })).body.code).toBe('otp_expired');
 });
@@ -67,7 +67,7 @@ test('no guess at a code is a guess at a link', async () => {
   const auth = await serve();
   const email = 'hash@x.test';
   await auth.ask('/signup', { email, password: 'a good password' });
-  const { code } = await auth.mail(email);
+  const { code } = await auth.message(email);
   const token = createHash('sha224').update(email).update(code).digest('hex');
   expect((await open(`${auth.url}/auth/v1/verify?type=email&token=${token}`)).location).toContain('otp_expired');
   expect((await auth.ask('/verify', { type: 'email', token_hash: token })).body.code).toBe('otp_expired');
@@ -78,7 +78,7 @@ test('the code that a change of the password needs dies of guesses, too', async 
   const { access_token: token } = await signedUp(auth, 'nonce@x.test');
   await database.query(`update auth.sessions set created_at = now() - interval '2 days'`);
   await auth.ask('/reauthenticate', undefined, { token });
-  const { code } = await auth.mail('nonce@x.test');
+  const { code } = await auth.message('nonce@x.test');
   const put = (nonce: string) => auth.ask('/user', { password: 'another password', nonce }, { method: 'PUT', token });
   for (let number = 1; number <= 10; number += 1) await put(wrongOf(code, number));
   expect((await put(code)).body.code).toBe('reauthentication_not_valid');

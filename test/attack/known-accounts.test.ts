@@ -122,10 +122,10 @@ test('an address gets one email in a minute, however often somebody asks', async
   const auth = await testAuth(database);
   await signedUp(auth, 'often@x.test');
   for (const path of ['/recover', '/otp', '/magiclink', '/recover']) await auth.ask(path, { email: 'often@x.test' });
-  expect(await auth.mails('often@x.test')).toHaveLength(2);
+  expect(await auth.messages('often@x.test')).toHaveLength(2);
   auth.pass(61);
   await auth.ask('/recover', { email: 'often@x.test' });
-  expect(await auth.mails('often@x.test')).toHaveLength(3);
+  expect(await auth.messages('often@x.test')).toHaveLength(3);
 });
 
 test('two sign-ups with different passwords within a minute keep neither, though only the first was mailed', async () => {
@@ -133,7 +133,7 @@ test('two sign-ups with different passwords within a minute keep neither, though
   const email = 'both@x.test';
   await auth.ask('/signup', { email, password: 'the password of a stranger' });
   expect((await auth.ask('/signup', { email, password })).status).toBe(200);
-  const { code: token } = await auth.mail(email);
+  const { code: token } = await auth.message(email);
   expect((await auth.ask('/verify', { type: 'email', email, token })).status).toBe(200);
   for (const given of ['the password of a stranger', password]) {
     expect((await auth.ask('/token?grant_type=password', { email, password: given })).body.code).toBe(

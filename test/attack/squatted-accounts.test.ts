@@ -55,8 +55,8 @@ async function furnish(email: string): Promise<{ readonly refreshToken: string; 
 }
 
 /** The code for typing, in the newest email. */
-const codeTo = async (auth: TestAuth, email: string) => (await auth.mail(email)).code;
-const linkTo = async (auth: TestAuth, email: string) => (await auth.mail(email)).link;
+const codeTo = async (auth: TestAuth, email: string) => (await auth.message(email)).code;
+const linkTo = async (auth: TestAuth, email: string) => (await auth.message(email)).link;
 const hashOf = (link: string) => new URL(link).searchParams.get('token');
 const verifyCode = async (auth: TestAuth, email: string, type: string) =>
   expect((await auth.ask('/verify', { type, email, token: await codeTo(auth, email) })).status).toBe(200);
@@ -241,7 +241,7 @@ test('an identity that a stranger was linking when the owner came is nobody’s'
   expect((await userWith(auth, email)).identities).toMatchObject([{ provider: 'email' }]);
 });
 
-test('the link of an anonymous user’s new address gives the account to whoever reads the mail, and to nobody else', async () => {
+test('the link of an anonymous user’s new address gives the account to whoever reads the email, and to nobody else', async () => {
   const auth = await serve({ external_anonymous_users_enabled: true });
   const { access_token: token } = (await auth.ask('/signup', { data: { role: 'thief' } })).body;
   await auth.ask('/user', { email: 'upgraded@x.test', password: thief }, { method: 'PUT', token });

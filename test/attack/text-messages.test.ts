@@ -16,7 +16,7 @@ const burst = 3;
 
 const texting = { sms_provider: 'capture', external_phone_enabled: true, mfa_phone_enroll_enabled: true, mfa_phone_verify_enabled: true } as const; // biome-ignore format: one configuration
 
-const received = async (auth: TestAuth, phone: string) => (await auth.mails(phone)).length;
+const received = async (auth: TestAuth, phone: string) => (await auth.messages(phone)).length;
 
 test('who enrolls a number again and again has it sent no more messages than who does so once', async () => {
   const auth = await testAuth(database, texting);

@@ -49,11 +49,11 @@ test('an invited user follows the link, signs in with it and sets a password', a
   expect(invited.body).toMatchObject({ email, user_metadata: { team: 'a' } });
   expect(invited.body.invited_at).toBeDefined();
   const signUp = await auth.ask('/resend', { type: 'signup', email });
-  expect([signUp.status, await auth.mails(email)]).toMatchObject([200, [{}]]);
-  const old = await auth.mail(email);
+  expect([signUp.status, await auth.messages(email)]).toMatchObject([200, [{}]]);
+  const old = await auth.message(email);
   await auth.askAdmin('/invite', { email });
   expect(fragmentOf((await open(old.link)).location).error_code).toBe('otp_expired');
-  const { location } = await open((await auth.mail(email)).link);
+  const { location } = await open((await auth.message(email)).link);
   const { access_token: token, type } = fragmentOf(location);
   expect(type).toBe('invite');
   expect((await auth.ask('/user', { password }, { method: 'PUT', token: token! })).status).toBe(200);
@@ -67,7 +67,7 @@ test('the sign-up of an invited user shows nothing of what the invitation says',
   const { body } = await auth.ask('/signup', { email: 'secret@x.test', password });
   expect(body.user_metadata).not.toHaveProperty('salary');
   expect(body).not.toHaveProperty('invited_at');
-  const { kind, code } = await auth.mail('secret@x.test');
+  const { kind, code } = await auth.message('secret@x.test');
   expect(kind).toBe('confirmation');
   // Somebody else may have asked: their password is not that of the one who has the address.
   expect((await auth.ask('/verify', { type: 'email', email: 'secret@x.test', token: code })).status).toBe(200);
@@ -96,13 +96,13 @@ test('an admin makes users as told, without any email', async () => {
     app_metadata: { plan: 'x', provider: 'email', providers: ['email', 'phone'] },
   });
   expect(body.phone_confirmed_at).toBeUndefined();
-  expect(await auth.mails('made@x.test')).toEqual([]);
+  expect(await auth.messages('made@x.test')).toEqual([]);
   expect((await auth.ask('/token?grant_type=password', { email: 'made@x.test', password })).status).toBe(200);
   await auth.askAdmin('/admin/users', { email: 'unproved@x.test', password });
   expect((await auth.ask('/token?grant_type=password', { email: 'unproved@x.test', password })).body.code).toBe(
     'email_not_confirmed',
   );
-  expect(await auth.mails('unproved@x.test')).toEqual([]);
+  expect(await auth.messages('unproved@x.test')).toEqual([]);
   const hash = '$2b$10$j8Tgma25oWeaOQoOgf5I8OT/IoEPAyOSo9Oo9JZr/kzjBut.W0HTG';
   expect((await auth.askAdmin('/admin/users', { email: 'hash@x.test', password_hash: hash })).status).toBe(200);
   expect((await auth.ask('/token?grant_type=password', { email: 'hash@x.test', password: 'x' })).status).toBe(400);
@@ -156,12 +156,12 @@ test('an admin changes users at once, and a new password ends all their sessions
 test('a link that went to an address which an admin has replaced proves nothing of the new one', async () => {
   const auth = await testAuth(database, { smtp_max_frequency: 0 });
   const { body: user } = await auth.ask('/signup', { email: 'typo@x.test', password });
-  const { link } = await auth.mail('typo@x.test');
+  const { link } = await auth.message('typo@x.test');
   expect((await change(auth, user.id, { email: 'righted@x.test' })).status).toBe(200);
   expect(fragmentOf((await open(link)).location).error_code).toBe('otp_expired');
   expect((await auth.askAdmin(`/admin/users/${user.id}`)).body).not.toHaveProperty('email_confirmed_at');
   await auth.ask('/resend', { type: 'signup', email: 'righted@x.test' });
-  expect(fragmentOf((await open((await auth.mail('righted@x.test')).link)).location).type).toBe('signup');
+  expect(fragmentOf((await open((await auth.message('righted@x.test')).link)).location).type).toBe('signup');
 });
 
 test('an invitation goes to an address whatever its case in the database', async () => {
@@ -169,7 +169,7 @@ test('an invitation goes to an address whatever its case in the database', async
   const { body: user } = await auth.ask('/signup', { email: 'byhand@x.test', password });
   await database.query(`update auth.users set email = 'ByHand@x.test' where id = $1::uuid`, [user.id]);
   expect((await auth.askAdmin('/invite', { email: 'byhand@x.test' })).status).toBe(200);
-  expect((await auth.mail('byhand@x.test')).kind).toBe('invite');
+  expect((await auth.message('byhand@x.test')).kind).toBe('invite');
 });
 
 test('text that is too long for the database is the fault of the request', async () => {
@@ -213,7 +213,7 @@ test('a link that was opened before a soft deletion signs nobody in after it', a
   const { user } = await signedUp(auth, 'opened@x.test');
   const code_challenge = 'v'.repeat(43);
   await auth.ask('/otp', { email: 'opened@x.test', code_challenge, code_challenge_method: 'plain' });
-  const { location } = await open((await auth.mail('opened@x.test')).link);
+  const { location } = await open((await auth.message('opened@x.test')).link);
   await remove(auth, user.id, { should_soft_delete: true });
   const exchange = { auth_code: queryOf(location).code, code_verifier: code_challenge };
   expect((await auth.ask('/token?grant_type=pkce', exchange)).body.code).toBe('flow_state_not_found');
@@ -271,7 +271,7 @@ test('a generated link works like that of an email, as link, as code and as hash
   expect((await generate('magiclink', { email: 'unknown@x.test' })).verification_type).toBe('signup');
   expect((await generate('recovery', { email: 'nobody@x.test' })).message).toBe('User with this email not found');
   expect((await generate('x')).message).toBe('Invalid email action link type requested: x');
-  expect(await auth.mails(email)).toEqual([]);
+  expect(await auth.messages(email)).toEqual([]);
 });
 
 test('where the new address alone confirms a change, there is no link for the one before', async () => {

@@ -108,7 +108,7 @@ test('factors are listed by their types, and removed with the level that they ga
   await mfa.challengeAndVerify({ factorId: app.id, code: app.code() });
   const { data: phone } = await mfa.enroll({ factorType: 'phone', phone: '+4917041', friendlyName: 'phone' });
   const { data: challenge } = await mfa.challenge({ factorId: phone.id, channel: 'sms' });
-  const { code } = await auth.mail('4917041');
+  const { code } = await auth.message('4917041');
   expect((await mfa.verify({ factorId: phone.id, challengeId: challenge.id, code })).error).toBeNull();
   const { data: list } = await mfa.listFactors();
   expect(list).toMatchObject({ all: [{}, {}], totp: [{ id: app.id }], phone: [{ id: phone.id, phone: '4917041' }] });

@@ -513,7 +513,7 @@ describe('a phone', () => {
     const { id } = enrolled.body;
     const { body } = await challenge(id, { channel: 'sms' });
     expect(body).toMatchObject({ type: 'phone', expires_at: Math.floor(auth.now() / 1000) + 300 });
-    const { text } = await auth.mail('4917021');
+    const { text } = await auth.message('4917021');
     expect(text).toMatch(/^Second factor: \d{8}$/);
     const code = text.slice(-8);
     expect(await verify(id, body.id, code === '00000000' ? '11111111' : '00000000')).toMatchObject(
@@ -538,7 +538,7 @@ describe('a phone', () => {
         message: expect.stringMatching(/^For security purposes, you can only request this after (39|40) seconds\.$/),
       },
     });
-    expect(await auth.mails('4917022')).toHaveLength(1);
+    expect(await auth.messages('4917022')).toHaveLength(1);
     auth.pass(40);
     expect((await challenge(body.id)).status).toBe(200);
   });
@@ -550,7 +550,7 @@ describe('a phone', () => {
     const { id } = (await dora.enroll({ factor_type: 'phone', phone: '+4917023' })).body;
     expect(await dora.list()).toMatchObject([{ id }]);
     const challenge = (await dora.challenge(id)).body.id;
-    const code = (await auth.mail('4917023')).text.slice(-8);
+    const code = (await auth.message('4917023')).text.slice(-8);
     const { body } = await dora.verify(id, challenge, code);
     const raised = factorsOf(auth, body.access_token);
     const again = await raised.enroll({ factor_type: 'phone', friendly_name: 'b', phone: '4917023' });
@@ -571,7 +571,7 @@ describe('a phone', () => {
     const raised = factorsOf(auth, (await eve.answer(app.id, app.code())).body.access_token);
     const again = await signInAgain(auth, eve.email);
     const challenge = (await again.challenge(id)).body.id;
-    const code = (await auth.mail('4917028')).text.slice(-8);
+    const code = (await auth.message('4917028')).text.slice(-8);
     expect(await again.verify(id, challenge, code)).toMatchObject(
       refusal(403, 'insufficient_aal', 'AAL2 required to enroll a new factor'),
     );
@@ -601,7 +601,7 @@ describe('a phone', () => {
     expect(await challenge(other)).toMatchObject(refusal(429, 'over_sms_send_rate_limit', 'SMS rate limit exceeded'));
     const { id } = (await enroll({ factor_type: 'phone', phone: '4917025' })).body;
     const { body } = await challenge(id);
-    expect(await auth.mails('4917025')).toEqual([]);
+    expect(await auth.messages('4917025')).toEqual([]);
     expect((await verify(id, body.id, '123456')).status).toBe(200);
   });
 

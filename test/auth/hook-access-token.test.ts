@@ -120,12 +120,12 @@ test('it is asked wherever an access token is made, and told how the user signed
   expect(planOf(await auth.ask('/signup', { data: {} }))).toBe('anonymous');
 
   await auth.ask('/otp', { email });
-  const { access_token } = fragmentOf((await open((await auth.mail(email)).link)).location);
+  const { access_token } = fragmentOf((await open((await auth.message(email)).link)).location);
   expect(claimsOf(access_token ?? '').plan).toBe('otp');
 
   const verifier = 'v'.repeat(50);
   await auth.ask('/otp', { email, code_challenge: verifier, code_challenge_method: 'plain' });
-  const { code } = queryOf((await open((await auth.mail(email)).link)).location);
+  const { code } = queryOf((await open((await auth.message(email)).link)).location);
   const exchanged = await auth.ask('/token?grant_type=pkce', { auth_code: code, code_verifier: verifier });
   expect(planOf(exchanged)).toBe('magiclink');
 
@@ -202,7 +202,7 @@ test('what it refuses is refused in its words, and nothing of the sign-in stays'
   const auth = await testAuth(database, webhook(server));
   const email = 'refused@x.test';
   await auth.ask('/signup', { email, password });
-  const { code } = await auth.mail(email);
+  const { code } = await auth.message(email);
   server.answer({ body: { error: { http_code: 403, message: 'Your account waits for approval.' } } });
   const verify = () => auth.ask('/verify', { type: 'email', email, token: code });
   const refusal = { status: 403, body: { code: 'unknown', message: 'Your account waits for approval.' } };
@@ -223,7 +223,7 @@ test('a link says in its fragment what the hook refused', async () => {
   server.answer({ body: { error: { http_code: 403, message: 'Not now' } } });
   const auth = await testAuth(database, webhook(server));
   await auth.ask('/signup', { email: 'link@x.test', password });
-  const { location } = await open((await auth.mail('link@x.test')).link);
+  const { location } = await open((await auth.message('link@x.test')).link);
   expect(fragmentOf(location)).toMatchObject({ error: 'access_denied', error_description: 'Not now' });
 });
 

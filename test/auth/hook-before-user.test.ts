@@ -77,11 +77,11 @@ test.each(ways)(
   async (_, path, body, user) => {
     const server = await startHookServer();
     const auth = await startWith(server);
-    const countMails = async () => (await auth.mails()).length;
-    const before = [await countUsers(), await countMails()];
+    const countMessages = async () => (await auth.messages()).length;
+    const before = [await countUsers(), await countMessages()];
     server.answer({ body: { error: { http_code: 422, message: 'Closed on Sundays' } } });
     expect(await auth.ask(path, body)).toMatchObject({ status: 422, body: { message: 'Closed on Sundays' } });
-    expect([await countUsers(), await countMails()]).toEqual(before);
+    expect([await countUsers(), await countMessages()]).toEqual(before);
     server.answer({ status: 204 });
     expect((await auth.ask(path, body)).status).toBe(200);
     expect(await countUsers()).toBe((before[0] ?? 0) + 1);

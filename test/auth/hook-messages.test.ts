@@ -68,7 +68,7 @@ test('a function queues emails in the transaction of what they are about', async
     site_url: 'http://localhost:54321/auth/v1',
     ...{ token_new: '', token_hash_new: '', old_email: '', old_phone: '', provider: '', factor_type: '' },
   });
-  expect(await auth.mails()).toEqual([]);
+  expect(await auth.messages()).toEqual([]);
   const verified = await supabase.auth.verifyOtp({ email: 'queue@x.test', token: email_data.token, type: 'email' });
   expect(verified.data.user.id).toBe(data.user.id);
 });
@@ -98,7 +98,7 @@ test('every email with a token has the facts to send it, and its tokens are good
   await auth.askAdmin('/invite', { email: 'invited@x.test' });
   expect(emailOf(server).email_action_type).toBe('invite');
   expect((await verifyHash('invite')).body.user).toMatchObject({ email: 'invited@x.test' });
-  expect([await auth.mails(), server.unsigned]).toEqual([[], []]);
+  expect([await auth.messages(), server.unsigned]).toEqual([[], []]);
 });
 
 test('a change at both addresses is one question, with codes and hashes crosswise', async () => {

@@ -328,7 +328,7 @@ test('links name the public address, or another host that the configuration allo
   const auth = await testAuth(database, { mailer_external_hosts: 'other.test, open.test:8443', smtp_max_frequency: 0 });
   const linkFor = async (host: string) => {
     await auth.ask('/signup', { email: 'host@x.test', password }, { headers: { 'x-forwarded-host': host } });
-    return /href="([^?"]*)/.exec((await auth.mail('host@x.test')).html)?.[1];
+    return /href="([^?"]*)/.exec((await auth.message('host@x.test')).html)?.[1];
   };
   expect(await linkFor('evil.test')).toBe('http://localhost:54321/auth/v1/verify');
   expect(await linkFor('other.test')).toBe('https://other.test/auth/v1/verify');

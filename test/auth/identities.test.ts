@@ -286,7 +286,7 @@ describe('the address of a user', () => {
     await auth.ask('/user', { email: next, phone: '4915100000012' }, { method: 'PUT', token: user.token });
     await auth.ask('/reauthenticate', undefined, { token: user.token });
     await auth.ask('/recover', { email });
-    const links = [(await auth.mail(email)).link, (await auth.mail(next)).link];
+    const links = [(await auth.message(email)).link, (await auth.message(next)).link];
     expect(await user.me()).toMatchObject({ new_email: next, new_phone: '4915100000012' });
     await user.unlink(user.emailIdentity);
     for (const link of links) expect(fragmentOf((await open(link)).location).error_code).toBe('otp_expired');

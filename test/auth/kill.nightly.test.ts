@@ -40,10 +40,10 @@ interface Occasion {
   goOn(ask: Ask, reply: AuthReply, isDone: boolean): Promise<void>;
 }
 
-type Prepare = (email: string, ask: Ask, mails: Mails) => Promise<Occasion>;
+type Prepare = (email: string, ask: Ask, hashSentTo: HashSentTo) => Promise<Occasion>;
 
 /** The hash in the newest email to an address. */
-type Mails = (email: string) => string;
+type HashSentTo = (email: string) => string;
 
 const admin = { key: serviceKey, token: serviceKey } as const;
 
@@ -63,15 +63,17 @@ const expired = { status: 403, body: { code: 'otp_expired' } };
 
 /** A flow that verifies a token by POST; `ask` sends its email. */
 function verification(type: string, request: (email: string, ask: Ask) => Promise<AuthReply>): Prepare {
-  return async (email, ask, mails) => {
+  return async (email, ask, hashSentTo) => {
     expect(await request(email, ask)).toMatchObject({ status: 200 });
-    const body = { type, token_hash: mails(email) };
+    const body = { type, token_hash: hashSentTo(email) };
     return {
       send: (again) => again('/verify', body),
       async goOn(again, reply, isDone) {
         expect(reply).toMatchObject(isDone ? expired : { status: 200, body: { access_token: expect.any(String) } });
         expect(await again('/recover', { email })).toMatchObject({ status: 200 });
-        expect(await again('/verify', { type: 'recovery', token_hash: mails(email) })).toMatchObject({ status: 200 });
+        expect(await again('/verify', { type: 'recovery', token_hash: hashSentTo(email) })).toMatchObject({
+          status: 200,
+        });
       },
     };
   };
@@ -79,13 +81,13 @@ function verification(type: string, request: (email: string, ask: Ask) => Promis
 
 /** A request that sends a link, whose answer is the same whether or not it has been sent before. */
 function linkRequest(type: string, prepare: Prepare): Prepare {
-  return async (email, ask, mails) => {
-    const occasion = await prepare(email, ask, mails);
+  return async (email, ask, hashSentTo) => {
+    const occasion = await prepare(email, ask, hashSentTo);
     return {
       ...occasion,
       async goOn(again, reply, isDone) {
         expect(reply).toMatchObject({ status: 200 });
-        expect(await again('/verify', { type, token_hash: mails(email) })).toMatchObject({ status: 200 });
+        expect(await again('/verify', { type, token_hash: hashSentTo(email) })).toMatchObject({ status: 200 });
         await occasion.goOn(again, reply, isDone);
       },
     };
@@ -147,10 +149,10 @@ const flows: Readonly<Record<string, Prepare>> = {
     await addUser(email);
     return once((ask) => ask('/otp', { email }));
   }),
-  'a link that is opened': async (email, ask, mails) => {
+  'a link that is opened': async (email, ask, hashSentTo) => {
     await addUser(email);
     await ask('/otp', { email });
-    const path = `/verify?type=magiclink&token=${mails(email)}`;
+    const path = `/verify?type=magiclink&token=${hashSentTo(email)}`;
     return once(
       (again) => again(path, undefined, { key: null }),
       async (again, reply, isDone) => {
@@ -160,11 +162,11 @@ const flows: Readonly<Record<string, Prepare>> = {
       },
     );
   },
-  'a code of the PKCE flow': async (email, ask, mails) => {
+  'a code of the PKCE flow': async (email, ask, hashSentTo) => {
     await addUser(email);
     const verifier = 'v'.repeat(43);
     await ask('/otp', { email, code_challenge: verifier, code_challenge_method: 'plain' });
-    const opened = await ask(`/verify?type=magiclink&token=${mails(email)}`, undefined, { key: null });
+    const opened = await ask(`/verify?type=magiclink&token=${hashSentTo(email)}`, undefined, { key: null });
     const code = new URL(opened.headers.get('location') ?? '').searchParams.get('code');
     return once(
       (again) => again('/token?grant_type=pkce', { auth_code: code, code_verifier: verifier }),
@@ -217,26 +219,26 @@ const flows: Readonly<Record<string, Prepare>> = {
       },
     );
   },
-  'change of the address': async (email, _ask, mails) => {
+  'change of the address': async (email, _ask, hashSentTo) => {
     const { token } = await addUser(email);
     return once(
       (ask) => ask('/user', { email: changeOf(email) }, { method: 'PUT', token }),
       async (ask, reply) => {
         expect(reply.status).toBe(200);
         for (const address of [email, changeOf(email)]) {
-          const body = { type: 'email_change', token_hash: mails(address) };
+          const body = { type: 'email_change', token_hash: hashSentTo(address) };
           expect(await ask('/verify', body)).toMatchObject({ status: 200 });
         }
         await expectSignIn(ask, changeOf(email));
       },
     );
   },
-  'first confirmation of a new address': async (email, ask, mails) => {
+  'first confirmation of a new address': async (email, ask, hashSentTo) => {
     const { token } = await addUser(email);
     await ask('/user', { email: changeOf(email) }, { method: 'PUT', token });
     const [first, second] = [email, changeOf(email)].map((address) => ({
       type: 'email_change',
-      token_hash: mails(address),
+      token_hash: hashSentTo(address),
     }));
     return once(
       (again) => again('/verify', first),
@@ -247,12 +249,12 @@ const flows: Readonly<Record<string, Prepare>> = {
       },
     );
   },
-  'second confirmation of a new address': async (email, ask, mails) => {
+  'second confirmation of a new address': async (email, ask, hashSentTo) => {
     const { token } = await addUser(email);
     await ask('/user', { email: changeOf(email) }, { method: 'PUT', token });
     const [first, second] = [email, changeOf(email)].map((address) => ({
       type: 'email_change',
-      token_hash: mails(address),
+      token_hash: hashSentTo(address),
     }));
     expect(await ask('/verify', first)).toMatchObject({ status: 200 });
     return once(
@@ -431,7 +433,7 @@ const readable = ['--prepared-statements', 'false'];
 async function startProcess(smtp: TestSmtpServer): Promise<Process> {
   const steps = createSteps();
   const postgres = await startPostgresProxy(steps, auth.database.url);
-  const mail = await startSmtpProxy(steps, smtp.port);
+  const mailServer = await startSmtpProxy(steps, smtp.port);
   const args = [
     'serve',
     '--port',
@@ -452,7 +454,7 @@ async function startProcess(smtp: TestSmtpServer): Promise<Process> {
       PGREFLECT_JWT_SECRET: secret,
       PGREFLECT_ACCESS_TOKEN: accessToken,
       PGREFLECT_SMTP_HOST: '127.0.0.1',
-      PGREFLECT_SMTP_PORT: String(mail.port),
+      PGREFLECT_SMTP_PORT: String(mailServer.port),
       PGREFLECT_SMTP_ADMIN_EMAIL: 'no-reply@app.test',
       PGREFLECT_SITE_URL: 'https://app.test',
       PGREFLECT_EXTERNAL_GOOGLE_ENABLED: 'true',
@@ -468,7 +470,7 @@ async function startProcess(smtp: TestSmtpServer): Promise<Process> {
     async kill() {
       command.signal('SIGKILL');
       await command.finished;
-      await Promise.all([postgres.stop(), mail.stop()]);
+      await Promise.all([postgres.stop(), mailServer.stop()]);
       await rolledBack();
     },
     async warnings() {
@@ -639,24 +641,24 @@ interface Progress {
 /** Requests held at once: each has a connection of its own. */
 const mostHeld = 30;
 /** Emails on their way at once: a process keeps five connections to its mail server, and the next request needs two. */
-const mostMails = 3;
+const mostEmails = 3;
 
 /** Runs flows on a process, each up to its next step, until enough are held. Flows that got to their end are noted. */
 async function runRound(
   { ask, steps }: Process,
   progress: ReadonlyMap<string, Progress>,
-  mails: Mails,
+  hashSentTo: HashSentTo,
 ): Promise<readonly Held[]> {
   const held: Held[] = [];
-  let mailsHeld = 0;
+  let emailsHeld = 0;
   const isFull = () => held.length >= mostHeld;
-  const mayRun = (name: string) => name !== configuration && !(sending.has(name) && mailsHeld >= mostMails);
+  const mayRun = (name: string) => name !== configuration && !(sending.has(name) && emailsHeld >= mostEmails);
   const pending = () => [...progress].filter(([name, { whole }]) => whole === null && mayRun(name));
   const run = async (flow: string, known: Progress): Promise<void> => {
     // No one of them is part of another one.
     const email = `flow${Object.keys(flows).indexOf(flow)}.${known.step}@x.test`;
     steps.pass();
-    const occasion = await flows[flow]!(email, ask, mails);
+    const occasion = await flows[flow]!(email, ask, hashSentTo);
     const before = await readState(flow, email);
     const stopped = steps.hold(known.step);
     const answered = occasion.send(ask).catch(() => null);
@@ -664,7 +666,7 @@ async function runRound(
     if (end === 'database' || end === 'mail server') {
       held.push({ flow, step: known.step, email, occasion, before });
       known.step += 1;
-      if (end === 'mail server') mailsHeld += 1;
+      if (end === 'mail server') emailsHeld += 1;
     } else {
       expect([flow, end?.status]).toEqual([flow, expect.toSatisfy((status) => status < 400)]);
       known.whole = difference(before, await readState(flow, email, before));
@@ -680,7 +682,7 @@ async function runRound(
 
 test('a kill at any step of a request leaves the state before it or the one after it', async () => {
   const smtp = await startSmtpServer({ tls: 'none' });
-  const mails: Mails = (email) => {
+  const hashSentTo: HashSentTo = (email) => {
     const message = smtp.messages.findLast(({ recipients }) => recipients.includes(email));
     return decodeURIComponent(
       /[?&]token=([^&"]+)/.exec(message?.parsed.html?.replaceAll('&amp;', '&') ?? '')?.[1] ?? '',
@@ -706,7 +708,7 @@ test('a kill at any step of a request leaves the state before it or the one afte
     next = startProcess(smtp);
     // Awaited after the round, which may fail first.
     next.catch(() => {});
-    const round = await runRound(current, progress, mails);
+    const round = await runRound(current, progress, hashSentTo);
     await current.kill();
     await expectInvariants();
     held = await Promise.all(

@@ -83,7 +83,7 @@ test('GitHub: an invitation may be for any address of the user; an address that 
     ],
   };
   await auth.askAdmin('/invite', { email: 'third@x.test' });
-  const token = new URL((await auth.mail('third@x.test')).link).searchParams.get('token');
+  const token = new URL((await auth.message('third@x.test')).link).searchParams.get('token');
   expect(await userOf(auth, await signIn(`&invite_token=${token}`))).toMatchObject({ email: 'third@x.test' });
   github.user = { ...octocat, id: 4, emails: [] };
   expect(queryOf(await signIn()).error_description).toBe('Error getting user email from external provider');

@@ -39,7 +39,7 @@ test('no password, token, code or address reaches the log', async () => {
   const email = 'logged@x.test';
   const session = await signedUp(auth, email, 'unusual password');
   await auth.ask('/recover', { email });
-  const { link, code } = await auth.mail(email);
+  const { link, code } = await auth.message(email);
   await open(link);
   await auth.ask('/token?grant_type=password', { email, password: 'another unusual password' });
   const log = JSON.stringify(auth.observations);
@@ -50,7 +50,7 @@ test('no password, token, code or address reaches the log', async () => {
   }
 });
 
-test('metadata with line breaks adds no header to the mail, and markup in it stays text', async () => {
+test('metadata with line breaks adds no header to the email, and markup in it stays text', async () => {
   const smtp = await startSmtpServer({ tls: 'none' });
   const auth = await testAuth(database, {
     smtp_host: '127.0.0.1',
@@ -82,7 +82,7 @@ test('a link never leads to a place that is not allowed', async () => {
   ];
   for (const trick of tricks) {
     await auth.ask(`/signup?redirect_to=${encodeURIComponent(trick)}`, { email: 'trick@x.test', password });
-    expect(new URL((await auth.mail('trick@x.test')).link).searchParams.get('redirect_to')).toBe('https://app.test');
+    expect(new URL((await auth.message('trick@x.test')).link).searchParams.get('redirect_to')).toBe('https://app.test');
   }
 });
 
@@ -91,7 +91,7 @@ test('a refresh token, a code or a link of one user is of no use with the name o
   const one = await signedUp(auth, 'one@x.test');
   const two = await signedUp(auth, 'two@x.test');
   await auth.ask('/recover', { email: 'one@x.test' });
-  const { code } = await auth.mail('one@x.test');
+  const { code } = await auth.message('one@x.test');
   const reply = await auth.ask('/verify', { type: 'recovery', email: 'two@x.test', token: code });
   expect(reply.body.code).toBe('otp_expired');
   const mine = await auth.ask('/token?grant_type=refresh_token', { refresh_token: one.refresh_token });

@@ -58,11 +58,11 @@ async function notifications(): Promise<readonly (readonly [string | undefined, 
   return smtp.messages.filter(isNotification).map(({ recipients, parsed }) => [recipients[0], parsed.subject]);
 }
 
-const mailsTo = (email: string) => smtp.messages.filter(({ recipients }) => recipients.includes(email));
-const mailTo = (email: string) => mailsTo(email).at(-1);
+const emailsTo = (email: string) => smtp.messages.filter(({ recipients }) => recipients.includes(email));
+const emailTo = (email: string) => emailsTo(email).at(-1);
 /** The last code: a notification, which comes when it comes, has none. */
 const codeTo = (email: string) =>
-  mailsTo(email)
+  emailsTo(email)
     .flatMap(({ parsed }) => />(\d{6})</.exec(parsed.html ?? '')?.[1] ?? [])
     .at(-1) ?? '';
 
@@ -81,7 +81,7 @@ async function changePassword(supabase: SupabaseClient, to = 'another password')
 
 async function changePhone(auth: TestAuth, supabase: SupabaseClient, phone: string): Promise<void> {
   expect((await supabase.auth.updateUser({ phone })).error).toBeNull();
-  const { code: token } = await auth.mail(phone);
+  const { code: token } = await auth.message(phone);
   expect((await supabase.auth.verifyOtp({ type: 'phone_change', phone, token })).error).toBeNull();
 }
 
@@ -90,7 +90,7 @@ test('a new password is told to the address of the user, once', async () => {
   const supabase = await signedIn(auth, 'password@x.test');
   await changePassword(supabase);
   expect(await notifications()).toEqual([['password@x.test', 'Your password was changed']]);
-  const { html = '' } = mailTo('password@x.test')?.parsed ?? {};
+  const { html = '' } = emailTo('password@x.test')?.parsed ?? {};
   expect(html).toContain('The password of your account password@x.test at https://app.test was changed.');
 });
 
@@ -115,7 +115,7 @@ test('a new address is told to the old one, when both have confirmed', async () 
   expect(await notifications()).toEqual([]);
   expect((await confirm(changed)).data.user.email).toBe(changed);
   expect(await notifications()).toEqual([[email, 'Your email address was changed']]);
-  expect(mailTo(email)?.parsed.html).toContain('was changed from old@x.test to new@x.test.');
+  expect(emailTo(email)?.parsed.html).toContain('was changed from old@x.test to new@x.test.');
 });
 
 test('a change that a link completes knows where the link leads to, and both addresses', async () => {
@@ -127,13 +127,13 @@ test('a change that a link completes knows where the link leads to, and both add
   });
   const supabase = await signedIn(auth, 'link@x.test');
   await supabase.auth.updateUser({ email: 'link2@x.test' }, { emailRedirectTo: 'https://app.test/settings' });
-  const link = /href="([^"]+)"/.exec(mailTo('link2@x.test')?.parsed.html ?? '')?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const link = /href="([^"]+)"/.exec(emailTo('link2@x.test')?.parsed.html ?? '')?.[1]?.replaceAll('&amp;', '&') ?? '';
   const url = new URL(link);
   expect((await open(`${auth.url}${url.pathname}${url.search}`)).location).toMatch(
     /^https:\/\/app\.test\/settings#access/,
   );
   expect(await notifications()).toEqual([['link@x.test', 'Your email address was changed']]);
-  const html = mailTo('link@x.test')?.parsed.html?.trim();
+  const html = emailTo('link@x.test')?.parsed.html?.trim();
   expect(html).toBe('<p>link@x.test, link2@x.test, https://app.test/settings</p>');
 });
 
@@ -151,10 +151,10 @@ test('a first number is told as an identity, another one as a change', async () 
   const supabase = await signedIn(auth, email);
   await changePhone(auth, supabase, '491801');
   expect(await notifications()).toEqual([[email, 'A sign-in method was added']]);
-  expect(mailTo(email)?.parsed.html).toContain('A sign-in method (phone) was added');
+  expect(emailTo(email)?.parsed.html).toContain('A sign-in method (phone) was added');
   await changePhone(auth, supabase, '491802');
   expect((await notifications())[1]).toEqual([email, 'Your phone number was changed']);
-  expect(mailTo(email)?.parsed.html).toContain('was changed from 491801 to 491802.');
+  expect(emailTo(email)?.parsed.html).toContain('was changed from 491801 to 491802.');
 });
 
 test('a number that counts as confirmed at once is told, too', async () => {
@@ -280,7 +280,7 @@ test('flag, subject and template that the management API sets are in the very ne
   await supabase.auth.updateUser({ data: { plan: 'gold' } });
   await changePassword(supabase);
   expect(await notifications()).toEqual([['managed@x.test', 'Password was changed at https://app.test']]);
-  expect(mailTo('managed@x.test')?.parsed.html?.trim()).toBe('<p>managed@x.test, gold, https://app.test</p>');
+  expect(emailTo('managed@x.test')?.parsed.html?.trim()).toBe('<p>managed@x.test, gold, https://app.test</p>');
   await patch({ mailer_notifications_password_changed_enabled: false });
   await changePassword(supabase, 'the third password');
   expect(await notifications()).toHaveLength(1);

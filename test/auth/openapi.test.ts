@@ -267,7 +267,7 @@ async function walkThroughSignIn({ auth, ask }: Walk): Promise<void> {
   await ask('/settings');
   await ask('/signup', { email, password, data: { plan: 'pro' }, code_challenge: null });
   await ask('/token?grant_type=password', { email, password });
-  const { code } = await auth.mail(email);
+  const { code } = await auth.message(email);
   const { body: session } = await ask('/verify', { type: 'email', email, token: code });
   // A second sign-up is answered as if there were no such user.
   await ask('/signup', { email, password });
@@ -283,14 +283,14 @@ async function walkThroughSignIn({ auth, ask }: Walk): Promise<void> {
   await ask('/magiclink', { email });
   auth.pass(120);
   await ask('/recover', { email });
-  const { link } = await auth.mail(email);
+  const { link } = await auth.message(email);
   await ask(link.slice(link.indexOf('/verify')), undefined, { key: null });
   auth.pass(120);
   await ask('/reauthenticate', undefined, { token });
   await ask('/user', { email: 'walker2@mail.test', data: { plan: null } }, { method: 'PUT', token });
   auth.pass(120);
   await ask('/resend', { type: 'email_change', email });
-  const { code: change } = await auth.mail(email);
+  const { code: change } = await auth.message(email);
   await ask('/verify', { type: 'email_change', email, token: change });
   await ask('/logout?scope=local', undefined, { method: 'POST', token });
   await walkIntoRefusals({ ask });

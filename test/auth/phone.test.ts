@@ -25,7 +25,7 @@ test('a sign-up by phone is confirmed with the code, and signs in with the passw
   });
   const early = await auth.ask('/token?grant_type=password', { phone: '491701', password });
   expect(early.body).toMatchObject({ code: 'phone_not_confirmed', message: 'Phone not confirmed' });
-  const { code, kind, text } = await auth.mail('491701');
+  const { code, kind, text } = await auth.message('491701');
   expect([kind, text]).toEqual(['sms', `Your code is ${code}`]);
   const verified = await auth.ask('/verify', { type: 'sms', phone: '+491701', token: code });
   expect(verified).toMatchObject({ status: 200, body: { user: { phone: '491701' } } });
@@ -50,11 +50,11 @@ test('the code of a number confirms no email address, not even as the hash of a 
   const auth = await testAuth(database, captured);
   const phone = '491707';
   const { body: user } = await auth.ask('/signup', { phone, password });
-  await auth.ask('/verify', { type: 'sms', phone, token: (await auth.mail(phone)).code });
+  await auth.ask('/verify', { type: 'sms', phone, token: (await auth.message(phone)).code });
   // As an identity leaves it whose provider has not verified the address.
   await database.query(`update auth.users set email = 'notmine@x.test' where id = $1::uuid`, [user.id]);
   await auth.ask('/otp', { phone });
-  const { code } = await auth.mail(phone);
+  const { code } = await auth.message(phone);
   for (const type of ['signup', 'email', 'invite']) {
     const { body } = await auth.ask('/verify', { type, token_hash: hashCode(phone, code) });
     expect(body.code).toBe('otp_expired');
@@ -67,12 +67,12 @@ test('a code without password works for new and for known numbers, for a minute'
   for (const _round of ['new', 'known']) {
     const { body } = await auth.ask('/otp', { phone: '491702' });
     expect(body.message_id).toMatch(/^[0-9a-f-]{36}$/);
-    const { code } = await auth.mail('491702');
+    const { code } = await auth.message('491702');
     expect((await auth.ask('/verify', { type: 'sms', phone: '491702', token: code })).status).toBe(200);
   }
   await auth.ask('/otp', { phone: '491702' });
   auth.pass(61);
-  const { code } = await auth.mail('491702');
+  const { code } = await auth.message('491702');
   expect((await auth.ask('/verify', { type: 'sms', phone: '491702', token: code })).body.code).toBe('otp_expired');
 });
 
@@ -81,7 +81,7 @@ test('a user of email adds a number', async () => {
   const { access_token: token } = await signedUp(auth, 'phone@x.test');
   const { body } = await auth.ask('/user', { phone: '491703' }, { method: 'PUT', token });
   expect(body).toMatchObject({ phone: '', new_phone: '491703' });
-  const { code } = await auth.mail('491703');
+  const { code } = await auth.message('491703');
   const verified = await auth.ask('/verify', { type: 'phone_change', phone: '491703', token: code });
   expect(verified.body.user).toMatchObject({ phone: '491703', app_metadata: { providers: ['email', 'phone'] } });
 });
@@ -93,7 +93,7 @@ test('nobody keeps a user from a number by asking for the same one later', async
     await signedUp(auth, 'blocks@x.test'),
   ];
   await auth.ask('/user', { phone: '491719' }, { method: 'PUT', token: own });
-  const { code } = await auth.mail('491719');
+  const { code } = await auth.message('491719');
   auth.pass(1);
   expect(await auth.ask('/user', { phone: '491719' }, { method: 'PUT', token: other })).toMatchObject({ status: 200 });
   const verified = await auth.ask('/verify', { type: 'phone_change', phone: '491719', token: code });
@@ -113,18 +113,18 @@ test('a code that got lost can be asked for again, and the one before is worth n
   const auth = await testAuth(database, captured);
   const phone = '491720';
   await auth.ask('/signup', { phone, password });
-  const { code: lost } = await auth.mail(phone);
+  const { code: lost } = await auth.message(phone);
   const again = await auth.ask('/resend', { type: 'sms', phone: `+${phone}` });
   expect(again).toMatchObject({ status: 200, body: { message_id: expect.stringMatching(/^[0-9a-f-]{36}$/) } });
-  const { code } = await auth.mail(phone);
+  const { code } = await auth.message(phone);
   expect((await auth.ask('/verify', { type: 'sms', phone, token: lost })).body.code).toBe('otp_expired');
   const { access_token: token } = (await auth.ask('/verify', { type: 'sms', phone, token: code })).body;
   // The same for a number that is asked for.
   const wanted = '491721';
   await auth.ask('/user', { phone: wanted }, { method: 'PUT', token });
-  const { code: first } = await auth.mail(wanted);
+  const { code: first } = await auth.message(wanted);
   expect((await auth.ask('/resend', { type: 'phone_change', phone })).status).toBe(200);
-  const { code: second } = await auth.mail(wanted);
+  const { code: second } = await auth.message(wanted);
   const verify = (text: string) => auth.ask('/verify', { type: 'phone_change', phone: wanted, token: text });
   expect((await verify(first)).body.code).toBe('otp_expired');
   expect((await verify(second)).body.user.phone).toBe(wanted);
@@ -134,15 +134,15 @@ test('sending again to a number says nothing of who there is, and sends nothing 
   const auth = await testAuth(database, captured);
   const phone = '491722';
   await auth.ask('/signup', { phone, password });
-  await auth.ask('/verify', { type: 'sms', phone, token: (await auth.mail(phone)).code });
-  const sent = await auth.mails();
+  await auth.ask('/verify', { type: 'sms', phone, token: (await auth.message(phone)).code });
+  const sent = await auth.messages();
   for (const [type, number] of [
     ['sms', phone],
     ['phone_change', phone],
     ['sms', '491799'],
   ] as const)
     expect(await auth.ask('/resend', { type, phone: number })).toMatchObject({ status: 200, body: {} });
-  expect(await auth.mails()).toEqual(sent);
+  expect(await auth.messages()).toEqual(sent);
 });
 
 test('where phones are no way to sign in, every request that is about one says so, and sends nothing', async () => {
@@ -158,6 +158,6 @@ test('where phones are no way to sign in, every request that is about one says s
     const { code, message: text } = reply.body;
     expect([path, reply.status, code, text]).toEqual([path, status, 'phone_provider_disabled', message]);
   }
-  expect(await off.mails(phone)).toEqual([]);
+  expect(await off.messages(phone)).toEqual([]);
   expect(await database.query('select 1 from auth.users where phone = $1', [phone])).toEqual([]);
 });

@@ -50,9 +50,9 @@ test('an identity is linked whatever its address, its owner hears of it, and it 
     ...{ id: user.id, email: 'linker@x.test', app_metadata: { provider: 'email', providers: ['email', 'keycloak'] } },
     identities: [{ provider: 'email' }, { provider: 'keycloak', email: 'elsewhere@y.test' }],
   });
-  const kinds = async () => (await auth.mails()).filter(({ to }) => to.startsWith('linker')).map(({ kind }) => kind);
+  const kinds = async () => (await auth.messages()).filter(({ to }) => to.startsWith('linker')).map(({ kind }) => kind);
   await expect.poll(kinds).toEqual(['identity_linked_notification', 'confirmation']);
-  expect((await auth.mail('linker@x.test')).text).toContain('keycloak');
+  expect((await auth.message('linker@x.test')).text).toContain('keycloak');
   const [event] = await database.query<{ ip_address: string }>(
     `select ip_address from auth.audit_log_entries
     where payload ->> 'action' = 'identity_linked' and payload ->> 'actor_id' = $1`,
@@ -187,7 +187,7 @@ test('an address that is not verified has to be confirmed before the user is let
   const kinds = 'select kind from pgreflect_queue.emails where user_id = $1 union all ';
   const told = `${kinds} select kind from auth.pgreflect_captured_email where recipient = $2`;
   expect(await database.query(told, [session.user.id, email])).toEqual([{ kind: 'confirmation' }]);
-  await auth.ask('/verify', { type: 'email', email, token: (await auth.mail(email)).code });
+  await auth.ask('/verify', { type: 'email', email, token: (await auth.message(email)).code });
   const { body: user } = await auth.ask('/user', undefined, { token: session.access_token });
   expect(user.email_confirmed_at).toEqual(expect.any(String));
 });

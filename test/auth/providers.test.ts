@@ -74,7 +74,7 @@ test('a new user of the provider comes back with a session, with the claims of t
   });
   expect(user.identities[0].identity_data).toEqual(identityData);
   // The first identity of an account is no news to its owner.
-  expect(await auth.mails(email)).toEqual([]);
+  expect(await auth.messages(email)).toEqual([]);
   auth.pass(1);
   person('new', { name: 'Renamed', email: 'moved@x.test' });
   const again = await userOf(auth, await signInAs(auth, 'new'));
@@ -119,8 +119,8 @@ test('who has proved the address to the provider gets the account that has it, a
     app_metadata: { provider: 'email', providers: ['email', 'keycloak'] },
   });
   expect(await actions(user.id)).toContain('identity_linked');
-  await expect.poll(async () => (await auth.mails(email))[0]?.kind).toBe('identity_linked_notification');
-  expect((await auth.mail(email)).text).toContain('keycloak');
+  await expect.poll(async () => (await auth.messages(email))[0]?.kind).toBe('identity_linked_notification');
+  expect((await auth.message(email)).text).toContain('keycloak');
   // The password is still good: the account had been confirmed.
   expect((await auth.ask('/token?grant_type=password', { email, password })).status).toBe(200);
   // Another user of the provider with that address is let in as well: it says that both have it.
@@ -132,7 +132,7 @@ test('whoever took an address without confirming it is put out when its owner co
   const auth = await withProvider();
   const email = person('late');
   await auth.ask('/signup', { email, password, data: { role: 'thief' } });
-  const { code } = await auth.mail(email);
+  const { code } = await auth.message(email);
   const user = await userOf(auth, await signInAs(auth, 'late'));
   expect(user).toMatchObject({
     email_confirmed_at: expect.any(String),
@@ -152,7 +152,7 @@ test('sessions, factors and pending changes of such a user end, too', async () =
   const { body: factor } = await auth.ask('/factors', { factor_type: 'totp' }, { token });
   expect(factor.totp.secret).toEqual(expect.any(String));
   await auth.ask('/user', { email: 'thief@x.test' }, { method: 'PUT', token });
-  const { link } = await auth.mail('thief@x.test');
+  const { link } = await auth.message('thief@x.test');
   person('rightful', { email });
   const user = await userOf(auth, await signInAs(auth, 'rightful'));
   expect(user).toMatchObject({ email, identities: [{ id: 'rightful' }] });
@@ -198,7 +198,7 @@ test('an address that the provider has not verified has to be confirmed by email
     error_description: 'Unverified email with keycloak. A confirmation email has been sent to your keycloak email',
   };
   expect([queryOf(stop), fragmentOf(stop)]).toEqual([refusal, { ...refusal, sb: '' }]);
-  const { link, kind, code } = await auth.mail(email);
+  const { link, kind, code } = await auth.message(email);
   expect([kind, new URL(link).searchParams.get('redirect_to')]).toEqual(['confirmation', 'https://ok.test/in']);
   expect(queryOf(await signInAs(auth, 'unproved')).error_code).toBe('over_email_send_rate_limit');
   await auth.ask('/verify', { type: 'email', email, token: code });
@@ -245,7 +245,7 @@ test('unverified addresses are enough where the configuration says so', async ()
   const allowing = await withProvider({ mailer_allow_unverified_email_sign_ins: true });
   const user = await userOf(allowing, await signInAs(allowing, 'trusted'));
   expect([user.email, user.email_confirmed_at]).toEqual([email, undefined]);
-  expect((await allowing.mail(email)).kind).toBe('confirmation');
+  expect((await allowing.message(email)).kind).toBe('confirmation');
   person('auto', { email_verified: undefined });
   const confirming = await withProvider({ mailer_autoconfirm: true });
   expect(await userOf(confirming, await signInAs(confirming, 'auto'))).toMatchObject({
@@ -306,7 +306,7 @@ test('an invitation is accepted by signing in with the address that was invited,
   const [email, other] = [person('guest'), person('notguest')];
   const invite = async (to: string) => {
     await auth.askAdmin('/invite', { email: to, data: { team: 'blue' } });
-    return new URL((await auth.mail(to)).link).searchParams.get('token')!;
+    return new URL((await auth.message(to)).link).searchParams.get('token')!;
   };
   const token = await invite(email);
   const stop = await signInAs(auth, 'notguest', { invite_token: token });
@@ -331,7 +331,7 @@ test('an invitation that is withdrawn on the way is not found at the end', async
   const auth = await withProvider();
   const email = person('uninvited');
   await auth.askAdmin('/invite', { email });
-  const token = new URL((await auth.mail(email)).link).searchParams.get('token');
+  const token = new URL((await auth.message(email)).link).searchParams.get('token');
   const { headers } = await auth.ask(`/authorize?provider=keycloak&login_hint=uninvited&invite_token=${token}`);
   await database.query('delete from auth.one_time_tokens t where t.token_hash = $1', [token]);
   const stop = await goThrough(auth, headers.get('location')!);
@@ -350,8 +350,8 @@ test('a mail server that is slow holds up nobody whose address is proved', async
   const smtp = await startSmtpServer({ tls: 'none' });
   const held = Promise.withResolvers<void>();
   smtp.behave({ kind: 'wait', until: held.promise });
-  const mail = { smtp_host: '127.0.0.1', smtp_port: String(smtp.port), smtp_admin_email: 'no-reply@app.test' };
-  const auth = await testAuth(database, keycloakValues(provider, mail), { authPoolSize: 2 });
+  const mailServer = { smtp_host: '127.0.0.1', smtp_port: String(smtp.port), smtp_admin_email: 'no-reply@app.test' };
+  const auth = await testAuth(database, keycloakValues(provider, mailServer), { authPoolSize: 2 });
   person('waiting', { email_verified: false });
   person('quick');
   const waiting = signInAs(auth, 'waiting');

@@ -40,7 +40,7 @@ test('a sign-in with a code: configuration and limit, user with lock, guess, eve
   const email = 'code@x.test';
   await signedUp(auth, email);
   await auth.ask('/otp', { email });
-  const { code } = await auth.mail(email);
+  const { code } = await auth.message(email);
   expect(await roundTripsOf(auth, '/verify', { type: 'email', email, token: code })).toBe(5);
 });
 

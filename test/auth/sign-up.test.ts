@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 const password = 'a good password';
 
-test('a new user gets a mail, has one identity and cannot sign in before the address is confirmed', async () => {
+test('a new user gets an email, has one identity and cannot sign in before the address is confirmed', async () => {
   const auth = await testAuth(database);
   const data = { plan: 'gold', sub: 'x', email: 'eve@x.test' };
   const reply = await auth.ask('/signup', { email: 'Ana@X.test', password, data });
@@ -34,16 +34,16 @@ test('a new user gets a mail, has one identity and cannot sign in before the add
   });
   expect(reply.body.confirmation_sent_at).toBeDefined();
   expect(reply.body.email_confirmed_at).toBeUndefined();
-  const { link } = await auth.mail('ana@x.test');
+  const { link } = await auth.message('ana@x.test');
   expect(new URL(link).searchParams.get('type')).toBe('email');
   const refused = await auth.ask('/token?grant_type=password', { email: 'ana@x.test', password });
   expect(refused).toMatchObject({ status: 400, body: { code: 'email_not_confirmed', message: 'Email not confirmed' } });
 });
 
-test('the link of the mail confirms the address and signs in, once', async () => {
+test('the link of the email confirms the address and signs in, once', async () => {
   const auth = await testAuth(database, { uri_allow_list: 'https://app.test/**' });
   await auth.ask('/signup?redirect_to=https://app.test/cb?a=1', { email: 'link@x.test', password });
-  const { link } = await auth.mail('link@x.test');
+  const { link } = await auth.message('link@x.test');
   const first = await open(link);
   expect(first.status).toBe(303);
   expect(first.location).toMatch(/^https:\/\/app\.test\/cb\?a=1#access_token=/);
@@ -73,14 +73,14 @@ test('a second sign-up has to wait, then sends a new link, and the password has 
   const auth = await testAuth(database);
   const email = 'again@x.test';
   await auth.ask('/signup', { email, password });
-  const old = await auth.mail(email);
+  const old = await auth.message(email);
   const soon = await auth.ask('/signup', { email, password });
   expect(soon.status).toBe(200);
-  expect(await auth.mails(email)).toHaveLength(1);
+  expect(await auth.messages(email)).toHaveLength(1);
   auth.pass(61);
   expect((await auth.ask('/signup', { email, password })).status).toBe(200);
   expect(fragmentOf((await open(old.link)).location).error_code).toBe('otp_expired');
-  await auth.ask('/verify', { type: 'email', email, token: (await auth.mail(email)).code });
+  await auth.ask('/verify', { type: 'email', email, token: (await auth.message(email)).code });
   const [right, wrong] = [password, 'another password'].map((given) =>
     auth.ask('/token?grant_type=password', { email, password: given }),
   );
@@ -93,7 +93,7 @@ test('the sign-up of a confirmed user looks like that of a new one, sends nothin
   const email = 'known@x.test';
   const { user } = await signedUp(auth, email);
   auth.pass(100);
-  const before = (await auth.mails(email)).length;
+  const before = (await auth.messages(email)).length;
   const fake = await auth.ask('/signup', { email, password: 'another password', data: { a: 1 } });
   const real = await auth.ask('/signup', { email: 'new@x.test', password, data: { a: 1 } });
   expect(fake.status).toBe(200);
@@ -108,7 +108,7 @@ test('the sign-up of a confirmed user looks like that of a new one, sends nothin
   expect(kindOf(fake)).toBe(kindOf(real));
   const names = ({ headers }: typeof fake) => [...headers.keys()].sort();
   expect(names(fake)).toEqual(names(real));
-  expect(await auth.mails(email)).toHaveLength(before);
+  expect(await auth.messages(email)).toHaveLength(before);
   const rows = await database.query('select count(*)::int as count from auth.users where email = $1', [email]);
   expect(rows).toEqual([{ count: 1 }]);
 });
@@ -118,7 +118,7 @@ test('where addresses count as confirmed, sign-up is sign-in, and a second one i
   const email = 'auto@x.test';
   const first = await auth.ask('/signup', { email, password });
   expect(first.body).toMatchObject({ token_type: 'bearer', user: { email, user_metadata: { email_verified: true } } });
-  expect(await auth.mails(email)).toEqual([]);
+  expect(await auth.messages(email)).toEqual([]);
   const second = await auth.ask('/signup', { email, password });
   expect(second).toMatchObject({
     status: 422,
@@ -131,7 +131,7 @@ test('of many simultaneous sign-ups with one address, one makes the user and non
   const email = 'rush@x.test';
   const replies = await Promise.all(Array.from({ length: 8 }, () => auth.ask('/signup', { email, password })));
   expect(replies.map(({ status }) => status)).toEqual(Array(8).fill(200));
-  expect(await auth.mails(email)).toHaveLength(1);
+  expect(await auth.messages(email)).toHaveLength(1);
 });
 
 test.each([
@@ -182,7 +182,7 @@ test('nobody signs up where that is switched off', async () => {
   expect(await database.query("select from auth.users where email = 'off@x.test'")).toEqual([]);
   // Who is there already, or is invited, is not meant.
   expect((await auth.askAdmin('/invite', { email: 'invited@x.test' })).status).toBe(200);
-  const { location } = await open((await auth.mail('invited@x.test')).link);
+  const { location } = await open((await auth.message('invited@x.test')).link);
   expect(fragmentOf(location).access_token).toBeDefined();
   expect((await auth.ask('/otp', { email: 'invited@x.test' })).status).toBe(200);
 });

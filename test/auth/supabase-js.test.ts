@@ -1,5 +1,5 @@
 /**
- * The published client, unmodified, against a listening gateway: from the sign-up over the mail to rows under row security.
+ * The published client, unmodified, against a listening gateway: from the sign-up over the email to rows under row security.
  */
 
 import { readFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ test('what else a client of Supabase asks for says that it is not here, and wher
   expect((await error.context.json()).message).toEqual(notHere);
 });
 
-test('sign-up, mail, code, a row under row security, refresh, sign-out', async () => {
+test('sign-up, email, code, a row under row security, refresh, sign-out', async () => {
   const auth = await testAuth(database);
   const supabase = clientOf(auth);
   const email = 'ana@x.test';
@@ -57,7 +57,7 @@ test('sign-up, mail, code, a row under row security, refresh, sign-out', async (
   expect(early.error).toMatchObject({ code: 'email_not_confirmed', status: 400 });
   const wrong = await supabase.auth.verifyOtp({ type: 'email', email, token: '000000' });
   expect(wrong.error).toMatchObject({ code: 'otp_expired' });
-  const { code } = await auth.mail(email);
+  const { code } = await auth.message(email);
   const { data, error } = await supabase.auth.verifyOtp({ type: 'email', email, token: code });
   expect(error).toBeNull();
   const token = data.session.access_token;
@@ -80,7 +80,7 @@ test('in the PKCE flow the code of the link becomes a session, and a recovery is
   supabase.auth.onAuthStateChange((event: string) => events.push(event));
   const email = 'pkce@x.test';
   await supabase.auth.signUp({ email, password });
-  const follow = async () => new URL((await open((await auth.mail(email)).link)).location).searchParams.get('code');
+  const follow = async () => new URL((await open((await auth.message(email)).link)).location).searchParams.get('code');
   expect((await supabase.auth.exchangeCodeForSession(await follow())).data.user.email).toBe(email);
   await supabase.auth.resetPasswordForEmail(email);
   expect((await supabase.auth.exchangeCodeForSession(await follow())).error).toBeNull();
@@ -95,19 +95,19 @@ test('one-time sign-in, change of the address, weak passwords and anonymous user
   const weak = await supabase.auth.signUp({ email: 'weak@x.test', password: 'abc' });
   expect(weak.error).toMatchObject({ name: 'AuthWeakPasswordError', reasons: ['length'] });
   expect((await supabase.auth.signInWithOtp({ email: 'otp@x.test' })).error).toBeNull();
-  const { code } = await auth.mail('otp@x.test');
+  const { code } = await auth.message('otp@x.test');
   await supabase.auth.verifyOtp({ type: 'email', email: 'otp@x.test', token: code });
   await supabase.auth.updateUser({ email: 'otp2@x.test', data: { a: 1 } });
   const first = await supabase.auth.verifyOtp({
     type: 'email_change',
     email: 'otp@x.test',
-    token: (await auth.mail('otp@x.test')).code,
+    token: (await auth.message('otp@x.test')).code,
   });
   expect(first).toMatchObject({ error: null, data: { user: null, session: null } });
   const second = await supabase.auth.verifyOtp({
     type: 'email_change',
     email: 'otp2@x.test',
-    token: (await auth.mail('otp2@x.test')).code,
+    token: (await auth.message('otp2@x.test')).code,
   });
   expect(second.data.user).toMatchObject({ email: 'otp2@x.test', user_metadata: { a: 1 } });
   expect((await supabase.auth.reauthenticate()).error).toBeNull();
@@ -130,7 +130,7 @@ test('the admin functions work with the service key', async () => {
   expect((await admin.getUserById(id)).error).toMatchObject({ code: 'user_not_found', status: 404 });
 });
 
-test('a browser that follows the link of the mail ends on the application, signed in', async () => {
+test('a browser that follows the link of the email ends on the application, signed in', async () => {
   const script = readFileSync(clientScript, 'utf8');
   const app = createServer((request, response) => {
     const isScript = request.url === '/supabase.js';
@@ -150,7 +150,7 @@ test('a browser that follows the link of the mail ends on the application, signe
     `${start}.auth.signUp(${JSON.stringify({ email, password })}).then(({ error }) => error)`,
   );
   expect(error).toBeNull();
-  await page.goto((await auth.mail(email)).link);
+  await page.goto((await auth.message(email)).link);
   expect(page.url()).toMatch(new RegExp(`^${site}/`));
   const signedIn = await page.evaluate(`${start}.auth.getUser().then(({ data }) => data.user.email)`);
   expect(signedIn).toBe(email);

@@ -19,7 +19,7 @@ test('one template has other texts for users with other metadata', async () => {
   });
   const texts = async (email: string, data: object) => {
     await auth.ask('/signup', { email, password, data });
-    const { subject, html } = await auth.mail(email);
+    const { subject, html } = await auth.message(email);
     return [subject, html];
   };
   expect(await texts('gold@x.test', { plan: 'gold' })).toEqual(['Welcome, dear', '<p>Plan gold</p>']);
@@ -27,7 +27,7 @@ test('one template has other texts for users with other metadata', async () => {
   expect(await texts('none@x.test', {})).toEqual(['Welcome', '<p>No plan</p>']);
 });
 
-test('whatever users say of themselves, they get their mail', async () => {
+test('whatever users say of themselves, they get their email', async () => {
   const auth = await testAuth(database, {
     mailer_subjects_confirmation: '{{ if eq .Data.language "en" }}Welcome{{ else }}Hallo{{ end }}',
     mailer_templates_confirmation_content: `<p>{{ slice .Data.name 0 1 }}|{{ len .Data.teams }}|{{ index .Data.teams 0 }}|{{ .Data.a.b }}</p>
@@ -37,7 +37,7 @@ test('whatever users say of themselves, they get their mail', async () => {
     const email = `chooses${number}@x.test`;
     const data = { language, name: 42, teams: number, a: 'text', age: 'old', format: [1] };
     expect(await auth.ask('/signup', { email, password, data })).toMatchObject({ status: 200 });
-    expect(await auth.mail(email)).toMatchObject({ subject: 'Hallo', html: expect.stringContaining('<p>|0||</p>') });
+    expect(await auth.message(email)).toMatchObject({ subject: 'Hallo', html: expect.stringContaining('<p>|0||</p>') });
   }
   const told = auth.observations.filter(({ kind }) => kind === 'template_tolerated');
   expect(told).toHaveLength(5);
@@ -51,7 +51,7 @@ test('strict templates fail where Go fails, if the operator wants that', async (
   });
   const body = { email: 'strict@x.test', password, data: { language: 42 } };
   expect(await auth.ask('/signup', body)).toMatchObject({ status: 500 });
-  expect(await auth.mails('strict@x.test')).toEqual([]);
+  expect(await auth.messages('strict@x.test')).toEqual([]);
 });
 
 test('the variable for the redirect is where the link leads, never an address that was refused', async () => {
@@ -64,20 +64,20 @@ test('the variable for the redirect is where the link leads, never an address th
   await signedUp(auth, email);
   const redirectOf = async (asked: string, referer?: string) => {
     await auth.ask(`/recover?redirect_to=${asked}`, { email }, referer ? { headers: { referer } } : {});
-    return (await auth.mail(email)).html;
+    return (await auth.message(email)).html;
   };
   expect(await redirectOf('https://app.test/reset')).toBe('<p>https://app.test/reset</p>');
   expect(await redirectOf('https://evil.test/')).toBe('<p>https://app.test</p>');
   expect(await redirectOf('https://evil.test/', 'https://app.test/page')).toBe('<p>https://app.test/page</p>');
 });
 
-test('the code in the mail is the one that is accepted, the hash the one of the link', async () => {
+test('the code in the email is the one that is accepted, the hash the one of the link', async () => {
   const auth = await testAuth(database, {
     mailer_templates_confirmation_content: '<p>{{ .Token }}|{{ .TokenHash }}|{{ .ConfirmationURL }}</p>',
   });
   const email = 'parts@x.test';
   await auth.ask('/signup', { email, password });
-  const [token, hash, link] = (await auth.mail(email)).text.trim().split('|');
+  const [token, hash, link] = (await auth.message(email)).text.trim().split('|');
   expect(token).toMatch(/^[0-9]{6}$/);
   expect(new URL(link ?? '').searchParams.get('token')).toBe(hash);
   expect((await auth.ask('/verify', { type: 'email', email, token })).status).toBe(200);

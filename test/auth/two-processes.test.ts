@@ -85,8 +85,8 @@ beforeAll(async () => {
   [first, second] = await Promise.all([startProcess(oldKeys), startProcess(newKeys)]);
 });
 
-const lastMail = () => smtp.messages.at(-1);
-const codeOf = () => />(\d{6})</.exec(lastMail()?.parsed.html ?? '')?.[1];
+const lastEmail = () => smtp.messages.at(-1);
+const codeOf = () => />(\d{6})</.exec(lastEmail()?.parsed.html ?? '')?.[1];
 
 /** Signs a user up at one process and confirms at the other. */
 async function signedUp(email: string): Promise<AuthReply['body']> {
@@ -96,7 +96,7 @@ async function signedUp(email: string): Promise<AuthReply['body']> {
   return body;
 }
 
-test('a template that is changed at one is in the very next mail of the other', async () => {
+test('a template that is changed at one is in the very next email of the other', async () => {
   for (const number of [1, 2, 3, 4, 5]) {
     const [changing, sending] = number % 2 ? [first, second] : [second, first];
     const subject = `Welcome, number ${number}`;
@@ -106,7 +106,7 @@ test('a template that is changed at one is in the very next mail of the other', 
     });
     const email = `template-${number}@x.test`;
     expect((await sending.ask('/signup', { email, password })).status).toBe(200);
-    expect(lastMail()?.parsed).toMatchObject({
+    expect(lastEmail()?.parsed).toMatchObject({
       subject,
       html: expect.stringMatching(`<p>${subject}: \\d{6}</p>`),
     });

@@ -54,7 +54,7 @@ test.each(['null', '[1]', '"text"'])('metadata that are %s in the database are e
   expect([status, body.user?.user_metadata, body.user?.app_metadata]).toEqual([200, {}, {}]);
   expect((await update(auth, body.access_token, { data: { a: 1 } })).body.user_metadata).toEqual({ a: 1 });
   await auth.ask('/recover', { email });
-  const { code } = await auth.mail(email);
+  const { code } = await auth.message(email);
   const { body: recovered } = await auth.ask('/verify', { type: 'recovery', email, token: code });
   expect(recovered.user.app_metadata).toEqual({ provider: 'email', providers: ['email'] });
 });
@@ -65,7 +65,7 @@ test('a new password ends the other sessions and the pending links, and must be 
   const { access_token: token } = await signedUp(auth, email);
   const other = (await auth.ask('/token?grant_type=password', { email, password })).body;
   await auth.ask('/recover', { email });
-  const { link } = await auth.mail(email);
+  const { link } = await auth.message(email);
   expect(await update(auth, token, { password })).toMatchObject({
     status: 422,
     body: { code: 'same_password', message: 'New password should be different from the old password.' },
@@ -93,7 +93,7 @@ test('an old session needs a code for a new password, once', async () => {
     body: { code: 'reauthentication_needed', message: 'Password update requires reauthentication' },
   });
   expect(await auth.ask('/reauthenticate', undefined, { token })).toMatchObject({ status: 200, body: {} });
-  const { code: nonce, kind } = await auth.mail(email);
+  const { code: nonce, kind } = await auth.message(email);
   expect(kind).toBe('reauthentication');
   const wrong = nonce === '111111' ? '222222' : '111111';
   expect(await update(auth, token, { password: 'third password', nonce: wrong })).toMatchObject({
@@ -133,7 +133,7 @@ describe('the code for a new password', () => {
     const token = await sign({ sub: user.id, aud: 'authenticated', role: 'authenticated' });
     expect((await update(auth, token, { password: 'other password' })).body.code).toBe('reauthentication_needed');
     await auth.ask('/reauthenticate', undefined, { token });
-    const { code: nonce } = await auth.mail('no-session@x.test');
+    const { code: nonce } = await auth.message('no-session@x.test');
     expect((await update(auth, token, { password: 'other password', nonce })).status).toBe(200);
     expect((await auth.ask('/user', undefined, { token: access_token })).body.code).toBe('session_not_found');
   });
@@ -142,7 +142,7 @@ describe('the code for a new password', () => {
     const auth = await testAuth(database, asking);
     const token = await oldSession(auth, 'refused@x.test');
     await auth.ask('/reauthenticate', undefined, { token });
-    const { code: nonce } = await auth.mail('refused@x.test');
+    const { code: nonce } = await auth.message('refused@x.test');
     expect((await update(auth, token, { password, nonce })).body.code).toBe('same_password');
     expect((await update(auth, token, { password: 'other password', nonce })).status).toBe(200);
   });
@@ -153,7 +153,7 @@ describe('the code for a new password', () => {
     const nonces = [];
     for (const _round of ['replaced', 'too old']) {
       await auth.ask('/reauthenticate', undefined, { token });
-      nonces.push((await auth.mail('late@x.test')).code);
+      nonces.push((await auth.message('late@x.test')).code);
     }
     const change = (bearer: string, nonce?: string) => update(auth, bearer, { password: 'other password', nonce });
     expect(await change(token, nonces[0])).toMatchObject(notValid);
@@ -176,7 +176,7 @@ describe('the code for a new password', () => {
     const captured = { external_phone_enabled: true, sms_provider: 'capture', sms_max_frequency: 0 } as const;
     const auth = await testAuth(database, { ...asking, ...captured });
     await auth.ask('/signup', { phone, password });
-    const { body } = await auth.ask('/verify', { type: 'sms', phone, token: (await auth.mail(phone)).code });
+    const { body } = await auth.ask('/verify', { type: 'sms', phone, token: (await auth.message(phone)).code });
     auth.pass(day + 1);
     const token = body.access_token;
     const replies = [];
@@ -184,7 +184,7 @@ describe('the code for a new password', () => {
       const sent = await auth.ask('/reauthenticate', undefined, { token });
       expect(sent.body.message_id).toMatch(/^[0-9a-f-]{36}$/);
       auth.pass(seconds);
-      replies.push(await update(auth, token, { password: 'other password', nonce: (await auth.mail(phone)).code }));
+      replies.push(await update(auth, token, { password: 'other password', nonce: (await auth.message(phone)).code }));
     }
     expect(replies).toMatchObject([notValid, { status: 200 }]);
   });
@@ -231,7 +231,7 @@ test('a change of the address is confirmed at both addresses, in any order', asy
   const { access_token: token } = await signedUp(auth, old);
   const pending = await update(auth, token, { email: 'Fresh@x.test' });
   expect(pending.body).toMatchObject({ email: old, new_email: fresh });
-  const [toOld, toNew] = [await auth.mail(old), await auth.mail(fresh)];
+  const [toOld, toNew] = [await auth.message(old), await auth.message(fresh)];
   expect([toOld.kind, toNew.kind]).toEqual(['email_change', 'email_change']);
   expect(toOld.code).not.toBe(toNew.code);
   const first = await open(toNew.link);
@@ -251,7 +251,7 @@ test('the first code of a change answers what to do next', async () => {
   const auth = await testAuth(database);
   const { access_token: token } = await signedUp(auth, 'first@x.test');
   await update(auth, token, { email: 'second@x.test' });
-  const { code } = await auth.mail('first@x.test');
+  const { code } = await auth.message('first@x.test');
   const { body } = await auth.ask('/verify', { type: 'email_change', email: 'first@x.test', token: code });
   const msg = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
   expect(body).toEqual({ msg, code: '200' });
@@ -261,24 +261,24 @@ test('a new request for another address kills the links of the first', async () 
   const auth = await testAuth(database, { smtp_max_frequency: 0 });
   const { access_token: token } = await signedUp(auth, 'change@x.test');
   await update(auth, token, { email: 'one@x.test' });
-  const old = [await auth.mail('change@x.test'), await auth.mail('one@x.test')];
+  const old = [await auth.message('change@x.test'), await auth.message('one@x.test')];
   await open(old[1]!.link);
   await update(auth, token, { email: 'two@x.test' });
   for (const { link } of old) expect(fragmentOf((await open(link)).location).error_code).toBe('otp_expired');
   await auth.ask('/resend', { type: 'email_change', email: 'change@x.test' });
-  await open((await auth.mail('change@x.test')).link);
-  expect((await open((await auth.mail('two@x.test')).link)).location).toContain('type=email_change');
+  await open((await auth.message('change@x.test')).link);
+  expect((await open((await auth.message('two@x.test')).link)).location).toContain('type=email_change');
 });
 
 test('without the secure change only the new address confirms; the same address in another case changes nothing', async () => {
   const auth = await testAuth(database, { mailer_secure_email_change_enabled: false });
   const { access_token: token } = await signedUp(auth, 'simple@x.test');
-  const before = (await auth.mails()).length;
+  const before = (await auth.messages()).length;
   expect((await update(auth, token, { email: 'Simple@X.test' })).body).not.toHaveProperty('new_email');
-  expect(await auth.mails()).toHaveLength(before);
+  expect(await auth.messages()).toHaveLength(before);
   await update(auth, token, { email: 'simpler@x.test' });
-  expect(await auth.mails()).toHaveLength(before + 1);
-  expect((await open((await auth.mail('simpler@x.test')).link)).location).toContain('access_token=');
+  expect(await auth.messages()).toHaveLength(before + 1);
+  expect((await open((await auth.message('simpler@x.test')).link)).location).toContain('access_token=');
 });
 
 test('both emails of a change name both addresses, and have a code and a link of their own', async () => {
@@ -287,7 +287,7 @@ test('both emails of a change name both addresses, and have a code and a link of
     mailer_templates_email_change_content:
       '<p>{{ .Email }}|{{ .NewEmail }}|{{ .SendingTo }}|{{ .Token }}|{{ .TokenHash }}|{{ .ConfirmationURL }}</p>',
   });
-  const variables = async (to: string) => (await auth.mail(to)).text.trim().split('|');
+  const variables = async (to: string) => (await auth.message(to)).text.trim().split('|');
   const { access_token: token } = await signedUp(auth, 'from@x.test');
   await update(auth, token, { email: 'to@x.test' });
   const [old, fresh] = [await variables('from@x.test'), await variables('to@x.test')];
@@ -307,7 +307,7 @@ test('where addresses count as confirmed the emails of a change are sent all the
   expect((await update(auth, token, { email: 'auto-new@x.test' })).body).toMatchObject({
     new_email: 'auto-new@x.test',
   });
-  const links = [(await auth.mail('auto-old@x.test')).link, (await auth.mail('auto-new@x.test')).link];
+  const links = [(await auth.message('auto-old@x.test')).link, (await auth.message('auto-new@x.test')).link];
   expect((await open(links[0]!)).location).toContain('access_token=');
   expect((await auth.ask('/user', undefined, { token })).body.email).toBe('auto-new@x.test');
   expect(fragmentOf((await open(links[1]!)).location).error_code).toBe('otp_expired');
@@ -318,11 +318,11 @@ test('a new password kills the links of a change, the address stays pending, and
   const [email, next] = ['pending@x.test', 'pending-new@x.test'];
   const { access_token: token } = await signedUp(auth, email);
   await update(auth, token, { email: next });
-  const dead = await auth.mail(next);
+  const dead = await auth.message(next);
   expect((await update(auth, token, { password: 'other password' })).body.new_email).toBe(next);
   expect(fragmentOf((await open(dead.link)).location).error_code).toBe('otp_expired');
   await auth.ask('/resend', { type: 'email_change', email });
-  for (const to of [next, email]) await open((await auth.mail(to)).link);
+  for (const to of [next, email]) await open((await auth.message(to)).link);
   expect((await auth.ask('/user', undefined, { token })).body.email).toBe(next);
 });
 
@@ -334,7 +334,7 @@ test('in the PKCE flow the first link of a change leads back with a message, the
   const refused = await update(auth, token, { email: 'pkce-new@x.test', code_challenge });
   expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
   await update(auth, token, { email: 'pkce-new@x.test', code_challenge, code_challenge_method: 's256' });
-  const links = [(await auth.mail('pkce-old@x.test')).link, (await auth.mail('pkce-new@x.test')).link];
+  const links = [(await auth.message('pkce-old@x.test')).link, (await auth.message('pkce-new@x.test')).link];
   for (const link of links) expect(new URL(link).searchParams.get('token')).toMatch(/^pkce_[0-9a-f]{56}$/);
   const first = (await open(links[1]!)).location;
   expect([queryOf(first).message, fragmentOf(first).message]).toEqual(
@@ -349,7 +349,7 @@ test('an address that somebody takes before a change is complete stays theirs', 
   const auth = await testAuth(database, { mailer_secure_email_change_enabled: false });
   const { access_token: token } = await signedUp(auth, 'slow@x.test');
   await update(auth, token, { email: 'wanted@x.test' });
-  const { link, code } = await auth.mail('wanted@x.test');
+  const { link, code } = await auth.message('wanted@x.test');
   await auth.askAdmin('/admin/users', { email: 'wanted@x.test' });
   expect(fragmentOf((await open(link)).location).error_code).toBe('email_exists');
   const typed = await auth.ask('/verify', { type: 'email_change', email: 'wanted@x.test', token: code });
@@ -402,7 +402,7 @@ test('an anonymous user becomes one with an address', async () => {
   // An empty text is no change.
   const pending = await update(auth, token, { email: '', phone: '', data: { a: 1 } });
   expect(pending.body).toMatchObject({ new_email: 'named@x.test', is_anonymous: true });
-  const { code } = await auth.mail('named@x.test');
+  const { code } = await auth.message('named@x.test');
   await auth.ask('/verify', { type: 'email_change', email: 'named@x.test', token: code });
   const { body } = await auth.ask('/user', undefined, { token });
   expect(body).toMatchObject({ email: 'named@x.test', is_anonymous: false, app_metadata: { providers: ['email'] } });

@@ -31,7 +31,7 @@ const expired = { status: 403, body: { code: 'otp_expired', message: 'Token has 
 async function requested(auth: TestAuth, path: string, email: string, more: object = {}) {
   const reply = await auth.ask(path, { email, ...more });
   expect(reply.status).toBe(200);
-  return auth.mail(email);
+  return auth.message(email);
 }
 
 const hashOf = (link: string) => new URL(link).searchParams.get('token') ?? '';
@@ -155,7 +155,7 @@ test('in the PKCE flow the link gives a code, which the verifier exchanges once'
   expect((await open(link)).location).toMatch(/\?error=access_denied&error_code=otp_expired&.*#error=access_denied/);
 });
 
-test('the hash and the code of a PKCE mail are good for a program, which needs no code of a flow', async () => {
+test('the hash and the code of a PKCE email are good for a program, which needs no code of a flow', async () => {
   const auth = await testAuth(database, { smtp_max_frequency: 0 });
   const email = 'pkce-hash@x.test';
   const { code } = await requested(auth, '/signup', email, { password, ...pkce });
@@ -205,11 +205,11 @@ test('a PKCE link whose flow is gone says so and is not used up', async () => {
   expect((await auth.ask('/verify', { type: 'email', email: 'gone@x.test', token: code })).status).toBe(200);
 });
 
-test('a magic link is for confirmed users, others get the sign-up mail; the newer link kills the older', async () => {
+test('a magic link is for confirmed users, others get the sign-up email; the newer link kills the older', async () => {
   const auth = await testAuth(database);
   const email = 'magic@x.test';
   expect((await requested(auth, '/otp', email, { data: { a: 1 } })).kind).toBe('confirmation');
-  await open((await auth.mail(email)).link);
+  await open((await auth.message(email)).link);
   const recovery = await requested(auth, '/recover', email);
   expect(recovery.kind).toBe('recovery');
   auth.pass(61);
@@ -245,7 +245,7 @@ test('a hash is accepted under the types of its token only', async () => {
   const { location } = await open(link.replace('type=magiclink', 'type=recovery'));
   expect(fragmentOf(location).type).toBe('recovery');
   await auth.askAdmin('/invite', { email: 'types-invited@x.test' });
-  const invitation = hashOf((await auth.mail('types-invited@x.test')).link);
+  const invitation = hashOf((await auth.message('types-invited@x.test')).link);
   expect((await auth.ask('/verify', { type: 'signup', token_hash: invitation })).status).toBe(200);
 });
 

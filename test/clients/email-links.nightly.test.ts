@@ -1,6 +1,6 @@
 /**
  * The patterns of links in emails, each as the program of examples/email-links: its template is stored through the management
- * API, its mail is delivered, a browser follows the link and ends with the session; a second time the link is refused.
+ * API, its email is delivered, a browser follows the link and ends with the session; a second time the link is refused.
  */
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
@@ -29,23 +29,23 @@ async function submit(page: Page, form: string, fields: Readonly<Record<string, 
   await page.click(`${form} [type=submit]`);
 }
 
-/** Asks the page of a pattern for the mail of a sign-up. */
+/** Asks the page of a pattern for the email of a sign-up. */
 async function signUp(page: Page, origin: string, email: string): Promise<void> {
   await page.goto(origin);
   await expectStatus(page, 'Not signed in');
   await submit(page, '#sign-up', { email, password });
-  await expectStatus(page, `A mail is on its way to ${email}`);
+  await expectStatus(page, `An email is on its way to ${email}`);
 }
 
-/** Follows the one link of the newest mail to an address. */
-async function followMail(links: EmailLinks, page: Page, email: string): Promise<void> {
-  await links.openMail(page, email);
+/** Follows the one link of the newest email to an address. */
+async function followEmail(links: EmailLinks, page: Page, email: string): Promise<void> {
+  await links.openEmail(page, email);
   await page.click('a');
 }
 
-/** Where the one link of the newest mail to an address leads. */
-async function linkInMail(links: EmailLinks, page: Page, email: string): Promise<string> {
-  await links.openMail(page, email);
+/** Where the one link of the newest email to an address leads. */
+async function linkInEmail(links: EmailLinks, page: Page, email: string): Promise<string> {
+  await links.openEmail(page, email);
   return page.locator('a').evaluate((link) => (link as unknown as { href: string }).href);
 }
 
@@ -56,11 +56,11 @@ describe('{{ .ConfirmationURL }}', () => {
     const page = await newPage(browser);
     const email = 'confirmation-url@x.test';
     await signUp(page, origin, email);
-    await followMail(links, page, email);
+    await followEmail(links, page, email);
     await expectStatus(page, `Signed in as ${email}`);
     expect(page.url()).toBe(`${origin}/#`);
     const again = await newPage(browser);
-    await followMail(links, again, email);
+    await followEmail(links, again, email);
     await expectStatus(again, refused);
     expect(again.url()).toMatch(/#error=access_denied&error_code=otp_expired&/);
   });
@@ -71,7 +71,7 @@ describe('{{ .ConfirmationURL }}', () => {
     const page = await newPage(browser);
     await signUp(page, origin, 'too-late@x.test');
     links.auth.pass(3601);
-    await followMail(links, page, 'too-late@x.test');
+    await followEmail(links, page, 'too-late@x.test');
     await expectStatus(page, refused);
   });
 
@@ -82,7 +82,7 @@ describe('{{ .ConfirmationURL }}', () => {
     const email = 'led-away@x.test';
     await links.auth.ask('/signup?redirect_to=https://evil.test/', { email, password });
     // Also where somebody changes the link itself.
-    const link = new URL(await linkInMail(links, page, email));
+    const link = new URL(await linkInEmail(links, page, email));
     expect(link.searchParams.get('redirect_to')).toBe(origin);
     link.searchParams.set('redirect_to', 'https://evil.test/');
     await page.goto(link.href);
@@ -98,13 +98,13 @@ describe('an own page with {{ .TokenHash }}', () => {
     const page = await newPage(browser);
     const email = 'forgetful@x.test';
     await signUp(page, origin, email);
-    await followMail(links, page, email);
+    await followEmail(links, page, email);
     await expectStatus(page, `Signed in as ${email}`);
     const elsewhere = await newPage(browser);
     await elsewhere.goto(origin);
     await submit(elsewhere, '#forgotten', { email });
-    await expectStatus(elsewhere, `A mail is on its way to ${email}`);
-    await followMail(links, elsewhere, email);
+    await expectStatus(elsewhere, `An email is on its way to ${email}`);
+    await followEmail(links, elsewhere, email);
     await expectStatus(elsewhere, `Signed in as ${email}`);
     expect(elsewhere.url()).toBe(`${origin}/confirm.html`);
     await submit(elsewhere, '#new-password', { password: 'another good password' });
@@ -113,29 +113,29 @@ describe('an own page with {{ .TokenHash }}', () => {
     const fresh = await links.auth.ask('/token?grant_type=password', { email, password: 'another good password' });
     expect([old.status, fresh.status]).toEqual([400, 200]);
     const again = await newPage(browser);
-    await followMail(links, again, email);
+    await followEmail(links, again, email);
     await expectStatus(again, refused);
     expect(await again.locator('#new-password').isVisible()).toBe(false);
   });
 
-  test('a change of the address counts when the links in both mails were followed, each once', async () => {
+  test('a change of the address counts when the links in both emails were followed, each once', async () => {
     const links = await startEmailLinks(database, 'own-page');
     const origin = await links.serve('own-page');
     const page = await newPage(browser);
     const [before, after] = ['old-address@x.test', 'new-address@x.test'];
     await signUp(page, origin, before);
-    await followMail(links, page, before);
+    await followEmail(links, page, before);
     await expectStatus(page, `Signed in as ${before}`);
     await page.goto(origin);
     await submit(page, '#change', { email: after });
-    await expectStatus(page, `A mail is on its way to ${after}`);
-    await followMail(links, page, after);
-    await expectStatus(page, 'Confirmed. Now follow the link in the mail to your other address');
-    await followMail(links, page, after);
+    await expectStatus(page, `An email is on its way to ${after}`);
+    await followEmail(links, page, after);
+    await expectStatus(page, 'Confirmed. Now follow the link in the email to your other address');
+    await followEmail(links, page, after);
     await expectStatus(page, refused);
-    await followMail(links, page, before);
+    await followEmail(links, page, before);
     await expectStatus(page, `Signed in as ${after}`);
-    await followMail(links, page, before);
+    await followEmail(links, page, before);
     await expectStatus(page, refused);
   });
 });
@@ -150,10 +150,10 @@ describe('a page that asks for the code, {{ .Token }}', () => {
       await page.goto(origin);
       await submit(page, '#ask', { email });
       await expectStatus(page, `A code is on its way to ${email}`);
-      const mail = links.mailsTo(email).at(-1)!;
-      const [code = ''] = /^\d{6}/.exec(mail.parsed.subject ?? '') ?? [];
-      expect(mail.parsed.html, kind).not.toContain('href');
-      expect(mail.parsed.html, kind).toContain(`<strong>${code}</strong>`);
+      const sent = links.emailsTo(email).at(-1)!;
+      const [code = ''] = /^\d{6}/.exec(sent.parsed.subject ?? '') ?? [];
+      expect(sent.parsed.html, kind).not.toContain('href');
+      expect(sent.parsed.html, kind).toContain(`<strong>${code}</strong>`);
       await submit(page, '#enter', { code: code === '000000' ? '000001' : '000000' });
       await expectStatus(page, refused);
       await submit(page, '#enter', { code });
@@ -164,14 +164,14 @@ describe('a page that asks for the code, {{ .Token }}', () => {
   });
 });
 
-describe('the page with a button, for mails that are opened by scanners first', () => {
+describe('the page with a button, for emails that are opened by scanners first', () => {
   test('an invitation that scanners opened is still good; the button uses it up', async () => {
     const links = await startEmailLinks(database, 'button');
     const origin = await links.serve('button');
     const email = 'invited@x.test';
     expect(await links.run('invite', [email])).toEqual({ code: 0, text: `Invited ${email}` });
     const page = await newPage(browser);
-    const link = await linkInMail(links, page, email);
+    const link = await linkInEmail(links, page, email);
     expect(link.startsWith(`${origin}/confirm.html?confirmation_url=http%3a%2f%2flocalhost`)).toBe(true);
     // A scanner asks for the link, and another renders the page and looks for more links.
     for (const method of ['HEAD', 'GET']) expect((await fetch(link, { method })).status).toBe(200);
@@ -182,7 +182,7 @@ describe('the page with a button, for mails that are opened by scanners first', 
     await page.click('a');
     await page.click('#confirm');
     await expectStatus(page, `Signed in as ${email}`);
-    await followMail(links, page, email);
+    await followEmail(links, page, email);
     await page.click('#confirm');
     await expectStatus(page, refused);
   });
@@ -193,7 +193,7 @@ describe('the page with a button, for mails that are opened by scanners first', 
     const page = await newPage(browser);
     const email = 'button@x.test';
     await signUp(page, origin, email);
-    await followMail(links, page, email);
+    await followEmail(links, page, email);
     await page.click('#confirm');
     await expectStatus(page, `Signed in as ${email}`);
   });
@@ -221,7 +221,7 @@ describe('the page with a button, for mails that are opened by scanners first', 
       expect(await page.locator('#confirm').isVisible(), target).toBe(false);
     }
     await page.goto(`${origin}/confirm.html`);
-    await expectStatus(page, 'This link is not complete. Copy all of it from the mail.');
+    await expectStatus(page, 'This link is not complete. Copy all of it from the email.');
     // The page stays ours where another site would put its own around the button.
     const frame = await newPage(browser);
     await frame.setContent(`<iframe src="${origin}/confirm.html"></iframe>`);
@@ -237,15 +237,15 @@ describe('a server with the session in cookies', () => {
     const email = 'server@x.test';
     await page.goto(origin);
     await submit(page, 'form', { email });
-    await expectStatus(page, `A mail is on its way to ${email}`);
+    await expectStatus(page, `An email is on its way to ${email}`);
     const elsewhere = await newPage(browser);
-    await followMail(links, elsewhere, email);
+    await followEmail(links, elsewhere, email);
     await expectStatus(elsewhere, `Signed in as ${email}`);
     const cookies = await elsewhere.context().cookies();
     expect(cookies.length).toBeGreaterThan(0);
     for (const cookie of cookies) expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax' });
     expect(await elsewhere.evaluate('document.cookie')).toBe('');
-    await followMail(links, page, email);
+    await followEmail(links, page, email);
     await expectStatus(page, refused);
     await elsewhere.goto(origin);
     await elsewhere.click('[type=submit]');
@@ -261,18 +261,18 @@ describe('a server with the session in cookies', () => {
     const ask = async () => {
       await page.goto(origin);
       await submit(page, 'form', { email });
-      await expectStatus(page, `A mail is on its way to ${email}`);
+      await expectStatus(page, `An email is on its way to ${email}`);
     };
     await ask();
     const thief = await newPage(browser);
-    await followMail(links, thief, email);
+    await followEmail(links, thief, email);
     expect(await thief.locator('#status').textContent()).toContain('code verifier');
     expect(await thief.context().cookies()).toEqual([]);
     links.auth.pass(1);
     await ask();
-    await followMail(links, page, email);
+    await followEmail(links, page, email);
     await expectStatus(page, `Signed in as ${email}`);
-    await followMail(links, page, email);
+    await followEmail(links, page, email);
     await expectStatus(page, refused);
   });
 
@@ -301,22 +301,22 @@ describe('a server with the session in cookies', () => {
 describe('a deep link into an app', () => {
   const allowed = { uri_allow_list: 'com.example.notes://**' };
 
-  /** Follows the link of the newest mail up to the app's scheme, where the operating system takes over. */
+  /** Follows the link of the newest email up to the app's scheme, where the operating system takes over. */
   async function followToApp(links: EmailLinks, page: Page, email: string): Promise<string> {
-    await links.openMail(page, email);
+    await links.openEmail(page, email);
     const redirect = page.waitForResponse((response) => response.status() === 303);
     await page.click('a');
     return (await (await redirect).headerValue('location')) ?? '';
   }
 
-  test('the link of the mail opens the app, which has the session then, once', async () => {
+  test('the link of the email opens the app, which has the session then, once', async () => {
     const links = await startEmailLinks(database, 'deep-link');
     await links.configure(allowed);
     const page = await newPage(browser);
     const email = 'deep-link@x.test';
     const device = { SESSION_FILE: links.newFile() };
     const asked = await links.run('deep-link', ['sign-in', email], device);
-    expect(asked).toEqual({ code: 0, text: `A mail is on its way to ${email}` });
+    expect(asked).toEqual({ code: 0, text: `An email is on its way to ${email}` });
     const link = await followToApp(links, page, email);
     expect(link).toMatch(/^com\.example\.notes:\/\/signed-in\?code=[\w-]+$/);
     const other = await links.run('deep-link', [link], { SESSION_FILE: links.newFile() });
@@ -333,7 +333,7 @@ describe('a deep link into an app', () => {
     const email = 'invited-to-app@x.test';
     const device = { SESSION_FILE: links.newFile() };
     expect((await links.run('invite', [email])).code).toBe(0);
-    const link = await linkInMail(links, page, email);
+    const link = await linkInEmail(links, page, email);
     expect(link).toMatch(/^com\.example\.notes:\/\/invited\?token_hash=[0-9a-f]{56}&type=invite$/);
     expect(await links.run('deep-link', [link], device)).toEqual({ code: 0, text: `Signed in as ${email}` });
     expect(await links.run('deep-link', [link], device)).toEqual({ code: 1, text: refused });

@@ -313,16 +313,16 @@ test('the file of a template and the configuration file are followed while it ru
       headers: { apikey },
       body: JSON.stringify({ email, password: 'a good password' }),
     });
-  const mailTo = async (address: string) => {
-    const mails = await fetch(url.replace('/graphql/v1', `/studio/inbox.json?to=${address}`));
-    return ((await mails.json()) as { html: string }[])[0]?.html;
+  const emailTo = async (address: string) => {
+    const answer = await fetch(url.replace('/graphql/v1', `/studio/inbox.json?to=${address}`));
+    return ((await answer.json()) as { html: string }[])[0]?.html;
   };
   await signUp('ana@mail.test');
-  await expect.poll(() => mailTo('ana@mail.test')).toBe('first');
+  await expect.poll(() => emailTo('ana@mail.test')).toBe('first');
   write('confirm.html', 'second\n{{ end }}');
   await command.until(/content, line 2, column \d+: .*the previous one is used/);
   await signUp('bob@mail.test');
-  await expect.poll(() => mailTo('bob@mail.test')).toBe('first');
+  await expect.poll(() => emailTo('bob@mail.test')).toBe('first');
   write('pgreflect.toml', `[auth]\nenable_signup = false\n${table}`);
   await command.until(/Reloaded the start values of the auth configuration/);
   expect((await signUp('eve@mail.test')).status).toBe(422);

@@ -7,9 +7,9 @@ import { createInbox } from '../../src/email/transport/inbox.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { sampleMessage } from '../support/email.ts';
-import { mailDatabase } from '../support/mail-database.ts';
+import { emailDatabase } from '../support/email-database.ts';
 
-const { database, openPool } = await mailDatabase();
+const { database, openPool } = await emailDatabase();
 const [pool, otherPool] = [openPool(), openPool()];
 const inbox = createInbox(pool);
 const inboxUrl = 'http://localhost:54321/studio/inbox';
@@ -47,9 +47,9 @@ test('a message is kept as a page, as text and as it would be sent', async () =>
 test('the newest come first, whichever process kept them', async () => {
   const transports = [transportOn(pool), transportOn(otherPool)];
   for (const number of [1, 2, 3, 4]) {
-    await transports[number % 2]?.send(sampleMessage({ mailer_subjects_recovery: `Mail ${number}` }));
+    await transports[number % 2]?.send(sampleMessage({ mailer_subjects_recovery: `Email ${number}` }));
   }
-  expect((await inbox.read()).map(({ subject }) => subject)).toEqual(['Mail 4', 'Mail 3', 'Mail 2', 'Mail 1']);
+  expect((await inbox.read()).map(({ subject }) => subject)).toEqual(['Email 4', 'Email 3', 'Email 2', 'Email 1']);
 });
 
 test('one recipient can be asked for, in any case', async () => {

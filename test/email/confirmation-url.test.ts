@@ -21,7 +21,7 @@ test.each([
   );
 });
 
-test('the type of the sign-up mail is a choice of the configuration, and of whoever makes the link', () => {
+test('the type of the sign-up email is a choice of the configuration, and of whoever makes the link', () => {
   const original = layerAuthConfig({ mailer_confirmation_link_type: 'signup' });
   expect(buildConfirmationUrl('confirmation', original, link)).toContain('&type=signup&');
   expect(buildConfirmationUrl('confirmation', config, { ...link, type: 'signup' })).toContain('&type=signup&');

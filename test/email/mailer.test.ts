@@ -7,10 +7,10 @@ import { createInbox } from '../../src/email/transport/inbox.ts';
 import { createMailer, type Mailer } from '../../src/email/transport/mailer.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { sampleMessage } from '../support/email.ts';
-import { mailDatabase } from '../support/mail-database.ts';
+import { emailDatabase } from '../support/email-database.ts';
 import { startSmtpServer, trustTestAuthority } from '../support/smtp-server.ts';
 
-const { openPool } = await mailDatabase();
+const { openPool } = await emailDatabase();
 const pool = openPool();
 const inbox = createInbox(pool);
 beforeAll(() => trustTestAuthority());

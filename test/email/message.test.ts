@@ -219,7 +219,7 @@ describe('switches of the configuration', () => {
     expect(build('recovery').messageId).not.toBe(first.messageId);
   });
 
-  test('extra headers name the kind of mail, join their values and leave out what is empty', () => {
+  test('extra headers name the kind of email, join their values and leave out what is empty', () => {
     const smtp_headers = JSON.stringify({
       'X-Tag': ['$messageType', '', 'b'],
       'X-Empty': [],

@@ -12,10 +12,10 @@ import { createLogger } from '../../src/shared/logger.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { heldClock } from '../support/auth.ts';
 import { sampleMessage } from '../support/email.ts';
-import { mailDatabase } from '../support/mail-database.ts';
+import { emailDatabase } from '../support/email-database.ts';
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
 
-const { database, openPool } = await mailDatabase();
+const { database, openPool } = await emailDatabase();
 const pools = [openPool(), openPool()] as const;
 const userId = '11111111-1111-4111-8111-111111111111';
 const lifetimeSeconds = 3 * 24 * 3600;

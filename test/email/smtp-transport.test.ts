@@ -3,7 +3,7 @@
  */
 import { networkInterfaces } from 'node:os';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { MailError } from '../../src/email/transport/mail-error.ts';
+import { EmailError } from '../../src/email/transport/email-error.ts';
 import type { SmtpSettings } from '../../src/email/transport/smtp-settings.ts';
 import { createSmtpTransport, type SmtpTransportOptions } from '../../src/email/transport/smtp-transport.ts';
 import type { EmailTransport } from '../../src/email/transport/transport.ts';
@@ -31,8 +31,8 @@ async function failure(work: Promise<void>): Promise<{ readonly code: string; re
     () => new Error('it was sent'),
     (reason) => reason,
   );
-  expect(error).toBeInstanceOf(MailError);
-  return error as MailError;
+  expect(error).toBeInstanceOf(EmailError);
+  return error as EmailError;
 }
 
 describe('a message that arrives', () => {

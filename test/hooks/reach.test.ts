@@ -99,7 +99,7 @@ describe('an address that the management API has stored', () => {
     expect(visits()).toBe(0);
   });
 
-  test('leads no mail there', async () => {
+  test('sends no email there', async () => {
     let visits = 0;
     const server = createSocketServer((socket) => {
       visits += 1;

@@ -9,10 +9,10 @@ import { createMailer } from '../../src/email/transport/mailer.ts';
 import { createAuthenticator } from '../../src/http/server/authenticate.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server/server.ts';
 import { sampleMessage } from '../support/email.ts';
+import { emailDatabase } from '../support/email-database.ts';
 import { serviceKey, smallExecutor, testConfig } from '../support/http.ts';
-import { mailDatabase } from '../support/mail-database.ts';
 
-const { database, openPool } = await mailDatabase();
+const { database, openPool } = await emailDatabase();
 const pool = openPool();
 const mailer = createMailer({ database: pool, authUrl: 'http://x/auth/v1', inboxUrl: '', observe: () => {} });
 const accessToken = 'sbp_0123456789012345678901234567890123456789';

@@ -159,8 +159,8 @@ describe('a trial', () => {
     const { status } = await post('/emails/send', { ...draft, to: 'me@mail.test' });
     expect(status).toBe(200);
     const headers = { authorization: `Bearer ${token}` };
-    const mails = await (await fetch(`${managed.gateway.url}/studio/inbox.json`, { headers })).json();
-    expect(mails).toMatchObject([{ to: 'me@mail.test', subject: 'Trial 123456', html: '<p>Hi Ada Lovelace</p>' }]);
+    const emails = await (await fetch(`${managed.gateway.url}/studio/inbox.json`, { headers })).json();
+    expect(emails).toMatchObject([{ to: 'me@mail.test', subject: 'Trial 123456', html: '<p>Hi Ada Lovelace</p>' }]);
     expect((await managed.get()).body.mailer_subjects_magic_link).toBe(defaultTemplates.magic_link.subject);
   });
 

@@ -1,5 +1,5 @@
 /**
- * Bodies of emails in files and at addresses: which text the next mail has.
+ * Bodies of emails in files and at addresses: which text the next email has.
  */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -21,17 +21,17 @@ beforeAll(async () => {
 
 let addresses = 0;
 
-/** The confirmation mail that a new user gets. */
-async function nextMail(auth: TestAuth) {
+/** The confirmation email that a new user gets. */
+async function nextEmail(auth: TestAuth) {
   addresses += 1;
   const email = `user${addresses}@mail.test`;
   await auth.ask('/signup', { email, password: 'a good password' });
-  return auth.mail(email);
+  return auth.message(email);
 }
 
-/** Waits until mails have the text. */
-async function mailsHave(auth: TestAuth, html: string): Promise<void> {
-  await vi.waitFor(async () => expect((await nextMail(auth)).html).toBe(html), { timeout: 20_000, interval: 200 });
+/** Waits until emails have the text. */
+async function emailsHave(auth: TestAuth, html: string): Promise<void> {
+  await vi.waitFor(async () => expect((await nextEmail(auth)).html).toBe(html), { timeout: 20_000, interval: 200 });
 }
 
 function refusals({ observations }: TestAuth) {
@@ -60,9 +60,9 @@ describe('a file', () => {
   test('is used from the start, and when it changes; a broken one is refused with its place, and the previous stays', async () => {
     const file = templateFile('one');
     const auth = await start(file.source, { mailer_subjects_confirmation: 'Welcome' });
-    expect(await nextMail(auth)).toMatchObject({ subject: 'Welcome', html: 'one' });
+    expect(await nextEmail(auth)).toMatchObject({ subject: 'Welcome', html: 'one' });
     file.write('two');
-    await mailsHave(auth, 'two');
+    await emailsHave(auth, 'two');
     file.write('three\n  {{ if }}x{{ end }}');
     await vi.waitFor(() => expect(refusals(auth)).toHaveLength(1));
     expect(refusals(auth)[0]).toEqual({
@@ -72,9 +72,9 @@ describe('a file', () => {
       problem: expect.stringMatching(/^content, line 2, column \d+: ./),
       kept: 'previous',
     });
-    expect(await nextMail(auth)).toMatchObject({ subject: 'Welcome', html: 'two' });
+    expect(await nextEmail(auth)).toMatchObject({ subject: 'Welcome', html: 'two' });
     file.write('four');
-    await mailsHave(auth, 'four');
+    await emailsHave(auth, 'four');
     expect(refusals(auth)).toHaveLength(1);
   });
 
@@ -83,10 +83,10 @@ describe('a file', () => {
     rmSync(file.path);
     const auth = await start(file.source, { mailer_subjects_confirmation: 'Welcome' });
     expect(refusals(auth)).toMatchObject([{ problem: 'cannot be read (ENOENT)', kept: 'built-in' }]);
-    expect((await nextMail(auth)).subject).toBe(builtIn);
+    expect((await nextEmail(auth)).subject).toBe(builtIn);
     file.write('later');
-    await mailsHave(auth, 'later');
-    expect((await nextMail(auth)).subject).toBe('Welcome');
+    await emailsHave(auth, 'later');
+    expect((await nextEmail(auth)).subject).toBe('Welcome');
   });
 
   test('is what the management API shows, and what it stores wins', async () => {
@@ -104,9 +104,9 @@ describe('a file', () => {
     const field = 'mailer_templates_confirmation_content';
     expect((await call())[field]).toBe('<b>file</b>');
     await call({ [field]: 'stored' });
-    expect((await nextMail(auth)).html).toBe('stored');
+    expect((await nextEmail(auth)).html).toBe('stored');
     await call({ [field]: null });
-    expect((await nextMail(auth)).html).toBe('<b>file</b>');
+    expect((await nextEmail(auth)).html).toBe('<b>file</b>');
   });
 });
 
@@ -124,7 +124,7 @@ describe('a text that is valid and most likely a mistake', () => {
     ];
     const subject = 'Email recovery, configuration: subject: .Naem is always empty in this email';
     expect(warnings(auth)).toEqual([empty, link, subject]);
-    expect((await nextMail(auth)).html).toContain('<a href="">Confirm</a>');
+    expect((await nextEmail(auth)).html).toContain('<a href="">Confirm</a>');
     file.write('nothing to follow');
     const uses = `${place}the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue`;
     await vi.waitFor(() => expect(warnings(auth)).toEqual([empty, link, subject, uses]));
@@ -144,18 +144,18 @@ test('a broken text of the configuration itself is refused in the same way: subj
   expect(refusals(auth)).toMatchObject([
     { source: 'configuration', problem: expect.stringContaining('subject, line 1, column'), kept: 'built-in' },
   ]);
-  const mail = await nextMail(auth);
-  expect(mail.subject).toBe(builtIn);
-  expect(mail.html).not.toBe('body');
+  const email = await nextEmail(auth);
+  expect(email.subject).toBe(builtIn);
+  expect(email.html).not.toBe('body');
 });
 
 test('other start values replace the first ones, with their templates', async () => {
   const auth = await testAuth(database, { mailer_templates_confirmation_content: 'first' });
-  expect((await nextMail(auth)).html).toBe('first');
+  expect((await nextEmail(auth)).html).toBe('first');
   const site = await templateSite((_request, response) => response.end('<i>second</i>'));
   const authTemplates: TemplateSources = { confirmation: { kind: 'remote', location: site.url, origin: 'test' } };
   await auth.gateway.configureAuth({ authValues: { mailer_subjects_confirmation: 'Second' }, authTemplates });
-  expect(await nextMail(auth)).toMatchObject({ subject: 'Second', html: '<i>second</i>' });
+  expect(await nextEmail(auth)).toMatchObject({ subject: 'Second', html: '<i>second</i>' });
 });
 
 test('start values that replace others decide themselves how templates are read, and where paths lead', async () => {
@@ -165,11 +165,11 @@ test('start values that replace others decide themselves how templates are read,
     confirmation: { kind: 'remote', location: '/confirm.html', origin: 'test' },
   };
   await auth.gateway.configureAuth({ authValues: { site_url: site.url }, authTemplates });
-  expect((await nextMail(auth)).html).toBe('path /confirm.html');
+  expect((await nextEmail(auth)).html).toBe('path /confirm.html');
   const escaping = { mailer_subject_html_escape: true, mailer_subjects_confirmation: '<a href="{{ .Email }}>' };
   await auth.gateway.configureAuth({ authValues: escaping, authTemplates: {} });
   expect(refusals(auth)).toMatchObject([{ problem: expect.stringMatching(/^subject/) }]);
-  expect((await nextMail(auth)).html).toBe('path /confirm.html');
+  expect((await nextEmail(auth)).html).toBe('path /confirm.html');
 });
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -210,17 +210,17 @@ describe('an address', () => {
   test('is asked at the start and every ten minutes, and transferred only when it has changed', async () => {
     const site = await templateSite(versioned('one'));
     const auth = await start({ kind: 'remote', location: `${site.url}/confirm.html?v=1`, origin: 'test' });
-    expect((await nextMail(auth)).html).toBe('one');
+    expect((await nextEmail(auth)).html).toBe('one');
     auth.pass(599);
-    expect((await nextMail(auth)).html).toBe('one');
+    expect((await nextEmail(auth)).html).toBe('one');
     expect(site.requests).toHaveLength(1);
     auth.pass(1);
     await vi.waitFor(() => expect(site.requests).toHaveLength(2));
     expect(site.requests[1]?.headers['if-none-match']).toBe('"3"');
-    expect((await nextMail(auth)).html).toBe('one');
+    expect((await nextEmail(auth)).html).toBe('one');
     site.answer(versioned('other'));
     auth.pass(600);
-    await mailsHave(auth, 'other');
+    await emailsHave(auth, 'other');
   });
 
   test('that fails is asked again after ten seconds; the previous text stays, and it is said once', async () => {
@@ -234,20 +234,20 @@ describe('an address', () => {
       problem: 'answers with the status 500',
       kept: 'previous',
     });
-    expect((await nextMail(auth)).html).toBe('one');
+    expect((await nextEmail(auth)).html).toBe('one');
     auth.pass(10);
     await vi.waitFor(() => expect(site.requests).toHaveLength(3));
     site.answer(versioned('back'));
     auth.pass(10);
-    await mailsHave(auth, 'back');
+    await emailsHave(auth, 'back');
     expect(refusals(auth)).toHaveLength(1);
   });
 
   test('without a scheme is below the site URL', async () => {
     const site = await templateSite((request, response) => response.end(`path ${request.url}`));
     const values = { site_url: `${site.url}/app/` };
-    const auth = await start({ kind: 'remote', location: '/mails/confirm.html', origin: 'test' }, values);
-    expect((await nextMail(auth)).html).toBe('path /app/mails/confirm.html');
+    const auth = await start({ kind: 'remote', location: '/emails/confirm.html', origin: 'test' }, values);
+    expect((await nextEmail(auth)).html).toBe('path /app/emails/confirm.html');
   });
 
   test('stays below the site URL of the start values, whatever the management API stores', async () => {
@@ -257,7 +257,7 @@ describe('an address', () => {
     const location = { kind: 'remote', location: '/confirm.html', origin: 'test' } as const;
     const given = { authTemplates: { confirmation: location }, accessToken: token, projectRef };
     const auth = await testAuth(database, { site_url: first.url }, given);
-    expect((await nextMail(auth)).html).toBe('one');
+    expect((await nextEmail(auth)).html).toBe('one');
     const patch = (site_url: string | null) =>
       fetch(`${auth.url}/v1/projects/${projectRef}/config/auth`, {
         method: 'PATCH',
@@ -267,7 +267,7 @@ describe('an address', () => {
     expect((await patch(second.url)).status).toBe(200);
     first.answer(versioned('later'));
     auth.pass(600);
-    await mailsHave(auth, 'later');
+    await emailsHave(auth, 'later');
     expect(second.requests).toEqual([]);
     await patch(null);
   });

@@ -1,5 +1,5 @@
 /**
- * What the README says about signing in, step by step as a newcomer takes it: the start with a schema, the page, the mail in the
+ * What the README says about signing in, step by step as a newcomer takes it: the start with a schema, the page, the email in the
  * inbox, its link, and a row that its owner alone sees. Everything is a process of its own or a page of a browser.
  */
 import { readFileSync } from 'node:fs';
@@ -31,14 +31,14 @@ function named(pattern: RegExp): string {
   return word!;
 }
 
-/** Signs somebody in: the form of the page, the mail in the inbox, its link. Returns the page that the link opens. */
+/** Signs somebody in: the form of the page, the email in the inbox, its link. Returns the page that the link opens. */
 async function signIn(origin: string, inbox: string, email: string): Promise<Page> {
   const page = await newPage(browser);
   await page.goto(origin);
   await expectStatus(page, 'Not signed in');
   await page.fill('[name=email]', email);
   await page.click('#sign-in [type=submit]');
-  await expectStatus(page, `A mail is on its way to ${email}`);
+  await expectStatus(page, `An email is on its way to ${email}`);
   await page.goto(inbox);
   const link = page.frameLocator('iframe[title="The email"]').getByRole('link').first();
   const [signedIn] = await Promise.all([page.context().waitForEvent('page'), link.click()]);
@@ -58,7 +58,7 @@ async function expectNotes(page: Page, text: string): Promise<void> {
   expect(await page.locator('#notes').textContent()).toBe(text);
 }
 
-test('a newcomer signs in by the link of a mail, and sees the own rows and no others', async () => {
+test('a newcomer signs in by the link of an email, and sees the own rows and no others', async () => {
   const port = await findFreePort();
   const schemaFile = join(root, named(/npm start -- --reset --schema-file (\S+)/));
   const options = { directory: temporaryDirectory(), timeoutMs: 240_000 };

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ledger } from './ledger.ts';
-import { kindOf, toMail } from './use-token.ts';
+import { kindOf, toTokenEmail } from './use-token.ts';
 import type { World } from './world.ts';
 
 const wholeUsers = readFileSync(new URL('whole-users.sql', import.meta.url), 'utf8');
@@ -68,7 +68,7 @@ function collectNotifications(world: World, ledger: Ledger): Map<string, number[
   const told = new Map<string, number[]>();
   for (const recipient of world.recipients()) {
     const seen = new Set<string>();
-    for (const message of world.mailsTo(recipient)) {
+    for (const message of world.emailsTo(recipient)) {
       ledger.count('emails');
       const [kind, id = ''] = [kindOf(message), message.parsed.messageId];
       if (!kind.endsWith('_notification')) continue;
@@ -87,7 +87,7 @@ export async function checkLinks(world: World, ledger: Ledger): Promise<void> {
   );
   const sent = new Map(
     world.recipients().map((recipient) => {
-      const hashes = world.mailsTo(recipient).map(({ parsed }) => toMail(parsed.html ?? '').hash);
+      const hashes = world.emailsTo(recipient).map(({ parsed }) => toTokenEmail(parsed.html ?? '').hash);
       return [recipient, new Set(hashes)] as const;
     }),
   );

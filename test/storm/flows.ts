@@ -7,7 +7,7 @@ import {
   type Account, type App, adopt, ask, type Device, doubtOthers, expectRefusal, forgetAccount, Lost, NotNow, newDevice, newest, own, type Person, Refused, signedIn, signIn, violation,
 } from './person.ts'; // biome-ignore format: a list of names
 import { counterOf } from './settle.ts';
-import { type Mail, markOf, readMail, useToken } from './use-token.ts';
+import { markOf, readEmail, type TokenEmail, useToken } from './use-token.ts';
 
 /** A flow, and for whom it is. */
 export interface Flow {
@@ -50,7 +50,7 @@ async function signUp(person: Person, device: Device): Promise<void> {
     pastEmails: [],
     pastPasswords: [],
   };
-  await confirmByMail(person, device, await requestSignUp(person, device));
+  await confirmByEmail(person, device, await requestSignUp(person, device));
 }
 
 /** Asked again by somebody who is not confirmed, it sends another email and changes nothing. @returns The mark of the email. */
@@ -69,7 +69,7 @@ async function requestSignUp(person: Person, device: Device): Promise<string> {
 async function confirm(person: Person, device: Device): Promise<void> {
   // Of an account that may not exist a request for another email says nothing.
   const isKnown = own(person).id !== null && person.random.chance(0.5);
-  await confirmByMail(person, device, await (isKnown ? resend : requestSignUp)(person, device));
+  await confirmByEmail(person, device, await (isKnown ? resend : requestSignUp)(person, device));
 }
 
 async function resend(person: Person, device: Device): Promise<string> {
@@ -79,12 +79,12 @@ async function resend(person: Person, device: Device): Promise<string> {
   return emailRedirectTo;
 }
 
-async function confirmByMail(person: Person, device: Device, mark: string): Promise<void> {
+async function confirmByEmail(person: Person, device: Device, mark: string): Promise<void> {
   const account = own(person);
-  const mail = await readMail(person, newest(account.emails), mark);
+  const email = await readEmail(person, newest(account.emails), mark);
   account.confirmed = [false, true];
   // Of an account that is confirmed by a link the password is not kept.
-  await useToken(person, device, mail, newest(account.emails), ['code']);
+  await useToken(person, device, email, newest(account.emails), ['code']);
   account.confirmed = [true];
 }
 
@@ -100,13 +100,13 @@ async function signInByEmail(person: Person, device: Device): Promise<void> {
   const [email, emailRedirectTo] = [newest(own(person).emails), markOf(person)];
   const options = { shouldCreateUser: false, emailRedirectTo };
   await ask(person, 'one-time sign-in', () => device.supabase.auth.signInWithOtp({ email, options }));
-  await useToken(person, device, await readMail(person, email, emailRedirectTo), email);
+  await useToken(person, device, await readEmail(person, email, emailRedirectTo), email);
 }
 
 async function recover(person: Person, device: Device): Promise<void> {
   const [email, redirectTo] = [newest(own(person).emails), markOf(person)];
   await ask(person, 'recovery', () => device.supabase.auth.resetPasswordForEmail(email, { redirectTo }));
-  await useToken(person, device, await readMail(person, email, redirectTo), email);
+  await useToken(person, device, await readEmail(person, email, redirectTo), email);
   await raised(person, device);
   await setPassword(person, device);
 }
@@ -136,21 +136,21 @@ async function changeEmail(person: Person, device: Device): Promise<void> {
   const [old, email] = [newest(account.emails), newAddress(person)];
   const emailRedirectTo = markOf(person);
   await ask(person, 'new address', () => device.supabase.auth.updateUser({ email }, { emailRedirectTo }));
-  const read = async (address: string) => ({ address, mail: await readMail(person, address, emailRedirectTo) });
-  const [first, second] = random.shuffle([await read(old), await read(email)]) as [MailTo, MailTo];
+  const read = async (address: string) => ({ address, email: await readEmail(person, address, emailRedirectTo) });
+  const [first, second] = random.shuffle([await read(old), await read(email)]) as [EmailTo, EmailTo];
   // The links lead to the device that asked for them.
-  if (await useToken(person, device, first.mail, first.address)) violation(person, 'one address was enough');
+  if (await useToken(person, device, first.email, first.address)) violation(person, 'one address was enough');
   if (random.chance(0.1)) return;
   account.emails = [old, email];
-  if (!(await useToken(person, device, second.mail, second.address)))
+  if (!(await useToken(person, device, second.email, second.address)))
     violation(person, 'two addresses were not enough');
   account.emails = [email];
   account.pastEmails.push(old);
 }
 
-interface MailTo {
+interface EmailTo {
   readonly address: string;
-  readonly mail: Mail;
+  readonly email: TokenEmail;
 }
 
 async function changeMetadata(person: Person, device: Device): Promise<void> {

@@ -21,7 +21,7 @@ import {
 import { publicUrl } from './world.ts';
 
 /** What an email says. */
-export interface Mail {
+export interface TokenEmail {
   readonly code: string;
   readonly hash: string;
   readonly type: string;
@@ -48,12 +48,12 @@ const patienceMs = 3000;
  *
  * @param redirectTo By which it can be told from others: `markOf` of the request.
  */
-export async function readMail(person: Person, address: string, redirectTo: string): Promise<Mail> {
+export async function readEmail(person: Person, address: string, redirectTo: string): Promise<TokenEmail> {
   const until = Date.now() + (person.world.delivery === 'queue' ? patienceMs : 0);
   for (;;) {
-    const mails = person.world.mailsTo(address).map(({ parsed }) => toMail(parsed.html ?? ''));
-    const mail = mails.findLast((each) => each.redirectTo === redirectTo);
-    if (mail) return mail;
+    const emails = person.world.emailsTo(address).map(({ parsed }) => toTokenEmail(parsed.html ?? ''));
+    const email = emails.findLast((each) => each.redirectTo === redirectTo);
+    if (email) return email;
     if (Date.now() >= until) break;
     await sleep(50);
   }
@@ -63,7 +63,7 @@ export async function readMail(person: Person, address: string, redirectTo: stri
 }
 
 /** The link and the code of a body. */
-export function toMail(html: string): Mail {
+export function toTokenEmail(html: string): TokenEmail {
   const [, href = ''] = /href="([^"]*\/auth\/v1\/verify[^"]*)"/.exec(html) ?? [];
   const link = href.replaceAll('&amp;', '&');
   const { searchParams } = new URL(link === '' ? publicUrl : link);
@@ -93,16 +93,16 @@ export function kindOf({ parsed }: ReceivedMessage): string {
 export async function useToken(
   person: Person,
   device: Device,
-  mail: Mail,
+  email: TokenEmail,
   address: string,
   ways: readonly Way[] = allWays,
 ): Promise<boolean> {
   const { random, ledger } = person;
   const way = random.pick(ways);
   const places = random.chance(0.3) ? [way, random.pick(ways)] : [way];
-  const ends = await Promise.allSettled(places.map((each) => use(person, mail, address, each)));
+  const ends = await Promise.allSettled(places.map((each) => use(person, email, address, each)));
   const accepted = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
-  for (const _ of accepted) ledger.accepted(`${mail.hash} ${mail.code}`);
+  for (const _ of accepted) ledger.accepted(`${email.hash} ${email.code}`);
   const failures = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []));
   for (const failure of failures) if (!(failure instanceof Refused) && !(failure instanceof Lost)) throw failure;
   const [first] = accepted;
@@ -111,19 +111,19 @@ export async function useToken(
       violation(person, 'a token that nobody had used was refused');
     throw failures.find((failure) => failure instanceof Lost) ?? failures[0];
   }
-  if (random.chance(0.3)) await useAgain(person, mail, address);
+  if (random.chance(0.3)) await useAgain(person, email, address);
   return enter(person, device, first);
 }
 
 /** Must be refused. */
-async function useAgain(person: Person, mail: Mail, address: string): Promise<void> {
+async function useAgain(person: Person, email: TokenEmail, address: string): Promise<void> {
   try {
-    await use(person, mail, address, person.random.pick(allWays));
+    await use(person, email, address, person.random.pick(allWays));
   } catch (error) {
     if (error instanceof Refused) return;
     throw error;
   }
-  person.ledger.accepted(`${mail.hash} ${mail.code}`);
+  person.ledger.accepted(`${email.hash} ${email.code}`);
 }
 
 async function enter(person: Person, device: Device, accepted: Accepted): Promise<boolean> {
@@ -138,9 +138,9 @@ async function enter(person: Person, device: Device, accepted: Accepted): Promis
 }
 
 /** @throws Lost, or Refused where the token is not good (any more). */
-async function use(person: Person, mail: Mail, address: string, way: Way): Promise<Accepted> {
-  if (way === 'link') return openLink(person, mail);
-  const { hash, code, type } = mail;
+async function use(person: Person, email: TokenEmail, address: string, way: Way): Promise<Accepted> {
+  if (way === 'link') return openLink(person, email);
+  const { hash, code, type } = email;
   const given = way === 'code' ? { email: address, token: code, type } : { token_hash: hash, type };
   const { auth } = newDevice(person).supabase;
   const { session } = await ask(person, `${type} by ${way}`, () => auth.verifyOtp(given), ['otp_expired']);
@@ -148,7 +148,7 @@ async function use(person: Person, mail: Mail, address: string, way: Way): Promi
 }
 
 /** As a browser does, but for following the answer. */
-async function openLink(person: Person, { link, type }: Mail): Promise<Accepted> {
+async function openLink(person: Person, { link, type }: TokenEmail): Promise<Accepted> {
   const location = await locationOf(person, link);
   const parameters = new URLSearchParams([...location.searchParams, ...new URLSearchParams(location.hash.slice(1))]);
   const refusal = parameters.get('error_code');

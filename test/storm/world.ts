@@ -36,7 +36,7 @@ export interface World {
   /** Sends a request to a gateway that is up; `pick` decides to which of them. */
   fetch(pick: <T>(items: readonly T[]) => T, ...request: Parameters<typeof fetch>): Promise<Response>;
   /** All messages to an address that any mail server of this port has received so far, in the order in which they came. */
-  mailsTo(address: string): readonly ReceivedMessage[];
+  emailsTo(address: string): readonly ReceivedMessage[];
   /** The addresses that have received anything. */
   recipients(): readonly string[];
   /** The mail server of the moment. */
@@ -78,7 +78,7 @@ const settings: Readonly<Record<string, string>> = {
 /** Starts everything; it stops when the storm is over. */
 export async function startWorld(delivery: Delivery, whenOver: WhenOver): Promise<World> {
   const database = await createDatabase(whenOver);
-  const mail = await createMail(whenOver);
+  const mailServers = await createMailServers(whenOver);
   const env = {
     ...settings,
     PGREFLECT_MAILER_DELIVERY: delivery,
@@ -86,14 +86,14 @@ export async function startWorld(delivery: Delivery, whenOver: WhenOver): Promis
     PGREFLECT_ADMIN_DATABASE_URL: database.urlAs('postgres'),
     PGREFLECT_JWT_SECRET: secret,
     PGREFLECT_SMTP_HOST: '127.0.0.1',
-    PGREFLECT_SMTP_PORT: String(mail.port),
+    PGREFLECT_SMTP_PORT: String(mailServers.port),
   };
   await prepare(env);
   await database.query(readFileSync(new URL('ledger.sql', import.meta.url), 'utf8'));
   const processes = await Promise.all([1, 2].map(() => startGateway(env, whenOver, { health: '/auth/v1/health' })));
   return {
     ...database,
-    ...mail,
+    ...mailServers,
     delivery,
     gateways: processes,
     complaints: () => processes.flatMap((process) => process.complaints()),
@@ -160,7 +160,7 @@ export async function createDatabase(whenOver: WhenOver) {
   };
 }
 
-async function createMail(whenOver: WhenOver) {
+async function createMailServers(whenOver: WhenOver) {
   const servers: TestSmtpServer[] = [];
   const start = async (port: number) => {
     const server = await startSmtpServer({ tls: 'none', port }, () => {});
@@ -185,7 +185,7 @@ async function createMail(whenOver: WhenOver) {
   return {
     port,
     smtp: () => servers.at(-1)!,
-    mailsTo: (address: string) => sorted().get(address) ?? [],
+    emailsTo: (address: string) => sorted().get(address) ?? [],
     recipients: () => [...sorted().keys()],
     stopSmtp: () => servers.at(-1)!.stop(),
     startSmtp: async () => void (await start(port)),

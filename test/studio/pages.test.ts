@@ -37,7 +37,7 @@ beforeEach(() =>
 );
 
 /** Sends a real email, of whose template `subject` and `content` are. */
-async function mail(to: string, subject: string, content: string | null = null): Promise<void> {
+async function sendEmail(to: string, subject: string, content: string | null = null): Promise<void> {
   await studio.patch({ mailer_subjects_invite: subject, mailer_templates_invite_content: content });
   await studio.ask('/invite', { email: to }, serviceKey);
 }
@@ -48,7 +48,7 @@ describe('the inbox', () => {
   test('a new email appears by itself, as its reader sees it, as text and as source; its link opens in a tab without a referrer', async () => {
     const { page, context, problems } = await studio.visit('inbox', { entry: 'stranger' });
     await page.getByText('No email yet').waitFor();
-    await mail('ada@mail.test', 'Grüße & <b>Küsse</b>', '<p>für dich</p><a href="/health?a=1">Go</a>');
+    await sendEmail('ada@mail.test', 'Grüße & <b>Küsse</b>', '<p>für dich</p><a href="/health?a=1">Go</a>');
     await page.getByRole('heading', { name: 'Grüße & <b>Küsse</b>' }).waitFor();
     await page.getByRole('tab', { name: 'Source' }).click();
     await page.locator('.source').getByText('f=C3=BCr dich').waitFor();
@@ -65,10 +65,10 @@ describe('the inbox', () => {
   });
 
   test('an email that comes in does not close the one that is read; one recipient can be asked for', async () => {
-    await mail('ada@mail.test', 'first');
+    await sendEmail('ada@mail.test', 'first');
     const { page } = await studio.visit('inbox', { entry: 'stranger' });
     await page.getByRole('heading', { name: 'first' }).waitFor();
-    await mail('bo@mail.test', 'second');
+    await sendEmail('bo@mail.test', 'second');
     await page.getByRole('link', { name: 'second' }).waitFor();
     await page.getByText('2 emails').waitFor();
     expect(await page.getByRole('heading', { level: 2 }).textContent()).toBe('first');
@@ -87,7 +87,7 @@ describe('the inbox', () => {
     const content = `<meta http-equiv="refresh" content="0;url=/health"><body onload="parent.document.title='owned'"><script>parent.document.title='owned'</script>
       <img src="x" onerror="parent.document.title='owned'"><base href="https://evil.test/"><form action="/studio/inbox"><button>Send</button></form>
       <a href="/health" target="_top">Leave</a><p>shown</p></body>`;
-    await mail('ada@mail.test', '"><img src=x onerror=alert(1)>', content);
+    await sendEmail('ada@mail.test', '"><img src=x onerror=alert(1)>', content);
     const { page } = await studio.visit('inbox', { entry: 'stranger' });
     await email(page).getByText('shown').waitFor();
     await email(page).getByRole('button', { name: 'Send' }).click();
@@ -105,7 +105,7 @@ describe('the inbox', () => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 3000)));
-    await mail('ada@mail.test', 'by itself');
+    await sendEmail('ada@mail.test', 'by itself');
     await page.getByRole('heading', { name: 'by itself' }).waitFor();
     expect(asked.filter((url) => url.includes('inbox'))).toEqual([]);
     const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('inbox.events'));
@@ -116,7 +116,7 @@ describe('the inbox', () => {
       }, visibility);
     await show('hidden');
     await ended;
-    await mail('ada@mail.test', 'while nobody looked');
+    await sendEmail('ada@mail.test', 'while nobody looked');
     await show('visible');
     await page.getByRole('link', { name: 'while nobody looked' }).waitFor();
   });
@@ -220,7 +220,7 @@ describe('every page', () => {
   const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
   test.each(looks)('has no fault that axe-core finds, and fits: $colorScheme, $viewport.width', async (look) => {
-    await mail('ada@mail.test', 'An email');
+    await sendEmail('ada@mail.test', 'An email');
     await studio.patch({ mailer_notifications_password_changed_enabled: true });
     const found: Record<string, readonly string[]> = {};
     const check = async (name: string, page: Page): Promise<void> => {

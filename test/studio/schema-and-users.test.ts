@@ -120,10 +120,10 @@ describe('the schema', () => {
 describe('users', () => {
   const add = (user: Readonly<Record<string, unknown>>) => studio.ask('/admin/users', user, serviceKey);
   const notice = (page: Page, text: string) => page.getByRole('status').getByText(text).waitFor();
-  const mails = async () =>
+  const emails = async () =>
     await studio.database.query('select recipient, kind from auth.pgreflect_captured_email order by id');
 
-  test('are invited, get a mail to set a new password, and are signed out everywhere', async () => {
+  test('are invited, get an email to set a new password, and are signed out everywhere', async () => {
     const { page, problems } = await studio.visit('users');
     await page.getByText('No users yet').waitFor();
     await page.getByRole('button', { name: 'Invite user' }).click();
@@ -152,7 +152,7 @@ describe('users', () => {
       body,
     });
     expect(refused.status).toBe(400);
-    expect(await mails()).toEqual([
+    expect(await emails()).toEqual([
       { recipient: 'ada@mail.test', kind: 'invite' },
       { recipient: 'ada@mail.test', kind: 'invite' },
       { recipient: 'bo@mail.test', kind: 'recovery' },

@@ -33,8 +33,8 @@ export interface AuthRequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A captured email. */
-export interface TestMail {
+/** A captured message. */
+export interface TestMessage {
   readonly kind: string;
   readonly to: string;
   readonly subject: string;
@@ -59,10 +59,10 @@ export interface TestAuth {
   ask(path: string, body?: unknown, options?: AuthRequestOptions): Promise<AuthReply>;
   /** As `ask`, with the service key. */
   askAdmin(path: string, body?: unknown, options?: AuthRequestOptions): Promise<AuthReply>;
-  /** All emails, newest first; to one address where one is given. */
-  mails(to?: string): Promise<readonly TestMail[]>;
-  /** The newest email to an address. */
-  mail(to: string): Promise<TestMail>;
+  /** All messages, newest first; to one address where one is given. */
+  messages(to?: string): Promise<readonly TestMessage[]>;
+  /** The newest message to an address. */
+  message(to: string): Promise<TestMessage>;
 }
 
 /** A database with the tables of the auth service, for all tests of a file; gateways of `testAuth` on it are used again. */
@@ -114,14 +114,14 @@ export async function testAuth(database: TestDatabase, values: AuthValues = {}, 
   );
   const ask = (path: string, body?: unknown, options: AuthRequestOptions = {}) =>
     send(gateway.url, path, body, options);
-  const mails = async (to: string | null = null) => {
+  const messages = async (to: string | null = null) => {
     await untilHandedOver(database);
-    const rows = await database.query<Omit<TestMail, 'code' | 'link'>>(
+    const rows = await database.query<Omit<TestMessage, 'code' | 'link'>>(
       `select kind, recipient as to, subject, html, text from auth.pgreflect_captured_email
       where $1::text is null or recipient = $1 order by id desc`,
       [to],
     );
-    return rows.map((row) => toMail(row, gateway.url));
+    return rows.map((row) => toMessage(row, gateway.url));
   };
   return {
     gateway,
@@ -134,10 +134,10 @@ export async function testAuth(database: TestDatabase, values: AuthValues = {}, 
     now: () => clock.time,
     ask,
     askAdmin: (path, body, options) => ask(path, body, { key: serviceKey, token: serviceKey, ...options }),
-    mails: (to) => mails(to),
-    async mail(to) {
-      const [newest] = await mails(to);
-      if (newest === undefined) throw new Error(`There is no email to ${to}.`);
+    messages: (to) => messages(to),
+    async message(to) {
+      const [newest] = await messages(to);
+      if (newest === undefined) throw new Error(`There is no message to ${to}.`);
       return newest;
     },
   };
@@ -253,7 +253,7 @@ export function flowCookie(state: string): string {
   return setFlowCookie({ state, authUrl: 'http:' }, false).split(';')[0] ?? '';
 }
 
-function toMail(row: Omit<TestMail, 'code' | 'link'>, url: string): TestMail {
+function toMessage(row: Omit<TestMessage, 'code' | 'link'>, url: string): TestMessage {
   const [, path] = /href="https?:\/\/[^/"]+(\/auth\/v1\/verify[^"]*)"/.exec(row.html) ?? [];
   const [code = ''] = /\b[0-9]{6,10}\b/.exec(row.text.replace(/https?:\S+/g, '')) ?? [];
   return { ...row, code, link: path === undefined ? '' : `${url}${path.replaceAll('&amp;', '&')}` };
@@ -282,7 +282,7 @@ export async function signedUp(
   password = 'a good password',
 ): Promise<AuthReply['body']> {
   await auth.ask('/signup', { email, password });
-  const { code } = await auth.mail(email);
+  const { code } = await auth.message(email);
   const { body } = await auth.ask('/verify', { type: 'email', email, token: code });
   return body;
 }

@@ -1,6 +1,6 @@
 /**
  * The programs of examples/email-links as a person has them: run by npm against a listening gateway, with their templates
- * pushed by the command, mails delivered to a real mail server, and a browser to read and open them in.
+ * pushed by the command, emails delivered to a real mail server, and a browser to read and open them in.
  */
 import { execFile, spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -39,10 +39,10 @@ export interface EmailLinks {
   run(script: string, operands: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
   /** Path of a file that does not exist yet and is gone after the test. */
   newFile(): string;
-  /** Mails that arrived for an address, oldest first. */
-  mailsTo(address: string): readonly ReceivedMessage[];
-  /** Opens the newest mail to an address as a mail program in the browser does. */
-  openMail(page: Page, address: string): Promise<void>;
+  /** Emails that arrived for an address, oldest first. */
+  emailsTo(address: string): readonly ReceivedMessage[];
+  /** Opens the newest email to an address as a mail program in the browser does. */
+  openEmail(page: Page, address: string): Promise<void>;
 }
 
 /** Starts a gateway with a mail server and the templates of the pattern. Everything stops when the test has ended. */
@@ -60,11 +60,11 @@ export async function startEmailLinks(database: TestDatabase, pattern: string): 
   const settings = { API_URL: externalUrl, ANON_KEY: anonKey, SERVICE_KEY: serviceKey };
   const configure = (values: AuthValues) => patchConfig(externalUrl, values);
   await pushTemplates(externalUrl, pattern);
-  const mailsTo = (address: string) => smtp.messages.filter(({ recipients }) => recipients.includes(address));
+  const emailsTo = (address: string) => smtp.messages.filter(({ recipients }) => recipients.includes(address));
   return {
     auth,
     configure,
-    mailsTo,
+    emailsTo,
     newFile: () => join(temporaryDirectory(), 'file'),
     async serve(script) {
       const origin = await serveScript(script, settings);
@@ -72,11 +72,11 @@ export async function startEmailLinks(database: TestDatabase, pattern: string): 
       return origin;
     },
     run: (script, operands, env = {}) => runScript([script, '--', ...operands], { ...settings, ...env }),
-    async openMail(page, address) {
-      const mail = mailsTo(address).at(-1);
-      if (mail === undefined) throw new Error(`There is no mail to ${address}.`);
+    async openEmail(page, address) {
+      const email = emailsTo(address).at(-1);
+      if (email === undefined) throw new Error(`There is no email to ${address}.`);
       await page.goto('about:blank');
-      await page.setContent(mail.parsed.html ?? '');
+      await page.setContent(email.parsed.html ?? '');
     },
   };
 }

@@ -28,7 +28,7 @@ const longest = [
   'test/commands/init.test.ts',
   'test/attack/directives.test.ts',
   'test/commands/stopping.test.ts',
-  'test/auth/mail-queue.test.ts',
+  'test/auth/email-queue.test.ts',
   'test/postgres/cancel.test.ts',
   'test/management/config-route.test.ts',
   'test/attack/memory.test.ts',

@@ -1,4 +1,4 @@
-/** Asks for the mail, and is where the auth service sends the browser in the end: with a session or an error behind `#`. */
+/** Asks for the email, and is where the auth service sends the browser in the end: with a session or an error behind `#`. */
 const client = supabase.createClient(settings.apiUrl, settings.anonKey);
 const status = document.querySelector('#status');
 
@@ -6,7 +6,7 @@ document.querySelector('#sign-up').addEventListener('submit', async (event) => {
   event.preventDefault();
   const { email, password } = Object.fromEntries(new FormData(event.target));
   const { error } = await client.auth.signUp({ email, password });
-  status.textContent = error ? error.message : `A mail is on its way to ${email}`;
+  status.textContent = error ? error.message : `An email is on its way to ${email}`;
 });
 
 const { error } = await client.auth.initialize();

@@ -1,5 +1,5 @@
 /**
- * No link at all: the mail brings a code, and the page that asked for it asks for the code. Works where mails are read on
+ * No link at all: the email brings a code, and the page that asked for it asks for the code. Works where emails are read on
  * another device, and no scanner of links can use it up.
  */
 const client = supabase.createClient(settings.apiUrl, settings.anonKey);
@@ -21,7 +21,7 @@ enter.addEventListener('submit', async (event) => {
   event.preventDefault();
   const { email } = Object.fromEntries(new FormData(ask));
   const { code } = Object.fromEntries(new FormData(enter));
-  // `email` is right for new and for known users alike, whichever of the two mails they got.
+  // `email` is right for new and for known users alike, whichever of the two emails they got.
   const { error } = await client.auth.verifyOtp({ email, token: code, type: 'email' });
   if (error) status.textContent = error.message;
 });

@@ -1,5 +1,5 @@
 /**
- * The link of the mail leads to the auth service, which uses up the token and sends the browser here. What came of it stands
+ * The link of the email leads to the auth service, which uses up the token and sends the browser here. What came of it stands
  * behind `#`: a session, or an error. The client reads it while it starts, and takes it out of the address bar.
  */
 const client = supabase.createClient(settings.apiUrl, settings.anonKey);
@@ -11,7 +11,7 @@ document.querySelector('#sign-up').addEventListener('submit', async (event) => {
   // Must be the site URL of the project, or match its list of allowed URLs.
   const options = { emailRedirectTo: location.origin };
   const { error } = await client.auth.signUp({ email, password, options });
-  status.textContent = error ? error.message : `A mail is on its way to ${email}`;
+  status.textContent = error ? error.message : `An email is on its way to ${email}`;
 });
 
 const { error } = await client.auth.initialize();

@@ -1,12 +1,12 @@
 /**
  * An app with a URL scheme of its own, here one for the terminal:
  *
- *     node deep-link/main.ts sign-in ADDRESS     asks for the mail
+ *     node deep-link/main.ts sign-in ADDRESS     asks for the email
  *     node deep-link/main.ts URL                 what the operating system runs when a link of the scheme is opened
  *     node deep-link/main.ts                     says who is signed in
  *
- * Any app may claim a scheme, so a session does not travel in the URL. The link of the mail brings a code (PKCE) that is worth
- * something only together with the secret that this app kept when it asked for the mail.
+ * Any app may claim a scheme, so a session does not travel in the URL. The link of the email brings a code (PKCE) that is worth
+ * something only together with the secret that this app kept when it asked for the email.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -22,15 +22,15 @@ const supabase = createClient(apiUrl, anonKey, {
 });
 
 const [first, address = ''] = process.argv.slice(2);
-if (first === 'sign-in') await askForMail(address);
+if (first === 'sign-in') await askForEmail(address);
 else if (first !== undefined) await openLink(first);
 else await sayWhoIsSignedIn();
 
-async function askForMail(email: string): Promise<void> {
+async function askForEmail(email: string): Promise<void> {
   const options = { emailRedirectTo: `${scheme}//signed-in` };
   const { error } = await supabase.auth.signInWithOtp({ email, options });
   if (error) return fail(error.message);
-  console.log(`A mail is on its way to ${email}`);
+  console.log(`An email is on its way to ${email}`);
 }
 
 /** Any page can open our links: what they say is checked by the auth service, and nothing of it is run or shown but as text. */

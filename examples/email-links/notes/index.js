@@ -1,4 +1,4 @@
-/** Signs in by a link in a mail, keeps notes and shows them: the API gives out those of the signed-in user alone. */
+/** Signs in by a link in an email, keeps notes and shows them: the API gives out those of the signed-in user alone. */
 const client = supabase.createClient(settings.apiUrl, settings.anonKey);
 const [status, signIn, write, notes] = ['status', 'sign-in', 'write', 'notes'].map((id) => document.getElementById(id));
 
@@ -6,7 +6,7 @@ signIn.addEventListener('submit', async (event) => {
   event.preventDefault();
   const email = new FormData(signIn).get('email');
   const { error } = await client.auth.signInWithOtp({ email, options: { emailRedirectTo: location.origin } });
-  status.textContent = error?.message ?? `A mail is on its way to ${email}`;
+  status.textContent = error?.message ?? `An email is on its way to ${email}`;
 });
 write.addEventListener('submit', async (event) => {
   event.preventDefault();

@@ -1,6 +1,6 @@
 /**
- * Where the links of the mails lead: exchanges the hash of the token for a session. Nothing but this page's own address is in
- * the mail, and what has to follow (here: a new password) can follow at once.
+ * Where the links of the emails lead: exchanges the hash of the token for a session. Nothing but this page's own address is in
+ * the email, and what has to follow (here: a new password) can follow at once.
  */
 const client = supabase.createClient(settings.apiUrl, settings.anonKey);
 const status = document.querySelector('#status');
@@ -13,7 +13,7 @@ history.replaceState(null, '', location.pathname);
 
 const { data, error } = await client.auth.verifyOtp({ token_hash: tokenHash, type });
 if (error) status.textContent = error.message;
-else if (!data.session) status.textContent = 'Confirmed. Now follow the link in the mail to your other address';
+else if (!data.session) status.textContent = 'Confirmed. Now follow the link in the email to your other address';
 else {
   status.textContent = `Signed in as ${data.session.user.email}`;
   passwordForm.hidden = type !== 'recovery';

@@ -1,4 +1,4 @@
-/** Asks for the mails. Their links lead to confirm.html. */
+/** Asks for the emails. Their links lead to confirm.html. */
 const client = supabase.createClient(settings.apiUrl, settings.anonKey);
 const status = document.querySelector('#status');
 
@@ -17,6 +17,6 @@ function onSubmit(selector, send) {
     event.preventDefault();
     const fields = Object.fromEntries(new FormData(event.target));
     const { error } = await send(fields);
-    status.textContent = error ? error.message : `A mail is on its way to ${fields.email}`;
+    status.textContent = error ? error.message : `An email is on its way to ${fields.email}`;
   });
 }

@@ -1,10 +1,10 @@
 /**
- * A site that is rendered on a server: the links of the mails lead to the server, which makes a session of them and keeps it in
+ * A site that is rendered on a server: the links of the emails lead to the server, which makes a session of them and keeps it in
  * cookies that no script can read. Two kinds of links, one endpoint each:
  *
- * - `/auth/confirm` takes the hash of a token, whatever browser the mail is opened in;
+ * - `/auth/confirm` takes the hash of a token, whatever browser the email is opened in;
  * - `/auth/callback` takes the code of the PKCE flow, which is worth something only together with the secret that the browser
- *   got as a cookie when it asked for the mail. A mail that somebody else opens signs nobody in.
+ *   got as a cookie when it asked for the email. An email that somebody else opens signs nobody in.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -66,13 +66,13 @@ function createClient(request: IncomingMessage, response: ServerResponse) {
   });
 }
 
-/** Asks for a mail: to a new address the confirmation, to a known one the magic link. */
+/** Asks for an email: to a new address the confirmation, to a known one the magic link. */
 async function signIn({ request, response, supabase }: Exchange): Promise<void> {
   const email = new URLSearchParams(await text(request)).get('email') ?? '';
   const options = { emailRedirectTo: `${origin}/auth/callback` };
   const { error } = await supabase.auth.signInWithOtp({ email, options });
   if (error) return show(response, 400, error.message);
-  show(response, 200, `A mail is on its way to ${email}`);
+  show(response, 200, `An email is on its way to ${email}`);
 }
 
 async function signOut({ response, supabase }: Exchange): Promise<void> {

@@ -36,7 +36,7 @@ export async function findInvited(
 }
 
 /**
- * Gives the invited user the identity, and uses the invitation up. Whoever has it reads the mail of the address.
+ * Gives the invited user the identity, and uses the invitation up. Whoever has it reads the emails of the address.
  *
  * @returns Whose it was.
  * @throws AuthError `invite_not_found`, `validation_failed`, `identity_already_exists`, `user_banned`.

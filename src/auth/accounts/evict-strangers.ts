@@ -2,8 +2,8 @@
  * What becomes of an account at the first proof of its address: somebody else may have signed up with it, and waited.
  *
  * Whoever proves the address gets the account. What was entered before survives only where the same person entered it: they
- * show the code of the sign-up mail or the PKCE verifier of the sign-up, and nobody else has signed up with the address. An
- * opened link shows nothing: programs open the links of the mails that they look through.
+ * show the code of the sign-up email or the PKCE verifier of the sign-up, and nobody else has signed up with the address. An
+ * opened link shows nothing: programs open the links of the emails that they look through.
  */
 import type { ExternalUser } from '../providers/external-user.ts';
 import type { Transaction } from '../steps/auth-context.ts';
@@ -19,7 +19,7 @@ import type { User } from '../user.ts';
 
 /** How an address was proven. */
 export type Proof =
-  /** The code of the sign-up mail or text message. */
+  /** The code of the sign-up email or text message. */
   | { readonly by: 'code' }
   /** Anything else that was sent to the address. `pkce`: the flow whose verifier is still to come; null for none. */
   | { readonly by: 'message'; readonly pkce: FlowMethod | null }

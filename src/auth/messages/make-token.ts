@@ -26,7 +26,7 @@ export interface TokenEmail {
   readonly newEmail?: string;
 }
 
-/** Stores a new token of the user. The code is for whoever reads mail of the address. */
+/** Stores a new token of the user. The code is for whoever reads the emails of the address. */
 export async function makeToken(
   tx: Transaction,
   token: { readonly userId: string; readonly type: OneTimeTokenType; readonly address: string },

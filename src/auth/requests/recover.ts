@@ -9,7 +9,7 @@ import type { AuthContext } from '../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { parsePkce } from '../store/flows.ts';
 import { findUserByEmail } from '../store/users.ts';
-import { mailSignIn } from './sign-in-one-time.ts';
+import { emailSignIn } from './sign-in-one-time.ts';
 
 /** Members of the body. */
 export const recoverBody = {
@@ -28,6 +28,6 @@ export async function recover(context: AuthContext, body: unknown): Promise<Reco
   const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
   const found = await findUserByEmail(services.database, email, audience);
   if (found === null) await countUnsentEmail(context);
-  else await mailSignIn(context, 'recovery', found, pkce);
+  else await emailSignIn(context, 'recovery', found, pkce);
   return {};
 }

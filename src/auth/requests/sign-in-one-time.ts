@@ -86,11 +86,11 @@ async function sendMagicLink(
   }
   if (isNew) {
     await signUpSilently(context, { kind: 'email', email, pkce: request.pkce }, request.data);
-    // What was sent is the sign-up mail; only a user who counts as confirmed by now needs another.
+    // What was sent is the sign-up email; only a user who counts as confirmed by now needs another.
     if (!config.mailer_autoconfirm) return {};
   }
   const user = await find();
-  if (user !== null) await mailSignIn(context, 'magic_link', user, request.pkce);
+  if (user !== null) await emailSignIn(context, 'magic_link', user, request.pkce);
   return {};
 }
 
@@ -99,7 +99,7 @@ function signUpSilently(context: AuthContext, address: SignUpAddress, data: Meta
 }
 
 /** Sends the email with which a user who exists signs in, unless one was sent a moment ago. */
-export function mailSignIn(
+export function emailSignIn(
   context: AuthContext,
   kind: 'magic_link' | 'recovery',
   found: User,

@@ -1,5 +1,5 @@
 /**
- * One-time codes and their hashes: what a mail carries, and what is stored instead of it.
+ * One-time codes and their hashes: what an email carries, and what is stored instead of it.
  *
  * The hash covers the address as well, so a code works for the address it was sent to. Links carry something random, which
  * nobody can guess by guessing codes. The PKCE flow marks both with a prefix.

@@ -87,7 +87,7 @@ async function confirmSignUp(tx: Transaction, user: User, proof: Proof): Promise
   return confirmEmail(tx, user, proof);
 }
 
-/** Whoever reads the mail has the address, so a link of a user who never confirmed does that as well. */
+/** Whoever reads the emails has the address, so a link of a user who never confirmed does that as well. */
 async function recoverUser(tx: Transaction, presented: PresentedToken, proof: Proof): Promise<User> {
   const { user } = presented;
   const isNew = user.emailConfirmedAt === null;

@@ -5,7 +5,7 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { User } from '../user.ts';
 import type { FlowMethod } from './flows.ts';
 
-/** `code`: the code of the sign-up mail, or the PKCE verifier of the sign-up. `admin`: every proof, an admin entered it. */
+/** `code`: the code of the sign-up email, or the PKCE verifier of the sign-up. `admin`: every proof, an admin entered it. */
 export type KeptBy = 'code' | 'admin';
 
 /** Notes who entered what an account without a proven address has. */

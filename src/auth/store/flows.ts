@@ -66,7 +66,7 @@ export function fitsChallenge(verifier: string, { challenge, method }: PkceChall
   return sameText(computed, challenge);
 }
 
-/** Stores the challenge of the flow of an email, in the transaction of the request that sends the mail. */
+/** Stores the challenge of the flow of an email, in the transaction of the request that sends the email. */
 export async function createFlow(
   tx: StoreTransaction,
   flow: { readonly userId: string; readonly pkce: PkceChallenge; readonly method: FlowMethod },

@@ -1,5 +1,5 @@
 /**
- * Where the body of an email comes from when it is no text of the configuration: a file, or an address. Whoever sends mail
+ * Where the body of an email comes from when it is no text of the configuration: a file, or an address. Whoever sends emails
  * reads it, and reads it again when it changes.
  */
 import { existsSync } from 'node:fs';

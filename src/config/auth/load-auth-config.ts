@@ -2,7 +2,7 @@
  * Finds the start values of the auth configuration: what was given (given-texts.ts) wins over the tables of the configuration file.
  *
  * Reports all problems at once. Templates that live elsewhere are only named here: a template that cannot be had is no
- * problem, because a mistake in a mail must not keep users from signing in.
+ * problem, because a mistake in an email must not keep users from signing in.
  */
 import type { Problem } from '../config-error.ts';
 import { findTexts, type TextSources, wrongText } from '../given-texts.ts';

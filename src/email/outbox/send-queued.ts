@@ -11,7 +11,7 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { handToHook, isHookEmail } from '../hook-email.ts';
-import { MailError } from '../transport/mail-error.ts';
+import { EmailError } from '../transport/email-error.ts';
 import type { Mailer } from '../transport/mailer.ts';
 import { type ClaimedEmail, postponeEmail, removeEmail } from './outbox.ts';
 
@@ -29,7 +29,7 @@ const firstPauseMs = 10_000;
 const longestPauseMs = 3_600_000;
 
 /** Nobody can change what they say but by writing another email. */
-const unwanted: readonly MailError['code'][] = ['recipient_refused', 'message_refused'];
+const unwanted: readonly EmailError['code'][] = ['recipient_refused', 'message_refused'];
 
 /** Sends it. Whoever dies between sending and removing leaves it to be sent again: at least once. */
 export async function sendQueued(
@@ -52,7 +52,7 @@ export async function sendQueued(
 async function hand({ mailer, hooks }: SendingParts, config: AuthConfig, { message }: ClaimedEmail): Promise<void> {
   if (!isHookEmail(message)) return mailer.deliver(config, message);
   if (config.hook_send_email_enabled) return handToHook(hooks, config, message);
-  throw new MailError('message_refused', 'The hook send_email, which was to send it, is off by now.');
+  throw new EmailError('message_refused', 'The hook send_email, which was to send it, is off by now.');
 }
 
 async function retryLater(parts: SendingParts, email: ClaimedEmail, error: unknown): Promise<'gone' | 'waiting'> {
@@ -67,13 +67,13 @@ async function retryLater(parts: SendingParts, email: ClaimedEmail, error: unkno
 /** A hook without a reason of ours has refused, as it may. */
 function isUnwanted(error: unknown): boolean {
   if (error instanceof HookError) return error.reason === null;
-  return error instanceof MailError && unwanted.includes(error.code);
+  return error instanceof EmailError && unwanted.includes(error.code);
 }
 
 function describe(error: unknown): string {
   if (error instanceof HookError)
     return error.reason === null ? 'the hook refused it' : `the hook failed: ${error.reason}`;
-  return error instanceof MailError ? error.message : 'an unexpected error';
+  return error instanceof EmailError ? error.message : 'an unexpected error';
 }
 
 async function giveUp({ database, observe }: SendingParts, email: ClaimedEmail, reason: string): Promise<'gone'> {

@@ -7,8 +7,8 @@
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { EmailMessage } from '../message.ts';
 import { type CapturedTransportParts, createCapturedTransport } from './captured-transport.ts';
+import { EmailError } from './email-error.ts';
 import { parseExtraHeaders } from './extra-headers.ts';
-import { MailError } from './mail-error.ts';
 import { type SmtpConfig, smtpSettings } from './smtp-settings.ts';
 import { createSmtpTransport, type SmtpTransportOptions } from './smtp-transport.ts';
 import type { EmailTransport } from './transport.ts';
@@ -25,7 +25,7 @@ export interface Mailer {
    * Hands the messages over, at the same time where they are several (both halves of an email change), and waits for all.
    * Takes at most the time limit, so a transaction may stay open meanwhile and be undone when this fails.
    *
-   * @throws MailError of the first message that did not get through. The others may have.
+   * @throws EmailError of the first message that did not get through. The others may have.
    */
   deliver(config: AuthConfig, ...messages: readonly EmailMessage[]): Promise<void>;
   /** Refuses new messages and waits for those on their way. */
@@ -33,7 +33,7 @@ export interface Mailer {
 }
 
 /** Whether a configuration sends nothing and keeps emails in the inbox. */
-export function isMailCaptured(config: Pick<SmtpConfig, 'smtp_host'>): boolean {
+export function isEmailCaptured(config: Pick<SmtpConfig, 'smtp_host'>): boolean {
   return !config.smtp_host;
 }
 
@@ -75,7 +75,7 @@ export function createMailer(parts: MailerParts): Mailer {
 
   return {
     async deliver(config, ...messages) {
-      if (stopped) throw new MailError('stopped', 'The gateway is stopping and sends no more emails.');
+      if (stopped) throw new EmailError('stopped', 'The gateway is stopping and sends no more emails.');
       warn(config);
       const transport = transportFor(config);
       const results = await Promise.allSettled(messages.map((message) => transport.send(message)));

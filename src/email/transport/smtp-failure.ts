@@ -5,20 +5,20 @@
  * of the content.
  */
 import type { NodemailerError } from 'nodemailer/lib/errors';
-import { MailError, type MailErrorCode } from './mail-error.ts';
+import { EmailError, type EmailErrorCode } from './email-error.ts';
 import type { SmtpSettings } from './smtp-settings.ts';
 
 /** @param timedOut The time limit of the message was what ended it. */
-export function toMailError(error: NodemailerError, settings: SmtpSettings, timedOut: boolean): MailError {
+export function toEmailError(error: NodemailerError, settings: SmtpSettings, timedOut: boolean): EmailError {
   const server = `The mail server ${settings.host}:${settings.port}`;
   const code = timedOut ? 'timed_out' : codeOf(error);
-  return new MailError(code, `${server} ${sentences[code](detailOf(error))}`);
+  return new EmailError(code, `${server} ${sentences[code](detailOf(error))}`);
 }
 
-const sentences: Readonly<Record<MailErrorCode, (detail: string) => string>> = {
+const sentences: Readonly<Record<EmailErrorCode, (detail: string) => string>> = {
   unreachable: (detail) => `is unreachable${detail}. Check smtp_host and smtp_port, and whether the server is running.`,
   tls_failed: (detail) =>
-    `failed the TLS connection${detail}. Its certificate must be valid for smtp_host. Without TLS, mail needs --allow-unencrypted-mail and no login.`,
+    `failed the TLS connection${detail}. Its certificate must be valid for smtp_host. Without TLS, emails need --allow-unencrypted-mail and no login.`,
   login_refused: (detail) => `rejected the login${detail}. Check smtp_user and smtp_pass.`,
   sender_refused: (detail) => `rejected the sender${detail}. Check smtp_admin_email.`,
   recipient_refused: (detail) => `rejected the recipient${detail}.`,
@@ -32,7 +32,7 @@ const sentences: Readonly<Record<MailErrorCode, (detail: string) => string>> = {
 /** Codes of Node for certificates and TLS, wherever they came up. */
 const tlsCode = /CERT|TLS|SSL|SIGNATURE|ISSUER|^EPROTO$|^HOSTNAME_MISMATCH$/;
 
-function codeOf(error: NodemailerError): MailErrorCode {
+function codeOf(error: NodemailerError): EmailErrorCode {
   const { code = '', originalCode = '', responseCode, command = '' } = error;
   if (code === 'ETLS' || tlsCode.test(originalCode) || tlsCode.test(code)) return 'tls_failed';
   if (responseCode !== undefined && responseCode >= 400 && responseCode < 500) return 'try_later';

@@ -9,8 +9,8 @@ import { openReach, type Reach } from '../../hooks/reach.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import type { EmailMessage } from '../message.ts';
 import { composeMessage } from './compose-message.ts';
-import { MailError } from './mail-error.ts';
-import { toMailError } from './smtp-failure.ts';
+import { EmailError } from './email-error.ts';
+import { toEmailError } from './smtp-failure.ts';
 import type { SmtpSettings } from './smtp-settings.ts';
 import type { EmailTransport } from './transport.ts';
 
@@ -45,13 +45,13 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
       pool ??= openPool(settings, reach, allowUnencrypted);
       await (await pool).sendMail({ envelope, raw, messageId: message.messageId, signal });
     } catch (error) {
-      throw toMailError(error as NodemailerError, settings, signal.aborted);
+      throw toEmailError(error as NodemailerError, settings, signal.aborted);
     }
   }
 
   return {
     async send(message) {
-      if (stopped) throw new MailError('stopped', 'The mail transport has been stopped.');
+      if (stopped) throw new EmailError('stopped', 'The mail transport has been stopped.');
       assertAddress(message.to, 'recipient');
       assertAddress(message.from.address, 'sender');
       const work = hand(message);
@@ -70,7 +70,7 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
   };
 }
 
-/** The mailer is only loaded where there is a mail: most processes of a large deployment send none. */
+/** The mailer is only loaded where there is an email: most processes of a large deployment send none. */
 async function openPool(settings: SmtpSettings, reach: Reach, allowUnencrypted: boolean) {
   const { createTransport } = await import('nodemailer');
   return createTransport({ ...poolOptions(settings, allowUnencrypted), getSocket: socketFinder(settings, reach) });
@@ -120,5 +120,5 @@ function isThisMachine(host: string): boolean {
 function assertAddress(address: string, role: 'recipient' | 'sender'): void {
   const isAddress = /^[^\s<>@",;:\\]+@[^\s<>@",;\\]+$/.test(address) && !/\p{Cc}/u.test(address);
   if (!isAddress)
-    throw new MailError(`${role}_refused`, `The address of the ${role} is not one that mail can be sent to.`);
+    throw new EmailError(`${role}_refused`, `The address of the ${role} is not one that emails can be sent to.`);
 }

@@ -8,7 +8,7 @@ export interface EmailTransport {
   /**
    * Resolves when the message is in other hands.
    *
-   * @throws MailError, within the transport's time limit.
+   * @throws EmailError, within the transport's time limit.
    */
   send(message: EmailMessage): Promise<void>;
   /** Refuses new messages, waits for those on their way, closes connections. */

@@ -44,7 +44,7 @@ export async function openAuth({
     return null;
   }
   // Loaded here, so that a gateway without the service does without its code.
-  const [{ startAuth }, { isMailCaptured }] = await Promise.all([
+  const [{ startAuth }, { isEmailCaptured }] = await Promise.all([
     import('../../auth/start-auth.ts'),
     import('../../email/transport/mailer.ts'),
   ]);
@@ -57,7 +57,7 @@ export async function openAuth({
   const reach = createReach(config.allowPrivateNetworks ? null : () => store.snapshot().start);
   const auth: Auth = await startAuth({ ...setup, ...addresses, verify, reach, currentConfig });
   const { services, inbox, isInstalled, stop } = auth;
-  const isCaptured = () => isMailCaptured(store.current()) || store.current().sms_provider === 'capture';
+  const isCaptured = () => isEmailCaptured(store.current()) || store.current().sms_provider === 'capture';
   const verifyAccessToken = async (token: string) =>
     management.api.authorize(await management.ref(), `Bearer ${token}`).then(
       () => true,

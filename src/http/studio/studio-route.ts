@@ -127,7 +127,7 @@ async function describeProject(caller: ManagementCaller, { config, inbox }: Http
     keys: await keysFor(caller, config),
     roles: { anon: config.anonRole, authenticated: config.authenticatedRole, service: config.serviceRole },
     graphqlPath,
-    isMailCaptured: inbox?.isCaptured() ?? false,
+    isEmailCaptured: inbox?.isCaptured() ?? false,
     exampleOperations: config.exampleOperations,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Tries subjects and bodies of emails before they are stored: what would fail for every mail is a problem, what is valid and
+ * Tries subjects and bodies of emails before they are stored: what would fail for every email is a problem, what is valid and
  * most likely a mistake a warning.
  *
  * Faults that depend on the data do not count: a template may rely on metadata that the samples here do not have.

@@ -3,7 +3,7 @@
  */
 import { type EmailKind, emailKinds } from '../../email/email-kind.ts';
 
-/** Variables of which a body must use one, because the mail would lead nowhere otherwise; empty for notices. */
+/** Variables of which a body must use one, because the email would lead nowhere otherwise; empty for notices. */
 export function variablesThatAct(email: EmailKind): readonly string[] {
   if (email === 'reauthentication') return ['Token'];
   const names: readonly string[] = emailKinds[email].variables;

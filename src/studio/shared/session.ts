@@ -17,7 +17,7 @@ export interface Project {
   /** Null: none are told. `service` is empty unless the project is local. */
   readonly keys: { readonly anon: string; readonly service: string } | null;
   readonly roles: { readonly anon: string; readonly authenticated: string; readonly service: string };
-  readonly isMailCaptured: boolean;
+  readonly isEmailCaptured: boolean;
   readonly exampleOperations: readonly string[];
 }
 

@@ -84,7 +84,7 @@ test('a code keeps its leading zeros and works for the address in any case', asy
   expect(found.type).toBe('confirmation_token');
 });
 
-test('a code of a PKCE mail can be typed', async () => {
+test('a code of a PKCE email can be typed', async () => {
   const user = await auth.addUser('pkce@mail.test');
   await store(user, 'recovery_token', '123456', 'pkce_');
   expect((await type(user, '123456', 'confirmation_token', 'recovery_token')).type).toBe('recovery_token');

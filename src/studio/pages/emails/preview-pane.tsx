@@ -1,8 +1,8 @@
 /**
- * What a draft becomes: as its reader sees it on a wide or a narrow screen, and as text; with which data; and a trial by mail.
+ * What a draft becomes: as its reader sees it on a wide or a narrow screen, and as text; with which data; and a trial by email.
  */
 import { useId, useState } from 'react';
-import { MailFrame } from '../../components/mail-frame.tsx';
+import { EmailFrame } from '../../components/email-frame.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { onSubmit, useTask } from '../../shared/requests.ts';
 import { askProject, useMayWrite } from '../../shared/session.ts';
@@ -55,7 +55,7 @@ export function PreviewPane({ email, texts, preview, data, onData }: PreviewPane
           {html === null ? null : view === 'text' ? (
             <pre className="source">{text}</pre>
           ) : (
-            <MailFrame html={html} title="Preview of the email" {...(view === 'narrow' && { width: phoneWidth })} />
+            <EmailFrame html={html} title="Preview of the email" {...(view === 'narrow' && { width: phoneWidth })} />
           )}
         </div>
       </Tabs>

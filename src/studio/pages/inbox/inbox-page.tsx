@@ -2,8 +2,8 @@
  * The page Inbox: the emails that a project without a mail server has kept. New ones appear by themselves.
  */
 import { useEffect, useRef, useState } from 'react';
+import { EmailFrame } from '../../components/email-frame.tsx';
 import { Link } from '../../components/link.tsx';
-import { MailFrame } from '../../components/mail-frame.tsx';
 import { Empty, Problem } from '../../components/problem.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
 import { SignInCard } from '../../components/sign-in.tsx';
@@ -154,7 +154,7 @@ function Email({ email, to }: { readonly email: CapturedEmail; readonly to: stri
       </header>
       <Tabs label="Show as" tabs={views} chosen={view} onChoose={setView}>
         {view === 'html' ? (
-          <MailFrame html={email.html} title="The email" />
+          <EmailFrame html={email.html} title="The email" />
         ) : (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
           <pre className="source" tabIndex={0}>

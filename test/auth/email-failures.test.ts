@@ -1,6 +1,6 @@
 /**
  * When an email cannot be sent with `mailer_delivery` = `direct`: the request says so, nothing of it is stored, and the same request
- * works afterwards. What the queue does: mail-queue.test.ts.
+ * works afterwards. What the queue does: email-queue.test.ts.
  */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { createAuthDatabase, fragmentOf, open, signedUp, testAuth } from '../support/auth-service.ts';
@@ -28,7 +28,7 @@ const server = () =>
 const count = async (email: string) =>
   (await database.query('select from auth.users where email = $1', [email])).length;
 
-test('a sign-up whose mail is refused leaves no user, and works once the server takes mail', async () => {
+test('a sign-up whose email is refused leaves no user, and works once the server takes emails', async () => {
   const auth = await testAuth(database, server());
   const email = 'refused@x.test';
   for (const behaviour of [
@@ -51,12 +51,12 @@ test('a sign-up whose mail is refused leaves no user, and works once the server 
   expect(failures).toHaveLength(3);
 });
 
-test('the older link stays good where the newer mail cannot be sent', async () => {
+test('the older link stays good where the newer email cannot be sent', async () => {
   const captured = await testAuth(database, { smtp_max_frequency: 0 });
   const email = 'older@x.test';
   await signedUp(captured, email);
   await captured.ask('/recover', { email });
-  const { link } = await captured.mail(email);
+  const { link } = await captured.message(email);
   const auth = await testAuth(database, { ...server(), smtp_max_frequency: 0 });
   smtp.behave({ kind: 'refuse', at: 'recipient', code: 550, text: 'no' });
   expect((await auth.ask('/recover', { email })).body.message).toBe('Error sending recovery email');
@@ -87,14 +87,14 @@ test('nobody can keep an account from being recovered by metadata that a templat
   expect((await auth.ask('/user', { data: { lang: 1 } }, { method: 'PUT', token: thief })).status).toBe(200);
   for (const path of ['/recover', '/otp']) {
     expect((await auth.ask(path, { email })).status).toBe(200);
-    const { link } = await auth.mail(email);
+    const { link } = await auth.message(email);
     expect(fragmentOf((await open(link)).location).access_token).toBeDefined();
   }
   const refused = auth.observations.filter(({ kind }) => kind === 'template_refused');
   expect(refused).toMatchObject([{ email: 'recovery' }, { email: 'magic_link' }]);
 });
 
-test('a change of password in the same request is undone with the mail that cannot be sent', async () => {
+test('a change of password in the same request is undone with the email that cannot be sent', async () => {
   const { access_token: token } = await signedUp(await testAuth(database), 'both@x.test');
   const auth = await testAuth(database, server());
   smtp.behave({ kind: 'refuse', at: 'message', code: 554, text: 'no' });

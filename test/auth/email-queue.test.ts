@@ -1,6 +1,6 @@
 /**
  * `mailer_delivery` = `queue`, the default: a request that sends a link or a code succeeds when the email is stored, and the email follows
- * when the mail server takes it. With `direct` the request fails instead (mail-failures.test.ts).
+ * when the mail server takes it. With `direct` the request fails instead (email-failures.test.ts).
  */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
@@ -25,7 +25,7 @@ function startAuth(values: AuthValues = {}): Promise<TestAuth> {
   return testAuth(database, { ...server, smtp_max_frequency: 0, ...values });
 }
 
-async function mailTo(email: string) {
+async function emailTo(email: string) {
   const find = () => smtp.messages.find(({ recipients }) => recipients.includes(email));
   await vi.waitFor(() => expect(find()).toBeDefined());
   const html = find()?.parsed.html ?? '';
@@ -41,7 +41,7 @@ test('a sign-up succeeds while the mail server is away; its code arrives later a
   await vi.waitFor(() => expect(delayed()).toMatchObject([{ email: 'confirmation', attempts: 1 }]));
   smtp.behave({ kind: 'accept' });
   auth.pass(10);
-  const { code } = await mailTo(email);
+  const { code } = await emailTo(email);
   expect((await auth.ask('/verify', { type: 'email', email, token: code })).status).toBe(200);
 });
 
@@ -57,14 +57,14 @@ test('an answer does not wait for a slow mail server', async () => {
   expect((await auth.ask('/otp', { email: 'slow@x.test' })).status).toBe(200);
   expect(smtp.messages).toEqual([]);
   take();
-  expect((await mailTo('slow@x.test')).hash).toBeDefined();
+  expect((await emailTo('slow@x.test')).hash).toBeDefined();
 });
 
 test('both emails of a change of the address go that way, each with the token of its recipient', async () => {
   const auth = await startAuth();
   const [email, changed] = ['both@x.test', 'both2@x.test'];
   await auth.ask('/signup', { email, password });
-  const { body } = await auth.ask('/verify', { type: 'email', token_hash: (await mailTo(email)).hash });
+  const { body } = await auth.ask('/verify', { type: 'email', token_hash: (await emailTo(email)).hash });
   await auth.ask('/user', { email: changed }, { method: 'PUT', token: body.access_token });
   await vi.waitFor(() => expect(smtp.messages).toHaveLength(3));
   const hashes = smtp.messages.slice(1).map(({ parsed }) => /[?&]token=(\w+)/.exec(parsed.html ?? '')?.[1]);

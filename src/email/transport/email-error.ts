@@ -6,7 +6,7 @@
  */
 
 /** All codes, with whether the same email may get through later without anybody changing anything. */
-const mailErrorCodes = {
+const emailErrorCodes = {
   /** No connection: wrong name or port, a firewall, the server is down. */
   unreachable: { isTemporary: true },
   /** The connection could not be encrypted, or the server's certificate is not trusted. */
@@ -27,17 +27,17 @@ const mailErrorCodes = {
 } as const satisfies Record<string, { readonly isTemporary: boolean }>;
 
 /** One of the codes above. */
-export type MailErrorCode = keyof typeof mailErrorCodes;
+export type EmailErrorCode = keyof typeof emailErrorCodes;
 
 /** An email that was not handed over. Callers branch on `code` or on `isTemporary`. */
-export class MailError extends Error {
-  override readonly name = 'MailError';
-  readonly code: MailErrorCode;
+export class EmailError extends Error {
+  override readonly name = 'EmailError';
+  readonly code: EmailErrorCode;
   readonly isTemporary: boolean;
 
-  constructor(code: MailErrorCode, message: string) {
+  constructor(code: EmailErrorCode, message: string) {
     super(message);
     this.code = code;
-    this.isTemporary = mailErrorCodes[code].isTemporary;
+    this.isTemporary = emailErrorCodes[code].isTemporary;
   }
 }

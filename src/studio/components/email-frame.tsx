@@ -4,7 +4,7 @@
 import { withLinksOutside } from './links-outside.ts';
 
 /** @param props.title What the frame is called. */
-export function MailFrame({
+export function EmailFrame({
   html,
   title,
   width,
@@ -15,7 +15,7 @@ export function MailFrame({
 }) {
   return (
     <iframe
-      className="mail-frame"
+      className="email-frame"
       title={title}
       sandbox="allow-popups allow-popups-to-escape-sandbox"
       referrerPolicy="no-referrer"

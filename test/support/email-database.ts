@@ -7,7 +7,7 @@ import { copyAuthDatabase, type TestDatabase } from './postgres.ts';
 import { atEnd } from './when-over.ts';
 
 /** The database, and pools on it as different processes would have them; they end with the test file. */
-export async function mailDatabase(): Promise<{
+export async function emailDatabase(): Promise<{
   readonly database: TestDatabase;
   readonly openPool: () => SystemPool;
 }> {
