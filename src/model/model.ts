@@ -121,6 +121,8 @@ export interface Table extends QualifiedName {
   /** Largest page size: own, else the namespace's, else 30. */
   readonly maxRows: number;
   readonly totalCount: boolean;
+  /** A cursor loses no row (extension `exact_cursors`). */
+  readonly exactCursors: boolean;
   readonly aggregate: boolean;
   /** The table's row security flag. */
   readonly rowSecurity: boolean;

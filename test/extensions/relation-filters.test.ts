@@ -1,7 +1,6 @@
 /** Rows are filtered by the rows that their relationships lead to (extension `relation_filters`). */
-import pg from 'pg';
-import { afterAll, describe, expect, test } from 'vitest';
-import { bindSlots } from '../../src/compile/plan/slot.ts';
+import { describe, expect, test } from 'vitest';
+import { blocksRead } from '../support/blocks-read.ts';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
@@ -411,19 +410,7 @@ describe('with 200,000 rows, indexes serve', async () => {
   `);
   const on = await startExecution(big, {});
 
-  const client = new pg.Client(big.url);
-  await client.connect();
-  afterAll(() => client.end());
-
-  /** Blocks of 8 kB that the statement of the operation reads, from the cache or not. */
-  async function blocks(role: string, query: string): Promise<number> {
-    const [statement] = await on.statements(role, query);
-    const values = bindSlots(statement!.slots, { variables: {}, introspection: new Map() });
-    await client.query(`set role ${role}`);
-    const { rows } = await client.query(`explain (analyze, buffers, format json) ${statement!.text}`, values);
-    const { Plan } = rows[0]['QUERY PLAN'][0];
-    return Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'];
-  }
+  const blocks = await blocksRead(big, on);
 
   // A scan of all parcels reads more than a thousand blocks.
   test.each([

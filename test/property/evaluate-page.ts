@@ -20,6 +20,8 @@ export interface OrderKey {
 export interface PageRequest {
   readonly order: readonly OrderKey[];
   readonly isBackward: boolean;
+  /** Nulls that come last come after a cursor with a value. */
+  readonly isExact: boolean;
   readonly cursor: readonly (string | null)[] | null;
   readonly offset: number;
   readonly limit: number;
@@ -57,6 +59,7 @@ export function readPageRequest(document: Document, entity: Entity, field: Field
   return {
     order,
     isBackward: last !== null || before !== null,
+    isExact: entity.isExact,
     cursor,
     offset: offset ?? 0,
     limit: Math.min(entity.maxRows, first ?? last ?? entity.maxRows),
@@ -97,12 +100,12 @@ export function sortRows(order: readonly OrderKey[], rows: readonly Row[]): Row[
 /** Cuts a page out of all rows that match. */
 export async function cutPage(
   oracle: Oracle,
-  { order, isBackward, cursor, offset, limit }: PageRequest,
+  { order, isBackward, isExact, cursor, offset, limit }: PageRequest,
   rows: readonly Row[],
 ): Promise<Page> {
   const all = sortRows(order, rows);
   const direction = isBackward ? order.map(reverse) : order;
-  const within = cursor === null ? all : await rowsBeyond(oracle, direction, cursor, all);
+  const within = cursor === null ? all : await rowsBeyond(oracle, { order: direction, isExact }, cursor, all);
   if (isBackward) {
     const page = within.slice(Math.max(0, within.length - limit));
     const hasNextPage = page.length > 0 && !page.includes(all.at(-1) as Row);
@@ -119,7 +122,7 @@ export async function cutPage(
 
 async function rowsBeyond(
   oracle: Oracle,
-  order: readonly OrderKey[],
+  { order, isExact }: { readonly order: readonly OrderKey[]; readonly isExact: boolean },
   cursor: readonly (string | null)[],
   rows: readonly Row[],
 ): Promise<Row[]> {
@@ -133,7 +136,8 @@ async function rowsBeyond(
     }
     const isEqual = await compareColumn(oracle, column, 'eq', element)(rows);
     const isBeyond = await compareColumn(oracle, column, isDescending ? 'lt' : 'gt', element)(rows);
-    steps.push({ isEqual: (row) => isEqual(row) === true, isBeyond: (row) => isBeyond(row) === true });
+    const follows = (row: Row) => isExact && !nullsFirst && isNull(row);
+    steps.push({ isEqual: (row) => isEqual(row) === true, isBeyond: (row) => isBeyond(row) === true || follows(row) });
   }
   return rows.filter((row) => {
     const first = steps.find(({ isEqual }) => !isEqual(row));

@@ -49,6 +49,8 @@ interface Unrelated {
   readonly canDelete: boolean;
   readonly hasByPk: boolean;
   readonly maxRows: number;
+  /** Cursors lose no row. */
+  readonly isExact: boolean;
 }
 
 /** A relation as a role sees it. */
@@ -155,6 +157,7 @@ function entityOf(world: World, relation: Relation, role: Role, visible: readonl
     canDelete: isWritable && grant.delete,
     hasByPk: relation.key.every((name) => columnOf(relation, name).type.canByPk),
     maxRows: relation.maxRows ?? relation.schema.maxRows ?? 30,
+    isExact: world.extensions.includes('exact_cursors'),
   };
 }
 

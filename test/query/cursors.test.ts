@@ -4,7 +4,8 @@
 import { describe, expect, test } from 'vitest';
 import { openReader } from './reader.ts';
 
-const { ask, run, errors, column } = await openReader(['query-pages.sql']);
+// As pg_graphql pages; how the extension `exact_cursors` does: extensions/exact-cursors.
+const { ask, run, errors, column } = await openReader(['query-pages.sql'], { extensions: [] });
 const library = await openReader(['query-library.sql']);
 const encode = (text: string) => Buffer.from(text).toString('base64');
 const decode = (text: string) => Buffer.from(text, 'base64').toString();

@@ -29,6 +29,7 @@ export function planPage(table: Table, inputs: Inputs, columns: number): PagePla
   const size = first ?? last;
   return {
     backward: last !== null || before !== null,
+    exact: table.exactCursors,
     cursor: cursors[0] ?? cursors[1] ?? null,
     limit: size === null ? { kind: 'constant', value: table.maxRows } : planLimit(size, table.maxRows),
     offset: offset && planOffset(offset),

@@ -83,6 +83,8 @@ export interface ConnectionPlan {
 export interface PagePlan {
   /** The scan runs in reverse and the page is presented the right way round. */
   readonly backward: boolean;
+  /** Where nulls come last, rows with one come after a cursor with a value. Else they come after none. */
+  readonly exact: boolean;
   readonly cursor: CursorPlan | null;
   readonly limit: LimitPlan;
   readonly offset: LimitPlan | null;

@@ -2,7 +2,7 @@
  * Prints orders and cursors over the current row.
  */
 import type { SqlType, Table } from '../../model/model.ts';
-import type { CursorPlan, OrderTerm } from '../plan/plan.ts';
+import type { CursorPlan, Expression, OrderTerm } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
 import type { Slot } from '../plan/slot.ts';
 import { printSlot } from './print-condition.ts';
@@ -10,12 +10,6 @@ import { printExpression, typeOf } from './print-expression.ts';
 import { type Comparing, isBuiltIn, printCompared, printOperand, printRowsCompared } from './print-operator.ts';
 import { list, type Row } from './print-row.ts';
 import { join, type Sql, sql } from './sql.ts';
-
-/** The order of a scan; reversed for a backward one. */
-export function scanOrder(order: readonly OrderTerm[], backward: boolean): readonly OrderTerm[] {
-  if (!backward) return order;
-  return order.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }));
-}
 
 /** The values of the terms of an order over a row. */
 export function printSortKeys(order: readonly OrderTerm[], row: Row): readonly Sql[] {
@@ -42,27 +36,36 @@ export function printOrder(order: readonly OrderTerm[], sortKeys: readonly Sql[]
 /**
  * The rows strictly after a cursor in the order of the scan.
  *
- * Where all elements are values and all terms run the same way that is SQL's row comparison, which an index on the order
- * answers with one range; it has one operator for all, so their types must be built in. It also loses the rows with nulls that the rule loses.
+ * Where all elements are values, all terms run the same way and no nulls follow, that is SQL's row comparison, which an index on the order
+ * answers with one range; it has one operator for all, so their types must be built in.
+ *
+ * @param nullsFollow For each term, whether rows without a value count as rows after those that have one.
  */
-export function printAfter(cursor: CursorPlan, order: readonly OrderTerm[], sortKeys: readonly Sql[]): Sql {
-  const terms = cursor.elements.map((slot, index): Place => {
+export function printAfter(
+  cursor: CursorPlan,
+  order: readonly OrderTerm[],
+  sortKeys: readonly Sql[],
+  nullsFollow: readonly boolean[],
+): Sql {
+  const places = cursor.elements.map((slot, index): Place => {
     const term = order[index]!;
-    return { slot, term, key: sortKeys[index]!, type: typeOf(term.expression) };
+    const type = typeOf(term.expression);
+    return { slot, term, key: sortKeys[index]!, type, nullsFollow: slot !== null && nullsFollow[index]! };
   });
-  const [first] = terms;
+  const [first] = places;
   if (first === undefined) return sql`false`;
-  const same = terms.every(({ slot, term }) => slot !== null && term.descending === first.term.descending);
-  if (same && (terms.length === 1 || terms.every(({ type }) => isBuiltIn(type)))) return printRowComparison(terms);
-  const branches = terms.flatMap((last, index) => {
-    const beyond = printBeyond(last);
+  if (isOneRange(places)) return printRowComparison(places);
+  const branches = places.flatMap((last, index) => {
+    const beyond = printBeyond(last, index > 0);
     if (beyond === null) return [];
-    const equal = terms.slice(0, index).map(printEqual);
+    const equal = places.slice(0, index).map(printEqual);
     return [sql`(${join([...equal, beyond], sql` and `)})`];
   });
   const any = branches.length === 0 ? sql`false` : sql`(${join(branches, sql` or `)})`;
+  if (first.slot === null) return any;
   // Implied by every branch; gives the planner a range on the first key.
-  return first.slot === null ? any : sql`(${printStep(first.term.descending ? 'lte' : 'gte', first)} and ${any})`;
+  const bounded = sql`(${printStep(first.term.descending ? 'lte' : 'gte', first)} and ${any})`;
+  return first.nullsFollow ? sql`(${bounded} or ${first.key} is null)` : bounded;
 }
 
 /** A sort key and its value at the cursor, null where that is null. */
@@ -71,6 +74,15 @@ interface Place {
   readonly type: SqlType;
   readonly slot: Slot | null;
   readonly term: OrderTerm;
+  readonly nullsFollow: boolean;
+}
+
+// PostgreSQL does not know that a comparison of rows is true for values alone, which it must to begin with those of another table.
+function isOneRange(places: readonly Place[]): boolean {
+  const [first] = places;
+  const isSame = ({ slot, term, nullsFollow }: Place) =>
+    slot !== null && term.descending === first!.term.descending && !nullsFollow && term.expression.kind === 'column';
+  return places.every(isSame) && (places.length === 1 || places.every(({ type }) => isBuiltIn(type)));
 }
 
 function printRowComparison(places: readonly Place[]): Sql {
@@ -85,9 +97,10 @@ function printEqual(place: Place): Sql {
   return place.slot === null ? sql`${place.key} is null` : printStep('eq', place);
 }
 
-function printBeyond(place: Place): Sql | null {
+function printBeyond(place: Place, withNulls: boolean): Sql | null {
   if (place.slot === null) return place.term.nullsFirst ? sql`${place.key} is not null` : null;
-  return printStep(beyondOf(place), place);
+  const step = printStep(beyondOf(place), place);
+  return withNulls && place.nullsFollow ? sql`(${step} or ${place.key} is null)` : step;
 }
 
 function beyondOf({ term }: Place): Comparing {
@@ -98,23 +111,40 @@ function printStep(how: Comparing, { key, type, slot }: Place): Sql {
   return printCompared(type, how, key, printSlot(type, slot!));
 }
 
+/** Whether the value may be null. What a routine returns counts as rows that its table could hold. */
+export function mayBeNull(expression: Expression): boolean {
+  switch (expression.kind) {
+    case 'column':
+      return !expression.column.notNull;
+    case 'aggregate':
+      return true;
+    default:
+      return false;
+  }
+}
+
 /**
- * Whether a row has another key than the one that `right` selects, null beside null being the same. Keys are compared as records,
+ * Whether a row has another key than a second one, null beside null being the same. Keys are compared as records,
  * which look for no operator by name; one that is never null by its own.
  *
- * @param right From the key of its row to the expression that has it.
+ * @param other Prints the key of the second row, given how the key is read of a row.
  */
 export function printOtherKey(
   { table, isStored }: { readonly table: Table; readonly isStored: boolean },
   left: Row,
-  right: { readonly row: Row; readonly read: (key: Sql) => Sql },
+  other: (key: (row: Row) => Sql) => Sql,
 ): Sql {
   const keys = keyColumns(table);
   const [only] = keys;
   if (only !== undefined && keys.length === 1 && only.notNull && isStored) {
-    const equal = printCompared(only.cast, 'eq', left.column(only), right.read(right.row.column(only)));
+    const equal = printCompared(
+      only.cast,
+      'eq',
+      left.column(only),
+      other((row) => row.column(only)),
+    );
     return sql`coalesce(not ${equal}, true)`;
   }
   const recordOf = (row: Row) => sql`row(${list(keys.map((column) => row.column(column)))})::pg_catalog.record`;
-  return sql`coalesce(${recordOf(left)} operator(pg_catalog.<>) ${right.read(recordOf(right.row))}, true)`;
+  return sql`coalesce(${recordOf(left)} operator(pg_catalog.<>) ${other(recordOf)}, true)`;
 }

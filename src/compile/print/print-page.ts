@@ -6,17 +6,18 @@
  */
 
 import { runsVolatile } from '../plan/inspect-plan.ts';
-import type { ConnectionEntry, ConnectionPlan, LimitPlan, ObjectPlan, PageFact } from '../plan/plan.ts';
+import type { ConnectionEntry, ConnectionPlan, ObjectPlan, PageFact } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
 import { conjunction, where } from './print-condition.ts';
 import { isTypename, type PrintedObject, printEntries, printObject } from './print-object.ts';
-import { printAfter, printOrder, printOtherKey, scanOrder } from './print-order.ts';
+import { printOtherKey } from './print-order.ts';
 import { printCursor } from './print-output.ts';
-import { list, type RowSet, SubqueryRow } from './print-row.ts';
+import { list, type Row, type RowSet, SubqueryRow } from './print-row.ts';
+import { printFirst, printLimit, printScan } from './print-scan.ts';
 import { printText, type TextPart } from './print-text.ts';
 import { type Printer, printMembers } from './printer.ts';
 import { objectPieces } from './row-layout.ts';
-import { builtin, empty, ident, integer, join, param, type Sql, sql } from './sql.ts';
+import { empty, ident, join, type Sql, sql } from './sql.ts';
 
 /** How the members of a connection object are printed: as values of JSON, or as JSON text. */
 type Form = 'json' | 'text';
@@ -60,7 +61,7 @@ export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet, 
   }
   // Page info of nothing but `__typename` aggregates nothing, and a select without aggregates has a row for each edge.
   if (columns.length === 0) context.aggregate(sql`pg_catalog.count(*)`);
-  const scan = printScan(context);
+  const scan = printScan(printer.names, plan, context);
   const from =
     context.counted || plan.page.backward ? printNumbered(context, scan) : sql`(${scan}) as ${ident(page.alias)}`;
   const aggregated = sql`select ${list(columns)} from ${from}${join(context.laterals, empty)}`;
@@ -83,20 +84,6 @@ interface PageContext {
 /** A page of which something is asked is read with one row more. */
 export function isCounted({ entries }: ConnectionPlan): boolean {
   return entries.some((entry) => entry.kind === 'page_info' && !entry.entries.every(isTypename));
-}
-
-/** The rows of the page in the order of the scan, and one more where they are counted. */
-export function printScan(context: Pick<PageContext, 'plan' | 'page' | 'rows' | 'counted'>): Sql {
-  const { plan, page } = context;
-  const order = scanOrder(plan.order, plan.page.backward);
-  const { from, row, condition, sortKeys } = context.rows.scan(order);
-  const after = plan.page.cursor === null ? null : printAfter(plan.page.cursor, order, sortKeys);
-  const limit = context.counted ? printOneMore(plan.page.limit) : printLimit(plan.page.limit);
-  const offset = plan.page.offset === null ? sql`` : sql` offset ${printLimit(plan.page.offset)}`;
-  const selected = page.selectList(row, sortKeys);
-  const select = selected.length === 0 ? sql`select` : sql`select ${list(selected)}`;
-  const filtered = where(conjunction([condition, after]));
-  return sql`${select} from ${from}${filtered}${printOrder(order, sortKeys, context.rows.isStored)} limit ${limit}${offset}`;
 }
 
 function printNumbered(context: PageContext, scan: Sql): Sql {
@@ -203,22 +190,9 @@ function printFact(context: PageContext, kind: PageFact): Sql {
 
 // Whether the page is not empty and does not hold the row that the whole set begins with, in the order of the scan.
 function printBeyondPage(context: PageContext): Sql {
-  const { plan, page, rows } = context;
-  const terms = scanOrder(plan.order, plan.page.backward);
-  const { from, row, condition, sortKeys } = rows.scan(terms);
-  const order = printOrder(terms, sortKeys, rows.isStored);
-  const other = printOtherKey(rows, page, { row, read: (key) => key });
-  const first = sql`(select ${other} from ${from}${where(condition)}${order} limit 1)`;
+  const { printer, plan, page, rows } = context;
+  const other = (row: Row) => printOtherKey(rows, page, (key) => key(row));
+  const first = sql`(select ${printFirst(printer.names, plan, rows, other)})`;
   const kept = conjunction([sql`${ident(page.alias, 'n')} operator(pg_catalog.=) 1`, inPage(context)])!;
   return sql`coalesce(pg_catalog.bool_or(${first}) filter (where ${kept}), false)`;
-}
-
-// A page size may be the largest `integer` there is, so PostgreSQL must not add to it as to one.
-function printOneMore(limit: LimitPlan): Sql {
-  return limit.kind === 'constant' ? integer(limit.value + 1) : sql`${printLimit(limit)} operator(pg_catalog.+) 1`;
-}
-
-/** A number of rows. */
-export function printLimit(limit: LimitPlan): Sql {
-  return limit.kind === 'constant' ? integer(limit.value) : param(limit.slot, builtin.int8);
 }

@@ -23,9 +23,10 @@ import { columnOf } from '../plan/plan-order.ts';
 import type { AnswerLayout, AnswerPiece, RowPiece } from './answer-layout.ts';
 import { printKey, where } from './print-condition.ts';
 import { printCounted, printEntry, tableRows } from './print-connection.ts';
-import { printOrder, printOtherKey, scanOrder } from './print-order.ts';
-import { isCounted, printScan } from './print-page.ts';
+import { printOtherKey } from './print-order.ts';
+import { isCounted } from './print-page.ts';
 import { directRow, type Row, type RowSet, SubqueryRow } from './print-row.ts';
+import { printFirst, printScan } from './print-scan.ts';
 import { type Printer, tableName } from './printer.ts';
 import {
   callsRoutine,
@@ -145,7 +146,7 @@ function printPageRows(printer: Printer, plan: ConnectionPlan, rows: RowSet): Pr
   const context: PageContext = { printer, row: page, selection, isRow, plan, rows, page };
   const pieces = objectPieces(plan.entries, (entry) => entryPieces(context, entry, totals));
   const marker = hasTotal ? rawColumn(context, key).index : null;
-  const scan = sql`(${printScan({ plan, rows, page, counted })}) as ${ident(page.alias)}`;
+  const scan = sql`(${printScan(printer.names, plan, { rows, page, counted })}) as ${ident(page.alias)}`;
   const from = hasTotal ? sql`${printTotal(printer, rows, total, totals)} left join ${scan} on true` : scan;
   return {
     select: sql`select ${selection.print()} from ${from}`,
@@ -223,10 +224,6 @@ function factPiece(context: PageContext, fact: PageFact): AnswerPiece {
 }
 
 // Whether a row is not the one that the whole set begins with, in the order of the scan. The first of all is read once.
-function printBeyond({ plan, page, rows }: PageContext): Sql {
-  const terms = scanOrder(plan.order, plan.page.backward);
-  const { from, row, condition, sortKeys } = rows.scan(terms);
-  const order = printOrder(terms, sortKeys, rows.isStored);
-  const read = (key: Sql) => sql`(select ${key} from ${from}${where(condition)}${order} limit 1)`;
-  return printOtherKey(rows, page, { row, read });
+function printBeyond({ printer, plan, page, rows }: PageContext): Sql {
+  return printOtherKey(rows, page, (key) => sql`(select ${printFirst(printer.names, plan, rows, key)})`);
 }

@@ -1,0 +1,129 @@
+/**
+ * Prints the scan of a page: its rows in order, behind the cursor.
+ *
+ * PostgreSQL answers `order by x nulls last` with an index on x, but not together with `x > $1 or x is null`, and not where x is of another
+ * table and may be missing. Then there are two scans, each of which an index serves: first the rows that have a value, and those without one
+ * only where these do not fill the page. Measured, 30 of 1,000,000 rows: 0.2 ms, and 120 to 170 ms in one scan.
+ */
+import type { CursorPlan, LimitPlan, OrderTerm, PagePlan } from '../plan/plan.ts';
+import { conjunction, where } from './print-condition.ts';
+import { mayBeNull, printAfter, printOrder } from './print-order.ts';
+import { list, type Names, type Row, type RowSet, SubqueryRow } from './print-row.ts';
+import { builtin, empty, ident, integer, param, type Sql, sql } from './sql.ts';
+
+/** What is read of the rows. */
+interface Scanning {
+  readonly rows: RowSet;
+  /** In the direction of the scan. */
+  readonly order: readonly OrderTerm[];
+  readonly exact: boolean;
+  readonly cursor: CursorPlan | null;
+  /** The rows as those who read them see them. */
+  readonly page: SubqueryRow;
+  readonly limit: Sql;
+  readonly offset: Sql | null;
+}
+
+/** The order of a scan; reversed for a backward one. */
+export function scanOrder(order: readonly OrderTerm[], backward: boolean): readonly OrderTerm[] {
+  if (!backward) return order;
+  return order.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }));
+}
+
+/** The rows of a page in the order of the scan, one more where they are counted. Printed when all that reads `page` is. */
+export function printScan(
+  names: Names,
+  plan: { readonly order: readonly OrderTerm[]; readonly page: PagePlan },
+  { rows, page, counted }: { readonly rows: RowSet; readonly page: SubqueryRow; readonly counted: boolean },
+): Sql {
+  const { backward, exact, cursor, limit, offset } = plan.page;
+  return printSelect(names, {
+    rows,
+    order: scanOrder(plan.order, backward),
+    exact,
+    cursor,
+    page,
+    limit: counted ? printOneMore(limit) : printLimit(limit),
+    offset: offset && printLimit(offset),
+  });
+}
+
+/**
+ * What is read of the row that the whole set begins with in the order of the scan: a query without its `select`.
+ */
+export function printFirst(
+  names: Names,
+  plan: { readonly order: readonly OrderTerm[]; readonly page: PagePlan },
+  rows: RowSet,
+  read: (row: Row) => Sql,
+): Sql {
+  const order = scanOrder(plan.order, plan.page.backward);
+  const { exact } = plan.page;
+  if (isApart({ rows, order, exact, cursor: null })) {
+    const page = new SubqueryRow(names.next('q'));
+    const value = read(page);
+    const select = printSelect(names, { rows, order, exact, cursor: null, page, limit: integer(1), offset: null });
+    return sql`${value} from (${select}) as ${ident(page.alias)}`;
+  }
+  const { from, row, condition, sortKeys } = rows.scan(order);
+  return sql`${read(row)} from ${from}${where(condition)}${printOrder(order, sortKeys, rows.isStored)} limit 1`;
+}
+
+function printSelect(names: Names, scanning: Scanning): Sql {
+  const { rows, order, cursor, page, limit, offset } = scanning;
+  if (isApart(scanning)) return printApart(names, scanning);
+  const { from, row, condition, sortKeys } = rows.scan(order);
+  const after = cursor === null ? null : printAfter(cursor, order, sortKeys, nullsFollow(scanning));
+  const selected = page.selectList(row, sortKeys);
+  const select = selected.length === 0 ? sql`select` : sql`select ${list(selected)}`;
+  const skipped = offset === null ? empty : sql` offset ${offset}`;
+  const ordered = printOrder(order, sortKeys, rows.isStored);
+  return sql`${select} from ${from}${where(conjunction([condition, after]))}${ordered} limit ${limit}${skipped}`;
+}
+
+type Followed = Pick<Scanning, 'rows' | 'order' | 'exact' | 'cursor'>;
+
+// For each term, whether rows without a value count as rows after those that have one.
+function nullsFollow({ order, exact }: Followed): readonly boolean[] {
+  return order.map(({ expression, nullsFirst }) => exact && !nullsFirst && mayBeNull(expression));
+}
+
+// What a routine returns is read once, and has no index.
+function isApart(scanning: Followed): boolean {
+  const { rows, order, cursor } = scanning;
+  if (!rows.isStored || nullsFollow(scanning)[0] !== true) return false;
+  return cursor === null ? order[0]!.expression.kind !== 'column' : (cursor.elements[0] ?? null) !== null;
+}
+
+function printApart(names: Names, scanning: Scanning): Sql {
+  const { rows, order, cursor, page, limit, offset } = scanning;
+  const [values, all] = [names.next('v'), new SubqueryRow(names.next('u'))];
+  const most = offset === null ? sql`(${limit})` : sql`((${limit})::pg_catalog.int8 operator(pg_catalog.+) ${offset})`;
+  page.sortKeys(order);
+  const scan = (part: (first: Sql, sortKeys: readonly Sql[]) => Sql): Sql => {
+    const { from, row, condition, sortKeys } = rows.scan(order);
+    const filtered = where(conjunction([condition, part(sortKeys[0]!, sortKeys)]));
+    const ordered = printOrder(order, sortKeys, rows.isStored);
+    return sql`select ${list(page.selectList(row, sortKeys))} from ${from}${filtered}${ordered} limit ${most}`;
+  };
+  const following = nullsFollow(scanning).map((follows, index) => index > 0 && follows);
+  const withValue = scan((first, sortKeys) =>
+    cursor === null ? sql`${first} is not null` : printAfter(cursor, order, sortKeys, following),
+  );
+  const count = sql`(select pg_catalog.count(*) from ${ident(values)})`;
+  const without = scan((first) => sql`${first} is null and ${count} operator(pg_catalog.<) ${most}`);
+  const ordered = printOrder(order, all.sortKeys(order), false);
+  const skipped = offset === null ? empty : sql` offset ${offset}`;
+  const union = sql`select ${list(page.passList(values))} from ${ident(values)} union all (${without})`;
+  return sql`with ${ident(values)} as materialized (${withValue}) select ${list(page.passList(all.alias))} from (${union}) as ${ident(all.alias)}${ordered} limit ${limit}${skipped}`;
+}
+
+// A page size may be the largest `integer` there is, so PostgreSQL must not add to it as to one.
+function printOneMore(limit: LimitPlan): Sql {
+  return limit.kind === 'constant' ? integer(limit.value + 1) : sql`${printLimit(limit)} operator(pg_catalog.+) 1`;
+}
+
+/** A number of rows. */
+export function printLimit(limit: LimitPlan): Sql {
+  return limit.kind === 'constant' ? integer(limit.value) : param(limit.slot, builtin.int8);
+}
