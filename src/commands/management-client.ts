@@ -94,10 +94,13 @@ async function call(address: string, request: RequestInit): Promise<Answer> {
   // One problem for each field, as the API joins them.
   const problems = response.status === 400 ? message.split('; ') : [message];
   throw new CommandError(
-    problems.map((problem) => ({
-      problem: `The management API refused: ${problem}`,
-      fix: problem.includes('?allow_warnings') ? 'In this command: --allow-warnings' : fix,
-    })),
+    problems.map((problem) => {
+      const [refused, way] = problem.split('. To store it all the same');
+      return {
+        problem: `The management API refused: ${refused}`,
+        fix: way === undefined ? fix : 'To store it all the same: --allow-warnings',
+      };
+    }),
   );
 }
 

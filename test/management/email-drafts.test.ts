@@ -87,7 +87,8 @@ describe('rendering a draft', () => {
       fault: expect.objectContaining({ phase: 'parse', code: 'syntax', message: 'unclosed action', line: 1 }),
       warnings: [],
     });
-    expect(body.content.fault).toMatchObject({ phase: 'parse', message: 'unexpected EOF', line: 2 });
+    expect(body.content.fault).toMatchObject({ phase: 'parse', line: 2 });
+    expect(body.content.fault.message).toBe('unexpected EOF (`{{ if .Token }}` of line 2 has no {{ end }})');
     expect(body.text).toBeNull();
 
     const warned = await post('/emails/render', { email: 'recovery', content: '<p>{{ .NewEmail }}</p>' });

@@ -121,7 +121,8 @@ describe('pgreflect templates', () => {
     const refused = await run('push');
     expect(refused.code).toBe(1);
     expect(refused.err).toContain('.ConfirmationURl is no variable of this email (did you mean .ConfirmationURL?)');
-    expect(refused.err).toContain('--allow-warnings');
+    expect(refused.err).toContain('To store it all the same: --allow-warnings');
+    expect(refused.err).not.toContain('?allow_warnings');
     expect((await get()).body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
     const stored = await run('push', '--allow-warnings');
     expect(stored).toMatchObject({ code: 0, out: 'changed  invite.html\n' });

@@ -173,6 +173,31 @@ describe('templates', () => {
     );
   });
 
+  test.each([
+    ['{{ ConfirmationURL }}', 'line 1: function "ConfirmationURL" not defined (did you mean .ConfirmationURL?)'],
+    [
+      '<p>{{ if .Data.name }}{{ if .Token }}a{{ end }}</p>\n',
+      'line 2: unexpected EOF (`{{ if .Data.name }}` of line 1 has no {{ end }})',
+    ],
+    [
+      '{{ range .Data.a }}x{{ else }}\n\ny',
+      'line 3: unexpected EOF (`{{ range .Data.a }}` of line 1 has no {{ end }})',
+    ],
+    ['\n{{ define "a" }}x', 'line 2: unexpected EOF (`{{ define "a" }}` of line 2 has no {{ end }})'],
+    [
+      '<p title="a">\n<a href="{{ .ConfirmationURL }}>Confirm</a></p>',
+      /ends in a non-text context: .* \(`<a href="` of line 2 is never closed: look for a missing quote, > or end tag\)$/,
+    ],
+    ['<p>{{ .Token }}</p>\n\n<style> p {', /\(`<style>` of line 3 is never closed: /],
+  ])('what is missing in %j is said behind the words of Go', async (content, problem) => {
+    const { patch } = await gateway();
+    const { status, body } = await patch({ mailer_templates_recovery_content: content });
+    expect(status).toBe(400);
+    const [, said] = /^mailer_templates_recovery_content: (.*)$/s.exec(body.message) ?? [];
+    if (typeof problem === 'string') expect(said).toBe(problem);
+    else expect(said).toMatch(problem);
+  });
+
   test('an unclosed attribute is refused in a body and accepted in a subject', async () => {
     const managed = await gateway();
     const text = '<a href="{{ .ConfirmationURL }}>link</a>';

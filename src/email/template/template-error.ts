@@ -45,6 +45,13 @@ export interface TemplatePlace {
   readonly column: number;
 }
 
+/** What is still open where a template ends. */
+interface Unclosed {
+  /** Its beginning: an action, or a tag up to the first action in it. */
+  readonly text: string;
+  readonly line: number;
+}
+
 /** A fault of a template. Never holds a value of the data beyond what the message quotes. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
@@ -54,9 +61,12 @@ export class TemplateError extends Error {
   readonly line: number | null;
   /** From 1, in UTF-16 units; null exactly where `line` is. */
   readonly column: number | null;
+  /** Beyond what Go says; null where the fault is another one. */
+  readonly unclosed: Unclosed | null;
 
-  constructor(code: TemplateErrorCode, message: string, place: TemplatePlace | null) {
+  constructor(code: TemplateErrorCode, message: string, place: TemplatePlace | null, unclosed: Unclosed | null = null) {
     super(message);
+    this.unclosed = unclosed;
     this.code = code;
     this.phase = templateErrorCodes[code];
     this.line = place?.line ?? null;
@@ -93,3 +103,12 @@ export function placeOf(source: string, offset: number): TemplatePlace {
   const before = source.slice(0, offset);
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
+
+/** What begins at an offset in UTF-16 units. @param ends What ends its beginning, behind it in the source. */
+export function unclosedAt(source: string, at: number, ends: RegExp): Unclosed {
+  const rest = source.slice(at, at + maxShown);
+  const end = ends.exec(rest);
+  return { text: end === null ? rest : rest.slice(0, end.index + end[0].length), line: placeOf(source, at).line };
+}
+
+const maxShown = 80;

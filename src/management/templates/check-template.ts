@@ -11,6 +11,7 @@ import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../em
 import { findEmptyLinks } from '../../email/template/parse/empty-links.ts';
 import { parseTemplate, renderTemplate, type Template, templateVariables } from '../../email/template/template.ts';
 import { placeOf, TemplateError } from '../../email/template/template-error.ts';
+import { describeFault } from './describe-fault.ts';
 import { sampleData, variablesThatAct } from './template-samples.ts';
 
 /** What was found; sentences without the field's name. */
@@ -47,7 +48,7 @@ export function templateField(name: string): TemplateField | null {
 /** Checks one subject or body. Empty text stands for the built-in one and is always right. */
 export function checkTemplate(field: TemplateField, text: string, switches: TemplateSwitches): TemplateFindings {
   if (text === '') return nothing;
-  return findings(() => {
+  return findings(field.email, () => {
     const template = parseTemplate(text, { ...parseOptions(field.part, switches), maxMs: trialMs });
     tryTemplate(template, field.email);
     return { ...nothing, warnings: warningsOf(template, field), emptyLinks: emptyLinksOf(template, field) };
@@ -56,19 +57,19 @@ export function checkTemplate(field: TemplateField, text: string, switches: Temp
 
 /** Checks the text of a message to a phone. */
 export function checkMessageTemplate(text: string): TemplateFindings {
-  return findings(() => {
+  return findings(null, () => {
     parseTemplate(text, { kind: 'text', maxMs: trialMs });
     return nothing;
   });
 }
 
-function findings(check: () => TemplateFindings): TemplateFindings {
+function findings(email: EmailKind | null, check: () => TemplateFindings): TemplateFindings {
   try {
     return check();
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    const { line, message } = error;
-    return { ...nothing, problem: line === null ? message : `line ${line}: ${message}` };
+    const problem = describeFault(error, email);
+    return { ...nothing, problem: error.line === null ? problem : `line ${error.line}: ${problem}` };
   }
 }
 

@@ -19,6 +19,7 @@ import { TemplateError, type TemplatePlace } from '../../email/template/template
 import { isObject } from '../../shared/json.ts';
 import { ManagementError } from '../management-error.ts';
 import { trialMs, warningsOf } from './check-template.ts';
+import { describeFault } from './describe-fault.ts';
 import { type DescribedEmail, emailDraft, type RenderedDraft, type RenderedText } from './draft-schemas.ts';
 import { sampleData } from './template-samples.ts';
 
@@ -123,8 +124,8 @@ function renderText(part: TemplatePart, { email, data, ...texts }: EmailDraft, c
     return { output: part === 'subject' ? cleanSubject(output) : output, fault: null, warnings };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    const { phase, code, message, line, column } = error;
-    return { output: null, fault: { phase, code, message, line, column }, warnings };
+    const { phase, code, line, column } = error;
+    return { output: null, fault: { phase, code, message: describeFault(error, email), line, column }, warnings };
   }
 }
 
@@ -146,7 +147,8 @@ export function buildTrial(draft: EmailDraft, config: AuthConfig, to: unknown): 
     return buildMessage(email, { ...config, ...texts, site_url: text('SiteURL') }, facts);
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    return refuse(error.line === null ? error.message : `line ${error.line}: ${error.message}`);
+    const fault = describeFault(error, email);
+    return refuse(error.line === null ? fault : `line ${error.line}: ${fault}`);
   }
 }
 

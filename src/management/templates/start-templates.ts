@@ -16,6 +16,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { ConfigStore } from '../config-store.ts';
 import { mistakesIn } from './check-template.ts';
+import { describeFault } from './describe-fault.ts';
 import { createTemplateReader, type TemplateReader } from './template-reader.ts';
 
 /** The start values, and where the bodies are that they do not hold. */
@@ -169,7 +170,7 @@ function lookAt(part: TemplatePart, text: string | null, email: EmailKind, confi
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     const place = error.line === null ? '' : `, line ${error.line}, column ${error.column}`;
-    return { problem: `${part}${place}: ${error.message}`, mistakes: [] };
+    return { problem: `${part}${place}: ${describeFault(error, email)}`, mistakes: [] };
   }
 }
 

@@ -6,7 +6,7 @@
  */
 import { unreachable } from '../../../shared/invariant.ts';
 import type { ActionNode, Branch, CallNode, TemplateNode, TemplateTree } from '../parse/tree.ts';
-import { EvaluationFailure, placeOf, TemplateError, type TemplateErrorCode } from '../template-error.ts';
+import { EvaluationFailure, placeOf, TemplateError, type TemplateErrorCode, unclosedAt } from '../template-error.ts';
 import {
   beginAction,
   type Context,
@@ -37,11 +37,16 @@ interface EscapeOptions extends RewriteOptions {
  * @throws TemplateError of the phase `escape`.
  */
 export function escapeTree(tree: TemplateTree, source: string, options: EscapeOptions): TemplateTree {
-  const shared: Shared = { tree, source, options, visits: 0 };
+  const shared: Shared = { tree, source, options, visits: 0, opened: 0 };
   const pass = new Pass(shared, null, []);
   const { list, context } = pass.list(startContext, tree.main);
   if (context.state !== 'text')
-    throw new TemplateError('open_markup', `ends in a non-text context: ${describeContext(context)}`, null);
+    throw new TemplateError(
+      'open_markup',
+      `ends in a non-text context: ${describeContext(context)}`,
+      null,
+      unclosedAt(source, shared.opened, /(?=\n|{{)|>/),
+    );
   return { main: list, named: pass.named };
 }
 
@@ -50,6 +55,8 @@ interface Shared {
   readonly source: string;
   readonly options: EscapeOptions;
   visits: number;
+  /** Offset into the source of the tag or comment that was entered last. */
+  opened: number;
 }
 
 /** A body that escapes, and the context behind it. */
@@ -105,7 +112,8 @@ class Pass {
     switch (node.kind) {
       case 'text':
         return this.#locate(node.at, () => {
-          const { text, context: next } = rewriteText(context, node.text, this.#shared.options);
+          const { text, context: next, opened } = rewriteText(context, node.text, this.#shared.options);
+          if (opened !== null) this.#shared.opened = node.at + opened;
           if (text !== '') list.push({ ...node, text });
           return next;
         });

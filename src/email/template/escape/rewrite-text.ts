@@ -16,16 +16,18 @@ export interface RewriteOptions {
 /**
  * Rewrites a piece.
  *
- * @returns The text to print instead, and the context behind it.
+ * @returns The text to print instead, the context behind it, and the offset in the piece of the tag or comment that it last entered.
  * @throws EvaluationFailure with a code of the phase `escape` when the text breaks the page, or of the budget.
  */
 export function rewriteText(start: Context, piece: string, { keepsConditional, budget }: RewriteOptions) {
   const scanner = new PieceScanner(piece, keepsConditional, budget);
   const output = new PieceOutput(piece);
   let context = start;
+  let opened: number | null = null;
   for (let at = 0; at < piece.length; ) {
     const { context: next, read } = locate(at, () => scanner.step(context, at));
     const end = at + read;
+    if (context.state === 'text' && next.state !== 'text') opened = tagStart(piece, at, end);
     if (context.state === 'text' || context.state === 'rcdata')
       output.escapeAngles(at, next.state === context.state ? end : tagStart(piece, at, end));
     else if (isLeftOut(context)) output.replaceComment(context, end);
@@ -34,7 +36,7 @@ export function rewriteText(start: Context, piece: string, { keepsConditional, b
     context = next;
     at = end;
   }
-  return { text: output.finish(isLeftOut(context)), context };
+  return { text: output.finish(isLeftOut(context)), context, opened };
 }
 
 /** Adds the offset in the piece to a fault. */

@@ -5,7 +5,7 @@
  * known to functions.ts alone, the parser is only told which names exist.
  */
 import type { Budget } from '../budget.ts';
-import { placeOf, TemplateError, type TemplateErrorCode } from '../template-error.ts';
+import { placeOf, TemplateError, type TemplateErrorCode, unclosedAt } from '../template-error.ts';
 import { parseCharacter, parseComplex, parseNumber, parseText } from './constants.ts';
 import { TokenReader } from './token-reader.ts';
 import { type Token, type TokenKind, tokenize } from './tokenize.ts';
@@ -54,8 +54,9 @@ class Parser {
   parseMain(): readonly TemplateNode[] {
     const list: TemplateNode[] = [];
     while (this.#reader.peek().kind !== 'eof') {
+      const { at } = this.#reader.peek();
       if (this.#reader.startsDefinition()) {
-        this.#definition();
+        this.#definition(at);
         continue;
       }
       const node = this.#textOrAction();
@@ -65,20 +66,20 @@ class Parser {
     return list;
   }
 
-  #definition(): void {
+  #definition(opened: number): void {
     const name = this.#name('define clause');
     this.#expect('close', 'define clause');
-    this.#define(name, 'define clause');
+    this.#define(name, opened, 'define clause');
   }
 
   /**
    * Reads a body up to its end and keeps it under the name; its variables and ranges are its own. An `else` in it is blamed on what
    * stands at `blamed`, if given.
    */
-  #define(name: string, context: string, blamed?: number): void {
+  #define(name: string, opened: number, context: string, blamed?: number): void {
     const [variables, ranges] = [this.#variables, this.#ranges];
     [this.#variables, this.#ranges] = [['$'], 0];
-    const { list, end } = this.#body();
+    const { list, end } = this.#body(opened);
     [this.#variables, this.#ranges] = [variables, ranges];
     if (end !== 'end') {
       const at = blamed ?? this.#reader.last().at;
@@ -102,7 +103,8 @@ class Parser {
     return token;
   }
 
-  #body(): Body {
+  /** @param opened Where the action begins that it belongs to. */
+  #body(opened: number): Body {
     this.#descend();
     const list: TemplateNode[] = [];
     while (this.#reader.peekSolid().kind !== 'eof') {
@@ -113,7 +115,13 @@ class Parser {
       }
       list.push(node);
     }
-    return this.#fail('unexpected EOF');
+    const { at } = this.#reader.last();
+    throw new TemplateError(
+      'syntax',
+      'unexpected EOF',
+      placeOf(this.#source, at),
+      unclosedAt(this.#source, opened, /}}/),
+    );
   }
 
   #textOrAction(): TemplateNode | 'end' | 'else' {
@@ -123,7 +131,7 @@ class Parser {
     const first = this.#reader.nextSolid();
     switch (first.kind) {
       case 'block':
-        return this.#block();
+        return this.#block(token.at);
       case 'break':
       case 'continue':
         return this.#leave(first.kind, first.at);
@@ -135,7 +143,7 @@ class Parser {
       case 'if':
       case 'with':
       case 'range':
-        return this.#branch(first.kind);
+        return this.#branch(first.kind, token.at);
       case 'template':
         return this.#call();
       default:
@@ -158,26 +166,26 @@ class Parser {
     return 'else';
   }
 
-  #branch(kind: Branch['kind']): Branch {
+  #branch(kind: Branch['kind'], opened: number): Branch {
     const known = this.#variables.length;
     const pipeline = this.#pipeline(kind, 'close');
     if (kind === 'range') this.#ranges += 1;
-    const { list, end } = this.#body();
+    const { list, end } = this.#body(opened);
     if (kind === 'range') this.#ranges -= 1;
-    const otherwise = end === 'else' ? this.#otherwise(kind) : null;
+    const otherwise = end === 'else' ? this.#otherwise(kind, opened) : null;
     this.#variables.length = known;
     return { kind, at: pipeline.at, pipeline, list, otherwise };
   }
 
-  #otherwise(kind: Branch['kind']): readonly TemplateNode[] {
+  #otherwise(kind: Branch['kind'], opened: number): readonly TemplateNode[] {
     if (kind !== 'range' && this.#reader.peek().kind === kind) {
       this.#reader.next();
       this.#descend();
-      const inner = this.#branch(kind);
+      const inner = this.#branch(kind, opened);
       this.#depth -= 1;
       return [inner];
     }
-    const { list, end } = this.#body();
+    const { list, end } = this.#body(opened);
     if (end !== 'end') this.#fail(`expected end; found {{${end}}}`);
     return list;
   }
@@ -190,12 +198,12 @@ class Parser {
     return { kind: 'call', at, name, pipeline: this.#pipeline('template clause', 'close') };
   }
 
-  #block(): TemplateNode {
+  #block(opened: number): TemplateNode {
     const at = this.#reader.peekSolid().at;
     const name = this.#name('block clause');
     const pipeline = this.#pipeline('block clause', 'close');
     // A body that does not end well is the fault of the block that began it.
-    this.#define(name, 'block clause', this.#reader.last().at);
+    this.#define(name, opened, 'block clause', this.#reader.last().at);
     return { kind: 'call', at, name, pipeline };
   }
 
