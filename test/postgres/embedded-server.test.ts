@@ -1,15 +1,16 @@
 /**
  * The packaged PostgreSQL: its life, and what happens when processes die or directories are closed to its user.
  */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, lstat, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reachableCopy } from '../../src/postgres/embedded/embedded-binaries.ts';
+import { findBinaries, usableCopy } from '../../src/postgres/embedded/embedded-binaries.ts';
 import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -189,12 +190,23 @@ test.runIf(isRoot)('programs in a private directory are copied once to where the
   await writeFile(join(source, 'program'), 'x');
   const user = { uid: 65_534, gid: 65_534 };
   const cache = join(folder, 'cache');
-  expect(await reachableCopy(source, '1', user, cache)).toBe(source);
+  expect(await usableCopy(source, '1', user, cache)).toBe(source);
   await chmod(join(folder, 'closed'), 0o700);
-  const copy = await reachableCopy(source, '1', user, cache);
+  const copy = await usableCopy(source, '1', user, cache);
   expect(copy.startsWith(cache)).toBe(true);
   expect(await readFile(join(copy, 'program'), 'utf8')).toBe('x');
   await rm(source, { recursive: true });
   await mkdir(source);
-  expect(await reachableCopy(source, '1', user, cache)).toBe(copy);
+  expect(await usableCopy(source, '1', user, cache)).toBe(copy);
+});
+
+test('PostgreSQL runs where npm has run no install script, which makes the links between its libraries', async () => {
+  const { initdb } = await findBinaries(null);
+  const source = join(folder, 'without-links', 'native');
+  const filter = async (path: string) => !(await lstat(path)).isSymbolicLink();
+  await cp(dirname(dirname(initdb)), source, { recursive: true, filter });
+  const version = () => promisify(execFile)(join(source, 'bin', basename(initdb)), ['--version']);
+  await expect(version()).rejects.toThrow('error while loading shared libraries');
+  expect(await Promise.all([1, 2].map(() => usableCopy(source, '1', null, folder)))).toEqual([source, source]);
+  expect((await version()).stdout).toMatch(/^initdb \(PostgreSQL\) /);
 });

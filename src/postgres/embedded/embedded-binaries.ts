@@ -6,9 +6,10 @@
  * reports a failed start without a reason, and cannot run from a directory that the server's user cannot enter.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { homedir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
 import { EmbeddedServerError } from './embedded-server-error.ts';
 import { canEnter, type ServerUser } from './server-user.ts';
 
@@ -20,37 +21,47 @@ export interface EmbeddedBinaries {
   readonly major: number;
 }
 
-/** Where copies go that another user must be able to read; only root can write there. */
-const copies = '/var/cache/pgreflect';
+/** Where copies of root go, which the server's user must be able to read; only root can write there. */
+const rootCopies = '/var/cache/pgreflect';
 
 /**
- * Finds the programs; copies them once (60 MB) where `user` could not reach them.
+ * Finds the programs; copies them once (60 MB) where `user` could not run them.
  *
  * @throws EmbeddedServerError where none are packaged for this platform.
  */
 export async function findBinaries(user: ServerUser | null): Promise<EmbeddedBinaries> {
   const { root, version } = locatePackage();
   const native = join(root, 'native');
-  const reachable = user === null ? native : await reachableCopy(native, version, user, copies);
+  const usable = await usableCopy(native, version, user, user ? rootCopies : join(homedir(), '.cache/pgreflect'));
   return {
-    postgres: join(reachable, 'bin', 'postgres'),
-    initdb: join(reachable, 'bin', 'initdb'),
+    postgres: join(usable, 'bin', 'postgres'),
+    initdb: join(usable, 'bin', 'initdb'),
     major: Number.parseInt(version, 10),
   };
 }
 
 /**
- * `source` itself where `user` can enter it, else a copy of it below `cache`, made when it is missing.
+ * `source` itself where `user` can enter it and it is complete, else a copy of it below `cache`, made when it is missing.
  *
  * @param version Names the copy, so that another version gets another one.
  */
-export async function reachableCopy(source: string, version: string, user: ServerUser, cache: string): Promise<string> {
-  if (await canEnter(source, user)) return source;
+export async function usableCopy(
+  source: string,
+  version: string,
+  user: ServerUser | null,
+  cache: string,
+): Promise<string> {
+  if ((user === null || (await canEnter(source, user))) && (await linkLibraries(source))) return source;
   const target = join(cache, `postgresql-${version}-${process.platform}-${process.arch}`);
-  if (existsSync(target)) return target;
-  await mkdir(cache, { recursive: true, mode: 0o755 });
-  // Complete or not there at all: the copy gets its name when it is whole.
-  const staging = await mkdtemp(join(cache, 'copy-'));
+  if (!existsSync(target)) await copyWhole(source, target);
+  await linkLibraries(target);
+  return target;
+}
+
+/** The copy is complete or not there at all: it gets its name when it is whole. */
+async function copyWhole(source: string, target: string): Promise<void> {
+  await mkdir(dirname(target), { recursive: true, mode: 0o755 });
+  const staging = await mkdtemp(join(dirname(target), 'copy-'));
   try {
     await cp(source, join(staging, 'native'), { recursive: true, verbatimSymlinks: true });
     await rename(join(staging, 'native'), target);
@@ -60,7 +71,31 @@ export async function reachableCopy(source: string, version: string, user: Serve
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
-  return target;
+}
+
+/**
+ * Makes the links between the libraries that are missing. A package holds no links, so its install script makes them, which npm 12
+ * does not run unless somebody names the package.
+ *
+ * @returns Whether all are there; false where the folder belongs to somebody else.
+ */
+async function linkLibraries(native: string): Promise<boolean> {
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return true;
+  const links = JSON.parse(readFileSync(list, 'utf8')) as readonly { source: string; target: string }[];
+  try {
+    for (const { source, target } of links) {
+      const path = join(native, relative('native', target));
+      if (existsSync(path)) continue;
+      await symlink(relative(dirname(target), source), path).catch((problem) => {
+        // Another process was faster.
+        if (!existsSync(path)) throw problem;
+      });
+    }
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function locatePackage(): { readonly root: string; readonly version: string } {
