@@ -1,10 +1,11 @@
 /**
- * Stops `npm start` and `npm test` with a clear word where the Node on the path cannot run TypeScript.
- * Inside npm scripts the pinned Node comes first on the path, so this speaks only where that one is missing.
+ * Stops `npm start` and `npm test` with a clear word where the packages are missing, or the Node on the path cannot run TypeScript.
+ * Inside npm scripts the pinned Node comes first on the path, so an older one means that it is missing.
  */
-import { missingRuntimeMessage, runtimeIsEnough } from './runtime.js';
+import { missingPackagesMessage, missingRuntimeMessage, runtimeIsEnough } from './runtime.js';
 
-if (!runtimeIsEnough()) {
-  process.stderr.write(missingRuntimeMessage);
+const message = missingPackagesMessage() ?? (runtimeIsEnough() ? null : missingRuntimeMessage());
+if (message !== null) {
+  process.stderr.write(message);
   process.exitCode = 1;
 }

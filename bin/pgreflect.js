@@ -7,28 +7,28 @@
  * code, so that a supervisor sees one well-behaved process either way.
  */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { missingRuntimeMessage, pinnedRuntime, runtimeIsEnough } from './runtime.js';
+import {
+  missingPackagesMessage,
+  missingRuntimeMessage,
+  pinnedRuntime,
+  runtimeIsEnough,
+  sourceProgram,
+} from './runtime.js';
 import './stop-with-parent.js';
 
-const source = new URL('../src/main.ts', import.meta.url);
-const isCheckout = existsSync(source);
-const main = isCheckout ? source : new URL('../dist/main.js', import.meta.url);
+const main = sourceProgram ?? new URL('../dist/main.js', import.meta.url);
+const missingPackages = missingPackagesMessage();
+const binary = pinnedRuntime();
 
-if (isCheckout && !existsSync(new URL('../node_modules', import.meta.url))) {
-  process.stderr.write('The packages of this checkout are not installed. Install them with:   npm ci\n');
+if (missingPackages !== null) refuse(missingPackages);
+else if (runtimeIsEnough()) await import(main.href);
+else if (binary === null) refuse(missingRuntimeMessage());
+else runWith(binary);
+
+function refuse(message) {
+  process.stderr.write(message);
   process.exitCode = 1;
-} else if (runtimeIsEnough()) {
-  await import(main.href);
-} else {
-  const binary = pinnedRuntime();
-  if (binary === null) {
-    process.stderr.write(missingRuntimeMessage);
-    process.exitCode = 1;
-  } else {
-    runWith(binary);
-  }
 }
 
 function runWith(binary) {

@@ -8,6 +8,17 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
+const source = new URL('../src/main.ts', import.meta.url);
+
+/** The program in TypeScript, or null where this is the installed package, which has it compiled. */
+export const sourceProgram = existsSync(source) ? source : null;
+
+/** What to tell a person whose checkout has no packages yet; null: it has, or this is none. */
+export function missingPackagesMessage() {
+  if (sourceProgram === null || existsSync(new URL('../node_modules', import.meta.url))) return null;
+  return 'The packages of this checkout are not installed. Install them with:   npm ci\n';
+}
+
 /** The oldest major release that runs us. */
 export const requiredMajor = 24;
 
@@ -16,21 +27,35 @@ export function runtimeIsEnough() {
   return Number.parseInt(process.versions.node, 10) >= requiredMajor;
 }
 
-/** Path of the Node that came with us as a dependency, or null where it is missing. */
-export function pinnedRuntime() {
+/** Directory of the package that carries the pinned Node, or null where it is not installed. */
+function runtimePackage() {
   try {
-    const directory = dirname(createRequire(import.meta.url).resolve('node/package.json'));
-    const binary = join(directory, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
-    return existsSync(binary) ? binary : null;
+    return dirname(createRequire(import.meta.url).resolve('node/package.json'));
   } catch {
     return null;
   }
 }
 
-/** What to tell a person whose Node is too old and who has no pinned one. */
-export const missingRuntimeMessage = `pgreflect needs Node ${requiredMajor} or newer; this is ${process.version}.
-The Node that comes with it (the npm package "node") is not in place, most likely because install scripts are switched off.
+/** Path of the Node that came with us as a dependency, or null where it is missing. */
+export function pinnedRuntime() {
+  const directory = runtimePackage();
+  if (directory === null) return null;
+  const binary = join(directory, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  return existsSync(binary) ? binary : null;
+}
 
-Put it in place with:   npm rebuild --ignore-scripts=false
-or install Node ${requiredMajor} yourself and run the same command again.
+/** What to tell a person whose Node is too old and who has no pinned one. */
+export function missingRuntimeMessage() {
+  const directory = runtimePackage();
+  const place =
+    directory === null
+      ? ''
+      : `
+Or put the Node in place that comes with pgreflect. npm did not run its install script:
+
+  (cd "${directory}" && node installArchSpecificPackage.js)
 `;
+  return `pgreflect needs Node ${requiredMajor} or newer; this is ${process.version}.
+Install Node ${requiredMajor} and run the same command again.
+${place}`;
+}

@@ -38,25 +38,22 @@ test('with the studio come the licenses of what is bundled into it, scripts and 
   expect(licenses).toContain('Permission is hereby granted, free of charge');
 });
 
-test('npx pgreflect in a clone says what to install, and then runs without a build', () => {
+test('npx pgreflect and npm start in a clone say what to install; then npx pgreflect runs without a build', () => {
   const clone = temporaryDirectory();
   for (const path of ['bin', 'src', 'sql', 'package.json'])
     cpSync(join(root, path), join(clone, path), { recursive: true });
   const { HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   // A Node that is too old finds the one of the packages.
-  const run = () =>
-    spawnSync(
-      'npx',
-      ['--offline', 'pgreflect', 'keys', '--jwt-secret', 'a secret of more than thirty-two characters'],
-      {
-        cwd: clone,
-        env: { PATH: pathOfPerson(), HOME, NODE_COMPILE_CACHE },
-        encoding: 'utf8',
-      },
-    );
-  const before = run();
-  expect([before.status, before.stderr]).toEqual([1, expect.stringContaining('Install them with:   npm ci')]);
+  const env = { PATH: pathOfPerson(), HOME, NODE_COMPILE_CACHE };
+  const run = (program: string, ...options: readonly string[]) => {
+    const { status, stdout, stderr } = spawnSync(program, options, { cwd: clone, env, encoding: 'utf8' });
+    return { status, stdout, stderr };
+  };
+  const keys = ['--offline', 'pgreflect', 'keys', '--jwt-secret', 'a secret of more than thirty-two characters'];
+  const refusal = { status: 1, stderr: expect.stringContaining('Install them with:   npm ci') };
+  expect(run('npx', ...keys)).toMatchObject(refusal);
+  expect(run('npm', 'start')).toMatchObject(refusal);
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
-  const after = run();
-  expect([after.status, after.stdout]).toEqual([0, expect.stringContaining('PGREFLECT_ANON_KEY=eyJ')]);
+  const printed = { status: 0, stdout: expect.stringContaining('PGREFLECT_ANON_KEY=eyJ') };
+  expect(run('npx', ...keys)).toMatchObject(printed);
 });

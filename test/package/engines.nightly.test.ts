@@ -1,0 +1,88 @@
+/**
+ * The packed package on the versions of Node that it names, and what it tells on one that is too old. Each Node is that of the npm
+ * package `node`; npm is that of the machine.
+ */
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { findFreePort } from '../support/free-port.ts';
+import { pathOfPerson } from '../support/install-example.ts';
+import { copyCheckout, openFolder, root, startLines, type Terminal, typeLines } from './person.ts';
+
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
+
+const folder = openFolder((end) => void afterAll(end));
+const clone = join(folder, 'pgreflect');
+
+beforeAll(async () => {
+  mkdirSync(clone);
+  copyCheckout(clone);
+  symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
+  await typeLines('npm pack', { directory: clone, environment: {}, instead: {} });
+});
+
+/** A folder with packages of its own, and the programs of some Node. */
+async function withNode(version: string): Promise<Terminal> {
+  const programs = emptyProject(`node-${version}`);
+  await typeLines(`npm i node@${version}`, { directory: programs, environment: {}, instead: {} });
+  const directory = emptyProject(`app-${version}`);
+  const environment = { PATH: `${join(programs, 'node_modules/node/bin')}:${pathOfPerson()}` };
+  expect(await typeLines('node --version', { directory, environment, instead: {} })).toBe(`v${version}\n`);
+  return { directory, environment, instead: {} };
+}
+
+/** The npm of the machine may want to be told which packages run scripts. */
+function emptyProject(name: string): string {
+  const directory = join(folder, name);
+  mkdirSync(directory);
+  writeFileSync(join(directory, 'package.json'), '{"private": true, "allowScripts": {"node": true}}\n');
+  return directory;
+}
+
+const { engines, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly engines: { readonly node: string };
+  readonly version: string;
+};
+const named = engines.node.match(/\d+\.\d+\.\d+/g) ?? [];
+const install = join(clone, `pgreflect-${version}.tgz`);
+
+test.each([named[0]!, named.at(-1)!])('on Node %s npm installs the package strictly, and it serves', async (node) => {
+  const terminal = await withNode(node);
+  await typeLines(`npm i --engine-strict ${install}`, terminal);
+  const port = await findFreePort();
+  const start = startLines(`npx pgreflect start --port ${port}`, terminal);
+  const [, key = ''] = await start.until(/anon key +(eyJ\S+)/);
+  const response = await fetch(`http://localhost:${port}/graphql/v1`, {
+    method: 'POST',
+    headers: { apikey: key, 'content-type': 'application/json' },
+    body: '{"query": "{ __typename }"}',
+  });
+  expect(await response.json()).toEqual({ data: { __typename: 'Query' } });
+  await start.interrupt();
+});
+
+test('on a Node that is too old, without the one it comes with, it says what to do, and that helps', async () => {
+  const old = '18.20.8';
+  const terminal = await withNode(old);
+  const needed = `pgreflect needs Node 24 or newer; this is v${old}.\nInstall Node 24 and run the same command again.\n`;
+  const refused = (words: string, where = terminal) => typeLines(`${words} 2>&1 || echo "ended with $?"`, where);
+
+  const checkout = { ...terminal, directory: join(folder, 'checkout') };
+  mkdirSync(checkout.directory);
+  copyCheckout(checkout.directory);
+  const check = 'node bin/check-runtime.js';
+  const missing = 'The packages of this checkout are not installed. Install them with:   npm ci\n';
+  expect(await refused(check, checkout)).toBe(`${missing}ended with 1\n`);
+  mkdirSync(join(checkout.directory, 'node_modules'));
+  expect((await refused(check, checkout)).trim()).toBe(`${needed}ended with 1`);
+
+  // This npm itself needs a newer Node than that.
+  const npm = { ...terminal, environment: {} };
+  await typeLines(`npm i --ignore-scripts ${install}`, npm);
+  const ask = 'node node_modules/pgreflect/bin/pgreflect.js --version';
+  const answer = await refused(ask);
+  expect([answer.startsWith(needed), answer.endsWith('\nended with 1\n')], answer).toEqual([true, true]);
+  const [, advice = ''] = /^ {2}(.+)$/m.exec(answer) ?? [];
+  await typeLines(advice, npm);
+  expect(await typeLines(ask, terminal)).toBe(`${version}\n`);
+});
