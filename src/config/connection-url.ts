@@ -1,6 +1,7 @@
 /**
  * The parts of a connection string, as the driver reads them: for messages, and for the strings of other roles.
  */
+import { isThisMachine } from '../shared/this-machine.ts';
 
 /**
  * A connection string as a URL; null where it is none. With credentials but without a host, which PostgreSQL allows and URLs do not,
@@ -48,17 +49,31 @@ export function connectionUrlProblem(text: string): string | null {
 /**
  * The string for the driver, with `sslmode` as libpq means it: `require` encrypts and checks no certificate unless one of an authority
  * is named, `verify-full` checks certificate and host. Left to itself, the driver takes all for `verify-full` and prints a warning.
+ * Where nothing is said about TLS, it is preferred, except on the way to this machine.
  */
 export function forDriver(text: string): string {
-  const mode = parseConnectionUrl(text)?.searchParams.get('sslmode') ?? null;
-  if (mode === null || /[?&]uselibpqcompat=/.test(text)) return text;
-  return `${text.replace(/([?&]sslmode=)allow\b/, '$1prefer')}&uselibpqcompat=true`;
+  const url = parseConnectionUrl(text);
+  if (url === null || url.searchParams.has('uselibpqcompat')) return text;
+  if (url.searchParams.has('sslmode'))
+    return `${text.replace(/([?&]sslmode=)allow\b/, '$1prefer')}&uselibpqcompat=true`;
+  if (saysSomethingOfTls(url) || staysOnThisMachine(text, url)) return text;
+  return `${text}${text.includes('?') ? '&' : '?'}sslmode=prefer&uselibpqcompat=true`;
 }
 
-/** The same for a server without TLS; null where `sslmode` asks for encryption. */
-export function withoutTls(driverText: string): string | null {
-  const plain = driverText.replace(/([?&]sslmode=)prefer\b/, '$1disable');
-  return plain === driverText ? null : plain;
+/** The driver reads the variable where the string names no mode, as it reads `PGHOST`. */
+function saysSomethingOfTls({ searchParams }: URL): boolean {
+  return Boolean(process.env.PGSSLMODE) || [...searchParams.keys()].some((name) => name.startsWith('ssl'));
+}
+
+function staysOnThisMachine(text: string, { searchParams }: URL): boolean {
+  const named = searchParams.get('host') || decodePart(URL.parse(text)?.hostname ?? '');
+  const host = named || process.env.PGHOST || 'localhost';
+  return host.startsWith('/') || isThisMachine(host);
+}
+
+/** Whether TLS that cannot be had is done without. */
+export function prefersTls(driverText: string): boolean {
+  return /[?&]sslmode=prefer\b/.test(driverText);
 }
 
 /** Text as a part of such a URL; harmless between apostrophes, too. */

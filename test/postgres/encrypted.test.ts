@@ -2,24 +2,15 @@
  * Encrypted connections to the database, as providers want them: all that a gateway does goes over them, and a certificate of
  * another authority is refused.
  */
-import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import pg from 'pg';
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { startGateway } from '../../src/gateway.ts';
-import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
-import { findServerUser } from '../../src/postgres/embedded/server-user.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { runProcess } from '../commands/run-command.ts';
+import { startEncryptedServer, startMeddler, tlsFixture } from '../support/encrypted-server.ts';
 import { anonKey, operation, testConfig } from '../support/http.ts';
-import { usualRoles } from '../support/usual-roles.ts';
-import { atEnd } from '../support/when-over.ts';
 
-/** A certificate for `127.0.0.1`, signed by an authority that only tests trust. */
-const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url));
-const authority = fixture('authority.pem');
+const authority = tlsFixture('authority.pem');
 
 const rows = 2500;
 const schema = `
@@ -34,39 +25,13 @@ const schema = `
   grant select, insert on visit to anon;
 `;
 
-let login: (parameters: string) => string;
-let owner: pg.Client;
-beforeAll(async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'pgreflect-encrypted-'));
-  chmodSync(directory, 0o755);
-  atEnd(() => rmSync(directory, { recursive: true }));
-  const certificate = join(directory, 'server.pem');
-  const key = join(directory, 'server-key.pem');
-  copyFileSync(fixture('server.pem'), certificate);
-  copyFileSync(fixture('server-key.pem'), key);
-  chmodSync(key, 0o600);
-  const user = await findServerUser();
-  if (user !== null) chownSync(key, user.uid, user.gid);
-  const server = await startEmbeddedServer({
-    dataDirectory: join(directory, 'data'),
-    password: 'test',
-    persistent: false,
-    settings: { fsync: 'off', ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key },
-  });
-  atEnd(() => server.stop());
-  login = (parameters) => `postgresql://authenticator:test@127.0.0.1:${server.port}/postgres?${parameters}`;
-  owner = new pg.Client({ connectionString: server.url });
-  await owner.connect();
-  atEnd(() => owner.end());
-  await owner.query(usualRoles);
-  await owner.query(schema);
-});
+const { port, owner, login } = await startEncryptedServer(schema);
 
 /** A gateway on the encrypted database. */
-async function start(parameters: string) {
+async function start(parameters: string, databaseUrl = login(parameters)) {
   const observations: Observation[] = [];
   const config = testConfig({
-    databaseUrl: login(parameters),
+    databaseUrl,
     schemas: ['public'],
     port: 0,
     poolSize: 2,
@@ -119,8 +84,44 @@ test('sslmode is what libpq means by it: encrypted without a look at the certifi
     expect(await ask('{ encrypted }')).toEqual({ data: { encrypted: true } });
     expect(observations.filter(({ kind }) => kind === 'database_lost')).toEqual([]);
   }
-  const { ask } = await start(`sslmode=require&sslrootcert=${fixture('elsewhere.pem')}`);
+  const { ask } = await start(`sslmode=require&sslrootcert=${tlsFixture('elsewhere.pem')}`);
   expect(await ask('{ encrypted }')).toMatchObject({ errors: [{ extensions: { code: 'UNAVAILABLE' } }] });
+});
+
+test('without sslmode a database that may be on another machine is asked for TLS', async () => {
+  const isEncrypted = async (host: string) => {
+    const { ask } = await start('', login('', host));
+    return (await ask('{ encrypted }')) as unknown;
+  };
+  expect(await isEncrypted('0.0.0.0')).toEqual({ data: { encrypted: true } });
+  expect(await isEncrypted('127.0.0.1')).toEqual({ data: { encrypted: false } });
+  vi.stubEnv('PGSSLMODE', 'disable');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await isEncrypted('0.0.0.0')).toEqual({ data: { encrypted: false } });
+});
+
+test('prefer does without TLS where the server takes no such connections, or its handshake fails', async () => {
+  const { rows: files } = await owner.query<{ file: string }>("select current_setting('hba_file') as file");
+  const file = files[0]?.file ?? '';
+  const kept = readFileSync(file);
+  const reload = async (text: string | Uint8Array) => {
+    writeFileSync(file, text);
+    await owner.query('select pg_catalog.pg_reload_conf()');
+  };
+  onTestFinished(() => reload(kept));
+  const refused = async () =>
+    (await owner.query("select 1 from pg_hba_file_rules where type = 'hostnossl'")).rows.length;
+  await reload('hostnossl all all all scram-sha-256\nlocal all all scram-sha-256\n');
+  expect(await refused()).toBe(1);
+  const plain = await start('', login('sslmode=prefer', '0.0.0.0'));
+  await vi.waitFor(async () => expect(await plain.ask('{ encrypted }')).toEqual({ data: { encrypted: false } }));
+  expect(plain.observations.filter(({ kind }) => kind === 'database_lost')).toEqual([]);
+  await reload(kept);
+
+  const meddler = await startMeddler(port);
+  meddler.answer = 'cut';
+  const cut = await start('', login('sslmode=prefer', '0.0.0.0', meddler.port));
+  expect(await cut.ask('{ encrypted }')).toEqual({ data: { encrypted: false } });
 });
 
 test('a client that goes away cancels its statement', async () => {
@@ -137,7 +138,7 @@ test('a client that goes away cancels its statement', async () => {
 });
 
 test('a certificate that the named authority has not signed is refused, and the log says why', async () => {
-  const { ask, observations } = await start(`sslmode=verify-full&sslrootcert=${fixture('elsewhere.pem')}`);
+  const { ask, observations } = await start(`sslmode=verify-full&sslrootcert=${tlsFixture('elsewhere.pem')}`);
   expect(await ask('{ encrypted }')).toMatchObject({ errors: [{ extensions: { code: 'UNAVAILABLE' } }] });
   expect(observations).toContainEqual({
     kind: 'database_lost',
@@ -146,7 +147,7 @@ test('a certificate that the named authority has not signed is refused, and the 
 });
 
 test('the command says so, and does not wait for a server that it will never trust', async () => {
-  const database = login(`sslmode=verify-full&sslrootcert=${fixture('elsewhere.pem')}`);
+  const database = login(`sslmode=verify-full&sslrootcert=${tlsFixture('elsewhere.pem')}`);
   const env = { DATABASE_URL: database, PGREFLECT_JWT_SECRET: 'a-secret-of-at-least-thirty-two-characters' };
   const { code, err } = await runProcess(['serve', '--port', '0'], { env });
   expect(code).toBe(1);

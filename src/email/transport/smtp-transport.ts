@@ -7,6 +7,7 @@
 import type { NodemailerError } from 'nodemailer/lib/errors';
 import { openReach, type Reach } from '../../hooks/reach.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
+import { isThisMachine } from '../../shared/this-machine.ts';
 import type { EmailMessage } from '../message.ts';
 import { composeMessage } from './compose-message.ts';
 import { EmailError } from './email-error.ts';
@@ -109,11 +110,6 @@ function poolOptions({ host, port, implicitTls, login, greetingName }: SmtpSetti
     disableUrlAccess: true,
     logger: false,
   };
-}
-
-function isThisMachine(host: string): boolean {
-  const name = host.toLowerCase();
-  return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);
 }
 
 /** One address and nothing that could end a command of the protocol. Addresses of users were checked long before. */

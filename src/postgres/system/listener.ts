@@ -10,10 +10,10 @@
  */
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { forDriver } from '../../config/connection-url.ts';
 import { within } from '../../shared/within.ts';
-import { endLimitMs, keepAliveAfterMs, plainInstead } from '../wire/driver.ts';
+import { endLimitMs, keepAliveAfterMs } from '../wire/driver.ts';
+import { TlsClient } from '../wire/tls-client.ts';
 
 interface ListenerOptions {
   readonly connectionString: string;
@@ -54,21 +54,15 @@ export function startListener(options: ListenerOptions): Listener {
     let delayMs = firstDelayMs;
     let outages = 0;
     let reported = false;
-    let connectionString = forDriver(options.connectionString);
     while (!stopping.signal.aborted) {
       try {
-        await listenOnce({ ...options, connectionString }, stopping.signal, notified, () => {
+        await listenOnce(options, stopping.signal, notified, () => {
           if (outages > 0) notified();
           delayMs = firstDelayMs;
           reported = false;
           listening.resolve();
         });
       } catch (problem) {
-        const plain = plainInstead(problem as Error, connectionString);
-        if (plain !== null) {
-          connectionString = plain;
-          continue;
-        }
         outages += 1;
         if (!reported) options.onLost(problem as Error);
         reported = true;
@@ -121,10 +115,13 @@ async function listenOnce(
   onNotification: () => void,
   onListening: () => void,
 ): Promise<void> {
-  const socket = new Socket();
-  const client = new pg.Client({
-    stream: () => socket,
-    connectionString: options.connectionString,
+  let socket = new Socket();
+  const client = new TlsClient({
+    stream: () => {
+      socket = new Socket();
+      return socket;
+    },
+    connectionString: forDriver(options.connectionString),
     application_name: options.applicationName,
     connectionTimeoutMillis: 10_000,
     keepAlive: true,

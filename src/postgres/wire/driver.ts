@@ -4,13 +4,14 @@
 
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { forDriver, withoutTls } from '../../config/connection-url.ts';
+import { forDriver } from '../../config/connection-url.ts';
 import { awakeNow, beginAwake, endAwake } from '../../shared/awake.ts';
 import { within } from '../../shared/within.ts';
 import { DatabaseError } from '../failure.ts';
 import { openDirectSocket } from './direct-socket.ts';
 import type { DriverConnection } from './driver-connection.ts';
 import { MessageReader } from './message-reader.ts';
+import { TlsClient } from './tls-client.ts';
 
 /** A client of the driver with the members that a flight and a cancel request need. */
 export interface DriverClient {
@@ -85,6 +86,7 @@ export const keepAliveAfterMs = 10_000;
 export function createDriverPool(options: DriverPoolOptions): DriverPool {
   const sockets = new Set<Socket>();
   const pool = new pg.Pool({
+    Client: TlsClient,
     // Its type declarations leave out what it is called with.
     stream: (connection?: { readonly ssl?: unknown }) => openSocket(sockets, Boolean(connection?.ssl)),
     connectionString: forDriver(options.connectionString),
@@ -228,24 +230,13 @@ function connect(pool: pg.Pool): Promise<Connected> {
   return new Promise((resolve) => {
     try {
       pool.connect((problem, client) => {
-        const plain = problem === undefined ? null : plainInstead(problem, pool.options.connectionString ?? '');
-        if (plain === null) {
-          resolve({ client: (client as DriverClient | undefined) ?? null, problem: problem ?? null });
-          return;
-        }
-        pool.options.connectionString = plain;
-        resolve(connect(pool));
+        resolve({ client: (client as DriverClient | undefined) ?? null, problem: problem ?? null });
       });
     } catch (problem) {
       // The driver reads the connection string, and the files it names, for each connection.
       resolve({ client: null, problem: new UnusableConnectionError((problem as Error).message) });
     }
   });
-}
-
-/** What to connect with where the server has no TLS and the connection string can do without; null otherwise. */
-export function plainInstead(problem: Error, driverText: string): string | null {
-  return problem.message === 'The server does not support SSL connections' ? withoutTls(driverText) : null;
 }
 
 /** The connection string asks for what cannot be done: nobody was asked for a connection. The message is the driver's. */
