@@ -5,7 +5,14 @@ import { nearestName } from './nearest-name.ts';
 import { parseNames } from './value-kinds.ts';
 
 /** All of them, in the order in which they get their names in the schema. A new extension is a new entry. */
-export const extensionNames = ['relation_filters', 'counts', 'exact_cursors', 'domains', 'descriptions'] as const;
+export const extensionNames = [
+  'relation_filters',
+  'groups',
+  'counts',
+  'exact_cursors',
+  'domains',
+  'descriptions',
+] as const;
 
 /** An extension. */
 export type ExtensionName = (typeof extensionNames)[number];

@@ -7,7 +7,7 @@ import { type ExtensionName, extensionNames } from '../config/extensions.ts';
 import { aggregateFunctions } from './codecs.ts';
 import { foreignKeyFix } from './comment-fix.ts';
 import { tableTypeNames } from './inflect.ts';
-import type { Column, Relationship, Routine, Table, TableType } from './model.ts';
+import type { Column, Model, Relationship, Routine, SharedType, Table, TableType } from './model.ts';
 import { describeTable, type ModelContext, type NameClaims, note, tablePath } from './model-context.ts';
 import { distinctName, namedBy } from './relationships.ts';
 import { otherTableName } from './tables.ts';
@@ -19,8 +19,8 @@ interface Named {
   readonly claims: NameClaims;
 }
 
-/** The tables with what extensions add to them. */
-export function addNames(context: ModelContext, named: Named): ReadonlyMap<string, Table> {
+/** The tables with what extensions add to them, and the types that tables share. */
+export function addNames(context: ModelContext, named: Named): Pick<Model, 'tables' | 'addedTypes'> {
   const withEntries = new Map([...named.tables].map(([oid, table]) => [oid, addEntries(context, table, named)]));
   return addTypes(context, withEntries, named.claims);
 }
@@ -75,18 +75,36 @@ const neededTypes: Partial<Record<ExtensionName, Needed>> = {
     return (table) =>
       filtered.has(table.oid) && has(context, table, 'relation_filters') ? collectionFilterTypes(table) : [];
   },
+  groups: (context) => (table) => (table.aggregate && has(context, table, 'groups') ? groupTypes(table) : []),
 };
 
-function collectionFilterTypes({ aggregate, columns }: Table): readonly TableType[] {
-  const functions = aggregateFunctions.filter(
+/** The types that tables share for an extension, which are added where a table has the type beside it. */
+const sharedTypes: Partial<Record<ExtensionName, readonly [TableType, SharedType]>> = {
+  groups: ['groupBy', 'DateTruncation'],
+};
+
+function collectionFilterTypes(table: Table): readonly TableType[] {
+  return ['collectionFilter', ...aggregateFilterTypes(table)];
+}
+
+function aggregateFilterTypes(table: Table): readonly TableType[] {
+  const functions = takingFunctions(table).map((fn) => `${fn}Filter` as const);
+  const distinct = table.columns.some(isGroupable) ? (['distinctCountFilter'] as const) : [];
+  return ['aggregateFilter', ...distinct, ...functions];
+}
+
+function groupTypes(table: Table): readonly TableType[] {
+  if (!table.columns.some(isGroupable)) return [];
+  if (!table.columns.some(isInColumns)) return ['distinctCount'];
+  const orders = takingFunctions(table).map((fn) => `${fn}OrderBy` as const);
+  const own = ['column', 'groupBy', 'groupKey', 'group', 'groupOrderBy'] as const;
+  return [...own, ...orders, 'distinctCount', ...aggregateFilterTypes(table)];
+}
+
+function takingFunctions({ aggregate, columns }: Table) {
+  return aggregateFunctions.filter(
     (fn) => aggregate && columns.some((column) => column.fieldName !== null && column[fn] !== null),
   );
-  return [
-    'collectionFilter',
-    'aggregateFilter',
-    ...(columns.some(isGroupable) ? (['distinctCountFilter'] as const) : []),
-    ...functions.map((fn) => `${fn}Filter` as const),
-  ];
 }
 
 /** Whether equal values of the column can be told from others. */
@@ -94,23 +112,56 @@ export function isGroupable({ orderable, fieldName, type }: Column): boolean {
   return orderable && fieldName !== null && !(type?.kind === 'scalar' && type.scalar === 'Opaque');
 }
 
+/** Whether the column is a value of *B*`Column`: no value of an enum has the name of a constant. */
+export function isInColumns(column: Column): boolean {
+  return isGroupable(column) && !['true', 'false', 'null'].includes(column.fieldName ?? '');
+}
+
 function addTypes(
   context: ModelContext,
   tables: ReadonlyMap<string, Table>,
   claims: NameClaims,
-): ReadonlyMap<string, Table> {
-  const added = new Map<string, TableType[]>();
+): Pick<Model, 'tables' | 'addedTypes'> {
+  const added = new Map([...tables.keys()].map((oid) => [oid, new Map<TableType, boolean>()]));
+  const shared: SharedType[] = [];
   for (const extension of extensionNames) {
     const needs = neededTypes[extension]?.(context, tables);
     if (needs === undefined) continue;
     for (const table of tables.values()) {
-      const kept = needs(table).filter((type) =>
-        claimType(context, table, tableTypeNames(table.baseName)[type], claims),
-      );
-      added.set(table.oid, [...(added.get(table.oid) ?? []), ...kept]);
+      const claimed = added.get(table.oid)!;
+      for (const type of needs(table)) {
+        // Several extensions need some of them.
+        if (claimed.has(type)) continue;
+        claimed.set(type, claimType(context, table, tableTypeNames(table.baseName)[type], claims));
+      }
     }
+    const [beside, type] = sharedTypes[extension] ?? [];
+    const isNeeded = beside !== undefined && [...added.values()].some((claimed) => claimed.get(beside) === true);
+    if (type !== undefined && isNeeded && claimShared(context, tables, type, claims)) shared.push(type);
   }
-  return new Map([...tables].map(([oid, table]) => [oid, { ...table, addedTypes: added.get(oid) ?? [] }]));
+  const addedTo = (oid: string) => [...added.get(oid)!].flatMap(([type, isClaimed]) => (isClaimed ? [type] : []));
+  return {
+    tables: new Map([...tables].map(([oid, table]) => [oid, { ...table, addedTypes: addedTo(oid) }])),
+    addedTypes: shared,
+  };
+}
+
+function claimShared(
+  context: ModelContext,
+  tables: ReadonlyMap<string, Table>,
+  type: SharedType,
+  claims: NameClaims,
+): boolean {
+  const holder = claims.claim([type], 'an extension');
+  if (holder === null) return true;
+  note(context, () => {
+    const table = [...tables.values()].find(({ baseName }) => baseName === type);
+    const fix = table === undefined ? null : otherTableName(context, rowOf(context, table));
+    const object = table === undefined ? type : tablePath(context, rowOf(context, table));
+    const reason = `Nothing has a type "${type}" of the extensions: ${holder} has that name already.`;
+    return { kind: 'name', object, names: [type], reason, fix };
+  });
+  return false;
 }
 
 function claimType(context: ModelContext, table: Table, name: string, claims: NameClaims): boolean {

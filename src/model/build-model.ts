@@ -76,10 +76,10 @@ function noteIntrospection(context: ModelContext, { oid, name, introspection }: 
   });
 }
 
-type Content = Pick<Model, 'tables' | 'enums' | 'routines'>;
+type Content = Pick<Model, 'tables' | 'enums' | 'routines' | 'addedTypes'>;
 
 /** What a role gets while a directive is malformed: nothing, so that no way around the error shows anything. */
-const emptyContent: Content = { tables: new Map(), enums: new Map(), routines: new Map() };
+const emptyContent: Content = { tables: new Map(), enums: new Map(), routines: new Map(), addedTypes: [] };
 
 function toModelNamespace({ name, inflectNames, introspection, extensions }: ContextNamespace): ModelNamespace {
   return { name, inflectNames, introspection, extensions };
@@ -115,7 +115,7 @@ function buildContent(context: ModelContext): Content {
     noteHidden(context, kept, { routines });
     tables.set(table.oid, { ...kept, addedTypes: [] });
   }
-  return { tables: addNames(context, { tables, routines, claims }), enums, routines };
+  return { ...addNames(context, { tables, routines, claims }), enums, routines };
 }
 
 interface Winner {
@@ -191,7 +191,7 @@ function modelFingerprint(model: Omit<Model, 'fingerprint'>): string {
     types.set(value, types.size);
     return value;
   };
-  hash.update(JSON.stringify([model.namespaces, model.directiveError]));
+  hash.update(JSON.stringify([model.namespaces, model.directiveError, model.addedTypes]));
   for (const { columns, ...table } of model.tables.values()) {
     const rows = columns.map((column) => Object.values(column).map(written));
     hash.update(JSON.stringify([Object.values(table), rows]));

@@ -88,6 +88,16 @@ export function tableTypeNames(base: string) {
     avgFilter: `${base}AvgFilter`,
     minFilter: `${base}MinFilter`,
     maxFilter: `${base}MaxFilter`,
+    column: `${base}Column`,
+    group: `${base}Group`,
+    groupKey: `${base}GroupKey`,
+    groupBy: `${base}GroupBy`,
+    groupOrderBy: `${base}GroupOrderBy`,
+    sumOrderBy: `${base}SumOrderBy`,
+    avgOrderBy: `${base}AvgOrderBy`,
+    minOrderBy: `${base}MinOrderBy`,
+    maxOrderBy: `${base}MaxOrderBy`,
+    distinctCount: `${base}DistinctCount`,
   } as const;
 }
 

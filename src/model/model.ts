@@ -92,6 +92,8 @@ export interface Model {
   readonly enums: ReadonlyMap<Oid, EnumType>;
   /** Root functions and computed fields that are exposed, by oid. */
   readonly routines: ReadonlyMap<Oid, Routine>;
+  /** Types of no table that extensions alone add, as far as nothing else has their names. */
+  readonly addedTypes: readonly SharedType[];
   /** First malformed comment directive; while set, every request fails with it. */
   readonly directiveError: DirectiveError | null;
 }
@@ -107,6 +109,9 @@ export interface DirectiveError {
 
 /** What kind of relation a table is in the catalog. */
 export type TableKind = 'table' | 'view' | 'materialized_view' | 'foreign_table';
+
+/** A type that extensions add for all tables together. */
+export type SharedType = 'DateTruncation';
 
 /** What a type of a table is for. */
 export type TableType = keyof ReturnType<typeof tableTypeNames>;

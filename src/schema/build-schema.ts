@@ -12,6 +12,7 @@ import { defineAggregateTypes } from './types/aggregate-types.ts';
 import { buildConnectionType, buildEdgeType, pageInfoType } from './types/connection-types.ts';
 import { buildEnumType, hasNamedValues } from './types/enum-types.ts';
 import { buildFilterType } from './types/filter-type.ts';
+import { dateTruncationType, defineGroupTypes, hasGroups } from './types/group-types.ts';
 import { buildMutationType } from './types/mutation-type.ts';
 import { buildObjectType, nodeInterface } from './types/object-type.ts';
 import { buildEnumFilterType, filterIsType, operatorFilterTypes } from './types/operator-filters.ts';
@@ -73,6 +74,9 @@ function assembleSchema(model: Model, options: SchemaOptions): LazySchema {
   const tables = [...model.tables.values()].filter((table) => options.isVisible(table.namespace));
   defineEnumTypes(context);
   for (const table of tables) defineTableTypes(context, table);
+  if (model.addedTypes.includes('DateTruncation') && tables.some(hasGroups)) {
+    context.types.define(dateTruncationType.name, () => dateTruncationType);
+  }
   context.types.define('Query', () => buildQueryType(context));
   const mutation = buildMutationType(context);
   if (mutation !== null) context.types.define('Mutation', () => mutation);
@@ -115,6 +119,7 @@ function defineTableTypes(context: SchemaContext, table: Table): void {
   if (isOrderable(table)) define(names.orderBy, () => buildOrderByType(table));
   if (table.aggregate) defineAggregateTypes(context, table, define);
   defineRelatedFilterTypes(context, table, define);
+  defineGroupTypes(context, table, define);
   for (const command of ['insert', 'update'] as const) {
     if (!hasWriteInput(context, table, command)) continue;
     define(names[`${command}Input`], () => buildWriteInputType(context, table, command));

@@ -43,6 +43,10 @@ const fieldTexts: Texts<FieldOrigin> = {
   aggregate_count: 'How many rows match the filter.',
   aggregate_function: (origin) => `${functions[origin.function]} of each column.`,
   aggregate_column: (origin) => `${functions[origin.function]} of ${origin.column.fieldName}.`,
+  distinct_counts: 'How many different values each column has.',
+  distinct_count: ({ column }) => `How many different values ${column.fieldName} has.`,
+  groups: 'The rows that match the filter, in groups of equal values.',
+  group_keys: 'What the rows of the group have in common.',
 };
 
 const argumentTexts: Texts<ArgumentOrigin> = {
@@ -59,6 +63,11 @@ const argumentTexts: Texts<ArgumentOrigin> = {
   set: 'New values. Columns that are left out stay as they are.',
   at_most: 'Fails where more rows than this match.',
   count_at_most: 'Counts no further than this.',
+  group_by: 'The columns that rows of a group have in common.',
+  having: 'Groups that match.',
+  group_order_by: 'Order of the groups, before their keys.',
+  first_groups: 'The first n groups.',
+  group_offset: 'Skip n groups.',
 };
 
 const inputFieldTexts: Texts<InputFieldOrigin> = {
@@ -79,6 +88,9 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
   distinct_count: ({ column }) => `How many different values ${column.fieldName} has.`,
   aggregate_function: (origin) => `${functions[origin.function]} of each column.`,
   aggregate_column: (origin) => `${functions[origin.function]} of ${origin.column.fieldName}.`,
+  truncate: 'Cut dates and times down to this.',
+  time_zone: 'The time zone in which they are cut down.',
+  group_keys: 'The columns that rows are grouped by.',
 };
 
 const rootTexts = {

@@ -28,7 +28,11 @@ export type FieldOrigin =
   | { readonly kind: 'start_cursor' | 'end_cursor' | 'has_next_page' | 'has_previous_page' }
   | { readonly kind: 'aggregate_count' }
   | { readonly kind: 'aggregate_function'; readonly function: AggregateFunction }
-  | { readonly kind: 'aggregate_column'; readonly function: AggregateFunction; readonly column: Column };
+  | { readonly kind: 'aggregate_column'; readonly function: AggregateFunction; readonly column: Column }
+  | { readonly kind: 'distinct_counts' }
+  | { readonly kind: 'distinct_count'; readonly column: Column }
+  | { readonly kind: 'groups' | 'group_keys' }
+  | { readonly kind: 'group_key'; readonly column: Column };
 
 /** Operators of filters. */
 export type FilterOperator =
@@ -46,7 +50,8 @@ export type InputFieldOrigin =
   | { readonly kind: 'distinct_count'; readonly column: Column }
   | { readonly kind: 'aggregate_function'; readonly function: AggregateFunction }
   | { readonly kind: 'aggregate_column'; readonly function: AggregateFunction; readonly column: Column }
-  | { readonly kind: 'operator'; readonly operator: FilterOperator };
+  | { readonly kind: 'operator'; readonly operator: FilterOperator }
+  | { readonly kind: 'group_column' | 'truncate' | 'time_zone' | 'group_keys' };
 
 /** Where an argument comes from. */
 export type ArgumentOrigin =
@@ -54,6 +59,7 @@ export type ArgumentOrigin =
   | { readonly kind: 'node_id' }
   | { readonly kind: 'key'; readonly column: Column }
   | { readonly kind: 'objects' | 'set' | 'at_most' | 'count_at_most' }
+  | { readonly kind: 'group_by' | 'having' | 'group_order_by' | 'first_groups' | 'group_offset' }
   | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument };
 
 const key = Symbol('pgreflect.origin');

@@ -5,9 +5,11 @@
  * keeps a pruned schema closed by construction, and a thousand tables cost nothing until an operation names them.
  */
 import {
+  type GraphQLEnumType,
   type GraphQLInputObjectType,
   type GraphQLNamedType,
   type GraphQLObjectType,
+  isEnumType,
   isInputObjectType,
   isObjectType,
 } from 'graphql';
@@ -35,9 +37,29 @@ export interface SchemaContext extends SchemaOptions {
 }
 
 /** An input type of a table that an extension adds; null where the table has none. */
-export function addedInput({ types }: SchemaContext, table: Table, type: TableType): GraphQLInputObjectType | null {
+export function addedInput(context: SchemaContext, table: Table, type: TableType): GraphQLInputObjectType | null {
+  const found = addedType(context, table, type);
+  invariant(found === null || isInputObjectType(found), `${type} is an input type`);
+  return found;
+}
+
+/** An object type of a table that an extension adds; null where the table has none. */
+export function addedObject(context: SchemaContext, table: Table, type: TableType): GraphQLObjectType | null {
+  const found = addedType(context, table, type);
+  invariant(found === null || isObjectType(found), `${type} is an object type`);
+  return found;
+}
+
+/** An enum of a table that an extension adds; null where the table has none. */
+export function addedEnum(context: SchemaContext, table: Table, type: TableType): GraphQLEnumType | null {
+  const found = addedType(context, table, type);
+  invariant(found === null || isEnumType(found), `${type} is an enum`);
+  return found;
+}
+
+function addedType({ types }: SchemaContext, table: Table, type: TableType): GraphQLNamedType | null {
   // Without it, something else may have the name.
-  return table.addedTypes.includes(type) ? types.input(tableTypeNames(table.baseName)[type]) : null;
+  return table.addedTypes.includes(type) ? (types.find(tableTypeNames(table.baseName)[type]) ?? null) : null;
 }
 
 /** The types of one schema. Filled while the schema is assembled, read-only afterwards. */

@@ -4,7 +4,7 @@
  *
  * The record is the operation's shape: two requests whose variables give the same answers get the same text, so compiled
  * operations are kept in a tree of questions. No scalar value can become part of an answer, or one client could fill the
- * cache for everyone; the questions that look at values (`fits`, `sign`, `count`, `cursor`, `node`) have a handful of answers each.
+ * cache for everyone; the questions that look at values (`fits`, `sign`, `count`, `time_zone`, `cursor`, `node`) have a handful of answers each.
  */
 import { unreachable } from '../../shared/invariant.ts';
 import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
@@ -25,6 +25,8 @@ export type Question =
   | { readonly kind: 'sign'; readonly path: Path }
   /** What a number of rows is compared with: `negative`, `zero`, `one`, `more`; `large` when it, or one of a list, is over the limit. */
   | { readonly kind: 'count'; readonly path: Path; readonly most: number }
+  /** `ok` when the string looks like the name of a time zone, else `bad`. */
+  | { readonly kind: 'time_zone'; readonly path: Path }
   /** `long` when the string, or one of the list, has more characters than allowed, else `ok`. */
   | { readonly kind: 'fits'; readonly path: Path; readonly maxLength: number }
   /**
@@ -90,6 +92,8 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
       return (value as number) < 0 ? 'negative' : 'ok';
     case 'count':
       return describeCount(value as number | readonly number[], question.most);
+    case 'time_zone':
+      return timeZoneName.test(String(value)) ? 'ok' : 'bad';
     case 'fits':
       return fits(value, question.maxLength) ? 'ok' : 'long';
     case 'rows':
@@ -111,6 +115,12 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
       return unreachable(question);
   }
 }
+
+/**
+ * What the names of time zones look like. PostgreSQL also takes descriptions of zones of one's own, `AAA1BBB2`, and every session keeps
+ * all it has ever been given, of which there would be no end.
+ */
+const timeZoneName = /^(?:[A-Za-z_]+(?:[-/][A-Za-z_]+)*|Etc\/GMT[-+]?1?\d|EST5EDT|CST6CDT|MST7MDT|PST8PDT)$/;
 
 function describeCount(value: number | readonly number[], most: number): string {
   if (typeof value !== 'number') return value.some((each) => each > most) ? 'large' : 'more';

@@ -43,6 +43,12 @@ function filterOf(value: ValuePlan): Condition | null {
   return value.kind === 'write' && value.write.change.kind !== 'insert' ? value.write.change.filter : null;
 }
 
+function conditionsOf(value: ValuePlan): readonly (Condition | null)[] {
+  const entries = value.kind === 'connection' ? value.connection.entries : [];
+  const counted = entries.map((entry) => (entry.kind === 'groups' ? (entry.groups.having?.counted ?? null) : null));
+  return [filterOf(value), ...counted];
+}
+
 /** The tables that a condition reads through relationships. */
 function relatedTables(condition: Condition | null): readonly Table[] {
   switch (condition?.kind) {
@@ -71,7 +77,9 @@ export function runsUserCode({ fields }: OperationPlan): boolean {
     (value) =>
       calledBy(value) !== null ||
       tableIn(value)?.readsUserCode === true ||
-      relatedTables(filterOf(value)).some(({ readsUserCode }) => readsUserCode) ||
+      conditionsOf(value)
+        .flatMap(relatedTables)
+        .some(({ readsUserCode }) => readsUserCode) ||
       (value.kind === 'write' && value.write.table.writesUserCode),
   );
 }

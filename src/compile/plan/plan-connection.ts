@@ -5,15 +5,19 @@ import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type {
   AggregateEntry,
+  ColumnAggregate,
   ConnectionEntry,
   ConnectionPlan,
   EdgeEntry,
+  GroupEntry,
+  GroupKey,
   Keyed,
   LimitPlan,
   PageFact,
   SetSource,
 } from './plan.ts';
 import { planFilter } from './plan-filter.ts';
+import { planGroups, planKeyEntry } from './plan-groups.ts';
 import { planOrder } from './plan-order.ts';
 import { planLimit, planPage } from './plan-page.ts';
 import {
@@ -65,6 +69,11 @@ function planConnectionEntry(
       return { kind, entries: planBelow(planner, field, planPageFact) };
     case 'aggregate':
       return { kind, entries: planBelow(planner, field, (entry) => planAggregateEntry(planner, entry)) };
+    case 'groups': {
+      const groups = planGroups(planner, source.table, inputsOf(planner, field), place);
+      const entries = planBelow(planner, field, (entry) => planGroupEntry(planner, entry, groups.keys));
+      return { kind, groups: { ...groups, entries } };
+    }
     default:
       throw misplaced(field);
   }
@@ -103,9 +112,19 @@ function planPageFact(field: MergedFields): { readonly kind: PageFact } {
 
 function planAggregateEntry(planner: Planner, field: MergedFields): Unkeyed<AggregateEntry> {
   if (field.origin.kind === 'aggregate_count') return { kind: 'count' };
-  const entries = planBelow(planner, field, ({ origin }) => {
+  const entries = planBelow(planner, field, ({ origin }): ColumnAggregate => {
+    if (origin.kind === 'distinct_count') return { kind: 'distinct_count', column: origin.column };
     invariant(origin.kind === 'aggregate_column', 'aggregate functions take columns');
-    return { kind: 'column', function: origin.function, column: origin.column } as const;
+    return { kind: 'aggregate', function: origin.function, column: origin.column };
   });
   return { kind: 'function', entries };
+}
+
+function planGroupEntry(planner: Planner, field: MergedFields, keys: readonly GroupKey[]): Unkeyed<GroupEntry> {
+  if (field.origin.kind !== 'group_keys') return planAggregateEntry(planner, field);
+  const entries = planBelow(planner, field, (key) => {
+    invariant(key.origin.kind === 'group_key', 'keys are columns');
+    return planKeyEntry(keys, key.origin.column);
+  });
+  return { kind: 'keys', entries };
 }

@@ -53,7 +53,8 @@ function planElement(element: Input): readonly OrderTerm[] {
   });
 }
 
-const directions: Readonly<Record<string, { readonly descending: boolean; readonly nullsFirst: boolean }>> = {
+/** The four directions. */
+export const directions: Readonly<Record<string, { readonly descending: boolean; readonly nullsFirst: boolean }>> = {
   AscNullsFirst: { descending: false, nullsFirst: true },
   AscNullsLast: { descending: false, nullsFirst: false },
   DescNullsFirst: { descending: true, nullsFirst: true },

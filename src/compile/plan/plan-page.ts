@@ -46,7 +46,8 @@ export function planLimit(input: Input, maxRows: number): LimitPlan {
   return { kind: 'slot', slot: { kind: 'limit', path, maxRows } };
 }
 
-function planOffset(input: Input): LimitPlan {
+/** A number of rows to skip. */
+export function planOffset(input: Input): LimitPlan {
   if (input.path() === null) return { kind: 'constant', value: input.known() as number };
   return { kind: 'slot', slot: input.slot() };
 }

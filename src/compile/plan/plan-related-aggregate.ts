@@ -25,8 +25,8 @@ export function planRelatedAggregate(
   related: RelatedRows,
   entries: Entries,
 ): Condition | null {
-  const counts = entries.filter(({ field }) => inputFieldOrigin(field).kind === 'count');
-  const having = entries.flatMap(({ field, input }) => planGroupEntry(planner, field, input));
+  const [counts, others] = [entries.filter(isCount), entries.filter((entry) => !isCount(entry))];
+  const having = planGroup(planner, others);
   const counted = counts.flatMap(({ input }) => input.fields());
   if (having.length === 0) {
     return combine(
@@ -35,24 +35,36 @@ export function planRelatedAggregate(
     );
   }
   planner.costs.push([...place.pages, allCounted]);
-  const count = counted.map(({ field, input }) => {
-    spend(planner.budget, 'inputs');
+  for (const { field, input } of counted) {
     if (operatorOf(field) !== 'is' && input.state() === 'value') askBounds(operatorOf(field), input);
-    return planOperator(planner.budget, { kind: 'count' }, field, input);
-  });
-  return { kind: 'group_related', related, having: combine('and', [...count, ...having])! };
+  }
+  return { kind: 'group_related', related, having: combine('and', [...planGroup(planner, counts), ...having])! };
 }
 
-function planGroupEntry(planner: Planner, group: GraphQLInputField, input: Input): readonly Condition[] {
-  const origin = inputFieldOrigin(group);
-  if (origin.kind === 'count') return [];
-  return input.fields().flatMap(({ field, input: column }) => {
-    if (column.state() !== 'value') return [];
-    const expression = expressionOf(field);
-    return column.fields().map((entry) => {
-      spend(planner.budget, 'inputs');
-      return planOperator(planner.budget, expression, entry.field, entry.input);
-    });
+/** The condition of a `BAggregateFilter` without its `filter` on a group of rows; null where it asks nothing. */
+export function planHaving(planner: Planner, entries: Entries): Condition | null {
+  return combine('and', planGroup(planner, entries));
+}
+
+function planGroup(planner: Planner, entries: Entries): readonly Condition[] {
+  return entries.flatMap((entry) => {
+    if (isCount(entry)) return planOperators(planner, { kind: 'count' }, entry.input);
+    return entry.input
+      .fields()
+      .flatMap(({ field, input }) =>
+        input.state() === 'value' ? planOperators(planner, expressionOf(field), input) : [],
+      );
+  });
+}
+
+function isCount({ field }: Entries[number]): boolean {
+  return inputFieldOrigin(field).kind === 'count';
+}
+
+function planOperators(planner: Planner, expression: Expression, operators: Input): readonly Condition[] {
+  return operators.fields().map(({ field, input }) => {
+    spend(planner.budget, 'inputs');
+    return planOperator(planner.budget, expression, field, input);
   });
 }
 

@@ -115,6 +115,7 @@ export type ConnectionEntry = Keyed<
   /** Counted no further than `atMost`; null: all of them. */
   | { readonly kind: 'total_count'; readonly atMost: LimitPlan | null }
   | { readonly kind: 'aggregate'; readonly entries: readonly AggregateEntry[] }
+  | { readonly kind: 'groups'; readonly groups: GroupsPlan }
 >;
 
 /** A key of an edge. */
@@ -135,10 +136,46 @@ export type AggregateEntry = Keyed<
   | { readonly kind: 'function'; readonly entries: readonly AggregateColumnEntry[] }
 >;
 
-/** A key below `sum`, `avg`, `min` or `max`. */
-export type AggregateColumnEntry = Keyed<
-  Typename | { readonly kind: 'column'; readonly function: AggregateFunction; readonly column: Column }
->;
+/** A key below `sum`, `avg`, `min`, `max` or `distinctCount`. */
+export type AggregateColumnEntry = Keyed<Typename | ColumnAggregate>;
+
+/** What is computed of the values of a column. */
+export type ColumnAggregate = Extract<Expression, { readonly kind: 'aggregate' | 'distinct_count' }>;
+
+/** All rows of a connection, in groups that have equal keys. */
+export interface GroupsPlan {
+  readonly keys: readonly GroupKey[];
+  readonly having: {
+    /** The rows that are counted and summed for the condition; null: all of them. */
+    readonly counted: Condition | null;
+    readonly condition: Condition;
+  } | null;
+  /** The requested terms, then all keys, so the order is total. */
+  readonly order: readonly GroupTerm[];
+  readonly limit: LimitPlan;
+  readonly offset: LimitPlan | null;
+  readonly entries: readonly GroupEntry[];
+}
+
+/** A value that the rows of a group have in common. */
+export interface GroupKey {
+  readonly column: Column;
+  /** Dates and times are cut down to the unit, in the zone where one is given. */
+  readonly truncate: { readonly unit: string; readonly zone: Slot | null } | null;
+}
+
+/** A term of the order of groups: a key, by its index, or what is computed of the rows of a group. */
+export interface GroupTerm {
+  readonly of: number | Extract<Expression, { readonly kind: 'aggregate' | 'count' }>;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+/** A key of a group. */
+export type GroupEntry = AggregateEntry | Keyed<{ readonly kind: 'keys'; readonly entries: readonly GroupKeyEntry[] }>;
+
+/** A key below `key`: the index of the key, null for a column that rows are not grouped by. */
+export type GroupKeyEntry = Keyed<Typename | { readonly kind: 'key'; readonly index: number | null }>;
 
 /** A value that is computed of the current row, or of the rows of a group. */
 export type Expression =

@@ -4,44 +4,97 @@
  * Numeric results are JSON numbers: whole ones exact, fractional ones as double precision.
  */
 import { comparedAs } from '../../model/model.ts';
-import type { AggregateColumnEntry, AggregateEntry } from '../plan/plan.ts';
+import type { AggregateEntry, ColumnAggregate, Expression } from '../plan/plan.ts';
 import { where } from './print-condition.ts';
-import { printCount, printFunction } from './print-expression.ts';
-import { printEntries, printObject } from './print-object.ts';
-import { list, type RowSet } from './print-row.ts';
+import { printAggregated } from './print-expression.ts';
+import { type Member, printEntries, printObject } from './print-object.ts';
+import { list, type Names, type Row, type RowSet } from './print-row.ts';
 import type { Printer } from './printer.ts';
 import { empty, ident, join, type Sql, sql } from './sql.ts';
+
+/** What a select computes of rows, each value once, and the objects that are put around the values. */
+export class Computed {
+  readonly #names: Names;
+  readonly #row: Row;
+  /** The alias of the select. */
+  readonly #alias: string;
+  readonly #columns = new Map<string, Sql>();
+  readonly #objects: Sql[] = [];
+
+  constructor(names: Names, row: Row, alias: string) {
+    this.#names = names;
+    this.#row = row;
+    this.#alias = alias;
+  }
+
+  /** A column of the select, as it is seen around it. @param id Equal ids stand for equal values. */
+  add(id: string, value: Sql): Sql {
+    this.#columns.set(id, value);
+    return ident(this.#alias, id);
+  }
+
+  /** What is computed, as it is seen around the select. */
+  compute(expression: Exclude<Expression, { kind: 'column' }>): Sql {
+    return this.add(idOf(expression), printAggregated(expression, this.#row));
+  }
+
+  /** The place in the select of what is computed, from 1. */
+  place(expression: Exclude<Expression, { kind: 'column' }>): number {
+    this.compute(expression);
+    return [...this.#columns.keys()].indexOf(idOf(expression)) + 1;
+  }
+
+  /** The value of an entry of an aggregate object. */
+  print(entry: Exclude<AggregateEntry, { kind: 'typename' }>): Sql {
+    if (entry.kind === 'count') return this.compute(entry);
+    return this.object(printEntries(entry.entries, (item) => printNumber(this.compute(item), item)));
+  }
+
+  /** An object inside the object that is made of the select. */
+  object(members: readonly Member[]): Sql {
+    const object = printObject(this.#names, members);
+    this.#objects.push(sql` cross join ${object.from}`);
+    return object.value;
+  }
+
+  /** The select list. */
+  columns(): readonly Sql[] {
+    return [...this.#columns].map(([id, value]) => sql`${value} as ${ident(id)}`);
+  }
+
+  /** The from items of the objects, joined to the select. */
+  joined(): Sql {
+    return join(this.#objects, empty);
+  }
+}
+
+function idOf(expression: Exclude<Expression, { kind: 'column' }>): string {
+  switch (expression.kind) {
+    case 'count':
+      return 'n';
+    case 'distinct_count':
+      return `distinct${expression.column.number}`;
+    case 'aggregate':
+      return `${expression.function}${expression.column.number}`;
+  }
+}
 
 /** The aggregate object as json. */
 export function printAggregate(printer: Printer, entries: readonly AggregateEntry[], rows: RowSet): Sql {
   const { from, row, condition } = rows.scan([]);
   const name = printer.names.next('g');
-  const columns = new Map<string, Sql>();
-  const laterals: Sql[] = [];
-  const compute = (id: string, expression: Sql): Sql => {
-    columns.set(id, expression);
-    return ident(name, id);
-  };
-  const members = printEntries(entries, (entry) => {
-    if (entry.kind === 'count') return compute('n', printCount());
-    const inner = printEntries(entry.entries, (item) => {
-      const value = compute(`${item.function}${item.column.number}`, printFunction(item.function, item.column, row));
-      return printNumber(value, item);
-    });
-    const object = printObject(printer.names, inner);
-    laterals.push(sql` cross join ${object.from}`);
-    return object.value;
-  });
-  const object = printObject(printer.names, members);
-  const values = [...columns].map(([id, expression]) => sql`${expression} as ${ident(id)}`);
+  const computed = new Computed(printer.names, row, name);
+  const object = printObject(
+    printer.names,
+    printEntries(entries, (entry) => computed.print(entry)),
+  );
+  const values = computed.columns();
   const scan = values.length === 0 ? sql`select` : sql`select ${list(values)} from ${from}${where(condition)}`;
-  const joined = join([sql`(${scan}) as ${ident(name)}`, ...laterals], empty);
-  return sql`(select ${object.json} from ${joined} cross join ${object.from})`;
+  return sql`(select ${object.json} from (${scan}) as ${ident(name)}${computed.joined()} cross join ${object.from})`;
 }
 
-type ColumnEntry = Extract<AggregateColumnEntry, { kind: 'column' }>;
-
-function printNumber(value: Sql, entry: ColumnEntry): Sql {
+function printNumber(value: Sql, entry: ColumnAggregate): Sql {
+  if (entry.kind === 'distinct_count') return value;
   const { name } = comparedAs(entry.column.cast);
   const isNumeric =
     entry.function === 'avg' ||

@@ -16,6 +16,7 @@ import { invariant } from '../../shared/invariant.ts';
 import type { ConnectionEntry, ConnectionPlan, LimitPlan, SetSource } from '../plan/plan.ts';
 import { printAggregate } from './print-aggregate.ts';
 import { conjunction, printCondition, printJoin, where } from './print-condition.ts';
+import { printGroups } from './print-groups.ts';
 import { printEntries, printObject } from './print-object.ts';
 import { printSortKeys } from './print-order.ts';
 import { type PrintedPage, printPage } from './print-page.ts';
@@ -110,7 +111,7 @@ function countReaders({ entries, page }: ConnectionPlan): number {
   const looksBeyond =
     (page.cursor !== null || page.offset !== null) &&
     entries.some((entry) => entry.kind === 'page_info' && entry.entries.some(({ kind }) => kind === beyond));
-  const others = entries.filter(({ kind }) => kind === 'total_count' || kind === 'aggregate');
+  const others = entries.filter(({ kind }) => kind === 'total_count' || kind === 'aggregate' || kind === 'groups');
   return (isPaged ? 1 : 0) + (looksBeyond ? 1 : 0) + others.length;
 }
 
@@ -198,13 +199,15 @@ export function printCounted({ names }: Printer, rows: RowSet, atMost: LimitPlan
   return atMost === null ? all : sql`(select from ${all} limit ${printLimit(atMost)}) as ${ident(names.next('n'))}`;
 }
 
-/** Total count or aggregates of a connection as an expression. */
+/** Total count, aggregates or groups of a connection as an expression. */
 export function printEntry(printer: Printer, entry: ConnectionEntry, rows: RowSet): Sql {
   switch (entry.kind) {
     case 'total_count':
       return sql`(select pg_catalog.count(*) from ${printCounted(printer, rows, entry.atMost)})`;
     case 'aggregate':
       return printAggregate(printer, entry.entries, rows);
+    case 'groups':
+      return printGroups(printer, entry.groups, rows);
     default:
       throw new Error(`${entry.kind} is part of the page`);
   }

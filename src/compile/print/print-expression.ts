@@ -14,11 +14,10 @@ export function printExpression(expression: Expression, row: Row): Sql {
     case 'column':
       return row.column(expression.column);
     case 'count':
-      return printCount();
     case 'distinct_count':
-      return sql`pg_catalog.count(distinct ${row.column(expression.column)})`;
+      return printAggregated(expression, row);
     case 'aggregate': {
-      const value = printFunction(expression.function, expression.column, row);
+      const value = printAggregated(expression, row);
       if (!isSummed(expression.function)) return value;
       // As answers show it: the cast of a float drops digits.
       return isFloat(expression.column)
@@ -45,9 +44,21 @@ function isSummed(name: AggregateFunction): boolean {
   return name === 'sum' || name === 'avg';
 }
 
-/** The number of rows in scope. */
-export function printCount(): Sql {
-  return sql`pg_catalog.count(*)`;
+/** What is computed of the rows in scope, as PostgreSQL has it. */
+export function printAggregated(expression: Exclude<Expression, { kind: 'column' }>, row: Row): Sql {
+  const value = printFunction(expression, row);
+  return row.counted ? sql`${value} filter (where ${row.counted})` : value;
+}
+
+function printFunction(expression: Exclude<Expression, { kind: 'column' }>, row: Row): Sql {
+  switch (expression.kind) {
+    case 'count':
+      return sql`pg_catalog.count(*)`;
+    case 'distinct_count':
+      return sql`pg_catalog.count(distinct ${row.column(expression.column)})`;
+    case 'aggregate':
+      return functions[expression.function](row.column(expression.column), expression.column);
+  }
 }
 
 const functions = {
@@ -58,11 +69,6 @@ const functions = {
   max: (value, column) =>
     isBoolean(column) ? sql`pg_catalog.bool_or(${value})` : printExtreme(sql`max`, value, column),
 } satisfies Record<AggregateFunction, (value: Sql, column: Column) => Sql>;
-
-/** An aggregate over a column of the rows in scope. */
-export function printFunction(name: AggregateFunction, column: Column, row: Row): Sql {
-  return functions[name](row.column(column), column);
-}
 
 function printExtreme(aggregate: Sql, value: Sql, { cast }: Column): Sql {
   // citext compares in its own way.

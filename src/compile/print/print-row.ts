@@ -10,6 +10,8 @@ export interface Row {
   column(column: Column): Sql;
   /** The row as one value of the table's row type, for computed fields. */
   whole(): Sql;
+  /** Aggregates are over those rows alone that meet it; without it, over all. */
+  readonly counted?: Sql | null;
 }
 
 /** Where the rows of a connection are read from, as often as it takes. */

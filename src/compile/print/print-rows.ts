@@ -166,7 +166,7 @@ function printTotal(printer: Printer, rows: RowSet, { atMost }: TotalEntry, alia
 
 function isPlain({ entries, order }: ConnectionPlan, table: Table, counted: boolean): boolean {
   const edges = entries.filter(({ kind }) => kind === 'edges');
-  if (edges.length !== 1 || entries.some(({ kind }) => kind === 'aggregate')) return false;
+  if (edges.length !== 1 || entries.some(({ kind }) => kind === 'aggregate' || kind === 'groups')) return false;
   const [total, ...otherTotals] = entries.filter((entry) => entry.kind === 'total_count');
   if (otherTotals.some(({ atMost }) => atMost !== total?.atMost)) return false;
   // Rows without a first key value are no edges, but count for the page.
@@ -201,6 +201,7 @@ function entryPieces(context: PageContext, entry: Exclude<ConnectionEntry, Typen
     case 'total_count':
       return [{ kind: 'column', index: context.selection.add('total', ident(totals, 'n')), form: 'json' }];
     case 'aggregate':
+    case 'groups':
       throw new Error('a page of rows has no aggregates');
   }
 }

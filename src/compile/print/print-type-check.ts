@@ -53,12 +53,18 @@ function visitConnection(checks: Checks, { source: { table }, order, entries }: 
     const hasCursors = entry.kind === 'edges' && entry.entries.some(({ kind }) => kind === 'cursor');
     if (hasCursors || entry.kind === 'page_info') checkColumns(checks, table, orderColumns);
     if (entry.kind === 'aggregate') checkColumns(checks, table, entry.entries.flatMap(aggregated));
+    if (entry.kind === 'groups') {
+      checkColumns(checks, table, [
+        ...entry.groups.keys.map(({ column }) => column),
+        ...entry.groups.entries.flatMap((of) => (of.kind === 'keys' ? [] : aggregated(of))),
+      ]);
+    }
   }
 }
 
 function aggregated(entry: AggregateEntry): readonly Column[] {
   if (entry.kind !== 'function') return [];
-  return entry.entries.flatMap((item) => (item.kind === 'column' ? [item.column] : []));
+  return entry.entries.flatMap((item) => (item.kind === 'typename' ? [] : [item.column]));
 }
 
 function checkColumns(checks: Checks, table: Table, columns: readonly Column[]): void {

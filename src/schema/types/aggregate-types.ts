@@ -7,30 +7,41 @@ import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
 import { type AggregateFunction, typed } from '../origin.ts';
-import type { SchemaContext } from '../schema-context.ts';
+import { addedObject, type SchemaContext } from '../schema-context.ts';
 import { scalarTypes } from './scalars.ts';
 
 /** Announces *B*`Aggregate` and its parts. A function that no column can take has neither type nor field. */
 export function defineAggregateTypes(
-  { types }: SchemaContext,
+  context: SchemaContext,
   table: Table,
   defineType: (name: string, make: () => GraphQLObjectType) => void,
 ): void {
   const names = tableTypeNames(table.baseName);
   const define = (name: string, fields: () => GraphQLFieldConfigMap<unknown, unknown>) =>
     defineType(name, () => new GraphQLObjectType({ name, fields }));
-  const taking = aggregateFunctions.filter((fn) =>
-    table.columns.some((column) => column.fieldName !== null && column[fn] !== null),
+  define(names.aggregate, () => aggregateFields(context, table));
+  for (const fn of takingFunctions(table)) define(names[fn], () => columnFields(table, fn));
+}
+
+function takingFunctions({ columns }: Table): readonly AggregateFunction[] {
+  return aggregateFunctions.filter((fn) =>
+    columns.some(({ fieldName, [fn]: type }) => fieldName !== null && type !== null),
   );
-  define(names.aggregate, () => {
-    const fields = taking.map((fn): [string, GraphQLFieldConfig<unknown, unknown>] => [
-      fn,
-      typed(types.object(names[fn])!, { kind: 'aggregate_function', function: fn }),
-    ]);
-    const count = typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'aggregate_count' });
-    return { count, ...Object.fromEntries(fields) };
-  });
-  for (const fn of taking) define(names[fn], () => columnFields(table, fn));
+}
+
+/** The values that are computed of rows: those of *B*`Aggregate`, which each group has as well. */
+export function aggregateFields(context: SchemaContext, table: Table): GraphQLFieldConfigMap<unknown, unknown> {
+  const names = tableTypeNames(table.baseName);
+  const functions = takingFunctions(table).map((fn): [string, GraphQLFieldConfig<unknown, unknown>] => [
+    fn,
+    typed(context.types.object(names[fn])!, { kind: 'aggregate_function', function: fn }),
+  ]);
+  const distinct = addedObject(context, table, 'distinctCount');
+  return {
+    count: typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'aggregate_count' }),
+    ...Object.fromEntries(functions),
+    ...(distinct && { distinctCount: typed(distinct, { kind: 'distinct_counts' }) }),
+  };
 }
 
 function columnFields(table: Table, fn: AggregateFunction): GraphQLFieldConfigMap<unknown, unknown> {

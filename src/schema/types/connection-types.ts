@@ -6,6 +6,7 @@ import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { typed } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
+import { groupsField } from './group-types.ts';
 import { scalarTypes } from './scalars.ts';
 
 const { Int, Cursor, String: StringType, Boolean: BooleanType } = scalarTypes;
@@ -45,7 +46,7 @@ export function connectionArguments({ types }: SchemaContext, table: Table): Gra
   };
 }
 
-/** *B*`Connection`: `totalCount` and `aggregate` only where the table enables them. */
+/** *B*`Connection`: `totalCount`, `aggregate` and `groups` only where the table enables them. */
 export function buildConnectionType(context: SchemaContext, table: Table): GraphQLObjectType {
   const { types } = context;
   const names = tableTypeNames(table.baseName);
@@ -54,11 +55,13 @@ export function buildConnectionType(context: SchemaContext, table: Table): Graph
     fields: () => {
       const edge = new GraphQLNonNull(types.object(names.edge)!);
       const aggregate = types.object(names.aggregate);
+      const groups = groupsField(context, table);
       return {
         edges: typed(new GraphQLNonNull(new GraphQLList(edge)), { kind: 'edges' }),
         pageInfo: typed(new GraphQLNonNull(pageInfoType), { kind: 'page_info' }),
         ...(table.totalCount && { totalCount: totalCountField(context, table) }),
         ...(aggregate && { aggregate: typed(aggregate, { kind: 'aggregate' }) }),
+        ...(groups && { groups }),
       };
     },
   });

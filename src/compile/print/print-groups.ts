@@ -1,0 +1,75 @@
+/**
+ * Prints `groups` of a connection: one scan groups its rows, orders the groups and cuts the page, objects are put around them.
+ *
+ *     (select coalesce(json_agg(o), '[]') from (select date_trunc('month', t.at) as k0, count(*) as n from … group by 1 having …
+ *        order by 2 desc, 1 limit 30) as g cross join lateral (…) as o)
+ *
+ * Keys and terms of the order are named by their place in the select: the same expression with another parameter would be another one.
+ */
+import { comparedAs } from '../../model/model.ts';
+import type { GroupKey, GroupsPlan, GroupTerm } from '../plan/plan.ts';
+import { Computed } from './print-aggregate.ts';
+import { printCondition, where } from './print-condition.ts';
+import { printEntries, printObject } from './print-object.ts';
+import { printOperand } from './print-operator.ts';
+import { printOutput } from './print-output.ts';
+import { list, type Row, type RowSet } from './print-row.ts';
+import { printLimit } from './print-scan.ts';
+import type { Printer } from './printer.ts';
+import { builtin, empty, ident, integer, literal, param, type Sql, sql } from './sql.ts';
+
+/** The list of groups as json. */
+export function printGroups(printer: Printer, plan: GroupsPlan, rows: RowSet): Sql {
+  const { from, row, condition } = rows.scan([]);
+  const name = printer.names.next('g');
+  const computed = new Computed(printer.names, row, name);
+  const keys = plan.keys.map((key, index) => computed.add(`k${index}`, printKey(key, row)));
+  const members = printEntries(plan.entries, (entry) => {
+    if (entry.kind !== 'keys') return computed.print(entry);
+    const inner = printEntries(entry.entries, ({ index }) =>
+      index === null ? sql`null` : printOutput(keys[index]!, plan.keys[index]!.column.type!, printer.enums),
+    );
+    return computed.object(inner);
+  });
+  const object = printObject(printer.names, members);
+  const order = plan.order.map((term) => printTerm(computed, term, plan.keys, rows.isStored));
+  const groupBy = list(keys.map((_, index) => integer(index + 1)));
+  const offset = plan.offset === null ? empty : sql` offset ${printLimit(plan.offset)}`;
+  const scan = sql`select ${list(computed.columns())} from ${from}${where(condition)} group by ${groupBy}${printHaving(printer, plan, row)} order by ${list(order)} limit ${printLimit(plan.limit)}${offset}`;
+  const groups = sql`(${scan}) as ${ident(name)}${computed.joined()} cross join ${object.from}`;
+  return sql`(select coalesce(pg_catalog.json_agg(${object.value}), '[]'::pg_catalog.json) from ${groups})`;
+}
+
+function printKey({ column, truncate }: GroupKey, row: Row): Sql {
+  const value = row.column(column);
+  if (truncate === null) return value;
+  const unit = literal(truncate.unit);
+  const operand = printOperand(column.cast, value);
+  switch (comparedAs(column.cast).name) {
+    // The unit of a date would be a timestamp in the time zone of the session.
+    case 'date':
+      return sql`pg_catalog.date_trunc(${unit}, ${operand}::pg_catalog.timestamp)::pg_catalog.date`;
+    case 'time':
+      return sql`pg_catalog.date_trunc(${unit}, ${operand}::pg_catalog.interval)::pg_catalog.time`;
+    default: {
+      const zone = truncate.zone === null ? empty : sql`, ${param(truncate.zone, builtin.text)}`;
+      return sql`pg_catalog.date_trunc(${unit}, ${operand}${zone})`;
+    }
+  }
+}
+
+function printHaving({ names }: Printer, { having }: GroupsPlan, row: Row): Sql {
+  if (having === null) return empty;
+  const counted = having.counted === null ? null : printCondition(names, having.counted, row);
+  const group: Row = { column: (column) => row.column(column), whole: () => row.whole(), counted };
+  return sql` having ${printCondition(names, having.condition, group)}`;
+}
+
+function printTerm(computed: Computed, term: GroupTerm, keys: readonly GroupKey[], isStored: boolean): Sql {
+  const { of, descending, nullsFirst } = term;
+  const key = typeof of === 'number' ? keys[of]! : null;
+  const place = typeof of === 'number' ? of + 1 : computed.place(of);
+  // As in pages: where there are no nulls, an index has the order that it has by default.
+  const isFirst = isStored && key?.truncate === null && key.column.hasNoNulls ? descending : nullsFirst;
+  return sql`${integer(place)}${descending ? sql` desc` : sql` asc`}${isFirst ? sql` nulls first` : sql` nulls last`}`;
+}

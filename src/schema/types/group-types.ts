@@ -1,0 +1,159 @@
+/**
+ * The types of `groups`: what rows are grouped and groups are ordered by, and the groups (docs/aggregates.md).
+ */
+import {
+  type GraphQLFieldConfig,
+  type GraphQLFieldConfigMap,
+  type GraphQLInputFieldConfig,
+  type GraphQLInputFieldConfigMap,
+  GraphQLInputObjectType,
+  GraphQLList,
+  type GraphQLNamedType,
+  GraphQLNonNull,
+  GraphQLObjectType,
+} from 'graphql';
+import { isGroupable, isInColumns } from '../../model/added-names.ts';
+import { aggregateFunctions } from '../../model/codecs.ts';
+import { tableTypeNames } from '../../model/inflect.ts';
+import type { Column, Table, TableType } from '../../model/model.ts';
+import { fieldMap } from '../field-map.ts';
+import { type AggregateFunction, typed } from '../origin.ts';
+import { addedEnum, addedInput, addedObject, type SchemaContext } from '../schema-context.ts';
+import { aggregateFields } from './aggregate-types.ts';
+import { StringEnumType } from './enum-types.ts';
+import { orderByDirectionType } from './order-by-type.ts';
+import { scalarTypes } from './scalars.ts';
+import { valueType } from './value-type.ts';
+
+const { Int, String: StringType } = scalarTypes;
+
+/** What dates and times are cut down to, coerced to the names that PostgreSQL has for them. */
+export const dateTruncationType = new StringEnumType({
+  name: 'DateTruncation',
+  values: Object.fromEntries(
+    ['YEAR', 'QUARTER', 'MONTH', 'WEEK', 'DAY', 'HOUR', 'MINUTE'].map((name) => [name, { value: name.toLowerCase() }]),
+  ),
+});
+
+/** Announces the types, as far as the table has them. */
+export function defineGroupTypes(
+  context: SchemaContext,
+  table: Table,
+  defineType: (name: string, make: () => GraphQLNamedType) => void,
+): void {
+  const names = tableTypeNames(table.baseName);
+  const define = (type: TableType, make: (name: string) => GraphQLNamedType): void => {
+    if (table.addedTypes.includes(type)) defineType(names[type], () => make(names[type]));
+  };
+  const defineInput = (type: TableType, fields: () => GraphQLInputFieldConfigMap) =>
+    define(type, (name) => new GraphQLInputObjectType({ name, fields }));
+  const defineObject = (type: TableType, fields: () => GraphQLFieldConfigMap<unknown, unknown>) =>
+    define(type, (name) => new GraphQLObjectType({ name, fields }));
+  define('column', (name) => new StringEnumType({ name, values: columnValues(table) }));
+  defineObject('distinctCount', () => distinctCountFields(table));
+  if (!hasGroups(table)) return;
+  // A type without fields is none.
+  if (table.columns.some((column) => keyType(context, column) !== null)) {
+    defineObject('groupKey', () => keyFields(context, table));
+  }
+  defineObject('group', () => groupFields(context, table));
+  defineInput('groupBy', () => groupByFields(context, table));
+  defineInput('groupOrderBy', () => orderFields(context, table));
+  for (const fn of aggregateFunctions) defineInput(`${fn}OrderBy`, () => functionOrderFields(table, fn));
+}
+
+function columnValues({ columns }: Table) {
+  return Object.fromEntries(
+    columns.filter(isInColumns).map(({ fieldName, number }) => [fieldName, { value: String(number) }]),
+  );
+}
+
+function keyType(context: SchemaContext, column: Column) {
+  return isInColumns(column) && column.type !== null ? valueType(context, column.type) : null;
+}
+
+function keyFields(context: SchemaContext, { columns }: Table): GraphQLFieldConfigMap<unknown, unknown> {
+  return fieldMap(
+    columns.filter(isInColumns).map((column) => {
+      const type = keyType(context, column);
+      return [column.fieldName!, type && typed(type, { kind: 'group_key', column })];
+    }),
+  );
+}
+
+function groupFields(context: SchemaContext, table: Table): GraphQLFieldConfigMap<unknown, unknown> {
+  const key = addedObject(context, table, 'groupKey');
+  const { count, distinctCount, ...functions } = aggregateFields(context, table);
+  return {
+    ...(key && { key: typed(new GraphQLNonNull(key), { kind: 'group_keys' }) }),
+    count: count!,
+    ...(distinctCount && { distinctCount }),
+    ...functions,
+  };
+}
+
+function groupByFields(context: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
+  const column = addedEnum(context, table, 'column')!;
+  const hasTruncation = context.model.addedTypes.includes('DateTruncation');
+  return {
+    column: typed(new GraphQLNonNull(column), { kind: 'group_column' }),
+    ...(hasTruncation && {
+      truncate: typed(dateTruncationType, { kind: 'truncate' }),
+      timeZone: typed(StringType, { kind: 'time_zone' }),
+    }),
+  };
+}
+
+function orderFields(context: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
+  const key = context.types.input(tableTypeNames(table.baseName).orderBy);
+  const functions = aggregateFunctions.flatMap((fn): [string, GraphQLInputFieldConfig][] => {
+    const type = addedInput(context, table, `${fn}OrderBy`);
+    return type === null ? [] : [[fn, typed(type, { kind: 'aggregate_function', function: fn })]];
+  });
+  return {
+    ...(key && { key: typed(key, { kind: 'group_keys' }) }),
+    count: typed(orderByDirectionType, { kind: 'count' }),
+    ...Object.fromEntries(functions),
+  };
+}
+
+function functionOrderFields({ columns }: Table, fn: AggregateFunction): GraphQLInputFieldConfigMap {
+  return fieldMap(
+    columns.flatMap((column): [string, GraphQLInputFieldConfig][] =>
+      column.fieldName === null || column[fn] === null
+        ? []
+        : [[column.fieldName, typed(orderByDirectionType, { kind: 'aggregate_column', function: fn, column })]],
+    ),
+  );
+}
+
+/** Whether the rows of the table can be grouped: nothing else has the names of the types that this takes. */
+export function hasGroups({ addedTypes }: Table): boolean {
+  return (['column', 'groupBy', 'groupKey', 'group'] as const).every((type) => addedTypes.includes(type));
+}
+
+/** `groups` of *B*`Connection`; null where the table has none. */
+export function groupsField(context: SchemaContext, table: Table): GraphQLFieldConfig<unknown, unknown> | null {
+  if (!hasGroups(table)) return null;
+  const [group, by] = [addedObject(context, table, 'group')!, addedInput(context, table, 'groupBy')!];
+  const having = addedInput(context, table, 'aggregateFilter');
+  const order = addedInput(context, table, 'groupOrderBy');
+  return {
+    ...typed(new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(group))), { kind: 'groups' }),
+    args: {
+      by: typed(new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(by))), { kind: 'group_by' }),
+      ...(having && { having: typed(having, { kind: 'having' }) }),
+      ...(order && { orderBy: typed(new GraphQLList(new GraphQLNonNull(order)), { kind: 'group_order_by' }) }),
+      first: typed(Int, { kind: 'first_groups' }),
+      offset: typed(Int, { kind: 'group_offset' }),
+    },
+  };
+}
+
+function distinctCountFields({ columns }: Table): GraphQLFieldConfigMap<unknown, unknown> {
+  return fieldMap(
+    columns
+      .filter(isGroupable)
+      .map((column) => [column.fieldName!, typed(new GraphQLNonNull(Int), { kind: 'distinct_count', column })]),
+  );
+}
