@@ -95,6 +95,22 @@ describe('pgreflect templates', () => {
     expect(row?.names).toEqual(['mailer_templates_invite_content']);
   });
 
+  test('an empty file or subject stands for the built-in text', async () => {
+    const { run, file, get } = await project();
+    mkdirSync(file('.'));
+    writeFileSync(file('invite.html'), '');
+    writeFileSync(file('subjects.json'), '{"invite": ""}');
+    expect((await run('push')).out).toBe('Nothing differs.\n');
+    writeFileSync(file('invite.html'), '<a href="{{ .ConfirmationURL }}">Come in</a>');
+    expect((await run('push')).out).toBe('changed  invite.html\n');
+    writeFileSync(file('invite.html'), '');
+    const { code, out } = await run('diff');
+    expect([code, out]).toEqual([1, expect.stringContaining('\n+<!doctype html>')]);
+    expect((await run('push')).out).toBe('changed  invite.html (empty: the built-in text)\n');
+    expect((await get()).body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
+    expect(await run('diff')).toMatchObject({ code: 0, out: 'Nothing differs.\n' });
+  });
+
   test('a push with a mistake stores nothing and names file field and line', async () => {
     const { run, file, get } = await project();
     mkdirSync(file('.'));

@@ -259,6 +259,35 @@ describe('templates', () => {
     );
   });
 
+  test.each([
+    ['{{ if eq .Data.locale "de" }}<a href="{{ .ConfirmationURL }}">Los</a>{{ else }}<p>Hi</p>{{ end }}', [1]],
+    ['<p>\n{{ if .Data.a }}<p>Hi</p>{{ else if .Data.b }}{{ .Token }}{{ else }}{{ .TokenHash }}{{ end }}', [2]],
+    ['{{ if .Data.a }}{{ .Token }}{{ else if .Data.b }}{{ .Token }}\n{{ else }}Hi{{ end }}', [1]],
+    ['{{ if .Data.a }}{{ if .Data.b }}{{ .Token }}{{ else }}Hi{{ end }}{{ else }}{{ .Token }}{{ end }}', [1]],
+    ['{{ with .Data.name }}Hi {{ . }} {{ $.Token }}{{ else }}Hi{{ end }}', [1]],
+    ['{{ define "a" }}{{ .Token }}{{ end }}{{ if .Data.a }}{{ template "a" . }}{{ else }}Hi{{ end }}', [1]],
+    ['{{ if .Token }}Hi{{ else }}{{ .Token }}{{ end }}', [1]],
+    // One that has it in the words around, in each branch, or where there is only one branch.
+    ['{{ if .Data.a }}<a href="{{ .ConfirmationURL }}">Los</a>{{ else }}Hi{{ end }} {{ .Token }}', []],
+    ['{{ if .Data.a }}{{ .Token }}{{ else }}<a href="{{ .ConfirmationURL }}">Go</a>{{ end }}', []],
+    ['{{ with .Data.name }}Hi {{ . }}{{ else }}Hi{{ end }} {{ .Token }}', []],
+    ['{{ if .Data.de }}{{ .Token }}{{ end }}{{ if .Data.en }}{{ .Token }}{{ end }}', []],
+  ])('%s is warned of where one branch alone lets recipients continue', async (content, lines) => {
+    const { call } = await gateway();
+    const answer = await call({
+      method: 'PATCH',
+      body: JSON.stringify({ mailer_templates_recovery_content: content }),
+      headers: { prefer: 'return=representation; warnings' },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body.warnings).toEqual(
+      lines.map(
+        (line) =>
+          `mailer_templates_recovery_content: line ${line}: a branch uses none of .ConfirmationURL, .TokenHash, .Token, and another does, so some recipients cannot continue`,
+      ),
+    );
+  });
+
   test('a mistyped variable is warned of with its right name: in the header, in the log, and in the answer if asked for', async () => {
     const { call, gateway: running } = await gateway();
     const change = {

@@ -6,7 +6,8 @@
  */
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
-import { templateFieldNames } from '../../management/templates/check-template.ts';
+import { defaultTemplates } from '../../email/default-templates.ts';
+import { templateField, templateFieldNames } from '../../management/templates/check-template.ts';
 import { type CommandContext, flagText, pathOf } from '../command.ts';
 import { createManagementClient, type ManagementClient } from '../management-client.ts';
 import { placeOfField, readTemplates, type TemplateTexts, writeTemplates } from './templates-files.ts';
@@ -36,7 +37,8 @@ export async function pushTemplates(context: CommandContext): Promise<number> {
   }
   const values = Object.fromEntries(changes.map(({ field, file }) => [field, file]));
   const warnings = await client.changeConfig(values, context.flags['allow-warnings'] === true);
-  for (const { field } of changes) context.print(`changed  ${placeOfField(field)}`);
+  for (const { field, file } of changes)
+    context.print(`changed  ${placeOfField(field)}${file === '' ? ' (empty: the built-in text)' : ''}`);
   for (const warning of warnings) context.note(`Warning: ${warning}`);
   return 0;
 }
@@ -48,7 +50,9 @@ export async function diffTemplates(context: CommandContext): Promise<number> {
   for (const { field, file, inForce } of changes) {
     const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
     const names = [`in force: ${placeOfField(field)}`, directory] as const;
-    context.print(createTwoFilesPatch(...names, inForce, file, undefined, undefined, options).slice(0, -1));
+    context.print(
+      createTwoFilesPatch(...names, inForce, meaning(field, file), undefined, undefined, options).slice(0, -1),
+    );
   }
   if (changes.length === 0) context.print('Nothing differs.');
   return changes.length === 0 ? 0 : 1;
@@ -73,6 +77,12 @@ interface Difference {
 function differences(files: TemplateTexts, inForce: TemplateTexts): readonly Difference[] {
   return [...files].flatMap(([field, file]) => {
     const known = inForce.get(field) ?? '';
-    return file === known ? [] : [{ field, file, inForce: known }];
+    return meaning(field, file) === known ? [] : [{ field, file, inForce: known }];
   });
+}
+
+/** An empty text stands for the built-in one. */
+function meaning(field: string, text: string): string {
+  const held = templateField(field);
+  return text === '' && held !== null ? defaultTemplates[held.email][held.part] : text;
 }

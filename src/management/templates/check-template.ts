@@ -9,6 +9,7 @@ import { nearestName } from '../../config/nearest-name.ts';
 import { type EmailKind, emailKindNames, emailKinds } from '../../email/email-kind.ts';
 import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/parse-options.ts';
 import { findEmptyLinks } from '../../email/template/parse/empty-links.ts';
+import { findUnevenBranches } from '../../email/template/parse/uneven-branches.ts';
 import { parseTemplate, renderTemplate, type Template, templateVariables } from '../../email/template/template.ts';
 import { placeOf, TemplateError } from '../../email/template/template-error.ts';
 import { describeFault } from './describe-fault.ts';
@@ -104,7 +105,15 @@ export function warningsOf(template: Template, { part, email }: TemplateField): 
   const act = part === 'content' ? variablesThatAct(email) : [];
   const leadsNowhere = act.length > 0 && !act.some((name) => used.includes(name));
   const names = act.map((name) => `.${name}`).join(', ');
-  return [...empty, ...(leadsNowhere ? [`the email uses none of ${names}, so recipients cannot continue`] : [])];
+  const uneven = (act.length === 0 ? [] : findUnevenBranches(template.tree, act)).map((at) => {
+    const { line } = placeOf(template.source, at);
+    return `line ${line}: a branch uses none of ${names}, and another does, so some recipients cannot continue`;
+  });
+  return [
+    ...empty,
+    ...(leadsNowhere ? [`the email uses none of ${names}, so recipients cannot continue`] : []),
+    ...uneven,
+  ];
 }
 
 function emptyLinksOf(template: Template, { part, email }: TemplateField): readonly string[] {
