@@ -32,7 +32,7 @@ beforeAll(async () => {
     if (from === 'client' && packet.includes('neighbour')) prepared += 1;
     return 'pass';
   });
-  const config = { databaseUrl: proxy.url, schemaPollMs: 600_000, poolSize: 2, poolWaitMs: 10_000 };
+  const config = { databaseUrl: proxy.url, schemaPollMs: 600_000, poolSize: 1, poolWaitMs: 10_000 };
   gateway = await testGateway(database, config, afterAll);
 });
 afterAll(() => proxy.stop());
@@ -87,7 +87,7 @@ async function flood(
       const { status, body } = await gateway.ask(ordinary);
       expect([status, body]).toEqual([200, { data: { neighbourCollection: { edges: [{ node: { id: 1 } }] } } }]);
       good += 1;
-      await wait(20);
+      await wait(10);
     }
   };
   const friend = neighbour();
@@ -102,46 +102,48 @@ const filtered = 'query ($l: [VictimFilter!]) { victimCollection(filter: {or: $l
 
 /** Columns whose presence in a filter, and how they are asked for, is another shape: 6,561 of them. */
 const columns = ['owner', 'body', 'size', 'state', 'tags', 'data', 'at', 'token'];
+/** Each choice of them is another statement: 512 of them. */
+const fields = [...columns, 'limited'];
 function shape(index: number): object {
   const asked = columns.map((name, at) => [name, Math.floor(index / 3 ** at) % 3] as const).filter(([, how]) => how > 0);
   return Object.fromEntries([['id', { is: 'NOT_NULL' }], ...asked.map(([name, how]) => [name, { is: how === 1 ? 'NULL' : 'NOT_NULL' }])]);
 } // biome-ignore format: see below
 
-/** The limit of named statements of one connection. */
+/** The limit of named statements of a connection; fields that come again would have more. */
 const mostStatements = 250;
 
 describe('requests that are never the same: different', () => {
   const floods: readonly (readonly [string, number, (index: number) => Request | Promise<Request>])[] = [
-    ['documents', 400, (index) => ({ query: `${node('id body')} # ${index}` })],
-    ['aliases', 400, (index) => ({ query: node(`a${index}: id b${index}: body`) })],
-    ['operation names', 400, (index) => ({ query: `query q${index} ${node('id')}` })],
-    ['literals', 400, (index) => ({ query: `{ victimCollection(filter: {id: {eq: ${index}}}) { edges { node { id } } } }` })],
-    ['limits', 400, (index) => ({ query: `{ victimCollection(first: ${index + 1}) { edges { node { id } } } }` })],
-    ['refused documents', 400, (index) => ({ query: `{ unknown${index} { x } }` })],
-    ['malformed documents', 400, (index) => ({ query: `{ broken${index}` })],
-    ['shapes of variables', 400, (index) => ({ query: filtered, variables: { l: [shape(index)] } })],
-    ['shapes of variables that come again', 1500, (index) => ({ query: filtered, variables: { l: [shape(500 + (index % 500))] } })],
-    ['lengths of a list', 100, (index) => ({ query: filtered, variables: { l: Array.from({ length: 100 + index }, () => ({ id: { eq: 1 } })) } })],
-    ['tokens', 400, async (index) => ({ query: node('id'), headers: { authorization: `Bearer ${await token({ role: 'authenticated', sub: `${index}`, filler: 'x'.repeat(500) })}` } })],
-    ['wrong tokens', 400, (index) => ({ query: node('id'), headers: { authorization: `Bearer wrong.${index}.token` } })],
-    ['large documents', 100, (index) => ({ query: node(Array.from({ length: 400 }, (_, number) => `f${index}x${number}: id`).join(' ')) })],
+    ['documents', 150, (index) => ({ query: `${node('id body')} # ${index}` })],
+    ['aliases', 150, (index) => ({ query: node(`a${index}: id b${index}: body`) })],
+    ['operation names', 150, (index) => ({ query: `query q${index} ${node('id')}` })],
+    ['literals', 150, (index) => ({ query: `{ victimCollection(filter: {id: {eq: ${index}}}) { edges { node { id } } } }` })],
+    ['limits', 150, (index) => ({ query: `{ victimCollection(first: ${index + 1}) { edges { node { id } } } }` })],
+    ['refused documents', 150, (index) => ({ query: `{ unknown${index} { x } }` })],
+    ['malformed documents', 150, (index) => ({ query: `{ broken${index}` })],
+    ['shapes of variables', 150, (index) => ({ query: filtered, variables: { l: [shape(index)] } })],
+    ['shapes of variables that come again', 300, (index) => ({ query: filtered, variables: { l: [shape(500 + (index % 150))] } })],
+    ['fields that come again', 600, (index) => ({ query: node(['id', ...fields.filter((_, at) => ((index % 300) >> at) & 1)].join(' ')) })],
+    ['lengths of a list', 50, (index) => ({ query: filtered, variables: { l: Array.from({ length: 100 + index }, () => ({ id: { eq: 1 } })) } })],
+    ['tokens', 150, async (index) => ({ query: node('id'), headers: { authorization: `Bearer ${await token({ role: 'authenticated', sub: `${index}`, filler: 'x'.repeat(500) })}` } })],
+    ['wrong tokens', 150, (index) => ({ query: node('id'), headers: { authorization: `Bearer wrong.${index}.token` } })],
+    ['large documents', 50, (index) => ({ query: node(Array.from({ length: 400 }, (_, number) => `f${index}x${number}: id`).join(' ')) })],
   ]; // biome-ignore format: a table
-  test.each(floods)('%s fill neither memory nor connections', async (_name, count, make) => {
-    await flood(50, (index) => make(count + index), 0);
+  test.each(floods)('%s fill neither memory nor connections', async (name, count, make) => {
+    await flood(25, (index) => make(count + index), 0);
     const before = heap();
     const workBefore = await work();
     expect(workBefore.prepared).toBeGreaterThan(0);
     const { answered, documents } = await flood(count, make, 10);
     const after = await work();
     (gateway.observations as unknown[]).length = 0;
-    expect(heap() - before).toBeLessThan(40);
+    // The cache of documents has room for so many large ones.
+    expect(heap() - before).toBeLessThan(name === 'large documents' ? 40 : 20);
     // But for one time in five, the other client finds its document parsed and its statement prepared.
     expect(after.documents - workBefore.documents - documents).toBeLessThanOrEqual(answered / 5);
     expect(after.prepared - workBefore.prepared).toBeLessThanOrEqual(answered / 5);
-    for (let round = 0; round < 6; round++) {
-      const { body } = await gateway.ask('{ statements }');
-      expect(Number(body.data.statements)).toBeLessThanOrEqual(mostStatements);
-    }
+    const { body } = await gateway.ask('{ statements }');
+    expect(Number(body.data.statements)).toBeLessThanOrEqual(mostStatements);
     expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
   });
 });
