@@ -41,9 +41,9 @@ export interface Running {
 }
 
 /** A directory that is gone after the test. */
-export function temporaryDirectory(): string {
+export function temporaryDirectory(whenOver: WhenOver = onTestFinished): string {
   const directory = mkdtempSync(join(tmpdir(), 'pgreflect-command-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  whenOver(async () => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 
