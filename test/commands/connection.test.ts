@@ -40,7 +40,7 @@ describe('one that cannot be used is a problem of the configuration', () => {
         DATABASE_URL: `postgresql://me:hunter2@127.0.0.1:1/shop?${parameters}`,
         PGREFLECT_JWT_SECRET: 'a-secret-of-at-least-thirty-two-characters',
       };
-      const { code, err } = await runProcess(['serve', '--port', '0'], { env });
+      const { code, err } = await runCommand(['serve', '--port', '0'], { env });
       expect(code).toBe(1);
       expect(err).toContain('There is 1 problem:');
       expect(err).toContain(`Cannot connect to the database "shop" at 127.0.0.1:`);

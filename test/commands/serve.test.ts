@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeApiKeys } from '../../src/config/keys.ts';
 import { installAuthTables } from '../support/auth-service.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
-import { runProcess, startCommand, temporaryDirectory } from './run-command.ts';
+import type { WhenOver } from '../support/when-over.ts';
+import { runCommand, runProcess, startCommand, temporaryDirectory } from './run-command.ts';
 
 const secret = 'a-secret-of-at-least-thirty-two-characters';
 const { anonKey } = await makeApiKeys(secret, 'anon', 'service_role');
@@ -26,8 +27,12 @@ async function ask(url: string, query: string): Promise<unknown> {
   return response.json();
 }
 
-async function serve(args: readonly string[] = [], options: { env?: Record<string, string>; directory?: string } = {}) {
-  const command = startCommand(['serve', '--port', '0', ...args], { env: env(), ...options });
+async function serve(
+  args: readonly string[] = [],
+  options: { env?: Record<string, string>; directory?: string } = {},
+  whenOver?: WhenOver,
+) {
+  const command = startCommand(['serve', '--port', '0', ...args], { env: env(), ...options }, whenOver);
   const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)\/graphql\/v1/);
   return { command, url };
 }
@@ -35,7 +40,7 @@ async function serve(args: readonly string[] = [], options: { env?: Record<strin
 describe('what is refused before anything listens', () => {
   test('everything that is missing is in one list, each with the command that mends it', async () => {
     const role = `missing_${randomBytes(4).toString('hex')}`;
-    const { code, err } = await runProcess(['serve', '--anon-role', role], { env: { DATABASE_URL: database.url } });
+    const { code, err } = await runCommand(['serve', '--anon-role', role], { env: { DATABASE_URL: database.url } });
     expect(code).toBe(1);
     expect(err).toContain('There are 2 problems:');
     expect(err).toContain('(umask 077; pgreflect keys > keys.env)');
@@ -49,7 +54,7 @@ describe('what is refused before anything listens', () => {
     const login = `login_${randomBytes(4).toString('hex')}`;
     await database.query(`create role ${login} login password 'test'; grant anon to ${login}`);
     try {
-      const { code, err } = await runProcess(['serve'], {
+      const { code, err } = await runCommand(['serve'], {
         env: { ...env(), DATABASE_URL: database.urlAs(login, 'test') },
       });
       expect(code).toBe(1);
@@ -61,7 +66,7 @@ describe('what is refused before anything listens', () => {
   });
 
   test('a wrong password, without showing it', async () => {
-    const { code, err } = await runProcess(['serve'], {
+    const { code, err } = await runCommand(['serve'], {
       env: { ...env(), DATABASE_URL: database.urlAs('authenticator', 'hunter2') },
     });
     expect(code).toBe(1);
@@ -72,86 +77,98 @@ describe('what is refused before anything listens', () => {
   test('a database that does not exist', async () => {
     const url = new URL(database.url);
     url.pathname = '/nowhere';
-    const { code, err } = await runProcess(['serve'], { env: { ...env(), DATABASE_URL: url.href } });
+    const { code, err } = await runCommand(['serve'], { env: { ...env(), DATABASE_URL: url.href } });
     expect(code).toBe(1);
     expect(err).toContain('does not exist');
   });
 
   test('a schema that does not exist', async () => {
-    const { code, err } = await runProcess(['serve', '--schemas', 'nowhere'], { env: env() });
+    const { code, err } = await runCommand(['serve', '--schemas', 'nowhere'], { env: env() });
     expect(code).toBe(1);
     expect(err).toContain('The schema "nowhere" is missing');
     expect(err).toContain('create schema nowhere;');
   });
+});
+
+describe('serving', () => {
+  let directory: string;
+  let served: Awaited<ReturnType<typeof serve>>;
+  let found: unknown;
+  const count = () =>
+    database.query(
+      'select (select count(*) from pg_class), (select count(*) from pg_proc), (select count(*) from pg_namespace)',
+    );
+  const write = (text: string) => writeFileSync(join(directory, 'pgreflect.toml'), text);
+  beforeAll(async () => {
+    found = await count();
+    directory = temporaryDirectory(afterAll);
+    write('schemas = ["public"]');
+    served = await serve([], { directory }, afterAll);
+  });
+
+  test('answers', async () => {
+    expect(await ask(served.url, '{ noteCollection { edges { node { id body } } } }')).toEqual({
+      data: { noteCollection: { edges: [{ node: { id: 1, body: 'hello' } }] } },
+    });
+  });
+
+  test('prints a line with curl for a table of the anon role', async () => {
+    await served.command.until(/curl .*\$PGREFLECT_ANON_KEY.*noteCollection\(first: 3\)/);
+  });
 
   test('a port that is taken names the option', async () => {
-    const { url } = await serve();
-    const { port } = new URL(url);
+    const { port } = new URL(served.url);
     const { code, err } = await runProcess(['serve', '--port', port], { env: env() });
     expect(code).toBe(1);
     expect(err).toContain(`Port ${port} is in use by another program.`);
     expect(err).toContain('let one be chosen that is free: --port 0');
-    const metrics = await runProcess(['serve', '--port', '0', '--metrics-port', port], { env: env() });
+    const metrics = await runCommand(['serve', '--port', '0', '--metrics-port', port], { env: env() });
     expect(metrics.code).toBe(1);
     expect(metrics.err).toContain(`Port ${port} is in use by another program.`);
     expect(metrics.err).toContain('let one be chosen that is free: --metrics-port 0');
   });
-});
 
-describe('serving', () => {
-  test('answers, and stops with exit code 0 on SIGTERM', async () => {
-    const { command, url } = await serve();
-    expect(await ask(url, '{ noteCollection { edges { node { id body } } } }')).toEqual({
-      data: { noteCollection: { edges: [{ node: { id: 1, body: 'hello' } }] } },
-    });
-    command.signal('SIGTERM');
-    expect((await command.finished).code).toBe(0);
+  test('the changed schemas of the configuration file are exposed after SIGHUP', async () => {
+    const posts = '{ postCollection { edges { node { id } } } }';
+    expect(await ask(served.url, posts)).toHaveProperty('errors');
+    write('schemas = ["blog"]');
+    served.command.signal('SIGHUP');
+    await served.command.until(/Exposed schemas are now: blog/);
+    expect(await ask(served.url, posts)).toEqual({ data: { postCollection: { edges: [] } } });
   });
 
-  test('creates nothing in the database', async () => {
-    const count = () =>
-      database.query(
-        'select (select count(*) from pg_class), (select count(*) from pg_proc), (select count(*) from pg_namespace)',
-      );
-    const before = await count();
-    const { command, url } = await serve();
-    await ask(url, '{ noteCollection { totalCount } }');
-    command.signal('SIGTERM');
-    await command.finished;
-    expect(await count()).toEqual(before);
+  test('stops with exit code 0 on SIGTERM, and has created nothing in the database', async () => {
+    served.command.signal('SIGTERM');
+    expect((await served.command.finished).code).toBe(0);
+    expect(await count()).toEqual(found);
   });
 
-  test('names the project in the address of the management API, where there are the tables for it', async () => {
+  /** As a login role and as the owner of a database, which may have the auth tables. */
+  const envOf = (own: TestDatabase, login = own.urlAs('authenticator', 'test')) => ({
+    ...env(),
+    DATABASE_URL: login,
+    PGREFLECT_ADMIN_DATABASE_URL: own.url,
+  });
+
+  test('without the tables for it there is no management API; a superuser as login is a warning', async () => {
     const own = await createDatabase();
-    const given = { ...env(), DATABASE_URL: own.urlAs('authenticator', 'test'), PGREFLECT_ADMIN_DATABASE_URL: own.url };
-    const without = await serve([], { env: given });
-    await without.command.until(/The API of the role/);
-    expect(without.command.text()).not.toContain('Management API');
-    await installAuthTables(own);
-    const { command, url } = await serve(['--access-token', 'sbp_of_the_configuration'], { env: given });
-    const [, path = ''] = await command.until(/Management API: \S+(\/v1\/projects\/[0-9a-f]{20}\/config\/auth)/);
-    const headers = { authorization: 'Bearer sbp_of_the_configuration' };
-    expect((await fetch(`${url}${path}`, { headers })).status).toBe(200);
-  });
-
-  test('a superuser as login is a warning', async () => {
-    const { command } = await serve([], { env: { ...env(), DATABASE_URL: database.url } });
+    const { command } = await serve([], { env: envOf(own, own.url) });
+    await command.until(/The API of the role/);
+    expect(command.text()).not.toContain('Management API');
     expect(command.text()).toMatch(/The login role "\w+" is a superuser/);
   });
 
-  test('prints a line with curl for a table of the anon role', async () => {
-    const { command } = await serve();
-    await command.until(/curl .*\$PGREFLECT_ANON_KEY.*noteCollection\(first: 3\)/);
-  });
-
-  test('changed start values of the auth configuration in the file are in force at once, a broken file changes nothing', async () => {
+  test('names the project in the address of the management API; changed start values of the auth configuration in the file are in force at once, a broken file changes nothing', async () => {
     const own = await createDatabase();
     await installAuthTables(own);
-    const given = { ...env(), DATABASE_URL: own.urlAs('authenticator', 'test'), PGREFLECT_ADMIN_DATABASE_URL: own.url };
-    const directory = temporaryDirectory();
-    const write = (text: string) => writeFileSync(join(directory, 'pgreflect.toml'), text);
+    directory = temporaryDirectory();
     write('[auth]\nenable_signup = true');
-    const { command, url } = await serve([], { env: given, directory });
+    const token = 'sbp_of_the_configuration';
+    const { command, url } = await serve(['--access-token', token], { env: envOf(own), directory });
+    const [, path = ''] = await command.until(/Management API: \S+(\/v1\/projects\/[0-9a-f]{20}\/config\/auth)/);
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await fetch(`${url}${path}`, { headers })).status).toBe(200);
+
     const isClosed = async () => {
       const response = await fetch(`${url}/auth/v1/settings`, { headers: { apikey: anonKey } });
       return ((await response.json()) as { disable_signup: boolean }).disable_signup;
@@ -163,21 +180,6 @@ describe('serving', () => {
     write('[auth]\nenable_signup = false');
     await command.until(/Reloaded the start values of the auth configuration/);
     expect(await isClosed()).toBe(true);
-  });
-
-  test('the changed schemas of the configuration file are exposed after SIGHUP', async () => {
-    const directory = temporaryDirectory();
-    const file = join(directory, 'pgreflect.toml');
-    writeFileSync(file, 'schemas = ["public"]');
-    const { command, url } = await serve([], { env: env(), directory });
-    await command.until(/Try:/);
-    expect(await ask(url, '{ postCollection { edges { node { id } } } }')).toHaveProperty('errors');
-    writeFileSync(file, 'schemas = ["blog"]');
-    command.signal('SIGHUP');
-    await command.until(/Exposed schemas are now: blog/);
-    expect(await ask(url, '{ postCollection { edges { node { id } } } }')).toEqual({
-      data: { postCollection: { edges: [] } },
-    });
   });
 
   test('a database that is away is no reason to refuse: the gateway says 503 until it answers', async () => {
