@@ -61,12 +61,12 @@ describe('a trading company', () => {
       [
         'directive_value',
         'public.product',
-        `comment on table public.product is '@graphql({"totalCount":{"enabled":true},"primry_key_columns":["id"]})';`,
+        `comment on table public.product is '@graphql({"totalCount":{"enabled":true},"primary_key_columns":["id"]})';`,
       ],
       [
         'directive_key',
         'public.product',
-        `comment on table public.product is '@graphql({"totalCount":true,"primary_key_columns":["id"]})';`,
+        `comment on table public.product is '@graphql({"totalCount":{"enabled":true},"primary_key_columns":["id"]})';`,
       ],
       [
         'directive_value',
@@ -79,6 +79,29 @@ describe('a trading company', () => {
         `comment on view public.contact is '@graphql({"primary_key_columns":["email"]})';`,
       ],
     ]);
+  });
+
+  test('the fixes of several mistakes in one comment do not undo each other', async () => {
+    const text = { inflect_names: 'yes', maxRows: 5, primary_key_colums: ['line'], totalCount: true };
+    await database.query(`comment on table log is '@graphql(${JSON.stringify(text)})'`);
+    const ofLog = async () =>
+      (await findings(database)).filter(
+        ({ check, object }) => object === 'public.log' && check.startsWith('directive_'),
+      );
+    const mistakes = await ofLog();
+    expect(mistakes.map(({ check }) => check).toSorted()).toEqual([
+      'directive_key',
+      'directive_key',
+      'directive_key',
+      'directive_value',
+    ]);
+    for (const { fix } of mistakes) if (fix !== null) await database.query(fix);
+    const kept = await ofLog();
+    expect(kept.map(({ message }) => message)).toEqual([expect.stringContaining('unknown key "inflect_names"')]);
+    const [comment] = await database.query<{ text: string }>(`select obj_description('log'::regclass) as text`);
+    expect(comment!.text).toBe(
+      '@graphql({"inflect_names":"yes","totalCount":{"enabled":true},"max_rows":5,"primary_key_columns":["line"]})',
+    );
   });
 
   test('a key that every JavaScript object has is unknown all the same', async () => {

@@ -2,11 +2,11 @@
  * Checks of `pgreflect check` for keys of comment directives that have no effect: misspelled ones, and values that mean "off". They
  * are no errors to the gateway, which has to take what pg_graphql takes.
  */
-import type { Catalog, CatalogTable, CommentedObject } from '../../catalog/catalog.ts';
+import type { Catalog, CommentedObject } from '../../catalog/catalog.ts';
 import { nearestName } from '../../config/nearest-name.ts';
-import { tableFix } from '../../model/comment-fix.ts';
+import type { Keys } from '../../model/comment-fix.ts';
 import { type DirectiveHolder, directiveHolders } from '../../model/commented-objects.ts';
-import { createContext, type ModelContext, nobody, tablePath } from '../../model/model-context.ts';
+import { createContext, nobody } from '../../model/model-context.ts';
 import { isObject } from '../../shared/json.ts';
 import type { Finding } from './finding.ts';
 
@@ -26,36 +26,46 @@ const known: Readonly<Record<CommentedObject, Readonly<Record<string, Kind>>>> =
 };
 const ofDomain = { opaque: 'true' } as const;
 
-/** Keys without an effect, each with the nearest name or value that has one. */
-export function checkDirectives(catalog: Catalog): readonly Finding[] {
-  const context = createContext(catalog, nobody, null);
-  return [
-    ...directiveHolders(context).flatMap((holder) => findStrayKeys(catalog, holder)),
-    ...catalog.tables.flatMap((table) => findUnknownColumns(context, table)),
-  ];
+/** Something in a directive that has no effect. */
+interface Stray extends Pick<Finding, 'check' | 'message'> {
+  /** What puts it right; null: somebody has to decide. */
+  readonly change: Keys | null;
 }
 
-function findStrayKeys(catalog: Catalog, { place, object, fix }: DirectiveHolder): readonly Finding[] {
+/** Keys without an effect, each with the nearest name or value that has one. */
+export function checkDirectives(catalog: Catalog): readonly Finding[] {
+  return directiveHolders(createContext(catalog, nobody, null)).flatMap((holder) => {
+    const strays = [...findStrayKeys(catalog, holder), ...findUnknownColumns(catalog, holder)];
+    // One statement for all of a comment: a second one would undo the first.
+    const fix = holder.fix(Object.assign({}, ...strays.map(({ change }) => change)));
+    return strays.map(({ check, message, change }): Finding => {
+      const { object } = holder;
+      return { check, severity: 'warning', object, message, fix: change && fix };
+    });
+  });
+}
+
+function findStrayKeys(catalog: Catalog, { place, object }: DirectiveHolder): readonly Stray[] {
   const directive = catalog.directive(...place);
   if (directive.kind !== 'directive') return [];
   const isDomain = place[0] === 'type' && catalog.type(place[1])?.typtype === 'd';
   const kinds: Readonly<Record<string, Kind>> = isDomain ? ofDomain : known[place[0]];
-  return Object.entries(directive.value).flatMap(([key, value]): readonly Finding[] => {
+  return Object.entries(directive.value).flatMap(([key, value]): readonly Stray[] => {
     const message = `The comment directive of ${object}`;
     const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
     if (kind === undefined) {
       const nearest = nearestName(key, Object.keys(kinds)) ?? nearestName(toSnakeCase(key), Object.keys(kinds));
       const meant = nearest === null ? '' : ` Did you mean "${nearest}"?`;
       const corrected = nearest !== null && !Object.hasOwn(directive.value, nearest);
-      const change = corrected ? fix({ [key]: undefined, [nearest]: meantBy(kinds[nearest]!, value) }) : null;
+      const change = corrected ? { [key]: undefined, [nearest]: meantBy(kinds[nearest]!, value) } : null;
       const unknown = `${message} has the unknown key "${key}", which has no effect.${meant}`;
-      return [{ check: 'directive_key', severity: 'warning', object, message: unknown, fix: change }];
+      return [{ check: 'directive_key', message: unknown, change }];
     }
     if (kind === 'any' || meansSomething(kind, value)) return [];
     const wanted = kind === 'true' ? 'true' : '{"enabled": true}';
-    const change = meantBy(kind, value) === value ? null : fix({ [key]: meantBy(kind, value) });
+    const change = meantBy(kind, value) === value ? null : { [key]: meantBy(kind, value) };
     const off = `${message} has ${JSON.stringify(value)} for "${key}", which means off. To switch it on, write ${wanted}.`;
-    return [{ check: 'directive_value', severity: 'warning', object, message: off, fix: change }];
+    return [{ check: 'directive_value', message: off, change }];
   });
 }
 
@@ -79,20 +89,22 @@ function meantBy(kind: Kind, value: unknown): unknown {
 }
 
 /** Columns in a key that the table does not have: such a key does not count. */
-function findUnknownColumns(context: ModelContext, table: CatalogTable): readonly Finding[] {
-  const directive = context.catalog.directive('table', table._id);
+function findUnknownColumns(catalog: Catalog, { place, object }: DirectiveHolder): readonly Stray[] {
+  const table = place[0] === 'table' ? catalog.table(place[1]) : undefined;
+  const directive = catalog.directive(...place);
   const columns = directive.kind === 'directive' ? directive.value.primary_key_columns : undefined;
-  if (!Array.isArray(columns) || !columns.every((column) => typeof column === 'string')) return [];
+  if (table === undefined || !Array.isArray(columns)) return [];
+  if (!columns.every((column) => typeof column === 'string')) return [];
   const names = table.getAttributes().map(({ attname }) => attname);
+  const meant = columns.map((column) => (names.includes(column) ? column : nearestName(column, names)));
   return columns
     .filter((column) => !names.includes(column))
-    .map((column): Finding => {
-      const [object, nearest] = [tablePath(context, table), nearestName(column, names)];
-      const keys = { primary_key_columns: columns.map((name) => (name === column ? nearest : name)) };
+    .map((column): Stray => {
+      const nearest = nearestName(column, names);
       return {
-        ...{ check: 'directive_column', severity: 'warning', object },
+        check: 'directive_column',
         message: `The comment directive of ${object} names the column "${column}", which does not exist, so its key does not count.${nearest === null ? '' : ` Did you mean "${nearest}"?`}`,
-        fix: nearest === null ? null : tableFix(context, table, keys),
+        change: meant.includes(null) ? null : { primary_key_columns: meant },
       };
     });
 }
