@@ -55,12 +55,26 @@ export function response(
   return { [status]: { description, ...more, ...(schema !== null && json(schema)) } };
 }
 
-/** Adds the route. @param serverUrl Origin under which clients reach the API. */
-export function registerOpenApi(
-  app: FastifyInstance,
-  serverUrl: string,
-  descriptions: readonly ApiDescription[],
-): void {
+/** What makes the description of a part. */
+export type Describe = () => ApiDescription;
+
+/**
+ * Adds the route. The document is made when it is first asked for: most processes never are.
+ *
+ * @param serverUrl Origin under which clients reach the API.
+ */
+export function registerOpenApi(app: FastifyInstance, serverUrl: string, parts: readonly Describe[]): void {
+  let text: string | null = null;
+  app.get('/openapi.json', (_request, reply) => {
+    text ??= printDocument(
+      serverUrl,
+      parts.map((describe) => describe()),
+    );
+    return reply.type('application/json; charset=utf-8').send(text);
+  });
+}
+
+function printDocument(serverUrl: string, descriptions: readonly ApiDescription[]): string {
   const operations = descriptions.flatMap((part) => part.operations);
   const paths: Record<string, JsonSchema> = {};
   for (const { method, path, id, tag, summary, security, more } of operations) {
@@ -68,7 +82,7 @@ export function registerOpenApi(
     const operation = { operationId: id, tags: [tag], summary, security: needed, ...more };
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
   }
-  const text = JSON.stringify({
+  return JSON.stringify({
     openapi: '3.1.0',
     info: { title: 'pgreflect', version },
     servers: [{ url: serverUrl }],
@@ -76,5 +90,4 @@ export function registerOpenApi(
     paths,
     components: { securitySchemes, schemas: Object.assign({}, ...descriptions.map(({ schemas }) => schemas)) },
   });
-  app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(text));
 }

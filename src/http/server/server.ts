@@ -19,7 +19,7 @@ import { guardConnections, readTimeoutMs } from './connections.ts';
 import { anyOriginHeaders, registerCors } from './cors.ts';
 import { errorAnswer, retryAfterSeconds } from './error-body.ts';
 import { registerHealth } from './health.ts';
-import { type ApiDescription, registerOpenApi } from './openapi.ts';
+import { type Describe, registerOpenApi } from './openapi.ts';
 import { graphqlPath, type HttpParts } from './parts.ts';
 import { allowedMethods, generalRefusal, outlastBody, refuseConnection, refuseTunnel } from './refuse-request.ts';
 import { commonHeaders } from './response-head.ts';
@@ -116,7 +116,7 @@ async function addPages(app: FastifyInstance, parts: HttpParts): Promise<void> {
 
 // Code of services that a gateway may be without is loaded where they are added.
 
-async function addAuth(app: FastifyInstance, parts: HttpParts): Promise<readonly ApiDescription[]> {
+async function addAuth(app: FastifyInstance, parts: HttpParts): Promise<readonly Describe[]> {
   const { auth } = parts;
   if (!auth) return [];
   const [{ registerAuth }, { describeAuth }] = await Promise.all([
@@ -124,20 +124,17 @@ async function addAuth(app: FastifyInstance, parts: HttpParts): Promise<readonly
     import('../auth/auth-description.ts'),
   ]);
   await registerAuth(app, parts, auth);
-  return [describeAuth()];
+  return [describeAuth];
 }
 
-async function addManagement(
-  app: FastifyInstance,
-  { management, observe }: HttpParts,
-): Promise<readonly ApiDescription[]> {
+async function addManagement(app: FastifyInstance, { management, observe }: HttpParts): Promise<readonly Describe[]> {
   if (!management) return [];
   const [{ registerManagementRoutes }, { describeManagement }] = await Promise.all([
     import('../management/management-route.ts'),
     import('../management/management-description.ts'),
   ]);
   await registerManagementRoutes(app, management, observe);
-  return [describeManagement()];
+  return [describeManagement];
 }
 
 /** Requests are checked by what reads them, and answers are text by the time the framework gets them. */
