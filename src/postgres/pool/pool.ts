@@ -4,11 +4,12 @@
  */
 
 import {
+  checkDirect,
   createDriverPool,
   type DriverClient,
   type DriverPoolOptions,
-  inspectConnection,
-  type OpenedConnection,
+  readDefaults,
+  type TransactionDefaults,
   takeConnection,
   takeKnown,
 } from '../wire/driver.ts';
@@ -63,13 +64,11 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
   const queue = new ConnectionQueue(options);
   const connections = new WeakMap<DriverClient, ApiConnection>();
   const names = new StatementNames(options.preparedStatements);
-  /** What connections of a pooler begin with; null: there is none. Once there is one, there is one. */
-  let shared: OpenedConnection | null = null;
+  /** What transactions of a pooler's connections begin with; null: there is none. Once there is one, there is one. */
+  let shared: TransactionDefaults | null = null;
   const lookAt = async (client: DriverClient) => {
-    if (shared !== null) return;
-    const opened = await inspectConnection(client);
-    if (opened.isDirect && names.enabled) return;
-    shared = opened;
+    if (shared !== null || ((await checkDirect(client)) && names.enabled)) return;
+    shared = await readDefaults(client);
     if (!names.enabled) return;
     names.disable();
     options.onEvent({ kind: 'prepared_statements_off' });
@@ -115,7 +114,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
   };
 }
 
-function newConnection(client: DriverClient, shared: OpenedConnection | null, maxStatements: number): ApiConnection {
+function newConnection(client: DriverClient, shared: TransactionDefaults | null, maxStatements: number): ApiConnection {
   const prepared = new PreparedStatements(maxStatements);
   // Behind a transaction pooler a new connection may get a server process that others have used.
   const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };

@@ -2,7 +2,7 @@
  * A request in a batch (flight-batch.ts), the connection that it gets, and how it ended.
  */
 
-import type { DriverClient, OpenedConnection } from '../wire/driver.ts';
+import type { DriverClient, TransactionDefaults } from '../wire/driver.ts';
 import type { Flight, FlightOutcome } from '../wire/flight.ts';
 import type { PreparedStatements } from '../wire/prepared-statements.ts';
 
@@ -11,7 +11,7 @@ export interface ApiConnection {
   readonly client: DriverClient;
   readonly prepared: PreparedStatements;
   /** Other clients use the connection as well, behind a pooler, and these are the defaults of its transactions; null: it is ours alone. */
-  readonly shared: OpenedConnection | null;
+  readonly shared: TransactionDefaults | null;
   /** Code of a user may have left anything on the connection: the next flight looks and cleans first. */
   dirty: boolean;
   /** A user's function has made temporary tables on the connection: from now on every flight cleans it first. */

@@ -8,10 +8,10 @@
 import { DatabaseError } from '../failure.ts';
 import { type PoolState, poolState } from '../pool/pool-state.ts';
 import {
+  checkDirect,
   createDriverPool,
   type DriverClient,
   type DriverPoolOptions,
-  inspectConnection,
   takeConnection,
   takeKnown,
 } from '../wire/driver.ts';
@@ -132,7 +132,7 @@ async function prepareWhereDirect(
   names: StatementNames,
   { onPreparedOff }: SystemPoolOptions,
 ): Promise<void> {
-  if ((await inspectConnection(client)).isDirect || !names.enabled) return;
+  if ((await checkDirect(client)) || !names.enabled) return;
   names.disable();
   onPreparedOff?.();
 }

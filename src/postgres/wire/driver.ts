@@ -161,18 +161,15 @@ export async function takeKnown(
   return second;
 }
 
-/** A connection as it is when it has been opened. */
-export interface OpenedConnection {
-  /** It is PostgreSQL's own and not a pooler's, which hands out server processes that others use as well. */
-  readonly isDirect: boolean;
-  /** What transactions begin with, as the server, the database and the login say. */
+/** What the transactions of a connection begin with, as the server, the database and the login say. */
+export interface TransactionDefaults {
   readonly isolation: string;
   readonly deferrable: string;
   /** Null on a standby. */
   readonly readOnly: string | null;
 }
 
-const look = `select pg_catalog.pg_backend_pid() as pid, pg_catalog.pg_is_in_recovery() as standby,
+const lookAtDefaults = `select pg_catalog.pg_is_in_recovery() as standby,
   pg_catalog.max(s.reset_val) filter (where s.name operator(pg_catalog.=) 'default_transaction_isolation'::pg_catalog.text) as isolation,
   pg_catalog.max(s.reset_val) filter (where s.name operator(pg_catalog.=) 'default_transaction_deferrable'::pg_catalog.text) as deferrable,
   pg_catalog.max(s.reset_val) filter (where s.name operator(pg_catalog.=) 'default_transaction_read_only'::pg_catalog.text) as read_only
@@ -187,22 +184,31 @@ export function isDirect(client: DriverClient): boolean {
 }
 
 /**
- * Looks at a connection that has just been opened. A pooler is known by the process: it has made up the one that it named at the
- * beginning. Costs a round trip; the client is released where that fails.
+ * Finds out whether a connection that has just been opened is PostgreSQL's own, and not a pooler's, which hands out server processes
+ * that others use as well and makes up their numbers. Costs a round trip; the client is released where that fails.
  *
  * @throws DatabaseError `unavailable`.
  */
-export async function inspectConnection(client: DriverClient): Promise<OpenedConnection> {
+export async function checkDirect(client: DriverClient): Promise<boolean> {
+  const { pid } = await askNew(client, 'select pg_catalog.pg_backend_pid() as pid');
+  if (pid === client.processID) direct.add(client);
+  return isDirect(client);
+}
+
+/** Asks a connection that has just been opened, for more work of the server than `checkDirect`. @throws as it does */
+export async function readDefaults(client: DriverClient): Promise<TransactionDefaults> {
+  const { standby, isolation, deferrable, read_only: readOnly } = await askNew(client, lookAtDefaults);
+  return {
+    isolation: String(isolation),
+    deferrable: String(deferrable),
+    readOnly: standby === false ? String(readOnly) : null,
+  };
+}
+
+async function askNew(client: DriverClient, text: string): Promise<Readonly<Record<string, unknown>>> {
   try {
-    const { rows } = await client.query(look);
-    const { pid, standby, isolation, deferrable, read_only: readOnly } = rows[0] ?? {};
-    if (pid === client.processID) direct.add(client);
-    return {
-      isDirect: isDirect(client),
-      isolation: String(isolation),
-      deferrable: String(deferrable),
-      readOnly: standby === false ? String(readOnly) : null,
-    };
+    const { rows } = await client.query(text);
+    return rows[0] ?? {};
   } catch (problem) {
     client.release(true);
     throw connectError(problem, 0);
