@@ -156,12 +156,15 @@ test('claims that are too large or cannot be stored do no harm', async () => {
 });
 
 test('the second answer about a user has to be about the same user', async () => {
-  const auth = await withLiar();
-  const document = provider.answers['/.well-known/openid-configuration'] as object;
+  const usual = provider;
   onTestFinished(() => {
-    provider.answers['/.well-known/openid-configuration'] = document;
+    provider = usual;
   });
+  // What a provider says of itself is remembered.
+  provider = await startLyingProvider('us');
+  const document = provider.answers['/.well-known/openid-configuration'] as object;
   provider.answers['/.well-known/openid-configuration'] = { ...document, userinfo_endpoint: `${provider.issuer}/me` };
+  const auth = await withLiar();
   const bare = (sub: string, more: JWTPayload = {}) =>
     signIn(auth, async (nonce) => tokens(await provider.sign({ sub, nonce, ...more })));
   provider.answers['/me'] = { sub: 'bob', name: 'Bob', email: 'bob@x.test', email_verified: true };

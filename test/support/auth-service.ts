@@ -103,8 +103,8 @@ type Given = Partial<Config> & Pick<GatewayExtras, 'hasher' | 'minResponseMs'>;
 /**
  * A gateway for one test. Emails are captured unless `values` name a mail server.
  *
- * Starting one takes longer than most tests, so the one of the test before is used again where it has the same configuration:
- * two in one test are two, and none goes on that counts limits in its memory or talks to a server of its test.
+ * Starting one takes longer than most tests, so the one of the test before is used again, with the configuration of this one: two in
+ * one test are two, and none goes on that was started with something else, or was stopped.
  */
 export async function testAuth(database: TestDatabase, values: AuthValues = {}, given: Given = {}): Promise<TestAuth> {
   const { gateway, clock, observations } = await takeGateway(
@@ -145,30 +145,27 @@ export async function testAuth(database: TestDatabase, values: AuthValues = {}, 
 
 /** A started gateway with what a test has of it: its time in milliseconds since the epoch, and what it observed. */
 interface Started {
-  readonly configuration: string;
   readonly gateway: Gateway;
   readonly clock: { time: number };
   observations: Observation[];
+  isStopped: boolean;
+  /** Begins another test, with another configuration. */
+  use(authValues: AuthValues): Promise<void>;
 }
 
 /** The gateway that the test before has left, by database; null where it left none. Ended after the file. */
 const left = new Map<TestDatabase, Started | null>();
 
 async function takeGateway(database: TestDatabase, values: AuthValues, given: Given): Promise<Started> {
-  const configuration = JSON.stringify(values);
-  const isPlain =
-    Object.keys(given).length === 0 && !countsLimits(values) && !/127\.0\.0\.1|localhost/.test(configuration);
-  const before = left.get(database);
-  if (before) left.set(database, null);
-  const isSame = before?.configuration === configuration && isPlain;
-  if (!isSame) await before?.gateway.stop();
-  const started = isSame ? before : await start(database, values, given, configuration);
-  if (isSame) {
-    started.clock.time = Date.now();
-    started.observations = [];
-  }
+  const isPlain = Object.keys(given).length === 0;
+  const authValues = { api_max_request_duration: 60, ...values };
+  const before = left.get(database) ?? null;
+  if (before !== null) left.set(database, null);
+  if (isPlain) await before?.use(authValues);
+  else await before?.gateway.stop();
+  const started = (isPlain ? before : null) ?? (await start(database, authValues, given));
   onTestFinished(async () => {
-    if (isPlain && left.get(database) === null) left.set(database, started);
+    if (isPlain && !started.isStopped && left.get(database) === null) left.set(database, started);
     else await started.gateway.stop();
     await forgetLaterEmails(database);
   });
@@ -197,31 +194,40 @@ async function untilHandedOver(database: TestDatabase): Promise<void> {
   );
 }
 
-const countsLimits = (values: AuthValues) =>
-  Object.entries(values).some(([name, value]) => name.includes('rate_limit') && value !== 0 && value !== manyMessages);
-
 async function start(
   database: TestDatabase,
-  values: AuthValues,
+  authValues: AuthValues,
   { hasher = cheapHasher, minResponseMs = 0, ...given }: Given,
-  configuration: string,
 ): Promise<Started> {
   const config = testConfig({
     databaseUrl: database.urlAs('authenticator', 'test'),
     adminDatabaseUrl: database.url,
     schemas: ['public'],
     port: 0,
-    authValues: { api_max_request_duration: 60, ...values },
+    authValues,
     ...given,
   });
-  const seen: Pick<Started, 'clock' | 'observations'> = { clock: { time: Date.now() }, observations: [] };
+  const seen: Pick<Started, 'clock' | 'observations' | 'isStopped'> = {
+    clock: { time: Date.now() },
+    observations: [],
+    isStopped: false,
+  };
   const gateway = await startGateway(config, {
     clock: { now: () => seen.clock.time },
     hasher,
     minResponseMs,
     observe: (observation) => seen.observations.push(observation),
   });
-  return Object.assign(seen, { configuration, gateway });
+  const stop = () => {
+    seen.isStopped = true;
+    return gateway.stop();
+  };
+  const use = async (values: AuthValues) => {
+    seen.clock.time = Date.now();
+    seen.observations = [];
+    await gateway.configureAuth({ authValues: values, authTemplates: {} });
+  };
+  return Object.assign(seen, { gateway: { ...gateway, stop }, use });
 }
 
 /** Sends a request below `/auth/v1` of a gateway; see `TestAuth.ask`. */

@@ -11,7 +11,7 @@ import type { WhenOver } from './when-over.ts';
 
 /** A gateway under test. */
 export interface TestGateway extends Gateway {
-  readonly observations: readonly Observation[];
+  readonly observations: Observation[];
   /** Sends an operation over the network and returns status and parsed body. */
   ask(
     query: string,
