@@ -14,11 +14,11 @@ import { answerQuestion, Decisions, type Question } from './plan/decisions.ts';
 import type { DocumentVariables } from './plan/document-variables.ts';
 import { runsUserCode, wantsCustomPlan } from './plan/inspect-plan.ts';
 import type { Entry, LimitPlan, ValuePlan } from './plan/plan.ts';
-import { createBudget } from './plan/plan-budget.ts';
+import { createBudget, type Pattern } from './plan/plan-budget.ts';
 import { planObject } from './plan/plan-object.ts';
 import { planOperation } from './plan/plan-operation.ts';
 import type { Planner } from './plan/planner.ts';
-import type { Slot, Variables } from './plan/slot.ts';
+import type { Variables } from './plan/slot.ts';
 import { printOperation, type Statement } from './print/print-operation.ts';
 
 /** A compiled operation: good for all variables that give the same answers. */
@@ -40,8 +40,8 @@ export interface CompiledOperation {
   /** Refused root fields. */
   readonly errors: readonly PublicError[];
   readonly costs: readonly (readonly LimitPlan[])[];
-  /** Regular expressions of filters. */
-  readonly patterns: readonly Slot[];
+  /** Regular expressions and JSON paths of filters. */
+  readonly patterns: readonly Pattern[];
   /** It may run code that is not PostgreSQL's own. */
   readonly runsUserCode: boolean;
   /** The best plan of a statement depends on the values that fill its slots. */

@@ -32,7 +32,14 @@ export function createExecutor(options: ExecuteOptions): Executor {
       } catch (error) {
         const { requestId } = context;
         const { observe, maxResponseBytes } = options;
-        const nothingRan = { showHints: false, model: null, atMostMessages: [], keys: [], citedInput: () => null };
+        const nothingRan = {
+          showHints: false,
+          model: null,
+          atMostMessages: [],
+          keys: [],
+          citedInput: () => null,
+          parsedInput: null,
+        };
         const errors = [toPublicError(error, { ...nothingRan, requestId, observe, maxResponseBytes })];
         const outcome = { data: undefined, errors, operationName: request.operationName, documentHash: null };
         return toAnswer(outcome, watch, hasBegun);

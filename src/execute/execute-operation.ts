@@ -247,7 +247,14 @@ function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun
     atMostMessages: kind === 'mutation' ? run.compiled.atMostMessages : [],
     keys: kind === 'mutation' ? keys : [keys.length === 1 ? keys[0]! : null],
     citedInput: (step, message) => citedInput(message, statements[step - 1]?.slots ?? [], run.variables),
+    parsedInput: parsedInput(run.compiled),
   };
+}
+
+function parsedInput({ patterns }: CompiledOperation): string | null {
+  const places = new Set(patterns.flatMap(({ language, place }) => (language === 'regex' ? [] : [place])));
+  const [only] = places;
+  return only !== undefined && places.size === 1 ? only : null;
 }
 
 /** Of an operation without statements. */

@@ -3,7 +3,9 @@
  * option that raises it.
  */
 import type { CompiledOperation } from '../compile/compile-operation.ts';
+import { hasBackReference } from '../compile/plan/json-path.ts';
 import type { LimitPlan } from '../compile/plan/plan.ts';
+import type { Pattern } from '../compile/plan/plan-budget.ts';
 import { type BindingSource, bindSlot, type Variables } from '../compile/plan/slot.ts';
 import { PublicError } from '../shared/errors.ts';
 import { type PreparedDocument, tooManyTokens } from './documents.ts';
@@ -42,7 +44,11 @@ export function assertOperationLimits(compiled: CompiledOperation, variables: Va
  */
 function refuseBackReferences({ patterns }: CompiledOperation, variables: Variables): void {
   const source = { variables, introspection: new Map<string, string>() };
-  if (!patterns.some((slot) => /\\[1-9]/.test(bindSlot(slot, source) ?? ''))) return;
+  const isRefused = ({ slot, language }: Pattern): boolean => {
+    const text = bindSlot(slot, source) ?? '';
+    return language === 'jsonpath' ? hasBackReference(text) : /\\[1-9]/.test(text);
+  };
+  if (!patterns.some(isRefused)) return;
   const message = 'Write the regular expression without a back reference (a backslash with a digit from 1 to 9).';
   const hint =
     'For a backslash itself write "[\\\\]". The service role may use back references, others with --allow-back-references.';

@@ -5,7 +5,8 @@
 import type { CatalogTable } from '../catalog/catalog.ts';
 import { type ExtensionName, extensionNames } from '../config/extensions.ts';
 import { aggregateFunctions } from './codecs.ts';
-import { foreignKeyFix } from './comment-fix.ts';
+import { isJson } from './columns.ts';
+import { columnFix, foreignKeyFix, validName } from './comment-fix.ts';
 import { tableTypeNames } from './inflect.ts';
 import type { Column, Model, Relationship, Routine, SharedType, Table, TableType } from './model.ts';
 import { describeTable, type ModelContext, type NameClaims, note, tablePath } from './model-context.ts';
@@ -19,9 +20,14 @@ interface Named {
   readonly claims: NameClaims;
 }
 
-/** The tables with what extensions add to them, and the types that tables share. */
+/** The tables with what extensions add to them, and the types that they add beside those of tables. */
 export function addNames(context: ModelContext, named: Named): Pick<Model, 'tables' | 'addedTypes'> {
-  const withEntries = new Map([...named.tables].map(([oid, table]) => [oid, addEntries(context, table, named)]));
+  const withEntries = new Map(
+    [...named.tables].map(([oid, table]) => [
+      oid,
+      addColumnEntries(context, addRelationshipEntries(context, table, named)),
+    ]),
+  );
   return addTypes(context, withEntries, named.claims);
 }
 
@@ -33,10 +39,16 @@ function has(context: ModelContext, table: Table, extension: ExtensionName): boo
   return context.namespaces.get(rowOf(context, table).relnamespace)?.extensions.includes(extension) === true;
 }
 
-function addEntries(context: ModelContext, table: Table, { routines }: Named): Table {
+/** Names of the entries of a filter. */
+function entriesOf({ columns, relationships }: Table): ReadonlySet<string> {
+  const ofColumns = columns.flatMap(({ filterable, fieldName }) => (filterable && fieldName ? [fieldName] : []));
+  const ofLinks = relationships.flatMap(({ filterable, fieldName }) => (filterable ? [fieldName] : []));
+  return new Set(['nodeId', 'and', 'or', 'not', ...ofColumns, ...ofLinks]);
+}
+
+function addRelationshipEntries(context: ModelContext, table: Table, { routines }: Named): Table {
   if (!has(context, table, 'relation_filters')) return table;
-  const filtered = table.columns.flatMap(({ filterable, fieldName }) => (filterable && fieldName ? [fieldName] : []));
-  const taken = new Set(['nodeId', 'and', 'or', 'not', ...filtered]);
+  const taken = entriesOf(table);
   const shown = new Map(table.relationships.map((relationship) => [relationship.fieldName, relationship]));
   const computed = new Set(table.computedFields.map((oid) => routines.get(oid)?.fieldName));
   const relationships = table.relationships.map((relationship) => {
@@ -44,19 +56,49 @@ function addEntries(context: ModelContext, table: Table, { routines }: Named): T
     // Only fields have entries.
     if (shown.get(fieldName) !== relationship || computed.has(fieldName)) return relationship;
     if (!taken.has(fieldName)) return { ...relationship, filterable: true };
-    noteEntry(context, table, relationship);
+    noteRelationship(context, table, relationship);
     return relationship;
   });
   return { ...table, relationships };
 }
 
-function noteEntry(context: ModelContext, table: Table, relationship: Relationship): void {
+function addColumnEntries(context: ModelContext, table: Table): Table {
+  if (!has(context, table, 'json_filters')) return table;
+  const taken = entriesOf(table);
+  const columns = table.columns.map((column) => {
+    if (!column.readable || !isJson(column.type)) return column;
+    if (!taken.has(column.fieldName ?? '')) return { ...column, filterable: true };
+    noteEntry(context, table, {
+      what: `column "${column.name}"`,
+      name: column.fieldName ?? '',
+      fixFor: (row) => columnFix(context, row, column.name, { name: validName(`${column.name}_json`) }),
+    });
+    return column;
+  });
+  return { ...table, columns };
+}
+
+function noteRelationship(context: ModelContext, table: Table, relationship: Relationship): void {
+  const { fieldName: name, id } = relationship;
+  noteEntry(context, table, {
+    what: `relationship "${name}"`,
+    name,
+    fixFor: (row) => foreignKeyFix(context, id, namedBy(relationship, distinctName(context, row, relationship))),
+  });
+}
+
+/** An entry that a filter does not get. */
+interface LeftOut {
+  readonly what: string;
+  readonly name: string;
+  readonly fixFor: (row: CatalogTable) => string | null;
+}
+
+function noteEntry(context: ModelContext, table: Table, { what, name, fixFor }: LeftOut): void {
   note(context, () => {
     const row = rowOf(context, table);
-    const { fieldName: name, id } = relationship;
-    const reason = `${describeTable(context, row)} has no filter by its relationship "${name}": the filter has another entry of that name.`;
-    const fix = foreignKeyFix(context, id, namedBy(relationship, distinctName(context, row, relationship)));
-    return { kind: 'name', object: tablePath(context, row), names: [name], reason, fix };
+    const reason = `${describeTable(context, row)} has no filter by its ${what}: the filter has another entry of that name.`;
+    return { kind: 'name', object: tablePath(context, row), names: [name], reason, fix: fixFor(row) };
   });
 }
 
@@ -78,10 +120,21 @@ const neededTypes: Partial<Record<ExtensionName, Needed>> = {
   groups: (context) => (table) => (table.aggregate && has(context, table, 'groups') ? groupTypes(table) : []),
 };
 
-/** The types that tables share for an extension, which are added where a table has the type beside it. */
-const sharedTypes: Partial<Record<ExtensionName, readonly [TableType, SharedType]>> = {
-  groups: ['groupBy', 'DateTruncation'],
+/** The types that tables share for an extension, which are added where a table uses them. */
+interface SharedTypes {
+  readonly types: readonly SharedType[];
+  usedBy(table: Table, has: (type: TableType) => boolean): boolean;
+}
+
+const sharedTypes: Partial<Record<ExtensionName, SharedTypes>> = {
+  json_filters: { types: ['JSONPathFilter', 'JSONIsFilter'], usedBy: hasJsonFilter },
+  groups: { types: ['DateTruncation'], usedBy: (_, has) => has('groupBy') },
 };
+
+/** Whether the table is filtered by JSON columns. */
+export function hasJsonFilter({ columns }: Table): boolean {
+  return columns.some(({ filterable, type }) => filterable && isJson(type));
+}
 
 function collectionFilterTypes(table: Table): readonly TableType[] {
   return ['collectionFilter', ...aggregateFilterTypes(table)];
@@ -125,8 +178,7 @@ function addTypes(
   const added = new Map([...tables.keys()].map((oid) => [oid, new Map<TableType, boolean>()]));
   const shared: SharedType[] = [];
   for (const extension of extensionNames) {
-    const needs = neededTypes[extension]?.(context, tables);
-    if (needs === undefined) continue;
+    const needs = neededTypes[extension]?.(context, tables) ?? (() => []);
     for (const table of tables.values()) {
       const claimed = added.get(table.oid)!;
       for (const type of needs(table)) {
@@ -135,9 +187,13 @@ function addTypes(
         claimed.set(type, claimType(context, table, tableTypeNames(table.baseName)[type], claims));
       }
     }
-    const [beside, type] = sharedTypes[extension] ?? [];
-    const isNeeded = beside !== undefined && [...added.values()].some((claimed) => claimed.get(beside) === true);
-    if (type !== undefined && isNeeded && claimShared(context, tables, type, claims)) shared.push(type);
+    const ofTables = sharedTypes[extension];
+    const isUsed = [...tables.values()].some((table) =>
+      ofTables?.usedBy(table, (type) => added.get(table.oid)!.get(type) === true),
+    );
+    for (const type of isUsed ? ofTables!.types : []) {
+      if (claimShared(context, tables, type, claims)) shared.push(type);
+    }
   }
   const addedTo = (oid: string) => [...added.get(oid)!].flatMap(([type, isClaimed]) => (isClaimed ? [type] : []));
   return {
@@ -155,7 +211,9 @@ function claimShared(
   const holder = claims.claim([type], 'an extension');
   if (holder === null) return true;
   note(context, () => {
-    const table = [...tables.values()].find(({ baseName }) => baseName === type);
+    const table = [...tables.values()].find(({ baseName }) =>
+      [baseName, ...Object.values<string>(tableTypeNames(baseName))].includes(type),
+    );
     const fix = table === undefined ? null : otherTableName(context, rowOf(context, table));
     const object = table === undefined ? type : tablePath(context, rowOf(context, table));
     const reason = `Nothing has a type "${type}" of the extensions: ${holder} has that name already.`;

@@ -95,8 +95,9 @@ function isPlain({ relkind, relhassubclass }: CatalogTable): boolean {
   return relkind === 'r' && relhassubclass !== true;
 }
 
-function isJson(type: ValueType): boolean {
-  return type.kind === 'scalar' && type.scalar === 'JSON';
+/** Values of the type are JSON text to clients. */
+export function isJson(type: ValueType | null): boolean {
+  return type?.kind === 'scalar' && type.scalar === 'JSON';
 }
 
 function isFilterable(type: ValueType): boolean {

@@ -55,6 +55,8 @@ export class DatabaseError extends Error {
   readonly position: number | null = null;
   /** The message was written by the author of a PL/pgSQL function, in `raise`. */
   readonly raised: boolean = false;
+  /** A value is at fault that has a language of its own, though the state is one of mistakes in statements. */
+  readonly inValue: boolean = false;
   /** True where the connection was lost after a write was sent: nobody knows whether it was committed. */
   readonly maybeCommitted: boolean = false;
 
@@ -129,6 +131,13 @@ function statementKind(problem: pg.DatabaseError, context: FailureContext): Data
   return 'statement';
 }
 
+/** Functions of PostgreSQL that read JSON paths. They are named where the state and a translated message do not tell. */
+const valueParsers: ReadonlySet<string> = new Set([
+  ...['jsonpath_yyerror', 'flattenJsonPathParseItem', 'makeItemLikeRegex', 'jspConvertRegexFlags', 'parseUnicode'],
+  // Of a date compared with a time that has a zone.
+  'checkTimezoneIsUsedForCast',
+]);
+
 /** The server's fields. The driver's error is not kept as the cause: it carries SQL text and values. */
 function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErrorFacts, 'kind'> {
   return {
@@ -144,5 +153,6 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
     dataType: problem.dataType ?? null,
     position: problem.position === undefined ? null : Number(problem.position),
     raised: problem.routine === 'exec_stmt_raise',
+    inValue: valueParsers.has(problem.routine ?? ''),
   };
 }

@@ -13,6 +13,7 @@ import { buildConnectionType, buildEdgeType, pageInfoType } from './types/connec
 import { buildEnumType, hasNamedValues } from './types/enum-types.ts';
 import { buildFilterType } from './types/filter-type.ts';
 import { dateTruncationType, defineGroupTypes, hasGroups } from './types/group-types.ts';
+import { defineJsonFilterTypes } from './types/json-filter-types.ts';
 import { buildMutationType } from './types/mutation-type.ts';
 import { buildObjectType, nodeInterface } from './types/object-type.ts';
 import { buildEnumFilterType, filterIsType, operatorFilterTypes } from './types/operator-filters.ts';
@@ -73,6 +74,7 @@ function assembleSchema(model: Model, options: SchemaOptions): LazySchema {
   defineBuiltInTypes(context);
   const tables = [...model.tables.values()].filter((table) => options.isVisible(table.namespace));
   defineEnumTypes(context);
+  defineJsonFilterTypes(context, tables);
   for (const table of tables) defineTableTypes(context, table);
   if (model.addedTypes.includes('DateTruncation') && tables.some(hasGroups)) {
     context.types.define(dateTruncationType.name, () => dateTruncationType);

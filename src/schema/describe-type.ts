@@ -68,6 +68,7 @@ const argumentTexts: Texts<ArgumentOrigin> = {
   group_order_by: 'Order of the groups, before their keys.',
   first_groups: 'The first n groups.',
   group_offset: 'Skip n groups.',
+  json_at: 'The part at this path; null where there is none.',
 };
 
 const inputFieldTexts: Texts<InputFieldOrigin> = {

@@ -37,7 +37,7 @@ export type FieldOrigin =
 /** Operators of filters. */
 export type FilterOperator =
   | 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'is' | 'startsWith' | 'like' | 'ilike' | 'regex' | 'iregex'
-  | 'contains' | 'containedBy' | 'overlaps'; // biome-ignore format: a table of names
+  | 'contains' | 'containedBy' | 'overlaps' | 'hasKey' | 'hasAllKeys' | 'hasAnyKey' | 'matches'; // biome-ignore format: a table of names
 
 /** Where an input field comes from. */
 export type InputFieldOrigin =
@@ -50,15 +50,20 @@ export type InputFieldOrigin =
   | { readonly kind: 'distinct_count'; readonly column: Column }
   | { readonly kind: 'aggregate_function'; readonly function: AggregateFunction }
   | { readonly kind: 'aggregate_column'; readonly function: AggregateFunction; readonly column: Column }
-  | { readonly kind: 'operator'; readonly operator: FilterOperator }
-  | { readonly kind: 'group_column' | 'truncate' | 'time_zone' | 'group_keys' };
+  | { readonly kind: 'group_column' | 'truncate' | 'time_zone' | 'group_keys' }
+  | { readonly kind: 'json_parts' | 'json_path' }
+  | { readonly kind: 'json_part'; readonly as: JsonReading }
+  | { readonly kind: 'operator'; readonly operator: FilterOperator };
+
+/** What a part of a JSON value is compared as. */
+export type JsonReading = 'text' | 'number' | 'boolean' | 'json';
 
 /** Where an argument comes from. */
 export type ArgumentOrigin =
   | { readonly kind: 'first' | 'last' | 'before' | 'after' | 'offset' | 'filter' | 'order_by' }
   | { readonly kind: 'node_id' }
   | { readonly kind: 'key'; readonly column: Column }
-  | { readonly kind: 'objects' | 'set' | 'at_most' | 'count_at_most' }
+  | { readonly kind: 'objects' | 'set' | 'at_most' | 'count_at_most' | 'json_at' }
   | { readonly kind: 'group_by' | 'having' | 'group_order_by' | 'first_groups' | 'group_offset' }
   | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument };
 

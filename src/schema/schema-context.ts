@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 import type { ExtensionName } from '../config/extensions.ts';
 import { tableTypeNames } from '../model/inflect.ts';
-import type { Model, Table, TableType } from '../model/model.ts';
+import type { Model, SharedType, Table, TableType } from '../model/model.ts';
 import { invariant } from '../shared/invariant.ts';
 
 /** Which schema of a model is wanted. */
@@ -60,6 +60,12 @@ export function addedEnum(context: SchemaContext, table: Table, type: TableType)
 function addedType({ types }: SchemaContext, table: Table, type: TableType): GraphQLNamedType | null {
   // Without it, something else may have the name.
   return table.addedTypes.includes(type) ? (types.find(tableTypeNames(table.baseName)[type]) ?? null) : null;
+}
+
+/** An input type of no table that an extension adds; null where the schema has none. */
+export function sharedInput({ model, types }: SchemaContext, name: SharedType): GraphQLInputObjectType | null {
+  // Without it, something else may have the name.
+  return model.addedTypes.includes(name) ? types.input(name) : null;
 }
 
 /** The types of one schema. Filled while the schema is assembled, read-only afterwards. */

@@ -1,7 +1,8 @@
 /**
- * Regular expressions that would keep the database busy: back references, in every syntax that PostgreSQL knows, do not reach it.
+ * Patterns that would keep the database busy, or fill its memory: back references of regular expressions, in every syntax that
+ * PostgreSQL knows, and JSON paths that multiply what they find, do not reach it.
  */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { defaultConfig } from '../../src/config/config.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { serviceKey } from '../support/http.ts';
@@ -13,8 +14,9 @@ let gateway: TestGateway;
 beforeAll(async () => {
   database = await createDatabase(`
     comment on schema public is '@graphql({"inflect_names": true})';
-    create table item (id int primary key, body text);
+    create table item (id int primary key, body text, data jsonb);
     insert into item values (1, 'abab'), (2, 'a.1'), (3, E'a\\\\1'), (4, repeat('ab', 2000) || 'x');
+    update item set data = jsonb_build_object('body', body);
     grant usage on schema public to anon, service_role;
     grant select, update on item to anon, service_role;
   `);
@@ -56,6 +58,69 @@ test('wherever it stands: in the document, within other filters, of a change', a
     expect((await gateway.ask(document)).body).toMatchObject(refused);
   }
   expect(await database.query("select id from item where body = 'x'")).toEqual([]);
+});
+
+const byPath = 'query ($p: String) { itemCollection(filter: {data: {matches: $p}}) { edges { node { id } } } }';
+
+describe('in a JSON path', () => {
+  // PostgreSQL reads escapes in names and keywords, too.
+  const evil = [
+    '$.body like_regex "^(ab)\\\\1$"',
+    '$.body like_regex "^(ab)\\u005c1$"',
+    '$.body like_regex "^(ab)\\u{5C}1$"',
+    '$.body like_regex "^(ab)\\x5c1$"',
+    '$.body like_regex "^(ab)\\\\\\u0031$"',
+    '$.body l\\u0069ke_regex "^(ab)\\\\1$"',
+    '$.body l\\ike_regex "^(ab)\\\\1$"',
+    '$.body \\x6cike\\u005fregex "^(ab)\\u005C1$" flag "i"',
+    '$ ? (@.body like_regex "^(ab)\\\\1$")',
+    '$.body /* */ like_regex /* */ "^(ab)\\\\1$"',
+  ];
+
+  test.each(evil)('%s is refused', async (p) => {
+    expect((await gateway.ask(byPath, { variables: { p } })).body).toMatchObject(refused);
+    const inPart = byPath.replace('matches: $p', 'at: {path: [], json: {at: {path: [], json: {matches: $p}}}}');
+    expect((await gateway.ask(inPart, { variables: { p } })).body).toMatchObject(refused);
+    // They are what they look like.
+    const found = { data: { itemCollection: { edges: [{ node: { id: 1 } }] } } };
+    expect((await gateway.ask(byPath, { variables: { p }, key: serviceKey })).body).toEqual(found);
+  });
+
+  test('what is none stays what it is', async () => {
+    const ids = async (p: string) => {
+      const { body } = await gateway.ask(byPath, { variables: { p } });
+      return body.data.itemCollection.edges.map(({ node }: { node: { id: number } }) => node.id);
+    };
+    expect(await ids('$.body like_regex "^a[.]1$"')).toEqual([2]);
+    expect(await ids('$.body == "a\\u002e1"')).toEqual([2]);
+    expect(await ids('$."b\\u006fdy" starts with "abab"')).toEqual([1, 4]);
+  });
+});
+
+test('a JSON path that multiplies what it finds is refused, for the service role, too', async () => {
+  for (const p of [
+    '$.**.** == 1',
+    'strict $.**./* */** ? (@ > 1)',
+    '$ ? (exists(@.**) && exists(@.**{2 to last}))',
+    '$.**[*].**',
+  ]) {
+    for (const key of [undefined, serviceKey]) {
+      const { body } = await gateway.ask(byPath, { variables: { p }, ...(key && { key }) });
+      expect(body).toMatchObject({
+        errors: [{ message: 'A JSON path has "**" at most once.', extensions: { input: '$p' } }],
+      });
+    }
+  }
+  const once = await gateway.ask(byPath, { variables: { p: '$.** ? (@ == "a.1" || @ == "**.**")' } });
+  expect(once.body).toEqual({ data: { itemCollection: { edges: [{ node: { id: 2 } }] } } });
+});
+
+test('reading a long path takes no longer than its length', async () => {
+  for (const piece of ['/*', '"', '(', '\\', '$.a.', '"\\', '**', '$', '{', '* /']) {
+    const p = piece.repeat(400_000 / piece.length);
+    const { body } = await gateway.ask(byPath, { variables: { p } });
+    expect(body.errors[0].extensions.code, piece).toMatch(/BAD_USER_INPUT|LIMIT_EXCEEDED/);
+  }
 });
 
 test('what looks like one and is none has another form, and everything else is a pattern as before', async () => {

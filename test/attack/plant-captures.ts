@@ -17,8 +17,28 @@ const functions = [
   ),
 ];
 
-const tests = ['=', '<>', '<', '<=', '>', '>=', '~~', '~~*', '!~~', '~', '~*', '@>', '<@', '&&'];
-const joins = ['||', '#>>', '->>'];
+const tests = [
+  '=',
+  '<>',
+  '<',
+  '<=',
+  '>',
+  '>=',
+  '~~',
+  '~~*',
+  '!~~',
+  '~',
+  '~*',
+  '@>',
+  '<@',
+  '&&',
+  '?',
+  '?|',
+  '?&',
+  '@?',
+  '@@',
+];
+const joins = ['||', '#>', '#>>', '->', '->>'];
 const sums = ['+', '-', '*', '/', '%'];
 
 /**
@@ -32,6 +52,7 @@ export function plantCaptures(types: readonly string[]): string {
     [type, type],
     ...beside.filter((other) => other !== type).flatMap((other) => [[type, other], [other, type]]),
   ]); // biome-ignore format: pairs
+  pairs.push(['jsonb', 'text[]'], ['json', 'text[]'], ['jsonb', 'jsonpath']);
   const unique = [...new Map(pairs.map((pair) => [pair.join(), pair])).values()];
   return `
     create schema trap;

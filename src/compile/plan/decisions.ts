@@ -4,11 +4,12 @@
  *
  * The record is the operation's shape: two requests whose variables give the same answers get the same text, so compiled
  * operations are kept in a tree of questions. No scalar value can become part of an answer, or one client could fill the
- * cache for everyone; the questions that look at values (`fits`, `sign`, `count`, `time_zone`, `cursor`, `node`) have a handful of answers each.
+ * cache for everyone; the questions that look at values (`fits`, `sign`, `count`, `time_zone`, `json_path`, `cursor`, `node`) have a handful of answers each.
  */
 import { unreachable } from '../../shared/invariant.ts';
 import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
 import { haveSameKeys } from './input-coercer.ts';
+import { readJsonPath } from './json-path.ts';
 import { type Path, patternOf, type Variables, valueAt } from './slot.ts';
 
 /** A question about the variables of a request. */
@@ -27,6 +28,8 @@ export type Question =
   | { readonly kind: 'count'; readonly path: Path; readonly most: number }
   /** `ok` when the string looks like the name of a time zone, else `bad`. */
   | { readonly kind: 'time_zone'; readonly path: Path }
+  /** What a text is as a JSON path: a `JsonPathKind`. */
+  | { readonly kind: 'json_path'; readonly path: Path }
   /** `long` when the string, or one of the list, has more characters than allowed, else `ok`. */
   | { readonly kind: 'fits'; readonly path: Path; readonly maxLength: number }
   /**
@@ -94,6 +97,8 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
       return describeCount(value as number | readonly number[], question.most);
     case 'time_zone':
       return timeZoneName.test(String(value)) ? 'ok' : 'bad';
+    case 'json_path':
+      return readJsonPath(String(value));
     case 'fits':
       return fits(value, question.maxLength) ? 'ok' : 'long';
     case 'rows':

@@ -34,8 +34,16 @@ const limits = {
 
 /** Counts down while an operation is planned. */
 export interface PlanBudget extends Record<keyof typeof limits, number> {
-  /** Collects the regular expressions: what one costs is known by its value. */
-  readonly patterns: Slot[];
+  /** Collects the patterns: what one costs is known by its value. */
+  readonly patterns: Pattern[];
+}
+
+/** A value in a language of its own. */
+export interface Pattern {
+  readonly slot: Slot;
+  readonly language: 'regex' | 'jsonpath';
+  /** Where it is written, for messages. */
+  readonly place: string;
 }
 
 /** What one operation may spend. */

@@ -8,8 +8,9 @@ import type { Relationship, Table } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Input } from './input.ts';
-import type { Condition, RelatedRows } from './plan.ts';
+import type { Condition, Expression, RelatedRows } from './plan.ts';
 import { spend } from './plan-budget.ts';
+import { planJson } from './plan-json.ts';
 import { planNodeId } from './plan-node-id.ts';
 import { combine, planOperator } from './plan-operator.ts';
 import { planRelatedAggregate } from './plan-related-aggregate.ts';
@@ -17,7 +18,7 @@ import { descend, type Place, type Planner } from './planner.ts';
 
 /** The condition of a `BFilter`; null without one. @param place Below the field that has the filter. */
 export function planFilter(planner: Planner, place: Place, table: Table, filter: Input): Condition | null {
-  return planLevel({ planner, place, table, level: 1, relations: 0 }, filter);
+  return planLevel({ planner, place, table, level: 1, relations: 0, negated: false }, filter);
 }
 
 /** A filter within filters. */
@@ -28,6 +29,8 @@ interface Level {
   readonly level: number;
   /** Relationships passed. */
   readonly relations: number;
+  /** It stands below `not`. */
+  readonly negated: boolean;
 }
 
 function planLevel(at: Level, filter: Input): Condition | null {
@@ -41,20 +44,14 @@ function planLevel(at: Level, filter: Input): Condition | null {
 }
 
 function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition | null {
-  const { planner, table, level } = at;
+  const { table, level } = at;
   const below = { ...at, level: level + 1 };
   const origin = inputFieldOrigin(field);
   // A null entry is ignored, whatever it is.
   if (input.state() !== 'value') return null;
   switch (origin.kind) {
     case 'column':
-      return combine(
-        'and',
-        input.fields().map((entry) => {
-          spend(planner.budget, 'inputs', level);
-          return planOperator(planner.budget, { kind: 'column', column: origin.column }, entry.field, entry.input);
-        }),
-      );
+      return planColumn(at, { kind: 'column', column: origin.column }, input);
     case 'node_id':
       return combine(
         'and',
@@ -70,7 +67,7 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
       return combine(origin.kind, items);
     }
     case 'not': {
-      const item = planLevel(below, input);
+      const item = planLevel({ ...below, negated: true }, input);
       return item === null ? null : { kind: 'not', item };
     }
     case 'relationship':
@@ -78,6 +75,23 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
     default:
       throw new Error(`an operator cannot stand in a filter of ${table.name}`);
   }
+}
+
+function planColumn(
+  { planner, level, negated }: Level,
+  expression: Extract<Expression, { kind: 'column' }>,
+  filter: Input,
+): Condition | null {
+  const place = { budget: planner.budget, level, negated };
+  const { type } = expression.column;
+  if (type?.kind === 'scalar' && type.scalar === 'JSON') return planJson(place, expression, filter);
+  return combine(
+    'and',
+    filter.fields().map(({ field, input }) => {
+      spend(planner.budget, 'inputs', level);
+      return planOperator(place, expression, field, input);
+    }),
+  );
 }
 
 function planNodeIdOperator(table: Table, input: Input): Condition {
@@ -95,6 +109,8 @@ function planRelationship(at: Level, relationship: Relationship, target: Table, 
     place: descend(planner, place, { kind: 'constant', value: 1 }),
     table: target,
     relations: relations + 1,
+    // What is true of related rows is true or false.
+    negated: false,
   };
   const related = (condition: Condition | null): RelatedRows => ({
     relationship,

@@ -6,6 +6,8 @@ import type { CallPlan, ObjectPlan, RowSource, ValuePlan } from './plan.ts';
 import { planConnection } from './plan-connection.ts';
 import {
   descend,
+  inputOf,
+  inputsOf,
   type MergedFields,
   misplaced,
   objectTypeOf,
@@ -15,6 +17,7 @@ import {
   planFields,
   tableOf,
 } from './planner.ts';
+import type { Slot } from './slot.ts';
 
 /** Plans an object of a table from what the merged parents select. */
 export function planObject(planner: Planner, row: PlannedRow, parents: readonly FieldNode[]): ObjectPlan {
@@ -27,7 +30,7 @@ function planField(planner: Planner, { table, place }: PlannedRow, field: Merged
     case 'node_id':
       return { kind: 'node_id', table };
     case 'column':
-      return { kind: 'column', column: origin.column };
+      return { kind: 'column', column: origin.column, at: planJsonAt(planner, field) };
     case 'relationship': {
       const { relationship, target } = origin;
       const source = { kind: 'relationship', relationship, from: table, table: target } as const;
@@ -39,6 +42,13 @@ function planField(planner: Planner, { table, place }: PlannedRow, field: Merged
     default:
       throw misplaced(field);
   }
+}
+
+/** The path of the part that is asked for, null where it is the whole value. */
+function planJsonAt(planner: Planner, field: MergedFields): Slot | null {
+  if (field.definition.args.length === 0) return null;
+  const path = inputOf(inputsOf(planner, field), 'json_at');
+  return path.state() === 'value' ? path.listSlot() : null;
 }
 
 /** Plans the row that a field leads to. */

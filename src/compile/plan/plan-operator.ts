@@ -9,12 +9,20 @@ import { type FilterOperator, inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { Input } from './input.ts';
+import type { JsonPathKind } from './json-path.ts';
 import type { Condition, Expression } from './plan.ts';
 import type { PlanBudget } from './plan-budget.ts';
 
+/** Where an operator stands. */
+export interface OperatorPlace {
+  readonly budget: PlanBudget;
+  /** It stands below `not`, where unknown is not as good as false. */
+  readonly negated: boolean;
+}
+
 /** The condition that an entry of a filter of scalars puts on an expression. */
 export function planOperator(
-  budget: PlanBudget,
+  { budget, negated }: OperatorPlace,
   expression: Expression,
   field: GraphQLInputField,
   input: Input,
@@ -26,9 +34,27 @@ export function planOperator(
   if (operator === 'is') return { kind: 'null_test', expression, negated: planNullTest(input, nameOf(expression)) };
   if (state === 'value' && expression.kind === 'column') assertLength(expression.column, operator, input);
   const slot = isListType(getNullableType(input.type)) ? input.listSlot() : input.slot();
-  if (operator === 'regex' || operator === 'iregex') budget.patterns.push(slot);
-  return { kind: 'compare', expression, operator, slot };
+  if (operator === 'regex' || operator === 'iregex')
+    budget.patterns.push({ slot, language: 'regex', place: input.place() });
+  if (operator !== 'matches') return { kind: 'compare', expression, operator, slot };
+  if (state !== 'value') return { kind: 'compare', expression, operator: 'findsPath', slot };
+  budget.patterns.push({ slot, language: 'jsonpath', place: input.place() });
+  const item: Condition = { kind: 'compare', expression, operator: planMatch(input), slot };
+  // Unknown where the path does not fit the value, which is no match.
+  return negated ? { kind: 'known', item, of: expression } : item;
 }
+
+function planMatch(input: Input): 'findsPath' | 'meetsPath' {
+  const kind = input.ask({ kind: 'json_path' }) as JsonPathKind;
+  if (kind === 'path') return 'findsPath';
+  if (kind === 'predicate') return 'meetsPath';
+  throw new PublicError('BAD_USER_INPUT', refusedPaths[kind], { extensions: { input: input.place() } });
+}
+
+const refusedPaths = {
+  variable: 'A JSON path has no variables here. Write the values into the path.',
+  repeated: 'A JSON path has "**" at most once.',
+} as const;
 
 /** Whether `is` asks for values. @param name What it is asked of. */
 export function planNullTest(input: Input, name: string): boolean {
@@ -37,6 +63,7 @@ export function planNullTest(input: Input, name: string): boolean {
 }
 
 function nameOf(expression: Expression): string {
+  if (expression.kind === 'json_part') return nameOf(expression.of);
   return expression.kind === 'count' ? 'count' : (expression.column.fieldName ?? expression.column.name);
 }
 

@@ -64,7 +64,7 @@ function isCount({ field }: Entries[number]): boolean {
 function planOperators(planner: Planner, expression: Expression, operators: Input): readonly Condition[] {
   return operators.fields().map(({ field, input }) => {
     spend(planner.budget, 'inputs');
-    return planOperator(planner.budget, expression, field, input);
+    return planOperator({ budget: planner.budget, negated: false }, expression, field, input);
   });
 }
 

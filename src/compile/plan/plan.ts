@@ -5,7 +5,7 @@
  * `key` is always a response key: a GraphQL name, so letters, digits and underscores.
  */
 import type { Column, EnumType, Oid, Relationship, Routine, RoutineArgument, Table } from '../../model/model.ts';
-import type { AggregateFunction } from '../../schema/origin.ts';
+import type { AggregateFunction, JsonReading } from '../../schema/origin.ts';
 import type { PublicError } from '../../shared/errors.ts';
 import type { Slot } from './slot.ts';
 
@@ -43,8 +43,8 @@ export interface ObjectPlan {
 export type ValuePlan =
   | Typename
   | { readonly kind: 'introspection' }
-  /** A column of the current row. */
-  | { readonly kind: 'column'; readonly column: Column }
+  /** A column of the current row, or the part of it at a path. */
+  | { readonly kind: 'column'; readonly column: Column; readonly at: Slot | null }
   | { readonly kind: 'node_id'; readonly table: Table }
   /** A routine's scalar, list, record or void. */
   | { readonly kind: 'call'; readonly call: CallPlan }
@@ -178,11 +178,21 @@ export type GroupEntry = AggregateEntry | Keyed<{ readonly kind: 'keys'; readonl
 export type GroupKeyEntry = Keyed<Typename | { readonly kind: 'key'; readonly index: number | null }>;
 
 /** A value that is computed of the current row, or of the rows of a group. */
-export type Expression =
-  | { readonly kind: 'column'; readonly column: Column }
+export type Expression = { readonly kind: 'column'; readonly column: Column } | JsonPart | GroupExpression;
+
+/** A value that is computed of the rows of a group. */
+export type GroupExpression =
   | { readonly kind: 'count' }
   | { readonly kind: 'distinct_count'; readonly column: Column }
   | { readonly kind: 'aggregate'; readonly function: AggregateFunction; readonly column: Column };
+
+/** The part of a JSON value at a path. One that is no number cannot be read as a number (condition `json_type`). */
+export interface JsonPart {
+  readonly kind: 'json_part';
+  readonly of: Expression;
+  readonly path: Slot;
+  readonly as: JsonReading;
+}
 
 /** A filter, ready to print. Empty conjunctions do not occur: they are null one level up. */
 export type Condition =
@@ -190,8 +200,17 @@ export type Condition =
   | { readonly kind: 'not'; readonly item: Condition }
   /** Unknown counts as true. */
   | { readonly kind: 'not_true'; readonly item: Condition }
+  /** False where it is unknown of a value that is there. */
+  | { readonly kind: 'known'; readonly item: Condition; readonly of: Expression }
   | { readonly kind: 'constant'; readonly value: boolean }
   | Comparison
+  /** The part of a JSON value is of a type, and meets the condition. */
+  | {
+      readonly kind: 'json_type';
+      readonly part: JsonPart;
+      readonly type: 'number' | 'boolean';
+      readonly item: Condition;
+    }
   | { readonly kind: 'null_test'; readonly expression: Expression; readonly negated: boolean }
   /** There is a related row that meets the condition, where one is given. */
   | { readonly kind: 'exists'; readonly related: RelatedRows }
@@ -229,7 +248,7 @@ export const mostCounted = 1000;
 /** Filter operators that compare a value with one operand. */
 export type ComparisonOperator =
   | 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'startsWith' | 'like' | 'ilike' | 'regex' | 'iregex'
-  | 'contains' | 'containedBy' | 'overlaps'; // biome-ignore format: a table of names
+  | 'contains' | 'containedBy' | 'overlaps' | 'hasKey' | 'hasAllKeys' | 'hasAnyKey' | 'findsPath' | 'meetsPath'; // biome-ignore format: a table of names
 
 /** A root field of a mutation that writes a table. */
 export interface WritePlan {

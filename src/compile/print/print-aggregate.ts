@@ -4,7 +4,7 @@
  * Numeric results are JSON numbers: whole ones exact, fractional ones as double precision.
  */
 import { comparedAs } from '../../model/model.ts';
-import type { AggregateEntry, ColumnAggregate, Expression } from '../plan/plan.ts';
+import type { AggregateEntry, ColumnAggregate, GroupExpression } from '../plan/plan.ts';
 import { where } from './print-condition.ts';
 import { printAggregated } from './print-expression.ts';
 import { type Member, printEntries, printObject } from './print-object.ts';
@@ -34,12 +34,12 @@ export class Computed {
   }
 
   /** What is computed, as it is seen around the select. */
-  compute(expression: Exclude<Expression, { kind: 'column' }>): Sql {
+  compute(expression: GroupExpression): Sql {
     return this.add(idOf(expression), printAggregated(expression, this.#row));
   }
 
   /** The place in the select of what is computed, from 1. */
-  place(expression: Exclude<Expression, { kind: 'column' }>): number {
+  place(expression: GroupExpression): number {
     this.compute(expression);
     return [...this.#columns.keys()].indexOf(idOf(expression)) + 1;
   }
@@ -68,7 +68,7 @@ export class Computed {
   }
 }
 
-function idOf(expression: Exclude<Expression, { kind: 'column' }>): string {
+function idOf(expression: GroupExpression): string {
   switch (expression.kind) {
     case 'count':
       return 'n';

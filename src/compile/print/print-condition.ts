@@ -27,7 +27,7 @@ import {
 } from './print-operator.ts';
 import { directRow, type Names, type Row } from './print-row.ts';
 import { tableName } from './printer.ts';
-import { builtin, ident, integer, join, param, type Sql, sql } from './sql.ts';
+import { builtin, ident, integer, join, literal, param, type Sql, sql } from './sql.ts';
 
 /** Conditions joined by `and`; null without any. */
 export function conjunction(conditions: readonly (Sql | null)[]): Sql | null {
@@ -52,6 +52,16 @@ export function printCondition(names: Names, condition: Condition, row: Row): Sq
       return sql`(not ${printCondition(names, condition.item, row)})`;
     case 'not_true':
       return sql`(${printCondition(names, condition.item, row)} is not true)`;
+    case 'known': {
+      const isThere = sql`${printExpression(condition.of, row)} is not null`;
+      return sql`coalesce(${printCondition(names, condition.item, row)}, case when ${isThere} then false end)`;
+    }
+    case 'json_type': {
+      const found = sql`pg_catalog.jsonb_typeof(${printExpression({ ...condition.part, as: 'json' }, row)})`;
+      const isSuch = sql`${found} operator(pg_catalog.=) ${literal(condition.type)}`;
+      // A condition beside it could be asked first, and could then not read the part.
+      return sql`(case when ${isSuch} then ${printCondition(names, condition.item, row)} else false end)`;
+    }
     case 'constant':
       return condition.value ? sql`true` : sql`false`;
     case 'null_test': {
@@ -166,6 +176,11 @@ const comparisons = {
   contains: (operands) => sql`${operands.left} operator(pg_catalog.@>) ${right(operands)}`,
   containedBy: (operands) => sql`${operands.left} operator(pg_catalog.<@) ${right(operands)}`,
   overlaps: (operands) => sql`${operands.left} operator(pg_catalog.&&) ${right(operands)}`,
+  hasKey: ({ left, slot }) => sql`${left} operator(pg_catalog.?) ${param(slot, builtin.text)}`,
+  hasAllKeys: ({ left, slot }) => sql`${left} operator(pg_catalog.?&) ${param(slot, builtin.text, { array: true })}`,
+  hasAnyKey: ({ left, slot }) => sql`${left} operator(pg_catalog.?|) ${param(slot, builtin.text, { array: true })}`,
+  findsPath: ({ left, slot }) => sql`${left} operator(pg_catalog.@?) ${param(slot, builtin.jsonpath)}`,
+  meetsPath: ({ left, slot }) => sql`${left} operator(pg_catalog.@@) ${param(slot, builtin.jsonpath)}`,
 } satisfies Record<ComparisonOperator, (operands: Operands) => Sql>;
 
 function right({ type, slot }: Operands): Sql {

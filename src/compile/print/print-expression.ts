@@ -2,11 +2,12 @@
  * Prints values that are computed of the current row, or of a group of rows.
  */
 import { type Column, comparedAs, type SqlType } from '../../model/model.ts';
-import type { AggregateFunction } from '../../schema/origin.ts';
-import type { Expression } from '../plan/plan.ts';
+import type { AggregateFunction, JsonReading } from '../../schema/origin.ts';
+import type { Expression, GroupExpression, JsonPart } from '../plan/plan.ts';
 import { printOperand } from './print-operator.ts';
+import { printJsonText } from './print-output.ts';
 import type { Row } from './print-row.ts';
-import { builtin, ident, type Sql, sql } from './sql.ts';
+import { builtin, ident, param, type Sql, sql, typeName } from './sql.ts';
 
 /** The value of an expression over a row, or over the rows of a group that are in scope under it. */
 export function printExpression(expression: Expression, row: Row): Sql {
@@ -24,6 +25,8 @@ export function printExpression(expression: Expression, row: Row): Sql {
         ? sql`${value}::pg_catalog.text::pg_catalog.numeric`
         : sql`${value}::pg_catalog.numeric`;
     }
+    case 'json_part':
+      return printJsonPart(expression, row);
   }
 }
 
@@ -34,9 +37,25 @@ export function typeOf(expression: Expression): SqlType {
       return expression.column.cast;
     case 'aggregate':
       return isSummed(expression.function) ? builtin.numeric : expression.column.cast;
+    case 'json_part':
+      return readings[expression.as];
     default:
       return builtin.int8;
   }
+}
+
+const readings = {
+  text: builtin.text,
+  number: builtin.numeric,
+  boolean: builtin.bool,
+  json: builtin.jsonb,
+} satisfies Record<JsonReading, SqlType>;
+
+function printJsonPart({ of, path, as }: JsonPart, row: Row): Sql {
+  const [value, keys] = [printExpression(of, row), param(path, builtin.text, { array: true })];
+  if (as === 'text') return printJsonText(value, keys);
+  const part = sql`(${value} operator(pg_catalog.#>) ${keys})`;
+  return as === 'json' ? part : sql`${part}::${typeName(readings[as])}`;
 }
 
 // Sums are of many types, all of which are numbers.
@@ -45,12 +64,12 @@ function isSummed(name: AggregateFunction): boolean {
 }
 
 /** What is computed of the rows in scope, as PostgreSQL has it. */
-export function printAggregated(expression: Exclude<Expression, { kind: 'column' }>, row: Row): Sql {
+export function printAggregated(expression: GroupExpression, row: Row): Sql {
   const value = printFunction(expression, row);
   return row.counted ? sql`${value} filter (where ${row.counted})` : value;
 }
 
-function printFunction(expression: Exclude<Expression, { kind: 'column' }>, row: Row): Sql {
+function printFunction(expression: GroupExpression, row: Row): Sql {
   switch (expression.kind) {
     case 'count':
       return sql`pg_catalog.count(*)`;

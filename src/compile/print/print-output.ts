@@ -33,13 +33,17 @@ function printScalar(value: Sql, scalar: ScalarName): Sql {
     case 'BigFloat':
       return sql`${value}::pg_catalog.text`;
     case 'JSON':
-      // The text at the root path: a JSON string loses its quotes, JSON null is SQL null.
-      return sql`(${value} operator(pg_catalog.#>>) '{}')`;
+      return printJsonText(value, sql`'{}'`);
     case 'Opaque':
       return sql`pg_catalog.to_jsonb(${value})`;
     default:
       return value;
   }
+}
+
+/** The text of a JSON value at a path: a JSON string loses its quotes, JSON null is SQL null. */
+export function printJsonText(value: Sql, path: Sql): Sql {
+  return sql`(${value} operator(pg_catalog.#>>) ${path})`;
 }
 
 function printEnum(value: Sql, type: EnumType): Sql {

@@ -6,7 +6,7 @@ import type { CallPlan, Entry, ObjectPlan, RowSource } from '../plan/plan.ts';
 import { printJoin, printKey, where } from './print-condition.ts';
 import { printConnection } from './print-connection.ts';
 import { printObject } from './print-object.ts';
-import { isReadTwice, printNodeId, printOutput } from './print-output.ts';
+import { isReadTwice, printJsonText, printNodeId, printOutput } from './print-output.ts';
 import { directRow, type Row } from './print-row.ts';
 import { current, type PrintedValue, type Printer, printCall, printMembers, tableName } from './printer.ts';
 import { builtin, ident, param, type Sql, sql } from './sql.ts';
@@ -17,7 +17,9 @@ export function printValue(printer: Printer, value: PrintedValue, row: Row | nul
     case 'introspection':
       return param({ kind: 'introspection', responseKey: (value as Entry).key }, builtin.json);
     case 'column':
-      return printOutput(current(row).column(value.column), value.column.type!, printer.enums);
+      return value.at === null
+        ? printOutput(current(row).column(value.column), value.column.type!, printer.enums)
+        : printJsonText(current(row).column(value.column), param(value.at, builtin.text, { array: true }));
     case 'node_id':
       return printNodeId(value.table, current(row));
     case 'call':

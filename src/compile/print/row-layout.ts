@@ -87,9 +87,10 @@ type RowPart = Exclude<RowPiece, string>;
 
 function valuePiece(context: RowContext, value: PrintedValue): RowPart {
   const { printer, row, selection, isRow } = context;
-  if (value.kind === 'column') return { kind: 'column', ...columnIn(context, value.column) };
+  if (value.kind === 'column' && value.at === null) return { kind: 'column', ...columnIn(context, value.column) };
   const printed = printer.printValue(printer, value, row);
   if (value.kind === 'node_id') return { kind: 'column', index: selection.add('node_id', printed), form: 'text' };
+  if (value.kind === 'column') return { kind: 'column', index: selection.add(null, printed), form: 'text' };
   const json = sql`pg_catalog.to_json(${printed})`;
   const called = isRow === null ? json : sql`case when ${isRow} then ${json} end`;
   return { kind: 'column', index: selection.add(null, called), form: 'json' };
@@ -123,7 +124,7 @@ function columnIn(context: RowContext, column: Column): AnswerColumn {
   const { printer, row, selection } = context;
   if (isJson(type)) return jsonColumn(context, column);
   // Enums and JSON scalars are strings, under another text than the column's own.
-  const text = printer.printValue(printer, { kind: 'column', column }, row);
+  const text = printer.printValue(printer, { kind: 'column', column, at: null }, row);
   return { index: selection.add(`text ${column.number}`, text), form: 'text' };
 }
 
@@ -133,7 +134,7 @@ function isJson(type: ValueType): boolean {
 }
 
 function jsonColumn({ printer, row, selection }: RowContext, column: Column): AnswerColumn {
-  const value = printer.printValue(printer, { kind: 'column', column }, row);
+  const value = printer.printValue(printer, { kind: 'column', column, at: null }, row);
   return { index: selection.add(`json ${column.number}`, sql`pg_catalog.to_json(${value})`), form: 'json' };
 }
 

@@ -140,6 +140,8 @@ export const printSql = Sql.print;
 export const builtin = {
   text: builtinType('text', '25'),
   json: builtinType('json', '114'),
+  jsonb: builtinType('jsonb', '3802'),
+  jsonpath: builtinType('jsonpath', '4072'),
   int8: builtinType('int8', '20'),
   numeric: builtinType('numeric', '1700'),
   bool: builtinType('bool', '16'),

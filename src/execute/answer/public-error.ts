@@ -28,6 +28,8 @@ export interface ErrorScope {
   readonly keys: readonly (string | null)[];
   /** The input whose value a message of this main step cites (cited-input.ts), null where that is not known. */
   readonly citedInput: (step: number, message: string) => string | null;
+  /** The only input whose value has a language of its own, null without one. */
+  readonly parsedInput: string | null;
 }
 
 /** One member of `errors` in a response. */
@@ -163,7 +165,8 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
     const hint = scope.showHints && { hint: primary };
     return new PublicError(code, neutral, { ...place, sqlstate, cause: error, extensions: { id }, ...hint });
   }
-  const input = code === 'BAD_USER_INPUT' ? scope.citedInput(error.step, primary) : null;
+  const parsed = error.inValue ? scope.parsedInput : null;
+  const input = code === 'BAD_USER_INPUT' ? (scope.citedInput(error.step, primary) ?? parsed) : null;
   const hint = code === 'RAISED' ? error.hint : (ownHints[sqlstate] ?? null);
   return new PublicError(code, primary, {
     ...place,
@@ -222,9 +225,13 @@ function fromSettings(error: DatabaseError, scope: ErrorScope): PublicError {
  * The code of an error whose message passes through; null for those that are masked. What an author raises on purpose passes under any
  * state but those of internal errors (class XX).
  */
-function passingCode({ sqlstate, raised }: Pick<DatabaseError, 'sqlstate' | 'raised'>): Code | null {
+function passingCode({
+  sqlstate,
+  raised,
+  inValue,
+}: Pick<DatabaseError, 'sqlstate' | 'raised' | 'inValue'>): Code | null {
   const state = sqlstate ?? '';
-  if (state.startsWith('22')) return 'BAD_USER_INPUT';
+  if (inValue || state.startsWith('22')) return 'BAD_USER_INPUT';
   if (state.startsWith('23')) return 'CONSTRAINT_VIOLATION';
   return passingStates[state] ?? (raised && !state.startsWith('XX') ? 'RAISED' : null);
 }
@@ -246,8 +253,8 @@ const passingStates: Readonly<Record<string, Code>> = {
 };
 
 /** Detail and hint are the author's: not those of errors that PostgreSQL makes, whose detail shows values. */
-function isRaised({ sqlstate, raised }: DatabaseError): boolean {
-  return sqlstate === 'P0001' || (raised && passingCode({ sqlstate, raised }) === 'RAISED');
+function isRaised(error: DatabaseError): boolean {
+  return error.sqlstate === 'P0001' || (error.raised && passingCode(error) === 'RAISED');
 }
 
 function visibleNames(error: DatabaseError, model: Model | null): Record<string, string> {

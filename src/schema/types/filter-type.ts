@@ -2,11 +2,13 @@
  * The filter input of a table: its filterable columns, the global id, the boolean operators and its relationships (docs/filters.md).
  */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
+import { isJson } from '../../model/columns.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
 import { typed } from '../origin.ts';
 import { addedInput, type SchemaContext } from '../schema-context.ts';
+import { jsonFilterOf } from './json-filter-types.ts';
 import { nodeIdName } from './object-type.ts';
 import { filterNameOf } from './value-type.ts';
 
@@ -20,7 +22,12 @@ export function buildFilterType(context: SchemaContext, table: Table): GraphQLIn
       const columns = columnEntries(context, table);
       const taken = new Set(columns.map(([name]) => name));
       const operators = operatorEntries(context, type).filter(([name]) => !taken.has(name));
-      return fieldMap([...columns, ...operators, ...relationshipEntries(context, table)]);
+      return fieldMap([
+        ...columns,
+        ...operators,
+        ...relationshipEntries(context, table),
+        ...jsonEntries(context, table),
+      ]);
     },
   });
   return type;
@@ -30,8 +37,18 @@ function columnEntries(context: SchemaContext, table: Table): Entry[] {
   return table.columns.flatMap((column): Entry[] => {
     const name = column.fieldName;
     if (!column.filterable || name === null || column.type === null || name === nodeIdName) return [];
+    if (isJson(column.type)) return [];
     const type = context.types.input(filterNameOf(context, column.type));
     return [[name, type && typed(type, { kind: 'column', column })]];
+  });
+}
+
+/** Of columns that an extension alone filters by. */
+function jsonEntries(context: SchemaContext, table: Table): Entry[] {
+  return table.columns.flatMap((column): Entry[] => {
+    if (!column.filterable || column.fieldName === null || !isJson(column.type)) return [];
+    const type = jsonFilterOf(context, column);
+    return type === null ? [] : [[column.fieldName, typed(type, { kind: 'column', column })]];
   });
 }
 

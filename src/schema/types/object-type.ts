@@ -1,7 +1,8 @@
 /**
  * The object type of a table: its rows as a graph, each with a global id.
  */
-import { type GraphQLFieldConfig, GraphQLInterfaceType, GraphQLNonNull, GraphQLObjectType } from 'graphql';
+import { type GraphQLFieldConfig, GraphQLInterfaceType, GraphQLList, GraphQLNonNull, GraphQLObjectType } from 'graphql';
+import { isJson } from '../../model/columns.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Relationship, Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
@@ -39,13 +40,17 @@ export function buildObjectType(context: SchemaContext, table: Table): GraphQLOb
   });
 }
 
+const pathType = new GraphQLList(new GraphQLNonNull(scalarTypes.String));
+
 function columns(context: SchemaContext, table: Table): Entry[] {
+  const takesPath = context.offers(table.namespace, 'json_filters');
   return table.columns.flatMap((column): Entry[] => {
     if (!column.readable || column.fieldName === null || column.type === null) return [];
     const type = valueType(context, column.type);
     if (type === null) return [[column.fieldName, null]];
     const field = typed(column.neverNull ? new GraphQLNonNull(type) : type, { kind: 'column', column });
-    return [[column.fieldName, { ...field, description: column.description }]];
+    const args = takesPath && isJson(column.type) && { args: { at: typed(pathType, { kind: 'json_at' }) } };
+    return [[column.fieldName, { ...field, ...args, description: column.description }]];
   });
 }
 

@@ -1,0 +1,65 @@
+/**
+ * Plans the filter of a JSON value, and of its parts at any depth.
+ *
+ * Refuses JSON paths that would take too much (json-path.ts), and what operators refuse (plan-operator.ts).
+ */
+import { inputFieldOrigin, type JsonReading } from '../../schema/origin.ts';
+import { invariant } from '../../shared/invariant.ts';
+import { type Input, RequestRefusal } from './input.ts';
+import type { Condition, Expression, JsonPart } from './plan.ts';
+import { spend } from './plan-budget.ts';
+import { combine, type OperatorPlace, planOperator } from './plan-operator.ts';
+
+/** Where a filter of a value stands. */
+interface ValuePlace extends OperatorPlace {
+  /** Filters around it, from 1. */
+  readonly level: number;
+}
+
+/** The condition that a `JSONFilter` puts on a value; null where it asks nothing. */
+export function planJson(at: ValuePlace, value: Expression, filter: Input): Condition | null {
+  const conditions = filter.fields().map(({ field, input }) => {
+    spend(at.budget, 'inputs', at.level);
+    const origin = inputFieldOrigin(field);
+    if (origin.kind === 'json_parts') return input.state() === 'value' ? planParts(at, value, input) : null;
+    return planOperator(at, value, field, input);
+  });
+  return combineGiven(conditions);
+}
+
+function planParts(at: ValuePlace, value: Expression, parts: Input): Condition | null {
+  const below = { ...at, level: at.level + 1 };
+  return combineGiven([...parts.items()].map((part) => planPart(below, value, part)));
+}
+
+function planPart(at: ValuePlace, of: Expression, part: Input): Condition | null {
+  spend(at.budget, 'inputs', at.level);
+  const fields = part.fields();
+  const path = fields.find(({ field }) => inputFieldOrigin(field).kind === 'json_path');
+  if (path?.input.state() !== 'value') throw new RequestRefusal('BAD_USER_INPUT', `"${part.place()}" has no path.`);
+  const keys = path.input.listSlot();
+  const conditions = fields.map(({ field, input }) => {
+    if (field === path.field) return null;
+    spend(at.budget, 'inputs', at.level);
+    const origin = inputFieldOrigin(field);
+    const read = (as: JsonReading): JsonPart => ({ kind: 'json_part', of, path: keys, as });
+    // The text of JSON null is null, like that of a part that is absent.
+    if (origin.kind === 'operator') return planOperator(at, read('text'), field, input);
+    invariant(origin.kind === 'json_part', 'filters of parts hold a path and readings');
+    return input.state() === 'value' ? planReading(at, read(origin.as), input) : null;
+  });
+  return combineGiven(conditions);
+}
+
+function planReading(at: ValuePlace, part: JsonPart, filter: Input): Condition | null {
+  if (part.as === 'json') return planJson({ ...at, level: at.level + 1 }, part, filter);
+  const item = combineGiven(filter.fields().map(({ field, input }) => planOperator(at, part, field, input)));
+  return item === null || part.as === 'text' ? item : { kind: 'json_type', part, type: part.as, item };
+}
+
+function combineGiven(conditions: readonly (Condition | null)[]): Condition | null {
+  return combine(
+    'and',
+    conditions.filter((condition) => condition !== null),
+  );
+}

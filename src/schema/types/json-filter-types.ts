@@ -1,0 +1,65 @@
+/**
+ * The filter inputs over JSON columns: `jsonb` can be looked into, `json` is there or not (docs/filters.md).
+ */
+import { type GraphQLInputFieldConfigMap, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
+import { hasJsonFilter } from '../../model/added-names.ts';
+import { type Column, comparedAs, type SharedType, type Table } from '../../model/model.ts';
+import { describesAnything } from '../describe-type.ts';
+import { type FilterOperator, typed } from '../origin.ts';
+import { type SchemaContext, sharedInput } from '../schema-context.ts';
+import { filterIsType, scalarFilterName } from './operator-filters.ts';
+import { scalarTypes } from './scalars.ts';
+
+const { JSON: JSONType, String: StringType } = scalarTypes;
+const texts = new GraphQLList(new GraphQLNonNull(StringType));
+const [filterName, partName, isName] = [scalarFilterName('JSON'), 'JSONPathFilter', 'JSONIsFilter'] as const;
+
+/** Announces the types, as far as the schema has them. */
+export function defineJsonFilterTypes(context: SchemaContext, tables: readonly Table[]): void {
+  const { model, types } = context;
+  if (!tables.some(hasJsonFilter)) return;
+  const isDescribed = describesAnything(context);
+  const define = (name: string, of: string, fields: () => GraphQLInputFieldConfigMap) => {
+    const description = isDescribed ? `Conditions on ${of}.` : null;
+    types.define(name, () => new GraphQLInputObjectType({ name, description, fields }));
+  };
+  const isFree = (name: SharedType) => model.addedTypes.includes(name);
+  define(filterName, 'jsonb values', () => filterFields(context));
+  if (isFree(partName)) define(partName, 'the part of a jsonb value at a path', () => partFields(context));
+  if (isFree(isName)) define(isName, 'json values', () => ({ is: operator(filterIsType, 'is') }));
+}
+
+/** The filter input of a JSON column, null where it has none. */
+export function jsonFilterOf(context: SchemaContext, { cast }: Column): GraphQLInputObjectType | null {
+  return comparedAs(cast).name === 'jsonb' ? context.types.input(filterName) : sharedInput(context, isName);
+}
+
+function operator<T extends Parameters<typeof typed>[0]>(type: T, name: FilterOperator) {
+  return typed(type, { kind: 'operator', operator: name });
+}
+
+function filterFields(context: SchemaContext): GraphQLInputFieldConfigMap {
+  const part = sharedInput(context, partName);
+  return {
+    contains: operator(JSONType, 'contains'),
+    containedBy: operator(JSONType, 'containedBy'),
+    eq: operator(JSONType, 'eq'),
+    is: operator(filterIsType, 'is'),
+    hasKey: operator(StringType, 'hasKey'),
+    hasAllKeys: operator(texts, 'hasAllKeys'),
+    hasAnyKey: operator(texts, 'hasAnyKey'),
+    matches: operator(StringType, 'matches'),
+    ...(part && { at: typed(new GraphQLList(new GraphQLNonNull(part)), { kind: 'json_parts' }) }),
+  };
+}
+
+function partFields({ types }: SchemaContext): GraphQLInputFieldConfigMap {
+  return {
+    path: typed(new GraphQLNonNull(texts), { kind: 'json_path' }),
+    text: typed(types.input(scalarFilterName('String'))!, { kind: 'json_part', as: 'text' }),
+    number: typed(types.input(scalarFilterName('BigFloat'))!, { kind: 'json_part', as: 'number' }),
+    boolean: typed(types.input(scalarFilterName('Boolean'))!, { kind: 'json_part', as: 'boolean' }),
+    json: typed(types.input(filterName)!, { kind: 'json_part', as: 'json' }),
+    is: operator(filterIsType, 'is'),
+  };
+}
