@@ -2,8 +2,9 @@
 --
 -- $1: json with schemas (array) and, to have only the tables that they reach, roles (array; those
 -- that pass row security anyway do not count). Views run with the rights of their owner unless they say otherwise.
--- One row per table: schema, name and kind (of pg_class), why, fix (a statement, null where there is none), roles that
--- reach it (quoted, separated by commas; null where none were asked for).
+-- One row per table: schema, name and kind (of pg_class), why, fix (a statement, null where there is none), policy (a statement that
+-- lets them read all after the fix, null where it hides nothing), roles that reach it (quoted, separated by commas; null where none
+-- were asked for).
 select n.nspname as schema, c.relname as table, c.relkind as kind,
   pg_catalog.format('%I.%I', n.nspname, c.relname) as name,
   case c.relkind
@@ -17,6 +18,8 @@ select n.nspname as schema, c.relname as table, c.relkind as kind,
       then pg_catalog.format('alter view %I.%I set (security_invoker = true)', n.nspname, c.relname)
     when c.relkind in ('m', 'f') and r.list is not null
       then pg_catalog.format('revoke all on %I.%I from public, %s', n.nspname, c.relname, r.list) end as fix,
+  case when c.relkind in ('r', 'p') and not c.relispartition
+    then pg_catalog.format('create policy read_all on %I.%I for select to %s using (true)', n.nspname, c.relname, r.list) end as policy,
   r.list as roles
 from pg_catalog.pg_class c
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace

@@ -104,6 +104,16 @@ describe('a trading company', () => {
     );
   });
 
+  test('of two keys that seem to mean one, the first gets its name, and the other stays', async () => {
+    await database.query(`comment on table log is '@graphql({"nmae": "Entry", "Name": "Line"})'`);
+    const typos = (await findings(database)).filter(
+      ({ check, object }) => check === 'directive_key' && object === 'public.log',
+    );
+    const fix = `comment on table public.log is '@graphql({"Name":"Line","name":"Entry"})';`;
+    expect(typos.map((finding) => finding.fix)).toEqual([fix, null]);
+    await database.query('comment on table log is null');
+  });
+
   test('a key that every JavaScript object has is unknown all the same', async () => {
     await database.query(`comment on table log is '@graphql({"constructor": 1})'`);
     const [typo] = (await findings(database, '--only', 'directive_key')).filter(
@@ -128,7 +138,13 @@ comment on constraint customer_shipping_address_id_fkey on public.customer is '@
     const ofPartitions = found.filter(({ object }) => object?.startsWith('public.payment'));
     const [open, ...others] = ofPartitions.filter(({ check }) => check === 'row_security_off');
     expect(others).toEqual([]);
-    expect(open?.fix?.split('\n')).toHaveLength(4);
+    expect(open?.object).toBe('public.payment');
+    expect(open?.message).toMatch(
+      /^Row security does not protect public\.payment \(.* The same is true of its 3 partitions\.$/,
+    );
+    expect(open?.fix?.split('\n').filter((line) => !line.startsWith('--'))).toHaveLength(4);
+    expect(open?.fix).toContain('-- create policy read_all on public.payment for select to anon using (true);');
+    expect(open?.fix).not.toContain('read_all on public.payment_2023');
     expect(found.filter(({ message }) => message.includes('touch'))).toEqual([]);
     expect(found.filter(({ message }) => message.includes('public.describe'))).toHaveLength(1);
   });
@@ -195,6 +211,43 @@ test.each(['check-trading.sql', 'check-warehouse.sql'])(
     expect(tried.size).toBeGreaterThan(2);
   },
 );
+
+describe('a database of which the roles reach little', () => {
+  let database: TestDatabase;
+  let out: string;
+  beforeAll(async () => {
+    const tables = Array.from(
+      { length: 40 },
+      (_, number) => `create table "a ${number}" (id int primary key, up int references "a 0" (id));`,
+    );
+    database = await createDatabase(`
+      ${tables.join('\n').replace('references "a 0" (id)', '')}
+      create table "z order" (id int primary key, up int references "a 1" (id));
+      ${[1, 2, 3, 4].map((number) => `create table "z ${number}" (id int primary key);`).join('\n')}
+      grant usage on schema public to anon;
+      grant select on "z order", "z 1", "z 2", "z 3", "z 4" to anon;
+    `);
+    ({ out } = await runCommand(['check'], { env: { DATABASE_URL: database.urlAs('authenticator', 'test') } }));
+  });
+
+  const linesOf = (kind: string) => {
+    const [, part = ''] = out.split(new RegExp(`^warning  ${kind} \\(\\d+\\)$`, 'm'));
+    return part.split('\n\n')[0]!;
+  };
+
+  test('what they reach comes first of its kind', () => {
+    expect(linesOf('foreign_key_unindexed')).toMatch(/^\n {2}The foreign key "z order_up_fkey"/);
+    expect(linesOf('foreign_key_unindexed')).toContain('… and 37 more');
+  });
+
+  test('all that they reach and the API leaves out is listed, however long the report is', () => {
+    const shown = linesOf('left_out').match(/public\."[az] \w+"(?= )/g);
+    expect(shown).toEqual(
+      expect.arrayContaining(['public."z order"', 'public."z 1"', 'public."z 2"', 'public."z 3"', 'public."z 4"']),
+    );
+    expect(linesOf('left_out')).toContain('… and 40 more: pgreflect check --only left_out');
+  });
+});
 
 test('a database of 173 relations is at most two screens', async () => {
   const database = await createDatabase(fixture('check-warehouse.sql'));

@@ -13,6 +13,14 @@ function checkAs(database: TestDatabase, args: readonly string[] = [], env: Read
   return runCommand(['check', ...args], { env: { DATABASE_URL: database.urlAs('authenticator', 'test'), ...env } });
 }
 
+/** What switches row security on, and says what follows. */
+const guarded = (table: string, roles: string) =>
+  [
+    `alter table ${table} enable row level security;`,
+    '-- From then on, callers see and write no row until a policy allows it. For a start, let them read all rows:',
+    `-- create policy read_all on ${table} for select to ${roles} using (true);`,
+  ].join('\n');
+
 describe('for people', () => {
   let database: TestDatabase;
   beforeAll(async () => {
@@ -30,7 +38,7 @@ describe('for people', () => {
   test('reports row security that is off, missing indexes and tables left out, each with the SQL that changes it', async () => {
     const { code, out } = await checkAs(database);
     expect(code).toBe(0);
-    expect(out).toContain('alter table public.post enable row level security;');
+    expect(out).toContain(guarded('public.post', 'anon').replaceAll(/^/gm, '      '));
     expect(out).not.toContain('alter table public.author enable');
     expect(out).not.toContain('alter table public.unread enable');
     expect(out).toContain('create index on public.post (author_id);');
@@ -228,19 +236,19 @@ describe('for programs, --format json: each finding goes away with the SQL that 
       check: 'row_security_off',
       object: 'public."Open ""Book"""',
       severity: 'warning',
-      fix: 'alter table public."Open ""Book""" enable row level security;',
+      fix: guarded('public."Open ""Book"""', 'anon, authenticated'),
     },
     {
       check: 'row_security_off',
       object: 'public.guest_book',
       severity: 'warning',
-      fix: 'alter table public.guest_book enable row level security;',
+      fix: guarded('public.guest_book', 'anon'),
     },
     {
       check: 'row_security_off',
       object: 'public.member_book',
       severity: 'warning',
-      fix: 'alter table public.member_book enable row level security;',
+      fix: guarded('public.member_book', 'authenticated'),
     },
     {
       check: 'row_security_off',

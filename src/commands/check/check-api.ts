@@ -11,6 +11,7 @@ import type { Model } from '../../model/model.ts';
 import { type Omission, pathIn } from '../../model/model-context.ts';
 import type { Findings } from '../startup-checks.ts';
 import { asStatement, type Finding } from './finding.ts';
+import { isPartOf } from './reached-objects.ts';
 
 /** What a start would refuse or warn of. */
 export function describeSetup({ problems, warnings }: Findings): readonly Finding[] {
@@ -99,10 +100,8 @@ export function ignoredByComments(catalog: Catalog): (finding: Finding) => boole
     const kinds = directive.kind === 'directive' ? directive.value.ignore : undefined;
     return Array.isArray(kinds) ? [{ path, kinds }] : [];
   });
-  const isOf = (object: string, path: string) =>
-    object === path || object.startsWith(`${path}.`) || object.startsWith(`${path}(`);
   return ({ check, object }) =>
-    object !== null && ignoring.some(({ path, kinds }) => kinds.includes(check) && isOf(object, path));
+    object !== null && ignoring.some(({ path, kinds }) => kinds.includes(check) && isPartOf(object, path));
 }
 
 /** Whether changes of the database are told or asked for. */

@@ -50,13 +50,15 @@ function findStrayKeys(catalog: Catalog, { place, object }: DirectiveHolder): re
   if (directive.kind !== 'directive') return [];
   const isDomain = place[0] === 'type' && catalog.type(place[1])?.typtype === 'd';
   const kinds: Readonly<Record<string, Kind>> = isDomain ? ofDomain : known[place[0]];
+  const taken = new Set(Object.keys(directive.value));
   return Object.entries(directive.value).flatMap(([key, value]): readonly Stray[] => {
     const message = `The comment directive of ${object}`;
     const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
     if (kind === undefined) {
       const nearest = nearestName(key, Object.keys(kinds)) ?? nearestName(toSnakeCase(key), Object.keys(kinds));
       const meant = nearest === null ? '' : ` Did you mean "${nearest}"?`;
-      const corrected = nearest !== null && !Object.hasOwn(directive.value, nearest);
+      const corrected = nearest !== null && !taken.has(nearest);
+      if (corrected) taken.add(nearest);
       const change = corrected ? { [key]: undefined, [nearest]: meantBy(kinds[nearest]!, value) } : null;
       const unknown = `${message} has the unknown key "${key}", which has no effect.${meant}`;
       return [{ check: 'directive_key', message: unknown, change }];

@@ -3,7 +3,8 @@
  * other rights. One check per function; the statements are in `sql/`.
  */
 
-import { type Check, type FindingKind, statementCheck } from './finding.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { asStatement, type Check, type FindingKind, statementCheck } from './finding.ts';
 
 /** Roles that row security does not bind: policies are no protection against them. */
 const findPassingRoles = statementCheck('check-passing-roles.sql', ({ role, name, why }) => ({
@@ -14,16 +15,20 @@ const findPassingRoles = statementCheck('check-passing-roles.sql', ({ role, name
 }));
 
 /** Tables, views and the like whose rows nothing guards, and the roles that reach them. */
-const findOpenTables = statementCheck(
-  'roles-open-tables.sql',
-  ({ kind, name, why, roles: reached }) => ({
+const findOpenTables: Check = async ({ tx, schemas, roles }) => {
+  const rows = await tx.query(loadSqlFile('roles-open-tables.sql'), [JSON.stringify({ schemas, roles })]);
+  return rows.map(({ kind, name, why, roles: reached, fix, policy }) => ({
     check: kind === 'v' ? 'view_runs_as_owner' : 'row_security_off',
     severity: 'warning',
     object: String(name),
     message: `Row security does not protect ${name} (${why}): ${reached} can access every row.`,
-  }),
-  ({ schemas, roles }) => [JSON.stringify({ schemas, roles })],
-);
+    fix: policy === null ? asStatement(fix) : `${asStatement(fix)}\n${emptied}\n-- ${policy};`,
+  }));
+};
+
+/** Which policy is right is for somebody to decide, but without any the table is empty for everybody. */
+const emptied =
+  '-- From then on, callers see and write no row until a policy allows it. For a start, let them read all rows:';
 
 /** What is wrong with a grant, after its words; by kind of sql/check-grants.sql. */
 const grantKinds: Readonly<Record<string, { readonly check: FindingKind; readonly why: string }>> = {

@@ -19,6 +19,7 @@ import { securityChecks } from './check-security.ts';
 import { speedChecks } from './check-speed.ts';
 import { type CheckScope, type Finding, findingKinds, type Severity } from './finding.ts';
 import { mergePartitions, readPartitions } from './partitions.ts';
+import { isAboutReached } from './reached-objects.ts';
 import { formats } from './report.ts';
 
 /** The command `pgreflect check`. */
@@ -67,7 +68,7 @@ async function runCheck(context: CommandContext): Promise<number> {
   const { schemas } = values;
   const allowedRoles = values.allowedRoles ?? usual;
   const roles = [...new Set([...usual, ...(allowedRoles === '*' ? [] : allowedRoles)])];
-  const findings = await withDatabase(databaseUrl, async (pool) => {
+  const { findings, isReached } = await withDatabase(databaseUrl, async (pool) => {
     const asked = { databaseUrl, schemas, anonRole, authenticatedRole, serviceRole, allowedRoles };
     const setup = await findProblems(pool, asked);
     const catalog = await readCatalog(pool, schemas);
@@ -76,16 +77,20 @@ async function runCheck(context: CommandContext): Promise<number> {
       roles: roles.filter((role) => role !== serviceRole),
     };
     const isIgnored = ignoredByComments(catalog);
-    return [
+    const found = [
       ...describeSetup(setup),
       ...checkDirectives(catalog),
       ...(await runChecks(pool, { scope, catalog, roles, extensions: values.extensions! })),
       ...checkTrigger(catalog),
     ].filter((finding) => !isIgnored(finding));
+    return { findings: found, isReached: isAboutReached(catalog, scope.roles) };
   });
   const chosen = findings.filter(({ check: kind }) => (only?.includes(kind) ?? true) && !ignored?.includes(kind));
-  const sorted = severities.flatMap((severity) => chosen.filter((finding) => finding.severity === severity));
-  context.print(print(sorted));
+  const [reached, others] = [chosen.filter(isReached), chosen.filter((finding) => !isReached(finding))];
+  const sorted = severities.flatMap((severity) =>
+    [...reached, ...others].filter((finding) => finding.severity === severity),
+  );
+  context.print(print(sorted, isReached));
   return sorted.some(({ severity }) => severity === 'error') ? 1 : 0;
 }
 

@@ -2,6 +2,7 @@
  * What `check` finds about the partitions of a table is said once, for the table.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { plural } from './check-api.ts';
 import type { Finding } from './finding.ts';
 
 /** The partitioned table of each partition in some schemas, both as SQL writes them; also for the table itself. */
@@ -30,14 +31,21 @@ export function mergePartitions(findings: readonly Finding[], roots: ReadonlyMap
     // Messages that differ by more than the name of the partition stay apart.
     return `${finding.check} ${finding.severity} ${root} ${finding.message.replaceAll(finding.object!, '')}`;
   });
-  return [...groups.values()].map(([first, ...others]) => {
-    const root = roots.get(first!.object ?? '');
-    if (root === undefined || others.length === 0) return first!;
+  return [...groups.values()].map((group) => {
+    const root = roots.get(group[0]!.object ?? '');
+    if (root === undefined || group.length === 1) return group[0]!;
+    const ofRoot = group.filter(({ object }) => object === root);
+    const ofPartitions = group.filter(({ object }) => object !== root);
+    const [first, ...others] = [...ofRoot, ...ofPartitions];
+    const more =
+      ofRoot.length > 0
+        ? `its ${plural(others.length, 'partition')}`
+        : `${others.length} more of the partitions of ${root}`;
     const fixes = [first!, ...others].map(({ fix }) => fix);
     return {
       ...first!,
       object: root,
-      message: `${first!.message} The same is true of ${others.length} partitions of ${root}.`,
+      message: `${first!.message} The same is true of ${more}.`,
       fix: fixes.includes(null) ? null : fixes.join('\n'),
     };
   });

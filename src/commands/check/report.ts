@@ -6,8 +6,11 @@ import { version } from '../../shared/version.ts';
 import { plural } from './check-api.ts';
 import type { Finding, Severity } from './finding.ts';
 
+/** @param isReached Whether a finding is about something that a caller reaches. */
+type Print = (findings: readonly Finding[], isReached: (finding: Finding) => boolean) => string;
+
 /** The values of `--format`. */
-export const formats: ReadonlyMap<string, (findings: readonly Finding[]) => string> = new Map([
+export const formats: ReadonlyMap<string, Print> = new Map<string, Print>([
   ['text', asText],
   ['json', asJson],
   ['sarif', asSarif],
@@ -19,10 +22,15 @@ const unprintable = '-- The fix contains control characters, see: pgreflect chec
 const shownOfAKind = 3;
 const many = 30;
 
-function asText(findings: readonly Finding[]): string {
+/** Who grants something expects it in the API, so what is missing of it is listed to this number. */
+const shownOfMissing = 20;
+
+function asText(findings: readonly Finding[], isReached: (finding: Finding) => boolean): string {
   const kinds = Map.groupBy(findings, ({ severity, check }) => `${severity.padEnd(7)}  ${check}`);
   const parts = [...kinds].map(([kind, all]) => {
-    const shown = findings.length > many && kinds.size > 1 ? all.slice(0, shownOfAKind) : all;
+    const missing = all.filter((finding) => finding.check === 'left_out' && isReached(finding)).length;
+    const limit = Math.max(shownOfAKind, Math.min(missing, shownOfMissing));
+    const shown = findings.length > many && kinds.size > 1 ? all.slice(0, limit) : all;
     const rest = all.length - shown.length;
     const more = `  … and ${rest} more: pgreflect check --only ${all[0]!.check}`;
     return [`${kind} (${all.length})`, ...shown.map(toLines), ...(rest > 0 ? [more] : []), ''].join('\n');
