@@ -1,7 +1,8 @@
 -- The statements that take the gateway's roles out of a database again, in order: policies, default privileges, privileges, roles.
 --
 -- $1: json with the names: anon, authenticated, service, login, auth. Rows as in roles.sql. Privileges that somebody granted to
--- these roles by hand are among those taken back, because a role with privileges cannot be dropped.
+-- these roles by hand are among those taken back, because a role with privileges cannot be dropped. A role that is still needed then,
+-- by what is not taken out here, is not dropped: it has no statement, and an advice that says what needs it.
 with wanted as (
   select w.position, w.name, r.oid
   from (values (1, $1::json ->> 'login'), (2, $1::json ->> 'anon'), (3, $1::json ->> 'authenticated'), (4, $1::json ->> 'service'),
@@ -18,14 +19,47 @@ namespace as (
   from pg_catalog.pg_namespace n
   where n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
 ),
-step (section, position, topic, statement, advice) as (
-  select 0, pg_catalog.row_number() over (order by n.nspname, c.relname), pg_catalog.format('policy of "%s" on %I.%I', p.polname, n.nspname, c.relname),
-    pg_catalog.format('drop policy %I on %I.%I', p.polname, n.nspname, c.relname),
-    null::text
+own_policy as (
+  select p.oid, p.polname, n.nspname, c.relname
   from pg_catalog.pg_policy p
   join pg_catalog.pg_class c on c.oid = p.polrelid
   join namespace n on n.oid = c.relnamespace and n.nspname in ('auth', 'pgreflect_queue')
   join wanted w on w.name = $1::json ->> 'auth' and p.polroles = array[w.oid]
+),
+needed (role, what) as (
+  select w.oid, case
+      when d.dbid not in (0, b.oid) then pg_catalog.format('used in database "%s"', o.datname)
+      else case d.deptype when 'o' then 'owner of ' when 'r' then 'target of ' else 'with privileges for ' end
+        || pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid) end
+  from wanted w
+  join pg_catalog.pg_shdepend d on d.refclassid = 'pg_catalog.pg_authid'::pg_catalog.regclass and d.refobjid = w.oid
+  join pg_catalog.pg_database b on b.datname = pg_catalog.current_database()
+  left join pg_catalog.pg_database o on o.oid = d.dbid
+  where not (d.dbid = b.oid and d.deptype = 'a' and case d.classid
+      when 'pg_catalog.pg_class'::pg_catalog.regclass then exists (
+        select from pg_catalog.pg_class c join namespace n on n.oid = c.relnamespace where c.oid = d.objid)
+      when 'pg_catalog.pg_proc'::pg_catalog.regclass then exists (
+        select from pg_catalog.pg_proc p join namespace n on n.oid = p.pronamespace where p.oid = d.objid)
+      when 'pg_catalog.pg_namespace'::pg_catalog.regclass then d.objid in (select n.oid from namespace n)
+      when 'pg_catalog.pg_default_acl'::pg_catalog.regclass then exists (
+        select from pg_catalog.pg_default_acl a join namespace n on n.oid = a.defaclnamespace
+        where a.oid = d.objid and a.defaclobjtype in ('r', 'S', 'f'))
+      else false end)
+    and not (d.dbid = b.oid and d.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass and exists (
+      select from own_policy p where p.oid = d.objid))
+  group by 1, 2
+),
+need (role, list) as (
+  select n.role, pg_catalog.string_agg(n.what, '; ' order by n.place) filter (where n.place <= 5)
+    || case when pg_catalog.max(n.place) > 5 then pg_catalog.format(' and %s more', pg_catalog.max(n.place) - 5) else '' end
+  from (select n.role, n.what, pg_catalog.row_number() over (partition by n.role order by n.what) as place from needed n) n
+  group by n.role
+),
+step (section, position, topic, statement, advice) as (
+  select 0, pg_catalog.row_number() over (order by p.nspname, p.relname), pg_catalog.format('policy of "%s" on %I.%I', p.polname, p.nspname, p.relname),
+    pg_catalog.format('drop policy %I on %I.%I', p.polname, p.nspname, p.relname),
+    null::text
+  from own_policy p
   union all
   select 1, pg_catalog.row_number() over (order by n.nspname, d.defaclobjtype, d.defaclrole),
     pg_catalog.format('privileges on new %s of schema "%s"', k.name, n.nspname),
@@ -71,7 +105,8 @@ step (section, position, topic, statement, advice) as (
   where exists (select from pg_catalog.aclexplode(n.nspacl) e where e.grantee = any (g.oids))
   union all
   select 6, w.position, pg_catalog.format('role "%s"', w.name),
-    case when w.oid is not null then pg_catalog.format('drop role %I', w.name) end, null
-  from wanted w
+    case when w.oid is not null and e.role is null then pg_catalog.format('drop role %I', w.name) end,
+    pg_catalog.format('The role "%s" stays, because it is: ', w.name) || e.list || pg_catalog.format('. When that has changed: drop role %I', w.name)
+  from wanted w left join need e on e.role = w.oid
 )
 select s.topic, s.statement, s.advice from step s order by s.section, s.position

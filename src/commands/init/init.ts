@@ -196,7 +196,8 @@ async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun)
 
 function printSteps(steps: readonly SetupStep[], context: CommandContext): void {
   for (const { topic, statement, advice } of steps) {
-    context.print(statement === null ? `-- already so: ${onOneLine(topic)}` : `${statement};`);
+    if (statement !== null) context.print(`${statement};`);
+    else if (advice === null) context.print(`-- already so: ${onOneLine(topic)}`);
     if (advice !== null) context.print(`-- ${onOneLine(advice)}`);
   }
 }
