@@ -50,6 +50,16 @@ test('nobody else is told a key: no token, an API key, a token that has ended', 
 test('GraphiQL asks an operator for no keys, also where they are made from the secret', async () => {
   await database.query('create table note (id int primary key, body text); grant select on note to anon');
   await database.query("insert into note values (1, 'seen by anon')");
+  await database.query('create table hidden (id int primary key, body text); grant select on hidden to service_role');
+  await database.query("insert into hidden values (1, 'seen by the service role')");
+  await database.query(`comment on schema public is '@graphql({"introspection": true})'`);
+  const evil = `<script>document.title = 'owned'</script><img src="x" onerror="document.title = 'owned'">
+    <iframe src="javascript:parent.document.title = 'owned'"></iframe> [Click](javascript:document.title='owned')`;
+  await database.query(
+    `comment on table hidden is e'@graphql({"description": ${JSON.stringify(evil).replaceAll("'", "''").replaceAll('\\', '\\\\')}})'`,
+  );
+  await database.query(`insert into auth.users (instance_id, id, aud, role, email, created_at) values
+    ('00000000-0000-0000-0000-000000000000', '5f9d8b1c-0000-4000-8000-000000000001', 'authenticated', 'authenticated', 'ann@x.test', now())`);
   const { token, managed } = await start(
     { scopes: ['project:operate'] },
     { anonKey: null, serviceKey: null, jwtSecret: secret },
@@ -62,11 +72,41 @@ test('GraphiQL asks an operator for no keys, also where they are made from the s
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.locator('.graphiql-container').waitFor();
   expect(await page.getByText('Project API keys').count()).toBe(0);
-  expect(await page.getByRole('radio', { name: 'Service' }).isDisabled()).toBe(true);
   const asked = () =>
     page.evaluate(
       () => performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/graphql/v1')).length,
     );
   await expect.poll(asked).toBeGreaterThan(0);
   await page.locator('.notice.fault').waitFor({ state: 'detached' });
+
+  const run = async (operation: string, answer: string) => {
+    await page.locator('.graphiql-query-editor .CodeMirror').click();
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.insertText(operation);
+    await page.getByRole('button', { name: /^Execute/ }).click();
+    await page.locator('.graphiql-response').getByText(answer).waitFor();
+  };
+  await page.getByRole('radio', { name: 'Service' }).check();
+  await run('{ hiddenCollection { edges { node { body } } } }', 'seen by the service role');
+  await page.getByRole('radio', { name: 'User' }).check();
+  await page.getByRole('combobox', { name: 'User' }).selectOption({ label: 'ann@x.test' });
+  await run('{ __typename }', 'Query');
+  // Whatever a script would find here ends with the access token.
+  const kept = await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie]));
+  expect(kept).toContain(token);
+  expect(kept).not.toMatch(/eyJ[\w-]+\.[\w-]+/);
+
+  await page.getByRole('radio', { name: 'Service' }).check();
+  await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+  const docs = page.locator('.graphiql-doc-explorer');
+  for (const type of ['Query', 'hiddenConnection', 'hiddenEdge', 'hidden'])
+    await docs
+      .locator('.graphiql-doc-explorer-type-name', { hasText: new RegExp(`^${type}$`) })
+      .first()
+      .click();
+  await docs.getByText('Click').first().waitFor();
+  const link = docs.locator('a', { hasText: 'Click' });
+  if ((await link.count()) > 0) await link.first().click();
+  expect(await docs.locator(':is(script, iframe, img)').count()).toBe(0);
+  expect(await page.title()).not.toBe('owned');
 });

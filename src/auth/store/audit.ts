@@ -16,6 +16,7 @@ const logTypes = {
   user_invited: 'team',
   user_deleted: 'team',
   user_impersonated: 'team',
+  service_role_used: 'team',
   access_token_created: 'token',
   access_token_revoked: 'token',
   token_revoked: 'token',

@@ -1,21 +1,48 @@
 /**
- * What only operators may ask, and only the studio does: the SQL and the plan of an operation, a token of a user, and
- * the end of their sessions.
+ * What only operators may ask, and only the studio does: operations as the service role, the SQL and the plan of an operation, who the
+ * users are, a token of a user, and the end of their sessions.
  *
  * All need an access token with the scope `project:operate`, which no token has unless somebody gave it one.
  */
 
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AuthError } from '../../auth/auth-error.ts';
-import { actAsUser, type OperatorToken, signOutUser } from '../../auth/requests/admin/act-as-user.ts';
+import { actAsService, actAsUser, type OperatorToken, signOutUser } from '../../auth/requests/admin/act-as-user.ts';
+import { listUsers } from '../../auth/requests/admin/admin-list-users.ts';
 import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import type { Operator } from '../../auth/store/audit.ts';
 import type { ExplainedStatement } from '../../execute/explain-operation.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json.ts';
 import { readAuthRequest } from '../auth/auth-request.ts';
+import { run, sendText, writeHead } from '../graphql/graphql-answer.ts';
 import { decodeText, readRequest } from '../graphql/read-request.ts';
+import { callerOf } from '../server/authenticate.ts';
 import type { Explain, HttpParts } from '../server/parts.ts';
+
+/** Answers an operation as the service role; the body is a GraphQL request. */
+export async function answerAsService(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: HttpParts,
+  operator: Operator,
+): Promise<FastifyReply> {
+  const { id, body, headers, method, routeOptions, state } = request;
+  const graphql = readRequest(decodeText((body as Buffer | undefined) ?? Buffer.alloc(0)));
+  const role = parts.config.serviceRole;
+  const claims = await actAsService(await contextOf(request, parts), operator, role, id);
+  // Verified anew for each request.
+  const identity = { role, claims: JSON.stringify(claims), subject: null, validUntil: 0 };
+  Object.assign(state, { identity, caller: callerOf(identity, headers, method, routeOptions.url ?? '') });
+  const answer = await run(parts, request, graphql);
+  writeHead(parts, request, reply, { answer, answerType: 'application/json' });
+  return sendText(request, reply, answer.body);
+}
+
+/** The newest users, for the choice of one. */
+export async function answerUsers(request: FastifyRequest, parts: HttpParts): Promise<unknown> {
+  return (await listUsers(await contextOf(request, parts), new URLSearchParams({ per_page: '200' }))).body;
+}
 
 /** Answers with the statements; the body is a GraphQL request with the members `role` and `claims` beside. */
 export async function answerExplain(
@@ -52,17 +79,20 @@ export async function answerSignOut(request: FastifyRequest, parts: HttpParts, o
 
 async function forUser<T>(
   request: FastifyRequest,
-  { auth }: HttpParts,
+  parts: HttpParts,
   run: (context: AuthContext, id: string) => Promise<T>,
 ): Promise<T> {
-  if (!auth) throw new PublicError('NOT_FOUND', 'This gateway has no auth service.');
   const id = readUserId(request.body as Buffer | undefined);
-  const { context } = readAuthRequest(request, auth, await auth.currentConfig(), performance.now() + actWithinMs);
-  return run(context, id).catch((error) => {
+  return run(await contextOf(request, parts), id).catch((error) => {
     if (!(error instanceof AuthError)) throw error;
     const code: Code = error.code === 'user_not_found' ? 'NOT_FOUND' : 'BAD_USER_INPUT';
     throw new PublicError(code, error.message, { cause: error });
   });
+}
+
+async function contextOf(request: FastifyRequest, { auth }: HttpParts): Promise<AuthContext> {
+  if (!auth) throw new PublicError('NOT_FOUND', 'This gateway has no auth service.');
+  return readAuthRequest(request, auth, await auth.currentConfig(), performance.now() + actWithinMs).context;
 }
 
 function readUserId(body: Buffer | undefined): string {

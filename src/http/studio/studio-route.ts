@@ -90,11 +90,13 @@ export function registerStudio(app: FastifyInstance, parts: HttpParts): void {
       describeProject(await authorize(request, studio), parts, studio),
     );
     const operate = (path: string, options: object, answer: Operate) =>
-      scope.post(`${studioPath}/${path}`, options, async (request) => {
+      scope.post(`${studioPath}/${path}`, options, async (request, reply) => {
         const operator = await authorizeOperator(request, studio);
         // They need the auth service, which a gateway may be without.
-        return answer(await import('./studio-operations.ts'), request, operator);
+        return answer(await import('./studio-operations.ts'), request, operator, reply);
       });
+    operate('graphql', closed, (all, request, by, reply) => all.answerAsService(request, reply, parts, by));
+    operate('users', small, (all, request) => all.answerUsers(request, parts));
     operate('explain', closed, (all, request) => all.answerExplain(request, parts, studio.explain));
     operate('act-as', small, (all, request, by) => all.answerActAs(request, parts, by));
     operate('sign-out', small, (all, request, by) => all.answerSignOut(request, parts, by));
@@ -102,7 +104,12 @@ export function registerStudio(app: FastifyInstance, parts: HttpParts): void {
 }
 
 type Operations = typeof import('./studio-operations.ts');
-type Operate = (operations: Operations, request: FastifyRequest, operator: ManagementCaller) => Promise<unknown>;
+type Operate = (
+  operations: Operations,
+  request: FastifyRequest,
+  operator: ManagementCaller,
+  reply: FastifyReply,
+) => Promise<unknown>;
 
 async function authorize({ headers }: FastifyRequest, { ref, api }: StudioParts): Promise<ManagementCaller> {
   return api.authorize(await ref(), headers.authorization).catch((error) => {

@@ -2,7 +2,7 @@
  * The choice of one of the newest users.
  */
 import { useAnswer } from '../shared/requests.ts';
-import { listUsers, type StudioUser } from '../shared/users.ts';
+import { newestUsers, type StudioUser } from '../shared/users.ts';
 import { Fault } from './problem.tsx';
 
 interface UserSelectProps {
@@ -12,23 +12,23 @@ interface UserSelectProps {
   readonly onChoose: (user: StudioUser) => void;
 }
 
-/** Needs the service key. */
+/** Needs the service key or the scope `project:operate`. */
 export function UserSelect({ label, chosen, onChoose }: UserSelectProps) {
-  const { value, problem } = useAnswer('users', () => listUsers({ page: 1, size: 200, filter: '' }));
+  const { value, problem } = useAnswer('users', newestUsers);
   return (
     <>
       <select
         aria-label={label}
         value={chosen ?? ''}
         onChange={({ target }) => {
-          const user = value?.users.find(({ id }) => id === target.value);
+          const user = value?.find(({ id }) => id === target.value);
           if (user !== undefined) onChoose(user);
         }}
       >
         <option value="" disabled>
-          {value === null ? 'Loading …' : value.users.length === 0 ? 'No users yet' : 'Select a user'}
+          {value === null ? 'Loading …' : value.length === 0 ? 'No users yet' : 'Select a user'}
         </option>
-        {value?.users.map(({ id, email, phone }) => (
+        {value?.map(({ id, email, phone }) => (
           <option key={id} value={id}>
             {email || phone || id}
           </option>

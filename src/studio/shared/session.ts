@@ -12,7 +12,7 @@ export interface Project {
   readonly ref: string;
   /** A project of `pgreflect start`. */
   readonly isLocal: boolean;
-  /** Of the token: `auth_config:write` may change the configuration, `project:operate` may see plans and act as a user. */
+  /** Of the token: `auth_config:write` may change the configuration, `project:operate` may see plans, act as a user and as the service role. */
   readonly scopes: readonly string[];
   /** Null: none are told. `service` is empty unless the project is local. */
   readonly keys: { readonly anon: string; readonly service: string } | null;
@@ -101,12 +101,13 @@ export async function askAsOperator<T>(path: string, request: ApiRequest = {}): 
   try {
     return await ask<T>(path, { ...request, headers: { ...request.headers, ...bearer(now.token) } });
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) expire(now.token);
+    if (error instanceof ApiError && error.status === 401) expireSession(now.token);
     throw error;
   }
 }
 
-function expire(token: string): void {
+/** The server has refused the access token. */
+export function expireSession(token: string): void {
   const now = session.get();
   if (now.kind === 'open' && now.token === token) session.set({ ...now, kind: 'expired' });
 }

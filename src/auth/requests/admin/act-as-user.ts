@@ -1,7 +1,8 @@
 /**
- * What operators do in the name of a user: the studio's. Each leaves a row in the audit log that names the operator.
+ * What operators do in the name of a user or of the service role: the studio's. Each leaves a row in the audit log that names the
+ * operator.
  *
- * The token shows what the user sees. It belongs to no session, so nothing of the user changes and it cannot be refreshed,
+ * The token of a user shows what the user sees. It belongs to no session, so nothing of the user changes and it cannot be refreshed,
  * and its claim `act` (RFC 8693) says that somebody else acts: the auth service lets it read the user, and nothing more.
  */
 
@@ -43,6 +44,15 @@ export async function actAsUser(context: AuthContext, operator: Operator, userId
 
 /** In the claim `amr`. */
 const method = 'operator';
+
+/**
+ * The claims of one request as the service role, which the operator sends with their access token: nobody gets a token of the role,
+ * so it ends with theirs. Rejects where the row cannot be written.
+ */
+export async function actAsService(context: AuthContext, operator: Operator, role: string, requestId: string) {
+  await transact(context, [], (tx) => auditOperator(tx, 'service_role_used', operator, { request_id: requestId }));
+  return { role, act: { sub: operator.tokenId } };
+}
 
 /** Ends all sessions of a user. @throws AuthError `user_not_found` */
 export async function signOutUser(context: AuthContext, operator: Operator, userId: string): Promise<void> {

@@ -19,8 +19,8 @@ export function CallerChoice({ caller, onChoose }: CallerChoiceProps) {
   const mayOperate = useMayOperate();
   const options = [
     { name: 'anon', title: 'Anon' },
-    { name: 'user', title: 'User', isDisabled: service === '' || !mayOperate },
-    { name: 'service', title: 'Service', isDisabled: service === '' },
+    { name: 'user', title: 'User', isDisabled: !mayOperate },
+    { name: 'service', title: 'Service', isDisabled: service === '' && !mayOperate },
   ] as const;
   return (
     <div className="row">

@@ -3,7 +3,8 @@
  */
 import { useMemo, useRef } from 'react';
 import { ApiError, noteAbsence } from '../../shared/api.ts';
-import { type Caller, credentialsOf } from './caller.ts';
+import { expireSession, session } from '../../shared/session.ts';
+import { type Caller, credentialsOf, servicePath } from './caller.ts';
 import type { Operation } from './plan-panel.tsx';
 import {
   asResult,
@@ -41,9 +42,14 @@ async function send({ caller, onOperation, onIntrospection, onProblem }: Sender,
     return asResult('Nothing to run yet. Write an operation, or choose one from Examples.');
   }
   try {
-    const { headers, role, claims } = await credentialsOf(caller);
-    const { status, result } = await sendOperation(params, headers);
-    onProblem(status === 401 ? new ApiError(401, 'unauthorized', result.errors?.[0]?.message ?? '') : null);
+    const asked = session.get();
+    const { path, headers, role, claims } = await credentialsOf(caller);
+    const { status, result } = await sendOperation(params, headers, path);
+    const isExpired = status === 401 && path === servicePath;
+    if (isExpired && asked.kind !== 'none') expireSession(asked.token);
+    onProblem(
+      status === 401 && !isExpired ? new ApiError(401, 'unauthorized', result.errors?.[0]?.message ?? '') : null,
+    );
     if (isIntrospection(params)) onIntrospection(introspectionRefusal(result));
     else {
       const { query, operationName = null, variables = null } = params;

@@ -1,5 +1,6 @@
 /**
- * As whom operations are sent: with the anon key, as a user, or with the service key.
+ * As whom operations are sent: with the anon key, as a user, or as the service role. For the last one operators need no key: the server
+ * takes their access token for it at a path of the studio.
  */
 import { ApiError, bearer } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
@@ -26,10 +27,15 @@ session.subscribe(() => {
 
 /** What a request is sent with, and what the database is told of it. */
 export interface Credentials {
+  /** Where it is not the API's. */
+  readonly path?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly role: string;
   readonly claims: Readonly<Record<string, unknown>>;
 }
+
+/** Where operators are the service role. A 401 there is about their access token. */
+export const servicePath = '/studio/graphql';
 
 /** A token is made anew when it has less than this left, in seconds. */
 const marginSeconds = 60;
@@ -40,6 +46,9 @@ export async function credentialsOf(caller: Caller): Promise<Credentials> {
   if (now.kind === 'none') throw new ApiError(401, 'unauthorized', 'Sign in first.');
   const { roles } = now.project;
   const keys = apiKeys.get();
+  if (caller.kind === 'service' && keys.service === '' && now.project.scopes.includes('project:operate')) {
+    return { path: servicePath, headers: bearer(now.token), role: roles.service, claims: { role: roles.service } };
+  }
   if (caller.kind !== 'user') {
     const [apikey, role] = caller.kind === 'anon' ? [keys.anon, roles.anon] : [keys.service, roles.service];
     if (apikey === '') throw new ApiError(401, 'no_key', `Enter the ${caller.kind} key first.`);

@@ -24,9 +24,10 @@ export interface Result {
 export async function sendOperation(
   { query, operationName, variables }: Params,
   headers: Readonly<Record<string, string>>,
+  path = '/graphql/v1',
 ): Promise<{ readonly status: number; readonly result: Result }> {
   try {
-    const response = await fetch('/graphql/v1', {
+    const response = await fetch(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify({ query, operationName, variables }),

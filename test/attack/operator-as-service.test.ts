@@ -1,0 +1,142 @@
+/**
+ * The service role of the studio, in the hands of somebody who wants more of it than an operator may have: without the scope, from
+ * another page, after the access token was revoked, without a row in the audit log, or for longer than they are signed in.
+ */
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { addToken, type ManagedGateway, managedGateway } from '../management/management.ts';
+import { anonKey, secret, serviceKey } from '../support/http.ts';
+import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+let operator: string;
+let managed: ManagedGateway;
+
+beforeAll(async () => {
+  database = await copyAuthDatabase(
+    `create table secret (id int primary key, body text);
+     alter table secret enable row level security;
+     create function told() returns text stable language sql return
+       concat(current_setting('request.jwt.claims'), current_setting('request.headers'));
+     grant select, insert, update on secret to service_role;`,
+  );
+});
+
+beforeEach(async () => {
+  await database.query('truncate secret, auth.audit_log_entries');
+  await database.query("insert into secret values (1, 'of nobody else')");
+  operator = await addToken(database, { scopes: ['project:operate'] });
+  managed = await managedGateway(database, operator, { anonKey, serviceKey, jwtSecret: secret });
+});
+
+const takeOver = 'mutation { updatesecretCollection(set: {body: "taken"}) { affectedCount } }';
+const send = (query: string, more: Parameters<ManagedGateway['call']>[0] = {}) =>
+  managed.call({ method: 'POST', path: '/studio/graphql', body: JSON.stringify({ query }), ...more });
+const bodies = async () => (await database.query<{ body: string }>('select body from secret')).map(({ body }) => body);
+const audited = () =>
+  database.query("select payload from auth.audit_log_entries where payload ->> 'action' = 'service_role_used'");
+const idOf = async (token: string) =>
+  (
+    await database.query<{ id: string }>(
+      "select id from auth.pgreflect_access_tokens where token_hash = sha256(convert_to($1, 'UTF8'))",
+      [token],
+    )
+  )[0]?.id;
+
+test('nobody but a holder of the scope runs anything or learns of a user', async () => {
+  await database.query("insert into auth.users (id, email) values (gen_random_uuid(), 'ann@x.test')");
+  const scopes = ['auth_config:read', 'auth_config:write'] as const;
+  const past = new Date(Date.now() - 1000);
+  const tokens = [
+    [403, await addToken(database, { scopes: ['auth_config:read'] })],
+    [403, await addToken(database, { scopes })],
+    [401, await addToken(database, { scopes: ['project:operate'], expiresAt: past })],
+    [401, await addToken(database, { scopes: ['project:operate'], projectRef: 'z'.repeat(20) })],
+    [401, anonKey],
+    [401, serviceKey],
+    [401, 'sbp_0000000000000000000000000000000000000000'],
+    [401, null],
+  ] as const;
+  for (const [status, token] of tokens) {
+    const headers = { apikey: serviceKey };
+    const authorization = token === null ? null : `Bearer ${token}`;
+    expect((await send(takeOver, { token: authorization, headers })).status).toBe(status);
+    const users = await managed.call({ method: 'POST', path: '/studio/users', token: authorization, headers });
+    expect([users.status, JSON.stringify(users.body)]).toEqual([status, expect.not.stringContaining('ann@')]);
+  }
+  expect(await bodies()).toEqual(['of nobody else']);
+  expect(await audited()).toEqual([]);
+});
+
+test('an operator runs operations as the service role, and each leaves a row that names the operator', async () => {
+  expect((await send('{ secretCollection { edges { node { body } } } }')).body).toEqual({
+    data: { secretCollection: { edges: [{ node: { body: 'of nobody else' } }] } },
+  });
+  expect((await send(takeOver)).body).toEqual({ data: { updatesecretCollection: { affectedCount: 1 } } });
+  const id = await idOf(operator);
+  expect((await audited()).map((row) => row.payload)).toEqual(
+    [1, 2].map(() =>
+      expect.objectContaining({
+        actor_username: `test (${id})`,
+        log_type: 'team',
+        traits: { access_token_id: id, request_id: expect.any(String) },
+      }),
+    ),
+  );
+});
+
+test('nothing runs that cannot be written down', async () => {
+  await database.query('alter table auth.audit_log_entries rename to moved');
+  try {
+    expect((await send(takeOver)).status).toBeGreaterThanOrEqual(500);
+  } finally {
+    await database.query('alter table auth.moved rename to audit_log_entries');
+  }
+  expect(await bodies()).toEqual(['of nobody else']);
+});
+
+test('it ends with the access token, at once', async () => {
+  expect((await send('{ __typename }')).status).toBe(200);
+  await database.query('update auth.pgreflect_access_tokens set revoked_at = now() where id = $1', [
+    await idOf(operator),
+  ]);
+  expect((await send(takeOver)).status).toBe(401);
+  expect(await bodies()).toEqual(['of nobody else']);
+});
+
+test('no token leaves the server: not in answers, in the log or in what functions of the database are told', async () => {
+  const asked = await send('{ told }');
+  const replies = [asked, await managed.call({ method: 'POST', path: '/studio/users' })];
+  expect(asked.body.data.told).toContain(`"act":{"sub":"${await idOf(operator)}"}`);
+  const seen = [
+    ...replies.map(({ body, headers }) => JSON.stringify([body, [...headers]])),
+    JSON.stringify(managed.gateway.observations),
+    JSON.stringify(await database.query('select payload from auth.audit_log_entries')),
+  ].join();
+  expect(seen).not.toContain(operator);
+  expect(seen).not.toContain(serviceKey);
+  expect(seen).not.toMatch(/eyJ[\w-]+\.[\w-]+\.[\w-]+/);
+});
+
+test('a page of another origin, and a form, reach nothing', async () => {
+  const origin = 'https://evil.test';
+  for (const path of ['/studio/graphql', '/studio/users']) {
+    const { headers } = await send(takeOver, { path, headers: { origin }, body: '{"query":"{ __typename }"}' });
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  }
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+    const sent = { origin, 'content-type': type, cookie: `access_token=${operator}` };
+    expect((await send(takeOver, { token: null, headers: sent })).status).toBe(401);
+  }
+  expect(await bodies()).toEqual(['of nobody else']);
+});
+
+test('the access token is no key of the APIs themselves', async () => {
+  for (const path of ['/graphql/v1', '/auth/v1/admin/users']) {
+    for (const headers of [{ apikey: anonKey }, { apikey: operator }]) {
+      const method = path === '/graphql/v1' ? 'POST' : 'GET';
+      const body = method === 'POST' ? { body: JSON.stringify({ query: takeOver }) } : {};
+      expect((await managed.call({ method, path, headers, ...body })).status).toBeGreaterThanOrEqual(401);
+    }
+  }
+  expect(await bodies()).toEqual(['of nobody else']);
+});
