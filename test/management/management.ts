@@ -7,6 +7,7 @@ import { type AccessScope, createAccessToken } from '../../src/management/access
 import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { anonKey } from '../support/http.ts';
+import { takeGateway } from '../support/left-gateway.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { atEnd } from '../support/when-over.ts';
 
@@ -70,15 +71,14 @@ export interface ManagedGateway {
 }
 
 /**
- * A gateway of the project `ref`; `token` is sent where a call says nothing else. Starting one takes longer than most tests, so one of
- * a test before is used again, unless something else than auth values is given.
+ * A gateway of the project `ref`, or the one of the test before (left-gateway.ts); `token` is sent where a call says nothing else.
  */
 export async function managedGateway(
   database: TestDatabase,
   token: string,
   given: Partial<Config> = {},
 ): Promise<ManagedGateway> {
-  const gateway = await takeGateway(database, { projectRef: ref, ...given });
+  const { gateway } = await managed(database, { projectRef: ref, ...given });
   const call: ManagedGateway['call'] = async (request) => {
     const { method = 'GET', path = `/v1/projects/${ref}/config/auth`, headers = {}, body } = request;
     const authorization = request.token === undefined ? `Bearer ${token}` : request.token;
@@ -102,28 +102,14 @@ export async function managedGateway(
   };
 }
 
-/** Gateways that tests before have left, by database; ended after the file. */
-const left = new Map<TestDatabase, readonly TestGateway[]>();
-
-async function takeGateway(database: TestDatabase, given: Partial<Config>): Promise<TestGateway> {
-  const [before, ...others] = left.get(database) ?? [];
-  const { projectRef, authValues = {}, ...more } = given;
-  if (projectRef !== ref || Object.keys(more).length > 0) {
-    // They would send the emails of this one.
-    left.delete(database);
-    for (const gateway of [before, ...others]) await gateway?.stop();
-    return testGateway(database, given);
-  }
-  left.set(database, others);
-  if (before !== undefined) await beginAnew(before, authValues);
-  const gateway = before ?? (await testGateway(database, given, atEnd));
-  onTestFinished(() => void left.set(database, [gateway, ...(left.get(database) ?? [])]));
-  return gateway;
-}
-
-async function beginAnew(gateway: TestGateway, authValues: Config['authValues']): Promise<void> {
-  gateway.observations.length = 0;
-  await gateway.configureAuth({ authValues, authTemplates: {} });
-  // Versions of what is stored begin anew in some tests, so it has to see that there is none.
-  await fetch(`${gateway.url}/auth/v1/settings`, { headers: { apikey: anonKey } });
+async function managed(database: TestDatabase, given: Partial<Config>): Promise<{ readonly gateway: TestGateway }> {
+  const { authValues = {}, ...options } = given;
+  return takeGateway({ database, options }, authValues, {
+    start: async () => ({ gateway: await testGateway(database, given, atEnd) }),
+    begin: async ({ gateway }) => {
+      gateway.observations.length = 0;
+      // Versions of what is stored begin anew in some tests, so it has to see that there is none.
+      await fetch(`${gateway.url}/auth/v1/settings`, { headers: { apikey: anonKey } });
+    },
+  });
 }

@@ -11,9 +11,11 @@ import { type Gateway, type GatewayExtras, startGateway } from '../../src/gatewa
 import { setFlowCookie } from '../../src/http/auth/flow-cookie.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { anonKey, serviceKey, testConfig } from './http.ts';
+import { takeGateway } from './left-gateway.ts';
 import { migrateDatabase } from './migrate-database.ts';
-import { copyAuthDatabase, type TestDatabase } from './postgres.ts';
-import { atEnd } from './when-over.ts';
+import type { TestDatabase } from './postgres.ts';
+
+export { copyAuthDatabase as createAuthDatabase } from './postgres.ts';
 
 /** An answer. */
 export interface AuthReply {
@@ -65,17 +67,6 @@ export interface TestAuth {
   message(to: string): Promise<TestMessage>;
 }
 
-/** A database with the tables of the auth service, for all tests of a file; gateways of `testAuth` on it are used again. */
-export async function createAuthDatabase(...sql: readonly string[]): Promise<TestDatabase> {
-  const database = await copyAuthDatabase(...sql);
-  left.set(database, null);
-  atEnd(async () => {
-    await left.get(database)?.gateway.stop();
-    left.delete(database);
-  });
-  return database;
-}
-
 /** Makes the tables in a database that has something else already. */
 export async function installAuthTables(database: TestDatabase): Promise<void> {
   await migrateDatabase(database.url);
@@ -101,13 +92,10 @@ const cheapHasher = createPasswordHasher(1, 4);
 type Given = Partial<Config> & Pick<GatewayExtras, 'hasher' | 'minResponseMs'>;
 
 /**
- * A gateway for one test. Emails are captured unless `values` name a mail server.
- *
- * Starting one takes longer than most tests, so the one of the test before is used again, with the configuration of this one: two in
- * one test are two, and none goes on that was started with something else, or was stopped.
+ * A gateway for one test, or the one of the test before (left-gateway.ts). Emails are captured unless `values` name a mail server.
  */
 export async function testAuth(database: TestDatabase, values: AuthValues = {}, given: Given = {}): Promise<TestAuth> {
-  const { gateway, clock, observations } = await takeGateway(
+  const { gateway, clock, observations } = await testedGateway(
     database,
     { site_url: 'https://app.test', ...unlimited, ...values },
     given,
@@ -148,28 +136,18 @@ interface Started {
   readonly gateway: Gateway;
   readonly clock: { time: number };
   observations: Observation[];
-  isStopped: boolean;
-  /** Begins another test, with another configuration. */
-  use(authValues: AuthValues): Promise<void>;
 }
 
-/** The gateway that the test before has left, by database; null where it left none. Ended after the file. */
-const left = new Map<TestDatabase, Started | null>();
-
-async function takeGateway(database: TestDatabase, values: AuthValues, given: Given): Promise<Started> {
-  const isPlain = Object.keys(given).length === 0;
+async function testedGateway(database: TestDatabase, values: AuthValues, given: Given): Promise<Started> {
   const authValues = { api_max_request_duration: 60, ...values };
-  const before = left.get(database) ?? null;
-  if (before !== null) left.set(database, null);
-  if (isPlain) await before?.use(authValues);
-  else await before?.gateway.stop();
-  const started = (isPlain ? before : null) ?? (await start(database, authValues, given));
-  onTestFinished(async () => {
-    if (isPlain && !started.isStopped && left.get(database) === null) left.set(database, started);
-    else await started.gateway.stop();
-    await forgetLaterEmails(database);
+  onTestFinished(() => forgetLaterEmails(database));
+  return takeGateway({ database, options: given }, authValues, {
+    start: () => start(database, authValues, given),
+    begin: (started) => {
+      started.clock.time = Date.now();
+      started.observations = [];
+    },
   });
-  return started;
 }
 
 /**
@@ -207,27 +185,14 @@ async function start(
     authValues,
     ...given,
   });
-  const seen: Pick<Started, 'clock' | 'observations' | 'isStopped'> = {
-    clock: { time: Date.now() },
-    observations: [],
-    isStopped: false,
-  };
+  const seen: Omit<Started, 'gateway'> = { clock: { time: Date.now() }, observations: [] };
   const gateway = await startGateway(config, {
     clock: { now: () => seen.clock.time },
     hasher,
     minResponseMs,
     observe: (observation) => seen.observations.push(observation),
   });
-  const stop = () => {
-    seen.isStopped = true;
-    return gateway.stop();
-  };
-  const use = async (values: AuthValues) => {
-    seen.clock.time = Date.now();
-    seen.observations = [];
-    await gateway.configureAuth({ authValues: values, authTemplates: {} });
-  };
-  return Object.assign(seen, { gateway: { ...gateway, stop }, use });
+  return Object.assign(seen, { gateway });
 }
 
 /** Sends a request below `/auth/v1` of a gateway; see `TestAuth.ask`. */
