@@ -2,9 +2,10 @@
  * Comment directives that are malformed or hostile: every request fails closed with the same code and names the object to
  * those who may see it; names that a directive takes from another object give access to nothing.
  */
-import { describe, expect, test } from 'vitest';
-import { testGateway } from '../support/gateway.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type TestGateway, testGateway } from '../support/gateway.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { atEnd } from '../support/when-over.ts';
 import { expectNothingLeaked, nest } from './attack.ts';
 
 const base = `
@@ -19,6 +20,24 @@ const base = `
 const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
 const list = '{ itemCollection { edges { node { id } } } }';
 
+let database: TestDatabase;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  database = await createDatabase(base, 'create table plain (id int primary key); grant select on plain to anon');
+  gateway = await testGateway(database, { schemaPollMs: 600_000, introspection: 'always' }, atEnd);
+});
+
+let commented: readonly string[] = [];
+
+/** Serves the schema with this comment on each of the objects, and with none from the time before. */
+async function setComments(objects: readonly string[], comment: string): Promise<void> {
+  for (const object of commented) await database.query(`comment on ${object} is null`);
+  commented = objects;
+  for (const object of objects) await database.query(`comment on ${object} is ${quote(comment)}`);
+  await gateway.reload();
+}
+
 describe('a directive that is malformed', () => {
   test.each<[string, string, string]>([
     ['not JSON', 'table item', '@graphql({name: "x"})'],
@@ -32,8 +51,7 @@ describe('a directive that is malformed', () => {
     ['a description that is no text', 'column item.body', '@graphql({"description": {"a": 1}})'],
     ['on a function', 'function twice(int)', '@graphql({"name": )'],
   ])('%s fails every request of the role with its place', async (_name, object, comment) => {
-    const database = await createDatabase(base, `comment on ${object} is ${quote(comment)}`);
-    const gateway = await testGateway(database, { schemaPollMs: 600_000 });
+    await setComments([object], comment);
     for (const query of [list, '{ __typename }', '{ twice(n: 1) }']) {
       const { status, body } = await gateway.ask(query);
       expect([status, body.data, body.errors[0].extensions.code]).toEqual([200, undefined, 'DIRECTIVE_INVALID']);
@@ -42,22 +60,21 @@ describe('a directive that is malformed', () => {
       expectNothingLeaked(JSON.stringify(body));
     }
     expect((await fetch(`${gateway.url}/health`)).status).toBe(200);
-    await database.query(`comment on ${object} is null`);
-    await gateway.reload();
+    await setComments([], '');
     expect((await gateway.ask(list)).body).toEqual({ data: { itemCollection: { edges: [] } } });
   });
 
   test('on what the role may not see is told by an id only', async () => {
-    const database = await createDatabase(base, `comment on table hidden is '@graphql({"secret-directive": )'`);
-    const gateway = await testGateway(database, { schemaPollMs: 600_000 });
-    const { body } = await gateway.ask(list);
+    const own = await createDatabase(base, `comment on table hidden is '@graphql({"secret-directive": )'`);
+    const started = await testGateway(own, { schemaPollMs: 600_000 });
+    const { body } = await started.ask(list);
     expect(body.errors).toEqual([
       {
         message: 'Error while loading schema, check comment directives.',
         extensions: { code: 'DIRECTIVE_INVALID', id: expect.any(String) },
       },
     ]);
-    expect(gateway.observations).toContainEqual(
+    expect(started.observations).toContainEqual(
       expect.objectContaining({ kind: 'masked_error', id: body.errors[0].extensions.id }),
     );
   });
@@ -69,13 +86,9 @@ describe('a directive that is hostile', () => {
     'item; drop table hidden', 'a"b', "a'b", '', ' ', '9lives', 'ünïcode', 'x'.repeat(70_000), '\\u0000', 'hidden', 'Hidden',
   ]; // biome-ignore format: a list
   test.each(names)('the name %j for a table, a column, a type and a function breaks nothing', async (name) => {
-    const database = await createDatabase(base);
-    const comment = quote(`@graphql(${JSON.stringify({ name })})`);
-    for (const object of ['table item', 'column item.body', 'type mood', 'function twice(int)']) {
-      await database.query(`comment on ${object} is ${comment}`);
-    }
-    await database.query('create table plain (id int primary key); grant select on plain to anon');
-    const gateway = await testGateway(database, { schemaPollMs: 600_000, introspection: 'always' });
+    gateway.observations.length = 0;
+    const named = ['table item', 'column item.body', 'type mood', 'function twice(int)'];
+    await setComments(named, `@graphql(${JSON.stringify({ name })})`);
     expect((await gateway.ask('{ plainCollection { edges { node { id } } } }')).body).toEqual({
       data: { plainCollection: { edges: [] } },
     });
@@ -100,11 +113,7 @@ describe('a directive that is hostile', () => {
       key('public', 'item"; drop table hidden; --', ['id']),
       key('public', 'item', ['id"; drop table hidden; --']),
     ];
-    const database = await createDatabase(
-      base,
-      `comment on table item is ${quote(`@graphql(${JSON.stringify({ foreign_keys: keys })})`)}`,
-    );
-    const gateway = await testGateway(database, { schemaPollMs: 600_000, introspection: 'always' });
+    await setComments(['table item'], `@graphql(${JSON.stringify({ foreign_keys: keys })})`);
     const { body } = await gateway.ask('{ __type(name: "item") { fields { name } } }');
     expect(body.data.__type.fields.map((field: { name: string }) => field.name).sort()).toEqual([
       'body',

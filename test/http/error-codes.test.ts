@@ -2,12 +2,13 @@
  * The table of error codes: every code is provoked once on the whole gateway, and comes with the HTTP status the table
  * promises, as `application/json` and as `application/graphql-response+json`.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
 import { type Code, errorCodes } from '../../src/shared/errors.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { anonKey, operation, token } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { atEnd } from '../support/when-over.ts';
 
 let database: TestDatabase;
 let broken: TestDatabase;
@@ -78,14 +79,21 @@ const provocations = {
   INTERNAL: { query: 'mutation { failWith(code: "XX000") }' },
 } satisfies Record<Code, Provocation>;
 
-describe.each(Object.entries<Provocation>(provocations))('%s', (code, given) => {
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    const config = { schemaPollMs: 600_000, limits: defaultConfig.limits, ...given.config };
-    gateway = await testGateway((given.database ?? (() => database))(), config, afterAll);
-  });
+const gateways = new Map<string, Promise<TestGateway>>();
 
+/** A gateway for all codes that want the same. */
+function gatewayFor(given: Provocation): Promise<TestGateway> {
+  const config = { schemaPollMs: 600_000, limits: defaultConfig.limits, ...given.config };
+  const own = (given.database ?? (() => database))();
+  const key = `${own.name} ${JSON.stringify(given.config)}`;
+  const gateway = gateways.get(key) ?? testGateway(own, config, atEnd);
+  gateways.set(key, gateway);
+  return gateway;
+}
+
+describe.each(Object.entries<Provocation>(provocations))('%s', (code, given) => {
   test.each(['application/json', 'application/graphql-response+json'])('is answered as %s', async (accept) => {
+    const gateway = await gatewayFor(given);
     const send = async () =>
       fetch(`${gateway.url}${given.path ?? '/graphql/v1'}`, {
         method: given.method ?? 'POST',
