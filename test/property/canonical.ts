@@ -22,8 +22,17 @@ export class Unordered {
   }
 }
 
+/** One of several values that are equal to PostgreSQL, such as the numbers 1.0 and 1.00. */
+export class OneOf {
+  readonly values: readonly Value[];
+
+  constructor(values: readonly Value[]) {
+    this.values = values;
+  }
+}
+
 /** A JSON value; an object keeps its keys in order. */
-export type Value = null | string | boolean | Num | Unordered | readonly Value[] | ReadonlyMap<string, Value>;
+export type Value = null | string | boolean | Num | Unordered | OneOf | readonly Value[] | ReadonlyMap<string, Value>;
 
 /** Reads JSON text. */
 export function parseJson(text: string): Value {
@@ -39,6 +48,7 @@ export function parseJson(text: string): Value {
 export function showValue(value: Value): string {
   if (value instanceof Num) return value.isApproximate ? String(Number(value.text)) : decimal(value.text);
   if (value instanceof Unordered) return `[${value.items.map(showValue).sort().join(', ')}]`;
+  if (value instanceof OneOf) return value.values.map(showValue).join(' or ');
   if (value instanceof Map)
     return `{${[...value].map(([key, item]) => `${JSON.stringify(key)}: ${showValue(item)}`).join(', ')}}`;
   if (Array.isArray(value)) return `[${value.map(showValue).join(', ')}]`;
@@ -50,6 +60,9 @@ export function findDifference(expected: Value, actual: Value, path = ''): strin
   if (expected instanceof Num) return isSameNumber(expected, actual) ? null : path;
   if (expected instanceof Unordered) {
     return Array.isArray(actual) && isSameBag(expected.items, actual) ? null : path;
+  }
+  if (expected instanceof OneOf) {
+    return expected.values.some((value) => findDifference(value, actual) === null) ? null : path;
   }
   if (expected instanceof Map) {
     if (!(actual instanceof Map)) return path;

@@ -1,45 +1,57 @@
 /**
  * Aggregates over raw rows (docs/aggregates.md).
  */
-import type { FieldNode } from 'graphql';
 import { Num, type Value } from './canonical.ts';
-import type { Document } from './document.ts';
+import type { Document, Field } from './document.ts';
 import type { Entity } from './expected-model.ts';
 import type { Oracle } from './oracle.ts';
 import type { Row } from './reader.ts';
 
-/** Answers an `aggregate` selection for all rows that match. */
+type Name = 'sum' | 'avg' | 'min' | 'max' | 'distinctCount';
+
+/** Answers a selection of aggregates for some rows. */
 export async function evaluateAggregate(
   { document, oracle }: { readonly document: Document; readonly oracle: Oracle },
   entity: Entity,
-  nodes: readonly FieldNode[],
-  rows: readonly Row[],
-): Promise<Value> {
+  fields: readonly Field[],
+  { rows, type }: { readonly rows: readonly Row[]; readonly type: string },
+): Promise<Map<string, Value>> {
   const answer = new Map<string, Value>();
-  for (const field of document.fields(nodes, [`${entity.base}Aggregate`])) {
-    if (field.name === '__typename') answer.set(field.key, `${entity.base}Aggregate`);
+  for (const field of fields) {
+    if (field.name === '__typename') answer.set(field.key, type);
     else if (field.name === 'count') answer.set(field.key, new Num(String(rows.length)));
-    else {
-      const name = field.name as 'sum' | 'avg' | 'min' | 'max';
-      const type = `${entity.base}${name.slice(0, 1).toUpperCase()}${name.slice(1)}AggregateResult`;
-      const values = new Map<string, Value>();
-      for (const column of document.fields(field.nodes, [type])) {
-        if (column.name === '__typename') values.set(column.key, type);
-        else values.set(column.key, await aggregateColumn(oracle, { entity, rows, name }, column.name));
-      }
-      answer.set(field.key, values);
-    }
+    else answer.set(field.key, await evaluateFunction(document, oracle, { entity, rows, field }));
   }
   return answer;
 }
 
-function aggregateColumn(
+async function evaluateFunction(
+  document: Document,
   oracle: Oracle,
-  { entity, rows, name }: { entity: Entity; rows: readonly Row[]; name: 'sum' | 'avg' | 'min' | 'max' },
+  { entity, rows, field }: { readonly entity: Entity; readonly rows: readonly Row[]; readonly field: Field },
+): Promise<Value> {
+  const name = field.name as Name;
+  const capitalized = `${entity.base}${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
+  const type = name === 'distinctCount' ? capitalized : `${capitalized}AggregateResult`;
+  const values = new Map<string, Value>();
+  for (const column of document.fields(field.nodes, [type])) {
+    if (column.name === '__typename') values.set(column.key, type);
+    else values.set(column.key, await aggregateColumn(oracle, { entity, rows, name }, column.name));
+  }
+  return values;
+}
+
+async function aggregateColumn(
+  oracle: Oracle,
+  { entity, rows, name }: { entity: Entity; rows: readonly Row[]; name: Name },
   field: string,
 ): Promise<Value> {
   const column = entity.columns.get(field);
   if (!column) throw new Error(`There is no column ${field}.`);
+  if (name === 'distinctCount') {
+    const cells = rows.flatMap(({ cells }) => cells.get(column.name) ?? []).filter(({ text }) => text !== null);
+    return new Num(String(new Set(cells.map(({ rank }) => rank)).size));
+  }
   return oracle.aggregate(
     column.type,
     name,

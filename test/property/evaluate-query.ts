@@ -8,6 +8,7 @@ import { type Document, type Field, type Input, listOf } from './document.ts';
 import { decodeArray, encodeArray, FieldError } from './encoded.ts';
 import { evaluateAggregate } from './evaluate-aggregate.ts';
 import { prepareFilter, prepareKey, textOf } from './evaluate-filter.ts';
+import { prepareGroups } from './evaluate-groups.ts';
 import { cursorOf, cutPage, type Page, type PageRequest, readPageRequest } from './evaluate-page.ts';
 import {
   argumentName,
@@ -179,8 +180,15 @@ function prepareConnectionField(
       return async () => `${entity.base}Connection`;
     case 'totalCount':
       return async ({ rows }) => new Num(String(rows.length));
-    case 'aggregate':
-      return ({ rows }) => evaluateAggregate(evaluation, entity, field.nodes, rows);
+    case 'aggregate': {
+      const type = `${entity.base}Aggregate`;
+      const fields = document.fields(field.nodes, [type]);
+      return ({ rows }) => evaluateAggregate(evaluation, entity, fields, { rows, type });
+    }
+    case 'groups': {
+      const groups = prepareGroups(evaluation, entity, field);
+      return ({ rows }) => groups(rows);
+    }
     case 'pageInfo':
       return async ({ page }) => {
         const cursors = page.rows.map((row) => cursorOf(request.order, row));

@@ -32,7 +32,10 @@ export function prepareRelated(setting: Filtering, relationship: Relationship, e
     if (name === 'aggregate') {
       const aggregate = input as Entries;
       const filter = prepareFilter(setting, entity, aggregate.get('filter'));
-      const questions = prepareAggregate(setting.oracle, entity, aggregate);
+      const questions = prepareAggregate(setting.oracle, entity, aggregate, {
+        computations: entity.computations,
+        most: 1000,
+      });
       return conjunction(questions.map((question) => ask(filter, question)));
     }
     const filter = prepareFilter(setting, entity, input);
@@ -61,15 +64,20 @@ function askRelated(
   };
 }
 
-/** What an aggregate asks of the rows that match its filter. */
-function prepareAggregate(oracle: Oracle, entity: Entity, aggregate: Entries): Question[] {
+/** What an aggregate asks of the rows that match its filter. @param most The largest number that a count may be compared with. */
+export function prepareAggregate(
+  oracle: Oracle,
+  entity: Entity,
+  aggregate: Entries,
+  { computations, most }: { readonly computations: Entity['computations']; readonly most: number },
+): Question[] {
   return [...aggregate].flatMap(([name, input]): Question[] => {
     if (name === 'filter' || input === null || input === undefined) return [];
     if (name === 'count') {
-      const isTrue = prepareNumber(input as Entries, 1000);
+      const isTrue = prepareNumber(input as Entries, most);
       return isTrue === null ? [] : [(_, matching) => isTrue(matching.length)];
     }
-    const columns = entity.computations?.get(name as Computation);
+    const columns = computations?.get(name as Computation);
     return [...(input as Entries)].flatMap(([field, operators]): Question[] => {
       if (operators === null || operators === undefined) return [];
       const column = columns?.get(field);

@@ -59,6 +59,19 @@ export interface Entity extends Unrelated {
   readonly related: ReadonlyMap<string, Relationship>;
   /** What can be computed of its columns where it is filtered by; null: its rows are not even counted. */
   readonly computations: ReadonlyMap<Computation, ReadonlyMap<string, Column>> | null;
+  /** How its rows are grouped; null: they are not. */
+  readonly groups: Groups | null;
+  /** Columns whose different values are counted. */
+  readonly distinctCounts: ReadonlyMap<string, Column>;
+}
+
+/** What groups are made and chosen by. */
+export interface Groups {
+  readonly keys: ReadonlyMap<string, Column>;
+  /** What \`having\` can ask of the columns; null: there is no such argument. */
+  readonly computations: Entity['computations'];
+  /** The functions whose values groups are ordered by. */
+  readonly orders: readonly string[];
 }
 
 /** Everything a role sees. */
@@ -163,8 +176,10 @@ function entityOf(world: World, relation: Relation, role: Role, visible: readonl
 
 /** Names of the extension displace nothing: an entry whose name is taken, or whose type's, is left out. */
 function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Entity {
-  if (!world.extensions.includes('relation_filters')) return { ...entity, related: new Map(), computations: null };
-  const isFree = (type: string) => all.every(({ base }) => type !== base && type !== `${base}Filter`);
+  const nothing = { related: new Map(), computations: null, groups: null, distinctCounts: new Map() };
+  if (world.extensions.length === 0) return { ...entity, ...nothing };
+  const isFree = (type: string) =>
+    all.every(({ base }) => ['', 'Filter', 'OrderBy'].every((suffix) => type !== `${base}${suffix}`));
   const related = [...entity.fields].flatMap(([name, field]): [string, Relationship][] => {
     if (field.kind !== 'to-one' && field.kind !== 'to-many') return [];
     const hasType = field.kind === 'to-one' || isFree(`${baseName(field.target)}CollectionFilter`);
@@ -183,10 +198,17 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     const type = `${base}${name.slice(0, 1).toUpperCase()}${name.slice(1)}Filter`;
     return columns.length > 0 && isFree(type) ? [[name, new Map(columns)] as const] : [];
   });
+  const asked = isFree(`${base}AggregateFilter`) ? new Map(computations) : null;
+  const groupable = new Map([...entity.columns].filter(([, column]) => eligible.distinctCount(column)));
+  const keys = new Map([...groupable].filter(([name]) => !['true', 'false', 'null'].includes(name)));
+  const orders = ['Sum', 'Avg', 'Min', 'Max'].filter((name) => isFree(`${base}${name}OrderBy`));
+  const isGrouped = ['Column', 'GroupBy', 'GroupKey', 'Group'].every((name) => isFree(`${base}${name}`));
   return {
     ...entity,
     related: new Map(related),
-    computations: isFree(`${base}AggregateFilter`) ? new Map(computations) : null,
+    computations: asked,
+    groups: relation.aggregate && keys.size > 0 && isGrouped ? { keys, computations: asked, orders } : null,
+    distinctCounts: relation.aggregate && isFree(`${base}DistinctCount`) ? groupable : new Map(),
   };
 }
 

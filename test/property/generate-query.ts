@@ -3,6 +3,7 @@
  */
 
 import { argumentName, columnName, type Entity, type Field, lowerFirst } from './expected-model.ts';
+import { writeGroups } from './generate-groups.ts';
 import { argumentsText, keyTexts, type Material, scalarOf, writeConnectionArguments } from './generate-values.ts';
 import type { Random } from './random.ts';
 import { entityOf } from './reader.ts';
@@ -33,8 +34,11 @@ function writeRoot(writer: Writer, material: Material, key: string): string {
   if (choice === 0) return writeNode(writer, material, key);
   if (choice <= 2 && entity.hasByPk) return writeByPk(writer, material, key, entity);
   if (choice <= 4 && routines.length > 0) return writeCall(writer, material, key, random.pick(routines));
-  const depth = random.int(1, 4);
-  return `${key}: ${writeConnection(writer, material, `${lowerFirst(entity.base)}Collection`, { entity, depth })}`;
+  const name = `${lowerFirst(entity.base)}Collection`;
+  // A filter beside them would often leave no rows.
+  const groups = choice <= 6 ? writeAllGroups(writer, material, entity) : [];
+  if (groups.length > 0) return `${key}: ${name} ${writer.selections(`${entity.base}Connection`, groups)}`;
+  return `${key}: ${writeConnection(writer, material, name, { entity, depth: random.int(1, 4) })}`;
 }
 
 function writeNode(writer: Writer, material: Material, key: string): string {
@@ -119,13 +123,26 @@ function writeConnection(writer: Writer, material: Material, name: string, { ent
       : []),
     ...(relation.totalCount && random.chance(0.3) ? [random.pick(['totalCount', 'n: totalCount'])] : []),
     ...(relation.aggregate && random.chance(0.35) ? [writeAggregate(writer, entity)] : []),
+    ...(random.chance(0.4) ? writeAllGroups(writer, material, entity) : []),
   ];
   const selection = writer.selections(`${base}Connection`, parts.length === 0 ? ['__typename'] : parts);
   return `${name}${writeConnectionArguments(writer, material, entity)} ${selection}`;
 }
 
+function writeAllGroups(writer: Writer, material: Material, entity: Entity): readonly string[] {
+  const { groups } = entity;
+  if (groups === null) return [];
+  return [writeGroups(writer, material, entity, { groups, computed: writeFunctions(writer, entity) })];
+}
+
 function writeAggregate(writer: Writer, entity: Entity): string {
+  return `aggregate ${writer.selections(`${entity.base}Aggregate`, ['count', ...writeFunctions(writer, entity)])}`;
+}
+
+function writeFunctions(writer: Writer, entity: Entity): readonly string[] {
   const { random } = writer;
+  const distinct = [...entity.distinctCounts.keys()];
+  const counts = new Set(distinct.length > 0 && random.chance(0.3) ? [random.pick(distinct), '__typename'] : []);
   const parts = random.some(['sum', 'avg', 'min', 'max'], 0.5).flatMap((name) => {
     const isSum = name === 'sum' || name === 'avg';
     const eligible = [...entity.columns]
@@ -138,7 +155,8 @@ function writeAggregate(writer: Writer, entity: Entity): string {
       `${random.chance(0.1) ? `x_${name}: ` : ''}${name} ${writer.selections(type, [...columns, ...random.some(['__typename'], 0.1)])}`,
     ];
   });
-  return `aggregate ${writer.selections(`${entity.base}Aggregate`, ['count', ...parts])}`;
+  if (counts.size === 0) return parts;
+  return [...parts, `distinctCount ${writer.selections(`${entity.base}DistinctCount`, [...counts])}`];
 }
 
 /** The selection of an object; keys get the prefix, so that selections of several types can stand side by side. */

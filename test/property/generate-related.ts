@@ -29,17 +29,28 @@ export function writeRelated(
     return writeObject(
       [...chosen].map((name) => {
         if (random.chance(0.04)) return [name, nullValue];
-        return [name, name === 'aggregate' ? writeAggregate(writer, material, entity, filter) : filter()];
+        return [
+          name,
+          name === 'aggregate'
+            ? writeAggregate(writer, material, entity, { filter, computations: entity.computations })
+            : filter(),
+        ];
       }),
     );
   });
 }
 
-function writeAggregate(writer: Writer, material: Material, entity: Entity, filter: () => Written): Written {
+/** What is asked of some rows together. @param rows The rows, and a filter of them. */
+export function writeAggregate(
+  writer: Writer,
+  material: Material,
+  entity: Entity,
+  { filter, computations: asked }: { readonly filter: () => Written; readonly computations: Entity['computations'] },
+): Written {
   const { random } = writer;
   return writer.value({ type: `${entity.base}AggregateFilter` }, () => {
     const entries: [string, Written][] = [];
-    const computations = [...(entity.computations ?? [])];
+    const computations = [...(asked ?? [])];
     if (random.chance(0.4)) entries.push(['filter', random.chance(0.05) ? nullValue : filter()]);
     if (random.chance(0.6)) entries.push(['count', writeNumber(writer, 1001)]);
     for (const [name, columns] of random.some(computations, entries.length === 0 ? 0.4 : 0.2)) {

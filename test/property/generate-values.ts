@@ -134,7 +134,8 @@ function writeOrder(writer: Writer, entity: Entity, sortable: readonly string[])
   return writer.value({ type: `[${type}!]` }, many);
 }
 
-function writeDirection(writer: Writer): Written {
+/** A direction of an order. */
+export function writeDirection(writer: Writer): Written {
   const direction = writer.random.pick(['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast']);
   return writer.value({ type: 'OrderByDirection' }, () => writeToken(writer.random, direction));
 }

@@ -42,6 +42,14 @@ export interface Oracle {
     operand: Operand,
   ): Promise<ReadonlyMap<string | null, Truth>>;
   aggregate(type: Type, name: 'sum' | 'avg' | 'min' | 'max', texts: readonly (string | null)[]): Promise<Value>;
+  /** What is made of each distinct text, and its place among them. @param expression Over the value `v`. */
+  rank(expression: string, texts: readonly (string | null)[]): Promise<ReadonlyMap<string | null, Ranked>>;
+}
+
+/** A value that was made: equal ones have equal ranks, greater ones greater; null has none. */
+export interface Ranked {
+  readonly rank: number | null;
+  readonly output: Value;
 }
 
 /** An oracle on a connection of its own. */
@@ -75,6 +83,21 @@ export function createOracle(client: pg.ClientBase): Oracle {
       const shown = value instanceof Num && !/^-?\d+$/.test(value.text) ? new Num(value.text, true) : value;
       aggregates.set(question, shown);
       return shown;
+    },
+    async rank(expression, texts) {
+      const distinct = [...new Set(texts)];
+      const made = `select n, (${expression}) as made from unnest($1::text[]) with ordinality as u (v, n)`;
+      const { rows } = await client.query<[string | null, string | null]>({
+        text: `select case when made is not null then dense_rank() over (order by made) end::text, to_jsonb(made)::text from (${made}) as m order by n`,
+        values: [distinct],
+        rowMode: 'array',
+      });
+      return new Map(
+        distinct.map((text, index) => {
+          const [rank = null, output = null] = rows[index] ?? [];
+          return [text, { rank: rank === null ? null : Number(rank), output: parseJson(output ?? 'null') }];
+        }),
+      );
     },
   };
 }
