@@ -38,7 +38,7 @@ export function createExecutor(options: ExecuteOptions): Executor {
           atMostMessages: [],
           keys: [],
           citedInput: () => null,
-          parsedInput: null,
+          parsedInput: () => null,
         };
         const errors = [toPublicError(error, { ...nothingRan, requestId, observe, maxResponseBytes })];
         const outcome = { data: undefined, errors, operationName: request.operationName, documentHash: null };

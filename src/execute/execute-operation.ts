@@ -9,6 +9,7 @@ import type { DocumentNode } from 'graphql';
 import type { CompiledOperation } from '../compile/compile-operation.ts';
 import { coerceVariables } from '../compile/plan/document-variables.ts';
 import { RequestRefusal } from '../compile/plan/input.ts';
+import type { ValueLanguage } from '../compile/plan/plan-budget.ts';
 import { type BindingSource, bindSlots, type Variables } from '../compile/plan/slot.ts';
 import type { Statement } from '../compile/print/print-operation.ts';
 import { explainMissing, type UnknownField } from '../model/explain-missing.ts';
@@ -247,12 +248,12 @@ function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun
     atMostMessages: kind === 'mutation' ? run.compiled.atMostMessages : [],
     keys: kind === 'mutation' ? keys : [keys.length === 1 ? keys[0]! : null],
     citedInput: (step, message) => citedInput(message, statements[step - 1]?.slots ?? [], run.variables),
-    parsedInput: parsedInput(run.compiled),
+    parsedInput: (language) => parsedInput(run.compiled, language),
   };
 }
 
-function parsedInput({ patterns }: CompiledOperation): string | null {
-  const places = new Set(patterns.flatMap(({ language, place }) => (language === 'regex' ? [] : [place])));
+function parsedInput({ patterns }: CompiledOperation, of: ValueLanguage): string | null {
+  const places = new Set(patterns.flatMap(({ language, place }) => (language === of ? [place] : [])));
   const [only] = places;
   return only !== undefined && places.size === 1 ? only : null;
 }

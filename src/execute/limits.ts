@@ -46,7 +46,7 @@ function refuseBackReferences({ patterns }: CompiledOperation, variables: Variab
   const source = { variables, introspection: new Map<string, string>() };
   const isRefused = ({ slot, language }: Pattern): boolean => {
     const text = bindSlot(slot, source) ?? '';
-    return language === 'jsonpath' ? hasBackReference(text) : /\\[1-9]/.test(text);
+    return language === 'jsonpath' ? hasBackReference(text) : language === 'regex' && /\\[1-9]/.test(text);
   };
   if (!patterns.some(isRefused)) return;
   const message = 'Write the regular expression without a back reference (a backslash with a digit from 1 to 9).';

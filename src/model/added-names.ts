@@ -5,7 +5,7 @@
 import type { CatalogTable } from '../catalog/catalog.ts';
 import { type ExtensionName, extensionNames } from '../config/extensions.ts';
 import { aggregateFunctions } from './codecs.ts';
-import { isJson } from './columns.ts';
+import { isJson, isSearchable } from './columns.ts';
 import { columnFix, foreignKeyFix, validName } from './comment-fix.ts';
 import { tableTypeNames } from './inflect.ts';
 import type { Column, Model, Relationship, Routine, SharedType, Table, TableType } from './model.ts';
@@ -128,12 +128,18 @@ interface SharedTypes {
 
 const sharedTypes: Partial<Record<ExtensionName, SharedTypes>> = {
   json_filters: { types: ['JSONPathFilter', 'JSONIsFilter'], usedBy: hasJsonFilter },
+  text_search: { types: ['TextSearchFilter'], usedBy: hasSearchFilter },
   groups: { types: ['DateTruncation'], usedBy: (_, has) => has('groupBy') },
 };
 
 /** Whether the table is filtered by JSON columns. */
 export function hasJsonFilter({ columns }: Table): boolean {
   return columns.some(({ filterable, type }) => filterable && isJson(type));
+}
+
+/** Whether the table is filtered by columns that a text search looks through. */
+export function hasSearchFilter({ columns }: Table): boolean {
+  return columns.some(({ filterable, type }) => filterable && isSearchable(type));
 }
 
 function collectionFilterTypes(table: Table): readonly TableType[] {
@@ -188,8 +194,9 @@ function addTypes(
       }
     }
     const ofTables = sharedTypes[extension];
-    const isUsed = [...tables.values()].some((table) =>
-      ofTables?.usedBy(table, (type) => added.get(table.oid)!.get(type) === true),
+    const isUsed = [...tables.values()].some(
+      (table) =>
+        ofTables?.usedBy(table, (type) => added.get(table.oid)!.get(type) === true) && has(context, table, extension),
     );
     for (const type of isUsed ? ofTables!.types : []) {
       if (claimShared(context, tables, type, claims)) shared.push(type);

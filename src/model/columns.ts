@@ -100,6 +100,13 @@ export function isJson(type: ValueType | null): boolean {
   return type?.kind === 'scalar' && type.scalar === 'JSON';
 }
 
+/** Values of the type are what a text search looks through. */
+export function isSearchable(type: ValueType | null): boolean {
+  if (type?.kind !== 'scalar') return false;
+  const { namespace, name } = comparedAs(type.cast);
+  return namespace === 'pg_catalog' && name === 'tsvector';
+}
+
 function isFilterable(type: ValueType): boolean {
   // Whoever makes an operator that fits could have it run by every role that filters.
   if (type.cast.own !== null && type.cast.own.names.eq === undefined) return false;

@@ -55,8 +55,8 @@ export class DatabaseError extends Error {
   readonly position: number | null = null;
   /** The message was written by the author of a PL/pgSQL function, in `raise`. */
   readonly raised: boolean = false;
-  /** A value is at fault that has a language of its own, though the state is one of mistakes in statements. */
-  readonly inValue: boolean = false;
+  /** What the value that is at fault is written in, though the state is one of mistakes in statements. */
+  readonly inValue: 'jsonpath' | 'tsquery' | 'regconfig' | null = null;
   /** True where the connection was lost after a write was sent: nobody knows whether it was committed. */
   readonly maybeCommitted: boolean = false;
 
@@ -131,11 +131,22 @@ function statementKind(problem: pg.DatabaseError, context: FailureContext): Data
   return 'statement';
 }
 
-/** Functions of PostgreSQL that read JSON paths. They are named where the state and a translated message do not tell. */
-const valueParsers: ReadonlySet<string> = new Set([
-  ...['jsonpath_yyerror', 'flattenJsonPathParseItem', 'makeItemLikeRegex', 'jspConvertRegexFlags', 'parseUnicode'],
+/** Functions of PostgreSQL that read such values. They are named where the state and a translated message do not tell. */
+const valueParsers: ReadonlyMap<string, NonNullable<DatabaseError['inValue']>> = new Map([
+  ['jsonpath_yyerror', 'jsonpath'],
+  ['flattenJsonPathParseItem', 'jsonpath'],
+  ['makeItemLikeRegex', 'jsonpath'],
+  ['jspConvertRegexFlags', 'jsonpath'],
+  ['parseUnicode', 'jsonpath'],
   // Of a date compared with a time that has a zone.
-  'checkTimezoneIsUsedForCast',
+  ['checkTimezoneIsUsedForCast', 'jsonpath'],
+  ['makepol', 'tsquery'],
+  ['gettoken_query_standard', 'tsquery'],
+  ['gettoken_tsvector', 'tsquery'],
+  ['prssyntaxerror', 'tsquery'],
+  ['regconfigin', 'regconfig'],
+  // Until PostgreSQL 15.
+  ['get_ts_config_oid', 'regconfig'],
 ]);
 
 /** The server's fields. The driver's error is not kept as the cause: it carries SQL text and values. */
@@ -153,6 +164,6 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
     dataType: problem.dataType ?? null,
     position: problem.position === undefined ? null : Number(problem.position),
     raised: problem.routine === 'exec_stmt_raise',
-    inValue: valueParsers.has(problem.routine ?? ''),
+    inValue: valueParsers.get(problem.routine ?? '') ?? null,
   };
 }

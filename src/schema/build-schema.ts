@@ -21,6 +21,7 @@ import { buildOrderByType, isOrderable, orderByDirectionType } from './types/ord
 import { buildQueryType } from './types/query-type.ts';
 import { defineRelatedFilterTypes } from './types/related-filter-types.ts';
 import { scalarTypes } from './types/scalars.ts';
+import { defineSearchFilterType } from './types/search-filter-type.ts';
 import { buildResponseType, buildWriteInputType, hasWriteInput } from './types/write-types.ts';
 
 /**
@@ -75,6 +76,7 @@ function assembleSchema(model: Model, options: SchemaOptions): LazySchema {
   const tables = [...model.tables.values()].filter((table) => options.isVisible(table.namespace));
   defineEnumTypes(context);
   defineJsonFilterTypes(context, tables);
+  defineSearchFilterType(context, tables);
   for (const table of tables) defineTableTypes(context, table);
   if (model.addedTypes.includes('DateTruncation') && tables.some(hasGroups)) {
     context.types.define(dateTruncationType.name, () => dateTruncationType);

@@ -51,9 +51,14 @@ export type InputFieldOrigin =
   | { readonly kind: 'aggregate_function'; readonly function: AggregateFunction }
   | { readonly kind: 'aggregate_column'; readonly function: AggregateFunction; readonly column: Column }
   | { readonly kind: 'group_column' | 'truncate' | 'time_zone' | 'group_keys' }
+  | { readonly kind: 'search'; readonly by: SearchLanguage }
+  | { readonly kind: 'search_config' }
   | { readonly kind: 'json_parts' | 'json_path' }
   | { readonly kind: 'json_part'; readonly as: JsonReading }
   | { readonly kind: 'operator'; readonly operator: FilterOperator };
+
+/** How the text of a search is read. */
+export type SearchLanguage = 'websearch' | 'plain' | 'phrase' | 'query';
 
 /** What a part of a JSON value is compared as. */
 export type JsonReading = 'text' | 'number' | 'boolean' | 'json';

@@ -37,6 +37,7 @@ const columns: Readonly<Record<string, readonly [type: string, one: string, othe
   iv: ['interval', "'1 day'", "'2 days'", '"1 day"'],
   ip: ['inet', "'::1'", "'::2'", '"::1"'],
   js: ['jsonb', `'{"a": 1}'`, `'[]'`, '"{}"'],
+  tv: ['tsvector', "'a'", "'b'", '"a"'],
   vcs: ['varchar[]', "'{a}'", "'{b}'", '["a"]'],
   txs: ['text[]', "'{a}'", "'{b}'", '["a"]'],
   i4s: ['int4[]', "'{1}'", "'{2}'", '[1]'],
@@ -58,6 +59,7 @@ const wide = ['vc', 'dm', 'en', 'tz'];
 const ofJson: Readonly<Record<string, string>> = {
   at: '{path: ["a"], text: {in: ["1"], like: "1"}, number: {gte: "1"}, boolean: {eq: true}, json: {matches: "$"}, is: NOT_NULL}',
   matches: '"$.a == 1"',
+  config: '"simple", plain: "a"',
 };
 
 const typeOf = (name: string) => columns[name]![0];

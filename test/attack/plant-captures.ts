@@ -52,7 +52,13 @@ export function plantCaptures(types: readonly string[]): string {
     [type, type],
     ...beside.filter((other) => other !== type).flatMap((other) => [[type, other], [other, type]]),
   ]); // biome-ignore format: pairs
-  pairs.push(['jsonb', 'text[]'], ['json', 'text[]'], ['jsonb', 'jsonpath']);
+  pairs.push(
+    ['jsonb', 'text[]'],
+    ['json', 'text[]'],
+    ['jsonb', 'jsonpath'],
+    ['tsvector', 'tsquery'],
+    ['regconfig', 'text'],
+  );
   const unique = [...new Map(pairs.map((pair) => [pair.join(), pair])).values()];
   return `
     create schema trap;

@@ -4,7 +4,7 @@
  *
  * The record is the operation's shape: two requests whose variables give the same answers get the same text, so compiled
  * operations are kept in a tree of questions. No scalar value can become part of an answer, or one client could fill the
- * cache for everyone; the questions that look at values (`fits`, `sign`, `count`, `time_zone`, `json_path`, `cursor`, `node`) have a handful of answers each.
+ * cache for everyone; the questions that look at values (`fits`, `sign`, `count`, `time_zone`, `json_path`, `search_config`, `cursor`, `node`) have a handful of answers each.
  */
 import { unreachable } from '../../shared/invariant.ts';
 import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
@@ -28,6 +28,8 @@ export type Question =
   | { readonly kind: 'count'; readonly path: Path; readonly most: number }
   /** `ok` when the string looks like the name of a time zone, else `bad`. */
   | { readonly kind: 'time_zone'; readonly path: Path }
+  /** `name` when the string can be the name of a text search configuration, else `bad`. */
+  | { readonly kind: 'search_config'; readonly path: Path }
   /** What a text is as a JSON path: a `JsonPathKind`. */
   | { readonly kind: 'json_path'; readonly path: Path }
   /** `long` when the string, or one of the list, has more characters than allowed, else `ok`. */
@@ -97,6 +99,8 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
       return describeCount(value as number | readonly number[], question.most);
     case 'time_zone':
       return timeZoneName.test(String(value)) ? 'ok' : 'bad';
+    case 'search_config':
+      return configName.test(String(value)) ? 'name' : 'bad';
     case 'json_path':
       return readJsonPath(String(value));
     case 'fits':
@@ -126,6 +130,9 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
  * all it has ever been given, of which there would be no end.
  */
 const timeZoneName = /^(?:[A-Za-z_]+(?:[-/][A-Za-z_]+)*|Etc\/GMT[-+]?1?\d|EST5EDT|CST6CDT|MST7MDT|PST8PDT)$/;
+
+// PostgreSQL would take numbers for object ids, and tells schemas that are not there from those that may not be used.
+const configName = /^[A-Za-z_][A-Za-z0-9_$]*$/;
 
 function describeCount(value: number | readonly number[], most: number): string {
   if (typeof value !== 'number') return value.some((each) => each > most) ? 'large' : 'more';

@@ -38,10 +38,13 @@ export interface PlanBudget extends Record<keyof typeof limits, number> {
   readonly patterns: Pattern[];
 }
 
+/** What values are written in that are more than values. */
+export type ValueLanguage = 'regex' | 'jsonpath' | 'tsquery' | 'regconfig';
+
 /** A value in a language of its own. */
 export interface Pattern {
   readonly slot: Slot;
-  readonly language: 'regex' | 'jsonpath';
+  readonly language: ValueLanguage;
   /** Where it is written, for messages. */
   readonly place: string;
 }

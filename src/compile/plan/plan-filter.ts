@@ -4,6 +4,7 @@
  * Refuses what operators refuse (plan-operator.ts), node ids of another table, and filters through relationships that nest too deep.
  */
 import type { GraphQLInputField } from 'graphql';
+import { isJson, isSearchable } from '../../model/columns.ts';
 import type { Relationship, Table } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
@@ -14,6 +15,7 @@ import { planJson } from './plan-json.ts';
 import { planNodeId } from './plan-node-id.ts';
 import { combine, planOperator } from './plan-operator.ts';
 import { planRelatedAggregate } from './plan-related-aggregate.ts';
+import { planSearchFilter } from './plan-search.ts';
 import { descend, type Place, type Planner } from './planner.ts';
 
 /** The condition of a `BFilter`; null without one. @param place Below the field that has the filter. */
@@ -84,7 +86,8 @@ function planColumn(
 ): Condition | null {
   const place = { budget: planner.budget, level, negated };
   const { type } = expression.column;
-  if (type?.kind === 'scalar' && type.scalar === 'JSON') return planJson(place, expression, filter);
+  if (isJson(type)) return planJson(place, expression, filter);
+  if (isSearchable(type)) return planSearchFilter(place, expression, filter);
   return combine(
     'and',
     filter.fields().map(({ field, input }) => {

@@ -5,7 +5,7 @@
  * `key` is always a response key: a GraphQL name, so letters, digits and underscores.
  */
 import type { Column, EnumType, Oid, Relationship, Routine, RoutineArgument, Table } from '../../model/model.ts';
-import type { AggregateFunction, JsonReading } from '../../schema/origin.ts';
+import type { AggregateFunction, JsonReading, SearchLanguage } from '../../schema/origin.ts';
 import type { PublicError } from '../../shared/errors.ts';
 import type { Slot } from './slot.ts';
 
@@ -204,6 +204,8 @@ export type Condition =
   | { readonly kind: 'known'; readonly item: Condition; readonly of: Expression }
   | { readonly kind: 'constant'; readonly value: boolean }
   | Comparison
+  /** A text search finds something in the value. */
+  | { readonly kind: 'search'; readonly expression: Expression; readonly search: SearchPlan }
   /** The part of a JSON value is of a type, and meets the condition. */
   | {
       readonly kind: 'json_type';
@@ -232,6 +234,14 @@ export interface Comparison {
   readonly expression: Expression;
   readonly operator: ComparisonOperator;
   readonly slot: Slot;
+}
+
+/** What a text search looks for. */
+export interface SearchPlan {
+  readonly by: SearchLanguage;
+  readonly slot: Slot;
+  /** The name of the text search configuration; null: the default of the session. */
+  readonly config: Slot | null;
 }
 
 /** The rows that a relationship leads to from the current row, as far as they meet the condition. */

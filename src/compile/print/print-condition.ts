@@ -26,6 +26,7 @@ import {
   printMatched,
 } from './print-operator.ts';
 import { directRow, type Names, type Row } from './print-row.ts';
+import { printSearch } from './print-search.ts';
 import { tableName } from './printer.ts';
 import { builtin, ident, integer, join, literal, param, type Sql, sql } from './sql.ts';
 
@@ -55,6 +56,10 @@ export function printCondition(names: Names, condition: Condition, row: Row): Sq
     case 'known': {
       const isThere = sql`${printExpression(condition.of, row)} is not null`;
       return sql`coalesce(${printCondition(names, condition.item, row)}, case when ${isThere} then false end)`;
+    }
+    case 'search': {
+      const value = printExpression(condition.expression, row);
+      return sql`(${value} operator(pg_catalog.@@) ${printSearch(condition.search)})`;
     }
     case 'json_type': {
       const found = sql`pg_catalog.jsonb_typeof(${printExpression({ ...condition.part, as: 'json' }, row)})`;

@@ -142,6 +142,7 @@ export const builtin = {
   json: builtinType('json', '114'),
   jsonb: builtinType('jsonb', '3802'),
   jsonpath: builtinType('jsonpath', '4072'),
+  regconfig: builtinType('regconfig', '3734'),
   int8: builtinType('int8', '20'),
   numeric: builtinType('numeric', '1700'),
   bool: builtinType('bool', '16'),

@@ -28,8 +28,8 @@ export interface ErrorScope {
   readonly keys: readonly (string | null)[];
   /** The input whose value a message of this main step cites (cited-input.ts), null where that is not known. */
   readonly citedInput: (step: number, message: string) => string | null;
-  /** The only input whose value has a language of its own, null without one. */
-  readonly parsedInput: string | null;
+  /** The only input whose value is written in this language, null without one. */
+  readonly parsedInput: (language: NonNullable<DatabaseError['inValue']>) => string | null;
 }
 
 /** One member of `errors` in a response. */
@@ -165,7 +165,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
     const hint = scope.showHints && { hint: primary };
     return new PublicError(code, neutral, { ...place, sqlstate, cause: error, extensions: { id }, ...hint });
   }
-  const parsed = error.inValue ? scope.parsedInput : null;
+  const parsed = error.inValue === null ? null : scope.parsedInput(error.inValue);
   const input = code === 'BAD_USER_INPUT' ? (scope.citedInput(error.step, primary) ?? parsed) : null;
   const hint = code === 'RAISED' ? error.hint : (ownHints[sqlstate] ?? null);
   return new PublicError(code, primary, {
@@ -231,7 +231,7 @@ function passingCode({
   inValue,
 }: Pick<DatabaseError, 'sqlstate' | 'raised' | 'inValue'>): Code | null {
   const state = sqlstate ?? '';
-  if (inValue || state.startsWith('22')) return 'BAD_USER_INPUT';
+  if (inValue !== null || state.startsWith('22')) return 'BAD_USER_INPUT';
   if (state.startsWith('23')) return 'CONSTRAINT_VIOLATION';
   return passingStates[state] ?? (raised && !state.startsWith('XX') ? 'RAISED' : null);
 }

@@ -10,6 +10,7 @@ import { typed } from '../origin.ts';
 import { addedInput, type SchemaContext } from '../schema-context.ts';
 import { jsonFilterOf } from './json-filter-types.ts';
 import { nodeIdName } from './object-type.ts';
+import { searchFilterOf } from './search-filter-type.ts';
 import { filterNameOf } from './value-type.ts';
 
 type Entry = readonly [string, GraphQLInputFieldConfig | null];
@@ -38,7 +39,8 @@ function columnEntries(context: SchemaContext, table: Table): Entry[] {
     const name = column.fieldName;
     if (!column.filterable || name === null || column.type === null || name === nodeIdName) return [];
     if (isJson(column.type)) return [];
-    const type = context.types.input(filterNameOf(context, column.type));
+    const searched = searchFilterOf(context, table, column);
+    const type = searched ?? context.types.input(filterNameOf(context, column.type));
     return [[name, type && typed(type, { kind: 'column', column })]];
   });
 }

@@ -1,0 +1,51 @@
+/**
+ * Plans text searches in columns of type `tsvector`.
+ *
+ * Refuses more than one search in a filter, and what cannot be the name of a text search configuration.
+ */
+import { inputFieldOrigin } from '../../schema/origin.ts';
+import { PublicError } from '../../shared/errors.ts';
+import type { Input } from './input.ts';
+import type { Condition, Expression, SearchPlan } from './plan.ts';
+import { type PlanBudget, spend } from './plan-budget.ts';
+import { combine, type OperatorPlace, planOperator } from './plan-operator.ts';
+
+/** The condition that a `TextSearchFilter`, or operators without it, put on a value; null where they ask nothing. */
+export function planSearchFilter(
+  at: OperatorPlace & { readonly level: number },
+  expression: Expression,
+  filter: Input,
+): Condition | null {
+  const entries = filter.fields();
+  const operators = entries.filter(({ field }) => inputFieldOrigin(field).kind === 'operator');
+  const search = planSearch(at.budget, filter, entries);
+  spend(at.budget, 'inputs', at.level * entries.length);
+  return combine('and', [
+    ...(search === null ? [] : [{ kind: 'search', expression, search } as const]),
+    ...operators.map(({ field, input }) => planOperator(at, expression, field, input)),
+  ]);
+}
+
+/** What is searched for; null: nothing. */
+function planSearch(budget: PlanBudget, filter: Input, entries: ReturnType<Input['fields']>): SearchPlan | null {
+  const searches = entries.flatMap(({ field, input }) => {
+    const origin = inputFieldOrigin(field);
+    return origin.kind === 'search' ? [{ by: origin.by, input }] : [];
+  });
+  const [search, other] = searches;
+  if (search === undefined) return null;
+  if (other !== undefined) throw refuse('A text search has one of "websearch", "plain", "phrase" and "query".', filter);
+  const slot = search.input.slot();
+  if (search.by === 'query') budget.patterns.push({ slot, language: 'tsquery', place: search.input.place() });
+  const config = entries.find(({ field }) => inputFieldOrigin(field).kind === 'search_config')?.input;
+  if (config?.state() !== 'value') return { by: search.by, slot, config: null };
+  if (config.ask({ kind: 'search_config' }) !== 'name') {
+    throw refuse('"config" takes the name of a text search configuration, without its schema.', config);
+  }
+  budget.patterns.push({ slot: config.slot(), language: 'regconfig', place: config.place() });
+  return { by: search.by, slot, config: config.slot() };
+}
+
+function refuse(message: string, input: Input): PublicError {
+  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: input.place() } });
+}

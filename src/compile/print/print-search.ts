@@ -1,0 +1,21 @@
+/**
+ * Prints text searches.
+ *
+ * The configuration is a value as well: what an index is made of is the column, or the expression of a view, not what is searched for.
+ */
+import type { SearchLanguage } from '../../schema/origin.ts';
+import type { SearchPlan } from '../plan/plan.ts';
+import { builtin, param, type Sql, sql } from './sql.ts';
+
+const parsers = {
+  websearch: (text) => sql`pg_catalog.websearch_to_tsquery(${text})`,
+  plain: (text) => sql`pg_catalog.plainto_tsquery(${text})`,
+  phrase: (text) => sql`pg_catalog.phraseto_tsquery(${text})`,
+  query: (text) => sql`pg_catalog.to_tsquery(${text})`,
+} satisfies Record<SearchLanguage, (text: Sql) => Sql>;
+
+/** What is searched for, as a `tsquery`. */
+export function printSearch({ by, slot, config }: SearchPlan): Sql {
+  const text = param(slot, builtin.text);
+  return parsers[by](config === null ? text : sql`${param(config, builtin.regconfig)}, ${text}`);
+}

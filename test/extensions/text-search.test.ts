@@ -1,0 +1,296 @@
+/** Rows are found by text searches in columns of type `tsvector` (extension `text_search`). */
+import pg from 'pg';
+import { afterAll, describe, expect, test } from 'vitest';
+import { bindSlots } from '../../src/compile/plan/slot.ts';
+import { type Json, startExecution } from '../support/execution.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { modelReader } from '../support/read-model.ts';
+
+const database = await createDatabase(`
+  comment on schema public is '@graphql({"inflect_names": true})';
+  do $$ begin execute format('alter database %I set default_text_search_config = english', current_database()); end $$;
+  create text search configuration plain_words (copy = pg_catalog.simple);
+  create schema hidden; create text search configuration hidden.secret (copy = pg_catalog.simple);
+  create domain found as tsvector;
+  create table article (id int primary key, search tsvector, other found);
+  insert into article select id, to_tsvector('english', body), to_tsvector('simple', body) from (values
+    (1, 'The quick brown fox jumps over the lazy dogs'), (2, 'Quick foxes, quickly found'), (3, 'A dog and a fox'),
+    (4, 'Nothing of that'), (5, null)) as made (id, body);
+  grant select, update, delete on article to anon;
+`);
+const execution = await startExecution(database, { introspection: 'always' });
+
+/** Ids of the rows that meet the filter. */
+async function articles(
+  filter: string,
+  variables: Record<string, unknown> = {},
+  declared = '',
+): Promise<readonly number[]> {
+  const query = `query ${declared} { articleCollection(filter: ${filter}) { edges { node { id } } } }`;
+  const { articleCollection } = await execution.data('anon', query, { variables });
+  return articleCollection.edges.map(({ node }: Json) => node.id);
+}
+
+describe('searches', () => {
+  test.each([
+    // Words of `websearch` must all be there but for those behind a minus; it takes any text.
+    ['{websearch: "fox dogs", config: "english"}', [1, 3], [2, 4]],
+    ['{websearch: "fox -dog", config: "english"}', [2], [1, 3, 4]],
+    ['{websearch: "\\"quick brown\\" or nothing", config: "english"}', [1, 4], [2, 3]],
+    ['{websearch: "& ( \\" !", config: "english"}', [], [1, 2, 3, 4]],
+    ['{plain: "dogs foxes", config: "english"}', [1, 3], [2, 4]],
+    ['{phrase: "lazy dog", config: "english"}', [1], [2, 3, 4]],
+    ['{phrase: "dog lazy", config: "english"}', [], [1, 2, 3, 4]],
+    ['{query: "quick & !brown", config: "english"}', [2], [1, 3, 4]],
+    ['{query: "qui:* | noth:*", config: "english"}', [1, 2, 4], [3]],
+    // Stop words alone find nothing.
+    ['{plain: "the", config: "english"}', [], [1, 2, 3, 4]],
+    ['{plain: "", config: "english"}', [], [1, 2, 3, 4]],
+    ['{plain: "foxes", config: "simple"}', [], [1, 2, 3, 4]],
+    ['{plain: "fox", config: "plain_words"}', [1, 2, 3], [4]],
+    ['{plain: "fox", config: "English"}', [1, 2, 3], [4]],
+    ['{plain: null}', [], []],
+    ['{plain: "fox", config: null}', [1, 2, 3], [4]],
+    ['{is: NULL}', [5], [1, 2, 3, 4]],
+    ['{is: NOT_NULL, plain: "fox", config: "english"}', [1, 2, 3], [4, 5]],
+    ["{eq: \"'dog':2 'fox':5\"}", [3], [1, 2, 4]],
+    ['{eq: null}', [], []],
+  ])('%s', async (filter, ids, others) => {
+    expect(await articles(`{search: ${filter}}`)).toEqual(ids);
+    expect(await articles(`{not: {search: ${filter}}}`)).toEqual(others);
+  });
+
+  test.each(['{}', 'null', '{config: "english"}', '{config: "no such thing"}'])(
+    '%s is no condition',
+    async (filter) => {
+      expect(await articles(`{search: ${filter}}`)).toEqual([1, 2, 3, 4, 5]);
+      expect(await articles(`{not: {search: ${filter}}}`)).toEqual([1, 2, 3, 4, 5]);
+    },
+  );
+
+  test('have the default of the database without a configuration', async () => {
+    const other = await createDatabase(`
+      create table article (id int primary key, search tsvector);
+      insert into article values (1, to_tsvector('english', 'foxes'));
+      grant select on article to anon;
+    `);
+    const count = async () => {
+      const on = await startExecution(other, {});
+      const { articleCollection } = await on.data(
+        'anon',
+        '{ articleCollection(filter: {search: {plain: "foxes"}}) { edges { cursor } } }',
+      );
+      return articleCollection.edges.length;
+    };
+    await other.query(`alter database ${other.name} set default_text_search_config = 'simple'`);
+    expect(await count()).toBe(0);
+    await other.query(`alter database ${other.name} set default_text_search_config = 'english'`);
+    expect(await count()).toBe(1);
+  });
+
+  test('take text and configuration from variables, which are no part of the statement', async () => {
+    const declared = '($text: String, $config: String)';
+    const filter = '{search: {websearch: $text, config: $config}}';
+    const query = `query ${declared} { articleCollection(filter: ${filter}) { edges { node { id } } } }`;
+    const texts = await Promise.all(
+      [
+        ['dogs', 'english'],
+        ['"quick brown"', 'simple'],
+        ["'; drop table article; --", 'plain_words'],
+      ].map(async ([text, config]) => {
+        return (await execution.statements('anon', query, { variables: { text, config } }))[0]!.text;
+      }),
+    );
+    expect(new Set(texts).size).toBe(1);
+    expect(texts[0]).toContain(
+      'operator(pg_catalog.@@) pg_catalog.websearch_to_tsquery($1::"pg_catalog"."regconfig", $2::"pg_catalog"."text")',
+    );
+    expect(await articles(filter, { text: 'dogs', config: 'english' }, declared)).toEqual([1, 3]);
+    expect(await articles(filter, { text: 'dogs', config: 'simple' }, declared)).toEqual([]);
+    expect(await articles(filter, { text: 'dogs' }, declared)).toEqual([1, 3]);
+    expect(
+      await articles(
+        '{search: $search}',
+        { search: { phrase: 'quick brown', config: 'english' } },
+        '($search: TextSearchFilter)',
+      ),
+    ).toEqual([1]);
+  });
+
+  test('work on domains, beside other filters, in updates and deletes', async () => {
+    expect(
+      await articles('{other: {plain: "dogs", config: "simple"}, search: {plain: "dog", config: "english"}}'),
+    ).toEqual([1]);
+    expect(await articles('{or: [{search: {plain: "lazy", config: "english"}}, {id: {eq: 5}}]}')).toEqual([1, 5]);
+    const remove =
+      'mutation { deleteFromArticleCollection(filter: {search: {plain: "nothing", config: "english"}}, atMost: 1) { records { id } } }';
+    expect((await execution.data('anon', remove)).deleteFromArticleCollection.records).toEqual([{ id: 4 }]);
+    await database.query(`insert into article values (4, to_tsvector('english', 'Nothing of that'))`);
+  });
+});
+
+describe('refused', () => {
+  const refusal = async (filter: string, variables: Record<string, unknown> = {}) => {
+    const query = `query ($q: String, $c: String) { articleCollection(filter: {search: ${filter}}) { edges { node { id } } } }`;
+    const { errors } = await execution.run('anon', query, { variables });
+    expect(errors).toMatchObject([{ path: ['articleCollection'], extensions: { code: 'BAD_USER_INPUT' } }]);
+    return [errors[0].message, errors[0].extensions.input];
+  };
+
+  test.each([
+    ['a b', 'syntax error in tsquery: "a b"'],
+    ['a & (b', 'syntax error in tsquery: "a & (b"'],
+    ['!', 'no operand in tsquery: "!"'],
+    ["'a", `syntax error in tsquery: "'a"`],
+    ['a\\', 'there is no escaped character: "a\\"'],
+    ['a <99999> b', 'distance in phrase operator must be an integer value between zero and 16384 inclusive'],
+  ])('is the query %s', async (q, message) => {
+    const [inVariable, inDocument] = [
+      await refusal('{query: $q, config: "english"}', { q }),
+      await refusal(`{query: ${JSON.stringify(q)}, config: "english"}`),
+    ];
+    expect([inVariable[0], inDocument[0]]).toEqual([message, message]);
+    if (!q.includes('999')) expect([inVariable[1], inDocument[1]]).toEqual(['$q', 'filter.search.query']);
+  });
+
+  test('is a configuration that the role does not see, whether there is one or not', async () => {
+    const missing = 'text search configuration "klingon" does not exist';
+    expect(await refusal('{plain: "a", config: $c}', { c: 'klingon' })).toEqual([missing, '$c']);
+    expect(await refusal('{plain: "a", config: "klingon"}')).toEqual([missing, 'filter.search.config']);
+    expect(await refusal('{plain: "a", config: "secret"}')).toEqual([
+      missing.replace('klingon', 'secret'),
+      'filter.search.config',
+    ]);
+    const name = '"config" takes the name of a text search configuration, without its schema.';
+    for (const c of [
+      'hidden.secret',
+      'nowhere.secret',
+      '13000',
+      '0',
+      '-',
+      '',
+      '"english"',
+      'english ',
+      "english'::regconfig) --",
+      'a.b.c',
+    ]) {
+      expect(await refusal('{plain: "a", config: $c}', { c })).toEqual([name, '$c']);
+    }
+  });
+
+  test('are two searches in one filter', async () => {
+    const message = 'A text search has one of "websearch", "plain", "phrase" and "query".';
+    expect(await refusal('{plain: "a", websearch: "b"}')).toEqual([message, 'filter.search']);
+    expect(await refusal('{plain: "a", query: null}')).toEqual([message, 'filter.search']);
+  });
+});
+
+describe('names', async () => {
+  const named = await createDatabase(`
+    comment on schema public is '@graphql({"inflect_names": true})';
+    create table text_search (id int primary key, body tsvector);
+    grant select on text_search to anon;
+  `);
+
+  test('that are there without them stay', async () => {
+    const on = await startExecution(named, { introspection: 'always' });
+    const { __type } = await on.data(
+      'anon',
+      '{ __type(name: "TextSearchFilter") { inputFields { name type { name } } } }',
+    );
+    expect(__type.inputFields.map(({ name, type }: Json) => `${name} ${type.name}`)).toEqual([
+      ...['id IntFilter', 'body OpaqueFilter', 'nodeId IDFilter', 'and null', 'or null', 'not TextSearchFilter'],
+    ]);
+  });
+
+  test('that are taken are reported', async () => {
+    const [omission] = (await modelReader(named).omissions(['public'])).filter(({ names }) =>
+      names.includes('TextSearchFilter'),
+    );
+    expect(omission).toMatchObject({
+      object: 'public.text_search',
+      reason:
+        'Nothing has a type "TextSearchFilter" of the extensions: table public.text_search has that name already.',
+    });
+  });
+});
+
+test('without the extension nothing of it is there', async () => {
+  const typeOf = async (extensions: object) => {
+    const on = await startExecution(database, { introspection: 'always', ...extensions });
+    const { filter, search } = await on.data(
+      'anon',
+      `{
+      filter: __type(name: "ArticleFilter") { inputFields { name type { name } } } search: __type(name: "TextSearchFilter") { description } }`,
+    );
+    return [filter.inputFields.find(({ name }: Json) => name === 'search').type.name, search];
+  };
+  expect(await typeOf({ extensions: [] })).toEqual(['OpaqueFilter', null]);
+  expect(await typeOf({})).toEqual(['TextSearchFilter', { description: 'Conditions on tsvector values.' }]);
+});
+
+describe('with 200,000 rows, indexes serve', async () => {
+  const big = await createDatabase(
+    `create table page (id int primary key, tenant int not null, body text not null,
+      search tsvector generated always as (to_tsvector('english', body)) stored);
+    insert into page (id, tenant, body) select n, n % 10, 'page p' || n % 300 || ' q' || n % 1000 || ' with words w' || n % 20000 from generate_series(1, 200000) n;
+    create index on page using gin (search);
+    create table plain (id int primary key, body text not null);
+    insert into plain select id, body from page;
+    create index on plain using gin (to_tsvector('english'::regconfig, body));
+    create view searched as select id, to_tsvector('english'::regconfig, body) as search from plain;
+    comment on view searched is '@graphql({"primary_key_columns": ["id"]})';
+    create table guarded (id int primary key, tenant int not null, search tsvector);
+    insert into guarded select id, tenant, search from page;
+    create index on guarded using gin (search); create index on guarded (tenant);
+    alter table guarded enable row level security;
+    create policy own on guarded to anon using (tenant = (select 1));
+    grant select on page, searched, guarded to anon, service_role; grant select on plain to anon`,
+    'vacuum analyze',
+  );
+  const on = await startExecution(big, {});
+  const client = new pg.Client(big.url);
+  await client.connect();
+  afterAll(() => client.end());
+
+  /** Blocks of 8 kB that the statement of the operation reads, planned for its values or for any. */
+  async function blocks(role: string, query: string, mode = 'force_custom_plan'): Promise<number> {
+    const [statement] = await on.statements(role, query);
+    const values = bindSlots(statement!.slots, { variables: {}, introspection: new Map() });
+    const given = values.map((value) => client.escapeLiteral(String(value))).join();
+    await client.query(`reset all; reset role; deallocate all; set role ${role}; set plan_cache_mode = ${mode}`);
+    await client.query(`prepare filtered as ${statement!.text}`);
+    const { rows } = await client.query(`explain (analyze, buffers, format json) execute filtered (${given})`);
+    const { Plan } = rows[0]['QUERY PLAN'][0];
+    return Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'];
+  }
+  const find = (table: string, search: string) =>
+    `{ ${table}Collection(filter: {search: {${search}}}) { edges { node { id } } } }`;
+  const count = async (role: string, query: string) => {
+    const [collection] = Object.values(await on.data(role, query)) as { edges: unknown[] }[];
+    return collection!.edges.length;
+  };
+
+  test.each([
+    ['page', 'websearch: "w11 words", config: "english"'],
+    ['page', 'plain: "w11", config: "english"'],
+    ['page', 'phrase: "words w11", config: "english"'],
+    ['page', 'query: "w11 & !nothing", config: "english"'],
+    // The configuration of the view is part of its index, that of the search is a value.
+    ['searched', 'websearch: "w11 words", config: "english"'],
+  ])('%s: %s', async (table, search) => {
+    const query = find(table, search);
+    expect(await count('anon', query)).toBe(10);
+    expect(await blocks('anon', query)).toBeLessThan(300);
+    // Without values PostgreSQL expects matches everywhere, and looks through rows in their order unless that is off.
+    const mode = 'force_generic_plan; set enable_indexscan = off; set enable_seqscan = off';
+    expect(await blocks('anon', query, mode)).toBeLessThan(300);
+  });
+
+  test('those of a table with policies serve who passes them, others by the column of the policy', async () => {
+    const query = find('guarded', 'plain: "w11", config: "english"');
+    expect([await count('service_role', query), await count('anon', query)]).toEqual([10, 10]);
+    expect(await blocks('service_role', query)).toBeLessThan(300);
+    expect(await blocks('anon', query)).toBeGreaterThan(1000);
+  });
+});
