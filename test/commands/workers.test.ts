@@ -6,9 +6,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { anonKey, secret } from '../support/http.ts';
 import { createDatabase } from '../support/postgres.ts';
+import type { WhenOver } from '../support/when-over.ts';
 import { type Running, runProcess, startCommand, temporaryDirectory } from './run-command.ts';
 
 const database = await createDatabase(`
@@ -32,11 +33,11 @@ interface Served {
 }
 
 /** Two workers that expose what the configuration file says. */
-async function serve(...args: string[]): Promise<Served> {
-  const directory = temporaryDirectory();
+async function serve(args: readonly string[], whenOver: WhenOver = onTestFinished): Promise<Served> {
+  const directory = temporaryDirectory(whenOver);
   writeFileSync(join(directory, 'pgreflect.toml'), 'schemas = "public"\n');
   const usual = ['serve', '--workers', '2', '--port', '0', '--metrics-port', '0'];
-  const command = startCommand([...usual, ...args], { env: env(), directory });
+  const command = startCommand([...usual, ...args], { env: env(), directory }, whenOver);
   const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)\/graphql\/v1/);
   const [, metricsUrl = ''] = await command.until(/Metrics: (\S+)/);
   return { command, url, metricsUrl, directory };
@@ -71,72 +72,79 @@ const requests = 'pgreflect_requests_total{route="/graphql/v1",method="POST",sta
 const notes = { data: { noteCollection: { edges: [{ node: { id: 1 } }] } } };
 const noteQuery = '{ noteCollection { edges { node { id } } } }';
 
-test('two workers answer and are counted together, one that is killed is replaced, and all stop in good order', async () => {
-  const patient = ['--statement-timeout-ms', '60000', '--drain-timeout-ms', '60000'];
-  const served = await serve('--schema-poll-ms', '86400000', ...patient);
-  const { command, url } = served;
-  await command.until(/Try:/);
-  expect(await askBoth(url, noteQuery)).toEqual([notes, notes]);
+describe('two workers', () => {
+  let served: Served;
+  beforeAll(async () => {
+    const patient = ['--statement-timeout-ms', '60000', '--drain-timeout-ms', '60000'];
+    served = await serve(['--schema-poll-ms', '86400000', ...patient], afterAll);
+    await served.command.until(/Try:/);
+  });
 
-  expect(await seriesValue(served, requests)).toBe(2);
-  const headers = { authorization: `Bearer ${accessToken}`, connection: 'close' };
-  for (let round = 0; round < 2; round += 1) {
-    expect(await (await fetch(`${url}/metrics`, { headers })).text()).toContain(`${requests} 2\n`);
-  }
+  test('signals and notifications reach both, and one process watches the catalog for them', async () => {
+    const { command, url, directory } = served;
+    const watchers = `select application_name as name, count(*)::int as n from pg_stat_activity
+      where datname = current_database() and application_name in ('pgreflect listener', 'pgreflect watch') group by 1 order by 1`;
+    expect(await database.query(watchers)).toEqual([{ name: 'pgreflect listener', n: 1 }]);
+    const bothKnow = (table: string, known: boolean) =>
+      eventually(
+        async () => (await askBoth(url, emptyQuery(table))).map(({ data }) => data !== undefined),
+        [known, known],
+      );
 
-  process.kill(pidsOf(served)[0] as number, 'SIGKILL');
-  await command.until(/"code":null,"signal":"SIGKILL","msg":"worker exited; replacing it"/);
-  await command.until(/(worker ready[\s\S]*){3}/);
-  expect(await askBoth(url, noteQuery)).toEqual([notes, notes]);
+    await createTable('told');
+    await bothKnow('told', false);
+    await database.query(`notify pgreflect, 'reload'`);
+    await bothKnow('told', true);
 
-  // A request that is under way when the signal comes is finished; new ones are not taken. A service manager sends the
-  // signal to every process, the supervisor as well, and npm's shell once more.
-  const release = await holdLock();
-  const held = ask(url, '{ held }');
-  await eventually(waiting, [{ n: 1 }]);
-  const signalAll = () => {
-    for (const pid of pidsOf(served).filter(isAlive)) process.kill(pid, 'SIGTERM');
-    command.signal('SIGTERM');
-  };
-  signalAll();
-  signalAll();
-  await eventually(() => isRefused(url), true);
-  await release();
-  expect(await held).toEqual({ data: { held: true } });
-  expect((await command.finished).code).toBe(0);
-});
+    await createTable('signalled');
+    command.signal('SIGUSR2');
+    await bothKnow('signalled', true);
 
-test('signals and notifications reach both, and one process watches the catalog for them', async () => {
-  const { command, url, directory } = await serve('--schema-poll-ms', '86400000');
-  const watchers = `select application_name as name, count(*)::int as n from pg_stat_activity
-    where datname = current_database() and application_name in ('pgreflect listener', 'pgreflect watch') group by 1 order by 1`;
-  expect(await database.query(watchers)).toEqual([{ name: 'pgreflect listener', n: 1 }]);
-  const bothKnow = (table: string, known: boolean) =>
-    eventually(
-      async () => (await askBoth(url, emptyQuery(table))).map(({ data }) => data !== undefined),
-      [known, known],
-    );
+    await bothKnow('post', false);
+    writeFileSync(join(directory, 'pgreflect.toml'), 'schemas = "public,blog"\n');
+    command.signal('SIGHUP');
+    await bothKnow('post', true);
+    // Whoever says so looks at the catalog first, and may be the last of them to be through.
+    await command.until(/Exposed schemas are now: public, blog/);
+    expect(command.text().match(/Exposed schemas are now: public, blog/g)).toHaveLength(1);
+  });
 
-  await createTable('told');
-  await bothKnow('told', false);
-  await database.query(`notify pgreflect, 'reload'`);
-  await bothKnow('told', true);
+  test('both answer and are counted together, one that is killed is replaced, and all stop in good order', async () => {
+    const { command, url } = served;
+    const before = await seriesValue(served, requests);
+    expect(await askBoth(url, noteQuery)).toEqual([notes, notes]);
+    const total = await seriesValue(served, requests);
+    expect(total - before).toBe(2);
+    const headers = { authorization: `Bearer ${accessToken}`, connection: 'close' };
+    for (let round = 0; round < 2; round += 1) {
+      expect(await (await fetch(`${url}/metrics`, { headers })).text()).toContain(`${requests} ${total}\n`);
+    }
 
-  await createTable('signalled');
-  command.signal('SIGUSR2');
-  await bothKnow('signalled', true);
+    process.kill(pidsOf(served)[0] as number, 'SIGKILL');
+    await command.until(/"code":null,"signal":"SIGKILL","msg":"worker exited; replacing it"/);
+    await command.until(/(worker ready[\s\S]*){3}/);
+    expect(await askBoth(url, noteQuery)).toEqual([notes, notes]);
 
-  await bothKnow('post', false);
-  writeFileSync(join(directory, 'pgreflect.toml'), 'schemas = "public,blog"\n');
-  command.signal('SIGHUP');
-  await bothKnow('post', true);
-  // Whoever says so looks at the catalog first, and may be the last of them to be through.
-  await command.until(/Exposed schemas are now: public, blog/);
-  expect(command.text().match(/Exposed schemas are now: public, blog/g)).toHaveLength(1);
+    // A request that is under way when the signal comes is finished; new ones are not taken. A service manager sends the
+    // signal to every process, the supervisor as well, and npm's shell once more.
+    const release = await holdLock();
+    const held = ask(url, '{ held }');
+    await eventually(waiting, [{ n: 1 }]);
+    const signalAll = () => {
+      for (const pid of pidsOf(served).filter(isAlive)) process.kill(pid, 'SIGTERM');
+      command.signal('SIGTERM');
+    };
+    signalAll();
+    signalAll();
+    await eventually(() => isRefused(url), true);
+    await release();
+    expect(await held).toEqual({ data: { held: true } });
+    expect((await command.finished).code).toBe(0);
+  });
 });
 
 test('what the check at an interval finds is told to both; they end with the process that supervises them', async () => {
-  const served = await serve('--schema-poll-ms', '50');
+  const served = await serve(['--schema-poll-ms', '50']);
   const { command, url } = served;
   await createTable('found');
   const know = async () => (await askBoth(url, emptyQuery('found'))).map(({ data }) => data !== undefined);
@@ -152,7 +160,7 @@ test('a port that is taken is said once, and nothing is left running', async () 
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void taken.close());
   const { port } = taken.address() as { port: number };
-  const { code, err } = await runProcess(['serve', '--workers', '3', '--port', String(port)], { env: env() });
+  const { code, err } = await runProcess(['serve', '--workers', '2', '--port', String(port)], { env: env() });
   expect([code, err.match(/is in use by another program/g)?.length]).toEqual([1, 1]);
 });
 
