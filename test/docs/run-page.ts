@@ -127,18 +127,37 @@ async function ask(operation: string, { auth }: PageWorld): Promise<unknown> {
 async function runShell({ words, body }: CodePart, world: PageWorld): Promise<string> {
   const script = world.toReal(body);
   const expected = Number(words.find((word) => word.startsWith('exit='))?.slice('exit='.length) ?? 0);
-  const [, command] = /^(?:npx )?pgreflect ([\w ,./:=@$-]+)\n$/.exec(script) ?? [];
-  const result = command === undefined ? await runScript(script, world) : await runCommandHere(command, world);
+  const lines = script.replaceAll('\\\n', '').trimEnd().split('\n');
+  const groups = lines.flatMap((line) => [...line.matchAll(ownCommand)].map((match) => match.groups));
+  const commands = groups as unknown as OwnCommand[];
+  const isOwn = commands.length === lines.length;
+  const result = await (isOwn ? runCommandsHere(commands, world) : runScript(script, world));
   if (result.code !== expected) throw new Error(`ended with ${result.code}:\n${result.out}${result.err}`);
   return result.out;
 }
 
-/** A line that is a command of ours alone runs in this process, which is ten times as fast. */
-function runCommandHere(command: string, { environment, directory }: PageWorld) {
-  const words = command
-    .split(' ')
-    .map((word) => word.replace(/^\$(\w+)$/, (_, name: string) => environment[name] ?? ''));
-  return runCommand(words, { env: environment, directory });
+/** A command of ours, which may go to a file. */
+interface OwnCommand {
+  readonly command: string;
+  readonly file?: string;
+}
+const ownCommand = /^(?:npx )?pgreflect (?<command>[\w ,./:=@$-]+?)(?: > (?<file>[\w.]+))?$/g;
+
+/** Lines that are commands of ours alone run in this process, which is ten times as fast; the first that fails is the last. */
+async function runCommandsHere(commands: readonly OwnCommand[], { environment, directory }: PageWorld) {
+  let [code, out, err] = [0, '', ''];
+  for (const { command, file } of commands) {
+    if (code !== 0) break;
+    const words = command
+      .split(/ +/)
+      .map((word) => word.replace(/^\$(\w+)$/, (_, name: string) => environment[name] ?? ''));
+    const ended = await runCommand(words, { env: environment, directory });
+    code = ended.code ?? 1;
+    err += ended.err;
+    if (file === undefined) out += ended.out;
+    else writeFileSync(join(directory, file), ended.out);
+  }
+  return { code, out, err };
 }
 
 async function runScript(script: string, { environment, directory }: PageWorld) {
