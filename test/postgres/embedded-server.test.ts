@@ -21,6 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+/** A copy of the data of the first test, which takes a tenth of the time of making it. */
+async function copyData(name: string): Promise<string> {
+  const dataDirectory = join(folder, name);
+  // With its owner, who may be another user than this one.
+  await promisify(execFile)('cp', ['-a', join(folder, 'kept'), dataDirectory]);
+  return dataDirectory;
+}
+
 const quick = { password: 'test', persistent: true, settings: { fsync: 'off' } };
 
 async function ask(url: string, text: string): Promise<unknown> {
@@ -73,46 +81,36 @@ test('data survives a restart, stopping twice is harmless, and the loopback is a
   await second.stop();
 });
 
-test('a server that is not persistent takes its data with it', async () => {
+test('a server that is not persistent takes its data with it; it knows nothing of our environment, and our process has no handlers for its sake', async () => {
   const dataDirectory = join(folder, 'passing');
-  const server = await startEmbeddedServer({ dataDirectory, ...quick, persistent: false });
-  await server.stop();
-  await expect(stat(dataDirectory)).rejects.toMatchObject({ code: 'ENOENT' });
-});
-
-test('starting a server installs no handlers for signals or for the end of the process', async () => {
   const count = () =>
     ['SIGINT', 'SIGTERM', 'SIGHUP', 'exit', 'beforeExit'].map((event) => process.listenerCount(event));
   const before = count();
-  const server = await startEmbeddedServer({ dataDirectory: join(folder, 'signals'), ...quick, persistent: false });
-  expect(count()).toEqual(before);
-  await server.stop();
-});
-
-test("the server's process knows nothing of our environment", async () => {
   process.env.PGREFLECT_JWT_SECRET = 'not-for-sql';
-  const server = await startEmbeddedServer({ dataDirectory: join(folder, 'environment'), ...quick, persistent: false });
+  const server = await startEmbeddedServer({ dataDirectory, ...quick, persistent: false });
+  expect(count()).toEqual(before);
   const read = "select pg_read_binary_file('/proc/self/environ') like '%not-for-sql%'::bytea";
   const found = process.platform === 'linux' ? await ask(server.url, read) : false;
   delete process.env.PGREFLECT_JWT_SECRET;
   await server.stop();
   expect(found).toBe(false);
+  await expect(stat(dataDirectory)).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
 test('a process that is killed leaves no server behind, and the next start recovers the data', async () => {
-  const dataDirectory = join(folder, 'killed');
+  const dataDirectory = await copyData('killed');
   const { child, port } = await startInOtherProcess(dataDirectory);
-  await ask(`postgresql://postgres:test@127.0.0.1:${port}/postgres`, 'create table kept as select 42 as answer');
+  await ask(`postgresql://postgres:test@127.0.0.1:${port}/postgres`, 'create table left_behind as select 43 as answer');
   child.kill('SIGKILL');
   await once(child, 'exit');
   const again = await startEmbeddedServer({ dataDirectory, ...quick });
   expect(await isOpen(port)).toBe(false);
-  expect(await ask(again.url, 'select answer from kept')).toBe(42);
+  expect(await ask(again.url, 'select answer from left_behind')).toBe(43);
   await again.stop();
 });
 
 test('the owner decides how to stop: a signal to it reaches neither the server nor its exit code', async () => {
-  const { child } = await startInOtherProcess(join(folder, 'signalled'));
+  const { child } = await startInOtherProcess(await copyData('signalled'));
   const output = once(child.stdout, 'data');
   child.kill('SIGTERM');
   expect(String((await output)[0])).toBe('clean\n');
@@ -120,7 +118,7 @@ test('the owner decides how to stop: a signal to it reaches neither the server n
 });
 
 test('a directory that another process uses is refused with the number of that process', async () => {
-  const dataDirectory = join(folder, 'shared');
+  const dataDirectory = await copyData('shared');
   const server = await startEmbeddedServer({ dataDirectory, ...quick });
   const pid = (await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8')).split('\n')[0];
   await expect(startEmbeddedServer({ dataDirectory, ...quick })).rejects.toMatchObject({
@@ -132,9 +130,7 @@ test('a directory that another process uses is refused with the number of that p
 });
 
 test('a lock file left by a process that is gone, or whose number another one has now, is no obstacle', async () => {
-  const dataDirectory = join(folder, 'stale');
-  const first = await startEmbeddedServer({ dataDirectory, ...quick });
-  await first.stop();
+  const dataDirectory = await copyData('stale');
   for (const pid of [2 ** 22 - 3, process.pid]) {
     await writeFile(join(dataDirectory, 'postmaster.pid'), `${pid}\n${dataDirectory}\n0\n5432\n\n\n\nready\n`);
     const next = await startEmbeddedServer({ dataDirectory, ...quick });
@@ -164,7 +160,7 @@ test('a directory with something else in it is refused and left alone', async ()
 
 test('a start that fails says what the server said', async () => {
   const settings = { no_such_setting: '1' };
-  const attempt = startEmbeddedServer({ dataDirectory: join(folder, 'wrong'), ...quick, settings });
+  const attempt = startEmbeddedServer({ dataDirectory: await copyData('wrong'), ...quick, settings });
   await expect(attempt).rejects.toMatchObject({ message: expect.stringContaining('no_such_setting') });
 });
 
