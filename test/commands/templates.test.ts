@@ -1,38 +1,32 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { renderBatch } from '../../src/commands/templates/render-batch.ts';
 import { runCommand } from './run-command.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 interface Batch {
-  readonly code: number | null;
+  /** Whether all lines were requests. */
+  readonly sound: boolean;
   readonly answers: readonly unknown[];
-  readonly err: string;
 }
 
-/** Sends pieces of text to `pgreflect templates render --batch`. */
-async function renderBatch(...pieces: readonly string[]): Promise<Batch> {
-  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
-  const child = spawn(process.execPath, [main, 'templates', 'render', '--batch'], {
-    env: { PATH, HOME, NODE_COMPILE_CACHE },
-    timeout: 50_000,
-  });
-  let [out, err] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
-  for (const piece of pieces) child.stdin.write(piece);
-  child.stdin.end();
-  const [code] = (await once(child, 'close')) as [number | null];
-  const lines = out.split('\n').slice(0, -1);
-  return { code, answers: lines.map((line) => JSON.parse(line) as unknown), err };
+/** Has pieces of text answered as `pgreflect templates render --batch` does. */
+async function answerBatch(...pieces: readonly string[]): Promise<Batch> {
+  const answers: unknown[] = [];
+  const sound = await renderBatch(Readable.from(pieces.map((piece) => Buffer.from(piece))), (answer) =>
+    answers.push(JSON.parse(JSON.stringify(answer))),
+  );
+  return { sound, answers };
 }
 
 const line = (request: object) => `${JSON.stringify(request)}\n`;
 
 test('each request gets its answer, in order, whatever the outcome', async () => {
-  const { code, answers, err } = await renderBatch(
+  const { sound, answers } = await answerBatch(
     line({ id: 1, kind: 'html', template: 'Hello {{ .Data.first }}', data: { Data: { first: 'Ana <b>' } } }),
     line({
       id: 'two',
@@ -53,12 +47,12 @@ test('each request gets its answer, in order, whatever the outcome', async () =>
     { id: 5, error: 'exec', message: "can't evaluate field x in type string", line: 2 },
     { id: 6, output: '1.5e&#43;06 ' },
   ]);
-  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(sound).toBe(true);
 });
 
-test('a line that is no request is answered as such, and the rest all the same; the exit code is 2', async () => {
+test('a line that is no request is answered as such, and the rest all the same', async () => {
   const request = { id: 9, kind: 'html', template: 'x', data: {} };
-  const { code, answers } = await renderBatch(
+  const { sound, answers } = await answerBatch(
     'nonsense\n',
     '[]\n',
     line({ ...request, kind: 'xml' }),
@@ -68,7 +62,7 @@ test('a line that is no request is answered as such, and the rest all the same; 
     '\n',
     line(request).trimEnd(),
   );
-  expect(code).toBe(2);
+  expect(sound).toBe(false);
   expect(answers.map((answer) => (answer as { id: unknown }).id)).toEqual([null, null, 9, null, 9, 9, null, 9]);
   expect(answers.slice(0, -1)).toEqual(Array(7).fill(expect.objectContaining({ error: 'input' })));
   expect(answers.at(-1)).toEqual({ id: 9, output: 'x' });
@@ -76,23 +70,27 @@ test('a line that is no request is answered as such, and the rest all the same; 
 
 test('lines may arrive in pieces, and hold line separators that are none of JSON', async () => {
   const text = line({ id: 1, kind: 'text', template: 'é\u2028\u2029{{ .X }}', data: { X: '日本\r' } });
-  const { code, answers } = await renderBatch(...text);
+  const { sound, answers } = await answerBatch(...text);
   expect(answers).toEqual([{ id: 1, output: 'é\u2028\u2029日本\r' }]);
-  expect(code).toBe(0);
+  expect(sound).toBe(true);
 });
 
-test('an answer comes before the next request is read', async () => {
-  const child = spawn(process.execPath, [main, 'templates', 'render', '--batch'], { timeout: 50_000 });
+test('the command answers before the next request is read, and ends with 2 where a line was no request', async () => {
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
+  const env = { PATH, HOME, NODE_COMPILE_CACHE };
+  const child = spawn(process.execPath, [main, 'templates', 'render', '--batch'], { env, timeout: 50_000 });
   child.stdin.write(line({ id: 1, kind: 'text', template: 'first', data: {} }));
   const [answer] = (await once(child.stdout, 'data')) as [Buffer];
   expect(answer.toString()).toBe('{"id":1,"output":"first"}\n');
-  child.stdin.end();
+  child.stdin.end('nonsense');
+  const [rest] = (await once(child.stdout, 'data')) as [Buffer];
+  expect(JSON.parse(rest.toString())).toMatchObject({ id: null, error: 'input' });
   await once(child, 'close');
-  expect(child.exitCode).toBe(0);
+  expect(child.exitCode).toBe(2);
 });
 
 test('no input is no request', async () => {
-  expect(await renderBatch()).toEqual({ code: 0, answers: [], err: '' });
+  expect(await answerBatch()).toEqual({ sound: true, answers: [] });
 });
 
 test('without --batch, or with another word, the command says what it takes', async () => {
