@@ -98,6 +98,21 @@ describe('the schema', () => {
     await picture(page, 'schema');
   });
 
+  test('counts as hidden what the role does not see, and lists apart what it sees and cannot write', async () => {
+    const { page } = await studio.visit('schema');
+    const apart = page.getByRole('region', { name: 'Visible, with fewer operations' });
+    await apart.waitFor();
+    const noInsert = 'Table public.product exists; role anon has no INSERT.';
+    const textsOf = (reasons: ReturnType<typeof page.locator>) =>
+      reasons.locator('.missing-list > li > p').allTextContents();
+    expect(await textsOf(apart)).toContain(noInsert);
+    const hidden = await textsOf(page.locator('#schema-missing > details'));
+    expect(hidden).toContain('Table public.customer exists; role anon has no SELECT.');
+    expect(hidden).not.toContain(noInsert);
+    const badge = list(page).getByRole('link', { name: 'Hidden objects' }).locator('.badge');
+    expect(await badge.textContent()).toBe(String(hidden.length));
+  });
+
   test('goes from one role to another at the same table, and finds tables by their fields', async () => {
     const { page } = await studio.visit('schema/Customer?role=service_role');
     await page.getByRole('row', { name: 'fullName full_name String!' }).waitFor();

@@ -2,7 +2,7 @@
  * What a role does not see, why, and the statement that would change it. The studio runs none of them.
  */
 import { CopyButton } from '../../components/copy-button.tsx';
-import type { Missing, RoleSchema } from './role-schema.ts';
+import { type Missing, partMissing, type RoleSchema } from './role-schema.ts';
 
 /** Reasons with their fixes. */
 export function MissingList({ missing }: { readonly missing: readonly Missing[] }) {
@@ -30,35 +30,27 @@ function Statement({ text }: { readonly text: string }) {
 interface Group {
   readonly title: string;
   readonly note: string;
-  readonly isPart: (missing: Missing, tables: ReadonlySet<string>) => boolean;
+  readonly kind: Missing['kind'];
 }
-
-const ofKind = (kind: Missing['kind']) => (missing: Missing, tables: ReadonlySet<string>) =>
-  missing.kind === kind && !tables.has(missing.object);
 
 /** In the order in which somebody should look at them. */
 const groups: readonly Group[] = [
   {
     title: 'Invalid comment directive',
     note: 'The API returns errors until you correct the comment.',
-    isPart: ofKind('directive'),
+    kind: 'directive',
   },
-  { title: 'No key', note: 'Without a key, rows have no node ID and cannot be paginated.', isPart: ofKind('key') },
-  { title: 'No usable name', note: 'Set an API name with a comment.', isPart: ofKind('name') },
+  { title: 'No key', note: 'Without a key, rows have no node ID and cannot be paginated.', kind: 'key' },
+  { title: 'No usable name', note: 'Set an API name with a comment.', kind: 'name' },
   {
     title: 'Not granted',
     note: 'Before you grant access, check the row security policies.',
-    isPart: ofKind('privilege'),
+    kind: 'privilege',
   },
   {
     title: 'No GraphQL type',
     note: 'Expose it as another type through a view or function.',
-    isPart: ofKind('type'),
-  },
-  {
-    title: 'Read-only tables',
-    note: 'Readable, but without some of insert, update, delete or lookup by key.',
-    isPart: ({ object }, tables) => tables.has(object),
+    kind: 'type',
   },
 ];
 
@@ -67,9 +59,9 @@ export const missingId = 'schema-missing';
 
 /** Everything, by kind of reason. */
 export function MissingOverview({ schema }: { readonly schema: RoleSchema }) {
-  const tables = new Set(schema.tables.map(({ object }) => object));
+  const { hidden, limited } = partMissing(schema);
   const parts = groups
-    .map((group) => ({ ...group, missing: schema.missing.filter((entry) => group.isPart(entry, tables)) }))
+    .map((group) => ({ ...group, missing: hidden.filter(({ kind }) => kind === group.kind) }))
     .filter(({ missing }) => missing.length > 0);
   return (
     <div className="schema-detail" id={missingId}>
@@ -82,15 +74,38 @@ export function MissingOverview({ schema }: { readonly schema: RoleSchema }) {
         <p className="soft">The studio does not run these statements. Copy one and run it as the owner.</p>
       )}
       {parts.map(({ title, note, missing }, index) => (
-        <details key={title} className="missing-group" open={index === 0 || missing.length <= 5}>
-          <summary>
-            {title} <span className="badge">{missing.length}</span>
-          </summary>
-          <p className="small soft">{note}</p>
-          <MissingList missing={missing} />
-        </details>
+        <MissingGroup key={title} title={title} note={note} missing={missing} isOpen={index === 0} />
       ))}
+      {limited.length > 0 && (
+        <section aria-label={limitedTitle}>
+          <h2>{limitedTitle}</h2>
+          <MissingGroup title="Tables" note={limitedNote} missing={limited} isOpen={parts.length === 0} />
+        </section>
+      )}
     </div>
+  );
+}
+
+const limitedTitle = 'Visible, with fewer operations';
+const limitedNote = 'Readable, but without some of insert, update, delete or lookup by key.';
+
+interface MissingGroupProps {
+  readonly title: string;
+  readonly note: string;
+  readonly missing: readonly Missing[];
+  readonly isOpen: boolean;
+}
+
+/** Short ones are open in any case. */
+function MissingGroup({ title, note, missing, isOpen }: MissingGroupProps) {
+  return (
+    <details className="missing-group" open={isOpen || missing.length <= 5}>
+      <summary>
+        {title} <span className="badge">{missing.length}</span>
+      </summary>
+      <p className="small soft">{note}</p>
+      <MissingList missing={missing} />
+    </details>
   );
 }
 

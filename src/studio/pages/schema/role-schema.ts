@@ -68,6 +68,18 @@ export function useRoleSchema(role: string): Pick<Answer<RoleSchema>, 'value' | 
   return { value: value?.role === role ? value : null, problem };
 }
 
+/** What the role does not see at all, and what it sees and cannot use in every way: the entries about whole tables that it sees. */
+export function partMissing({ tables, missing }: RoleSchema): {
+  readonly hidden: readonly Missing[];
+  readonly limited: readonly Missing[];
+} {
+  const seen = new Set(tables.map(({ object }) => object));
+  return {
+    hidden: missing.filter(({ object }) => !seen.has(object)),
+    limited: missing.filter(({ object }) => seen.has(object)),
+  };
+}
+
 /** What is missing of a table that the role sees: its columns, and ways to write it. */
 export function missingOf({ object }: SchemaTable, missing: readonly Missing[]): readonly Missing[] {
   return missing.filter((entry) => entry.object === object || isColumnOf(entry, object));

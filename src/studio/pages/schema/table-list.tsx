@@ -7,7 +7,7 @@ import { onSubmit } from '../../shared/requests.ts';
 import { goTo } from '../../shared/router.ts';
 import { missingId } from './missing-list.tsx';
 import { placeOf } from './place-of.ts';
-import { isColumnOf, type Missing, type RoleSchema, type SchemaTable } from './role-schema.ts';
+import { isColumnOf, type Missing, partMissing, type RoleSchema, type SchemaTable } from './role-schema.ts';
 
 interface TableListProps {
   readonly schema: RoleSchema;
@@ -43,7 +43,7 @@ export function TableList({ schema, chosen }: TableListProps) {
         <li>
           <Link to={placeOf(schema.role, null)} isCurrent={chosen === null} onClick={showMissing}>
             <strong>Hidden objects</strong>
-            <span className="badge">{schema.missing.length}</span>
+            <span className="badge">{partMissing(schema).hidden.length}</span>
           </Link>
         </li>
         {tables.map((table) => (
