@@ -158,6 +158,19 @@ const loose = `
   alter table task enable row level security;
   create policy own on task using (owner_id = (select auth.uid()));
 
+  create table page (id int primary key, data jsonb, search tsvector, kept jsonb);
+  create index on page using gin (kept jsonb_path_ops);
+  create table sheet (id int primary key, owner_id uuid, data jsonb, bare jsonb);
+  create index on sheet (owner_id);
+  create index sheet_data on sheet using gin (data);
+  alter table sheet enable row level security;
+  create policy own on sheet to authenticated using (owner_id = (select auth.uid()));
+  create table paper (like sheet including all);
+  create index paper_search on paper using gin (data);
+  alter table paper enable row level security;
+  create policy everybody on paper to public using (true);
+  create policy own on paper to public using (owner_id = (select auth.uid()));
+
   create schema "Other"; create schema "not exposed";
   alter default privileges for role "check maker" in schema "Other" grant select, insert, update on tables to anon, authenticated;
   alter default privileges for role "check maker" in schema "not exposed" grant insert on tables to anon;
@@ -300,6 +313,26 @@ describe('for programs, --format json: each finding goes away with the SQL that 
       fix: `alter policy "my own" on public.note
   using (((( SELECT auth.uid()) = user_id) AND (state = 'open'::text) AND (NOT closed)))
   with check ((user_id = ( SELECT auth.uid())));`,
+    },
+    {
+      check: 'contents_unindexed',
+      object: 'public.page.data',
+      severity: 'note',
+      fix: 'create index on public.page using gin (data);',
+    },
+    {
+      check: 'contents_unindexed',
+      object: 'public.page.search',
+      severity: 'note',
+      fix: 'create index on public.page using gin (search);',
+    },
+    // Nobody owns a statement that helps.
+    { check: 'index_behind_policy', object: 'public.sheet.data', severity: 'note', fix: null },
+    {
+      check: 'contents_unindexed',
+      object: 'public.paper.bare',
+      severity: 'note',
+      fix: 'create index on public.paper using gin (bare);',
     },
     {
       check: 'definer_search_path',

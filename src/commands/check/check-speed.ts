@@ -2,6 +2,7 @@
  * Checks of `pgreflect check` for what makes requests slow as tables grow: missing indexes, and policies that ask for every
  * row what is the same for all. One check per function; the statements are in `sql/`.
  */
+import type { ExtensionName } from '../../config/extensions.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { asStatement, type Check, type CheckScope, type Finding, statementCheck } from './finding.ts';
@@ -51,8 +52,35 @@ async function findCallsPerRow({ tx, schemas }: CheckScope): Promise<readonly Fi
   });
 }
 
+/** Columns whose contents are filtered by and that no index serves, or one that policies keep from serving. */
+const findUnindexedContents = statementCheck(
+  'check-content-indexes.sql',
+  ({ name, type, index, policy }) => {
+    const about = { severity: 'note', object: String(name) } as const;
+    if (index === null) {
+      const message = `The ${type} column ${name} has no index, so filters by its contents read the whole table.`;
+      return { ...about, check: 'contents_unindexed', message };
+    }
+    const message = `The index "${index}" of ${name} serves no role that the policy "${policy}" binds: its operators could tell what is in hidden rows, so PostgreSQL asks the policy for every row first. An index on the column that the policy compares helps.`;
+    return { ...about, check: 'index_behind_policy', message };
+  },
+  ({ schemas, roles, extensions }) => [
+    schemas,
+    roles,
+    Object.keys(contents).filter((type) => extensions.includes(contents[type]!)),
+  ],
+);
+
+/** Types of columns that are filtered by their contents, with the extensions that do. */
+const contents: Readonly<Record<string, ExtensionName>> = { jsonb: 'json_filters', tsvector: 'text_search' };
+
 /** All checks of this file. */
-export const speedChecks: readonly Check[] = [findUnindexedKeys, findUnindexedPolicies, findCallsPerRow];
+export const speedChecks: readonly Check[] = [
+  findUnindexedKeys,
+  findUnindexedPolicies,
+  findCallsPerRow,
+  findUnindexedContents,
+];
 
 /** One row of sql/check-policies.sql. */
 interface PolicyRow {

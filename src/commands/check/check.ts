@@ -4,7 +4,6 @@
  */
 import type { Catalog } from '../../catalog/catalog.ts';
 import { readCatalog } from '../../catalog/read-catalog.ts';
-import type { ExtensionName } from '../../config/extensions.ts';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
@@ -75,12 +74,13 @@ async function runCheck(context: CommandContext): Promise<number> {
     const scope = {
       schemas: catalog.namespaces.map(({ nspname }) => nspname),
       roles: roles.filter((role) => role !== serviceRole),
+      extensions: values.extensions!,
     };
     const isIgnored = ignoredByComments(catalog);
     const found = [
       ...describeSetup(setup),
       ...checkDirectives(catalog),
-      ...(await runChecks(pool, { scope, catalog, roles, extensions: values.extensions! })),
+      ...(await runChecks(pool, { scope, catalog, roles })),
       ...checkTrigger(catalog),
     ].filter((finding) => !isIgnored(finding));
     return { findings: found, isReached: isAboutReached(catalog, scope.roles) };
@@ -98,16 +98,17 @@ interface Subject {
   readonly scope: Omit<CheckScope, 'tx'>;
   readonly catalog: Catalog;
   readonly roles: readonly string[];
-  readonly extensions: readonly ExtensionName[];
 }
 
 /** Runs every check at one snapshot, in a transaction that cannot write. */
-function runChecks(pool: SystemPool, { scope, catalog, ...models }: Subject): Promise<readonly Finding[]> {
+function runChecks(pool: SystemPool, { scope, catalog, roles }: Subject): Promise<readonly Finding[]> {
   return pool.transaction(
     async (tx) => {
       const findings: Finding[] = [];
       for (const find of [...securityChecks, ...speedChecks]) findings.push(...(await find({ ...scope, tx })));
-      findings.push(...checkModels(catalog, models, await proposeViewKeys(tx, catalog)));
+      findings.push(
+        ...checkModels(catalog, { roles, extensions: scope.extensions }, await proposeViewKeys(tx, catalog)),
+      );
       const merged = mergePartitions(findings, await readPartitions(tx, scope.schemas));
       return [...merged, ...(await findAmbiguousKeys({ ...scope, tx }, catalog))];
     },

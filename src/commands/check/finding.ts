@@ -1,6 +1,7 @@
 /**
  * What `pgreflect check` finds: one format for every check, printed for people or as JSON for programs.
  */
+import type { ExtensionName } from '../../config/extensions.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 
@@ -16,7 +17,7 @@ export const findingKinds = [
   'usage_missing', 'role_summary', 'trigger_missing', 'key_not_unique', 'key_not_measured', 'row_security_passed', 'row_security_off',
   'view_runs_as_owner', 'write_unguarded', 'grant_beyond_rows', 'grant_without_policy', 'grant_to_everybody', 'policy_missing',
   'default_grant', 'schema_open', 'definer_search_path', 'definer_callable', 'foreign_key_unindexed', 'policy_column_unindexed',
-  'policy_call_per_row',
+  'policy_call_per_row', 'contents_unindexed', 'index_behind_policy',
 ] as const; // biome-ignore format: a list of names
 
 /** A kind of findings. */
@@ -42,6 +43,8 @@ export interface CheckScope {
   readonly schemas: readonly string[];
   /** API roles but the service role; the visitor's first. */
   readonly roles: readonly string[];
+  /** What the API offers where the comment of a schema does not say. */
+  readonly extensions: readonly ExtensionName[];
 }
 
 /** One check: asks the database, changes nothing. @throws DatabaseError */
