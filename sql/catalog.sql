@@ -88,7 +88,7 @@ namespaces as (
 foreign_keys as (
   -- A key to a partitioned table has a derived copy per partition, on the same local table: not read.
   -- Those of a local partition are copies too, but on another local table: kept.
-  select k.oid, k.conname, k.connamespace, k.conrelid, k.confrelid, k.conkey, k.confkey
+  select k.oid, k.conname, k.connamespace, k.conrelid, k.confrelid, k.conkey, k.confkey, k.convalidated, k.condeferrable
   from pg_catalog.pg_constraint k
   where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
     and not exists (
@@ -207,7 +207,8 @@ select pg_catalog.json_build_object(
   'constraints', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', k.oid::pg_catalog.text, 'conname', k.conname, 'connamespace', k.connamespace::pg_catalog.text, 'contype', 'f',
-      'conrelid', k.conrelid::pg_catalog.text, 'confrelid', k.confrelid::pg_catalog.text, 'conkey', k.conkey, 'confkey', k.confkey
+      'conrelid', k.conrelid::pg_catalog.text, 'confrelid', k.confrelid::pg_catalog.text, 'conkey', k.conkey, 'confkey', k.confkey,
+      'convalidated', k.convalidated, 'condeferrable', k.condeferrable
     ) order by k.oid), '[]')
     from foreign_keys k
   ),

@@ -77,7 +77,15 @@ export interface CatalogTable
 /** A foreign key whose referenced table is in an exposed namespace; not those derived for its partitions. */
 export type CatalogForeignKey = Pick<
   PgConstraint,
-  '_id' | 'conname' | 'connamespace' | 'conrelid' | 'confrelid' | 'conkey' | 'confkey'
+  | '_id'
+  | 'conname'
+  | 'connamespace'
+  | 'conrelid'
+  | 'confrelid'
+  | 'conkey'
+  | 'confkey'
+  | 'convalidated'
+  | 'condeferrable'
 >;
 
 /** A type that an exposed column or routine uses, or an enum of an exposed namespace. */

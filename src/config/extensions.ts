@@ -7,6 +7,7 @@ import { parseNames } from './value-kinds.ts';
 /** All of them, in the order in which they get their names in the schema. A new extension is a new entry. */
 export const extensionNames = [
   'relation_filters',
+  'relation_order',
   'json_filters',
   'text_search',
   'groups',

@@ -25,7 +25,10 @@ export function addNames(context: ModelContext, named: Named): Pick<Model, 'tabl
   const withEntries = new Map(
     [...named.tables].map(([oid, table]) => [
       oid,
-      addColumnEntries(context, addRelationshipEntries(context, table, named)),
+      addColumnEntries(
+        context,
+        addRelationshipEntries(context, addRelationshipEntries(context, table, filters, named), orders, named),
+      ),
     ]),
   );
   return addTypes(context, withEntries, named.claims);
@@ -39,36 +42,66 @@ function has(context: ModelContext, table: Table, extension: ExtensionName): boo
   return context.namespaces.get(rowOf(context, table).relnamespace)?.extensions.includes(extension) === true;
 }
 
-/** Names of the entries of a filter. */
-function entriesOf({ columns, relationships }: Table): ReadonlySet<string> {
-  const ofColumns = columns.flatMap(({ filterable, fieldName }) => (filterable && fieldName ? [fieldName] : []));
-  const ofLinks = relationships.flatMap(({ filterable, fieldName }) => (filterable ? [fieldName] : []));
-  return new Set(['nodeId', 'and', 'or', 'not', ...ofColumns, ...ofLinks]);
+/** An input of a table that has entries for its columns and its relationships. */
+interface EntryKind {
+  readonly input: 'filter' | 'order';
+  readonly flag: 'filterable' | 'orderable';
+  /** Offers the relationships. */
+  readonly extension: ExtensionName;
+  readonly reserved: readonly string[];
 }
 
-function addRelationshipEntries(context: ModelContext, table: Table, { routines }: Named): Table {
-  if (!has(context, table, 'relation_filters')) return table;
-  const taken = entriesOf(table);
+const filters: EntryKind = {
+  input: 'filter',
+  flag: 'filterable',
+  extension: 'relation_filters',
+  reserved: ['nodeId', 'and', 'or', 'not'],
+};
+const orders: EntryKind = { input: 'order', flag: 'orderable', extension: 'relation_order', reserved: [] };
+
+/** Names of the entries. */
+function entriesOf({ columns, relationships }: Table, { flag, reserved }: EntryKind): ReadonlySet<string> {
+  const named = [...columns, ...relationships].filter((each) => each[flag]);
+  return new Set([...reserved, ...named.flatMap(({ fieldName }) => fieldName ?? [])]);
+}
+
+function addRelationshipEntries(
+  context: ModelContext,
+  table: Table,
+  kind: EntryKind,
+  { tables, routines }: Named,
+): Table {
+  if (!has(context, table, kind.extension)) return table;
+  const taken = entriesOf(table, kind);
   const shown = new Map(table.relationships.map((relationship) => [relationship.fieldName, relationship]));
   const computed = new Set(table.computedFields.map((oid) => routines.get(oid)?.fieldName));
   const relationships = table.relationships.map((relationship) => {
     const { fieldName } = relationship;
     // Only fields have entries.
     if (shown.get(fieldName) !== relationship || computed.has(fieldName)) return relationship;
-    if (!taken.has(fieldName)) return { ...relationship, filterable: true };
-    noteRelationship(context, table, relationship);
+    // A table without columns to order by has no such input.
+    const target = tables.get(relationship.target);
+    const isMissing = kind === orders && relationship.cardinality === 'one' && !(target && isOrderable(target));
+    if (isMissing) return relationship;
+    if (!taken.has(fieldName)) return { ...relationship, [kind.flag]: true };
+    noteRelationship(context, table, kind, relationship);
     return relationship;
   });
   return { ...table, relationships };
 }
 
+/** Whether rows of the table can be ordered at all. */
+export function isOrderable({ columns }: Table): boolean {
+  return columns.some(({ orderable, fieldName }) => orderable && fieldName !== null);
+}
+
 function addColumnEntries(context: ModelContext, table: Table): Table {
   if (!has(context, table, 'json_filters')) return table;
-  const taken = entriesOf(table);
+  const taken = entriesOf(table, filters);
   const columns = table.columns.map((column) => {
     if (!column.readable || !isJson(column.type)) return column;
     if (!taken.has(column.fieldName ?? '')) return { ...column, filterable: true };
-    noteEntry(context, table, {
+    noteEntry(context, table, filters, {
       what: `column "${column.name}"`,
       name: column.fieldName ?? '',
       fixFor: (row) => columnFix(context, row, column.name, { name: validName(`${column.name}_json`) }),
@@ -78,26 +111,26 @@ function addColumnEntries(context: ModelContext, table: Table): Table {
   return { ...table, columns };
 }
 
-function noteRelationship(context: ModelContext, table: Table, relationship: Relationship): void {
+function noteRelationship(context: ModelContext, table: Table, kind: EntryKind, relationship: Relationship): void {
   const { fieldName: name, id } = relationship;
-  noteEntry(context, table, {
+  noteEntry(context, table, kind, {
     what: `relationship "${name}"`,
     name,
     fixFor: (row) => foreignKeyFix(context, id, namedBy(relationship, distinctName(context, row, relationship))),
   });
 }
 
-/** An entry that a filter does not get. */
+/** An entry that an input does not get. */
 interface LeftOut {
   readonly what: string;
   readonly name: string;
   readonly fixFor: (row: CatalogTable) => string | null;
 }
 
-function noteEntry(context: ModelContext, table: Table, { what, name, fixFor }: LeftOut): void {
+function noteEntry(context: ModelContext, table: Table, { input }: EntryKind, { what, name, fixFor }: LeftOut): void {
   note(context, () => {
     const row = rowOf(context, table);
-    const reason = `${describeTable(context, row)} has no filter by its ${what}: the filter has another entry of that name.`;
+    const reason = `${describeTable(context, row)} has no ${input} by its ${what}: the ${input} has another entry of that name.`;
     return { kind: 'name', object: tablePath(context, row), names: [name], reason, fix: fixFor(row) };
   });
 }
@@ -107,15 +140,16 @@ type Needed = (context: ModelContext, tables: ReadonlyMap<string, Table>) => (ta
 
 const neededTypes: Partial<Record<ExtensionName, Needed>> = {
   relation_filters(context, tables) {
-    const filtered = new Set(
-      [...tables.values()].flatMap(({ relationships }) =>
-        relationships.flatMap(({ filterable, cardinality, target }) =>
-          filterable && cardinality === 'many' ? [target] : [],
-        ),
-      ),
-    );
+    const collections = collectionsWith('filterable', tables);
     return (table) =>
-      filtered.has(table.oid) && has(context, table, 'relation_filters') ? collectionFilterTypes(table) : [];
+      collections.has(table.oid) && has(context, table, 'relation_filters') ? collectionFilterTypes(table) : [];
+  },
+  relation_order(context, tables) {
+    const collections = collectionsWith('orderable', tables);
+    return (table) =>
+      collections.has(table.oid) && has(context, table, 'relation_order')
+        ? ['collectionOrderBy', ...functionOrderTypes(table)]
+        : [];
   },
   groups: (context) => (table) => (table.aggregate && has(context, table, 'groups') ? groupTypes(table) : []),
 };
@@ -155,14 +189,25 @@ function aggregateFilterTypes(table: Table): readonly TableType[] {
 function groupTypes(table: Table): readonly TableType[] {
   if (!table.columns.some(isGroupable)) return [];
   if (!table.columns.some(isInColumns)) return ['distinctCount'];
-  const orders = takingFunctions(table).map((fn) => `${fn}OrderBy` as const);
   const own = ['column', 'groupBy', 'groupKey', 'group', 'groupOrderBy'] as const;
-  return [...own, ...orders, 'distinctCount', ...aggregateFilterTypes(table)];
+  return [...own, ...functionOrderTypes(table), 'distinctCount', ...aggregateFilterTypes(table)];
 }
 
 function takingFunctions({ aggregate, columns }: Table) {
   return aggregateFunctions.filter(
     (fn) => aggregate && columns.some((column) => column.fieldName !== null && column[fn] !== null),
+  );
+}
+
+function functionOrderTypes(table: Table): readonly TableType[] {
+  return takingFunctions(table).map((fn) => `${fn}OrderBy` as const);
+}
+
+/** The tables that to-many relationships with such an entry lead to. */
+function collectionsWith(flag: EntryKind['flag'], tables: ReadonlyMap<string, Table>): ReadonlySet<string> {
+  const relationships = [...tables.values()].flatMap((table) => table.relationships);
+  return new Set(
+    relationships.filter(({ cardinality, [flag]: has }) => has && cardinality === 'many').map(({ target }) => target),
   );
 }
 

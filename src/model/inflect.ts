@@ -93,6 +93,7 @@ export function tableTypeNames(base: string) {
     groupKey: `${base}GroupKey`,
     groupBy: `${base}GroupBy`,
     groupOrderBy: `${base}GroupOrderBy`,
+    collectionOrderBy: `${base}CollectionOrderBy`,
     sumOrderBy: `${base}SumOrderBy`,
     avgOrderBy: `${base}AvgOrderBy`,
     minOrderBy: `${base}MinOrderBy`,

@@ -208,8 +208,12 @@ export interface Relationship {
   readonly pairs: readonly { readonly local: number; readonly foreign: number }[];
   /** At most one row matches by a catalog guarantee; otherwise a to-one needs `limit 1`. */
   readonly unique: boolean;
+  /** Each row has one that it leads to, at every moment, and the role sees it. */
+  readonly required: boolean;
   /** Rows are filtered by those that it leads to (extension `relation_filters`). */
   readonly filterable: boolean;
+  /** Rows are ordered by those that it leads to (extension `relation_order`). */
+  readonly orderable: boolean;
 }
 
 /** An enum type of the schema. */

@@ -20,6 +20,8 @@ interface ForeignKey {
   readonly localKey: readonly number[];
   readonly foreignKey: readonly number[];
   readonly names: Settings<'constraint'>;
+  /** Holds for every row at every moment. */
+  readonly isEnforced: boolean;
 }
 
 /** Relationships of each table by its oid: outbound before inbound, each in order of the foreign keys. */
@@ -84,9 +86,9 @@ function declaredKeys(catalog: Catalog): readonly ForeignKey[] {
     const foreign = catalog.table(row.confrelid);
     if (local === undefined || foreign === undefined) return [];
     const { settings } = readSettings(catalog, 'constraint', row._id);
-    return [
-      { id: row._id, local, foreign, localKey: row.conkey ?? [], foreignKey: row.confkey ?? [], names: settings },
-    ];
+    const isEnforced = row.convalidated === true && row.condeferrable === false;
+    const [localKey, foreignKey] = [row.conkey ?? [], row.confkey ?? []];
+    return [{ id: row._id, local, foreign, localKey, foreignKey, names: settings, isEnforced }];
   });
 }
 
@@ -118,6 +120,7 @@ function directedKey(
     localKey: localColumns.map((column) => column.attnum),
     foreignKey: foreignColumns.map((column) => column.attnum),
     names: settings,
+    isEnforced: false,
   };
 }
 
@@ -142,6 +145,8 @@ function isUsed({ access, namespaces }: ModelContext, key: ForeignKey): boolean 
 
 function toOutbound(context: ModelContext, key: ForeignKey, foreign: UnlinkedTable): Relationship {
   const columns = key.local.getAttributes().filter((column) => key.localKey.includes(column.attnum));
+  const unique = isAlwaysUnique(key.foreign, key.foreignKey);
+  const hasNoNulls = columns.every((column) => column.attnotnull === true);
   return {
     id: key.id,
     direction: 'outbound',
@@ -152,8 +157,10 @@ function toOutbound(context: ModelContext, key: ForeignKey, foreign: UnlinkedTab
     nullable: foreign.rowSecurity || !columns.some((column) => column.attnotnull === true),
     target: foreign.oid,
     pairs: pairs(key.localKey, key.foreignKey),
-    unique: isAlwaysUnique(key.foreign, key.foreignKey),
+    unique,
+    required: key.isEnforced && unique && hasNoNulls && !foreign.rowSecurity,
     filterable: false,
+    orderable: false,
   };
 }
 
@@ -172,7 +179,9 @@ function toInbound(context: ModelContext, key: ForeignKey, local: UnlinkedTable)
     target: local.oid,
     pairs: pairs(key.foreignKey, key.localKey),
     unique: isToOne && isAlwaysUnique(key.local, key.localKey),
+    required: false,
     filterable: false,
+    orderable: false,
   };
 }
 

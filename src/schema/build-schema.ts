@@ -17,7 +17,7 @@ import { defineJsonFilterTypes } from './types/json-filter-types.ts';
 import { buildMutationType } from './types/mutation-type.ts';
 import { buildObjectType, nodeInterface } from './types/object-type.ts';
 import { buildEnumFilterType, filterIsType, operatorFilterTypes } from './types/operator-filters.ts';
-import { buildOrderByType, isOrderable, orderByDirectionType } from './types/order-by-type.ts';
+import { defineOrderByTypes, orderByDirectionType } from './types/order-by-type.ts';
 import { buildQueryType } from './types/query-type.ts';
 import { defineRelatedFilterTypes } from './types/related-filter-types.ts';
 import { scalarTypes } from './types/scalars.ts';
@@ -120,7 +120,7 @@ function defineTableTypes(context: SchemaContext, table: Table): void {
   define(names.connection, () => buildConnectionType(context, table));
   define(names.edge, () => buildEdgeType(context, table));
   define(names.filter, () => buildFilterType(context, table));
-  if (isOrderable(table)) define(names.orderBy, () => buildOrderByType(table));
+  defineOrderByTypes(context, table, define);
   if (table.aggregate) defineAggregateTypes(context, table, define);
   defineRelatedFilterTypes(context, table, define);
   defineGroupTypes(context, table, define);

@@ -79,6 +79,10 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
     relationship.cardinality === 'one'
       ? `The related row of ${target.baseName} matches.`
       : `What holds of the related rows of ${target.baseName}.`,
+  related_order: ({ relationship, target }) =>
+    relationship.cardinality === 'one'
+      ? `By the related row of ${target.baseName}.`
+      : `By all related rows of ${target.baseName}.`,
   some: 'At least one related row matches.',
   every: 'Every related row matches.',
   none: 'No related row matches.',

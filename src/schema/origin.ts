@@ -45,6 +45,7 @@ export type InputFieldOrigin =
   | { readonly kind: 'node_id' }
   | { readonly kind: 'and' | 'or' | 'not' }
   | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly target: Table }
+  | { readonly kind: 'related_order'; readonly relationship: Relationship; readonly target: Table }
   | { readonly kind: 'some' | 'every' | 'none' | 'aggregate_filter' }
   | { readonly kind: 'related_filter' | 'count' | 'distinct_counts' }
   | { readonly kind: 'distinct_count'; readonly column: Column }

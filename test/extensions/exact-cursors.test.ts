@@ -6,6 +6,7 @@ import { openReader } from '../query/reader.ts';
 import { blocksRead } from '../support/blocks-read.ts';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { walkPages } from '../support/walk-pages.ts';
 
 const many = `
   create table lib.reading (id int primary key, level int, place text, kind int not null default 0);
@@ -57,29 +58,13 @@ describe('a row with a null', () => {
 describe('paging', () => {
   const orders = directions.flatMap((level) => directions.map((place) => `[{level: ${level}}, {place: ${place}}]`));
 
-  async function walk(field: string, order: string, size: number, backward: boolean): Promise<number[]> {
-    const seen: number[] = [];
-    for (let cursor: string | null = null, more = true; more; ) {
-      const at: string = cursor === null ? '' : `, ${backward ? 'before' : 'after'}: "${cursor}"`;
-      const page = `${backward ? 'last' : 'first'}: ${size}, orderBy: ${order}${at}`;
-      const data = await ask(
-        `{ c: ${field}(${page}) { edges { node { id } } pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }`,
-      );
-      const ids = data.c.edges.map(({ node }: { node: { id: number } }) => node.id);
-      if (backward) seen.unshift(...ids);
-      else seen.push(...ids);
-      cursor = backward ? data.c.pageInfo.startCursor : data.c.pageInfo.endCursor;
-      more = backward ? data.c.pageInfo.hasPreviousPage : data.c.pageInfo.hasNextPage;
-    }
-    return seen;
-  }
-
   test.each(orders)('visits each row once, forward and backward, in %s', async (order) => {
     const all = await column(`readingCollection(first: 30, orderBy: ${order})`, 'id');
     const last = await column(`readingCollection(last: 10, orderBy: ${order})`, 'id');
     for (const backward of [false, true]) {
-      expect(await walk('readingCollection', order, 7, backward)).toEqual([...all, ...last]);
-      expect(await walk('readings', order, 7, backward)).toEqual([...all, ...last]);
+      const walk = { orderBy: order, size: 7, backward };
+      expect(await walkPages(ask, 'readingCollection', walk)).toEqual([...all, ...last]);
+      expect(await walkPages(ask, 'readings', walk)).toEqual([...all, ...last]);
     }
   });
 

@@ -122,7 +122,9 @@ export function relationship(
     target,
     pairs,
     unique,
+    required: false,
     filterable: false,
+    orderable: false,
     ...change,
   };
 }

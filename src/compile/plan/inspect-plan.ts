@@ -2,7 +2,7 @@
  * Questions about plans: what they run, and whether values decide how PostgreSQL finds their rows best.
  */
 import type { Table } from '../../model/model.ts';
-import type { CallPlan, Condition, ObjectPlan, OperationPlan, ValuePlan } from './plan.ts';
+import type { CallPlan, Condition, ObjectPlan, OperationPlan, OrderExpression, ValuePlan } from './plan.ts';
 
 /** The rows directly inside a value. */
 export function objectsIn(value: ValuePlan): readonly ObjectPlan[] {
@@ -49,6 +49,17 @@ function conditionsOf(value: ValuePlan): readonly (Condition | null)[] {
   return [filterOf(value), ...counted];
 }
 
+/** The tables that an order reads through relationships. */
+function orderTables(value: ValuePlan): readonly Table[] {
+  return value.kind === 'connection'
+    ? value.connection.order.flatMap(({ expression }) => expressionTables(expression))
+    : [];
+}
+
+function expressionTables(expression: OrderExpression): readonly Table[] {
+  return expression.kind === 'related' ? [expression.related.table, ...expressionTables(expression.expression)] : [];
+}
+
 /** The tables that a condition reads through relationships. */
 function relatedTables(condition: Condition | null): readonly Table[] {
   switch (condition?.kind) {
@@ -77,9 +88,9 @@ export function runsUserCode({ fields }: OperationPlan): boolean {
     (value) =>
       calledBy(value) !== null ||
       tableIn(value)?.readsUserCode === true ||
-      conditionsOf(value)
-        .flatMap(relatedTables)
-        .some(({ readsUserCode }) => readsUserCode) ||
+      [...conditionsOf(value).flatMap(relatedTables), ...orderTables(value)].some(
+        ({ readsUserCode }) => readsUserCode,
+      ) ||
       (value.kind === 'write' && value.write.table.writesUserCode),
   );
 }

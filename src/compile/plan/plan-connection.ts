@@ -18,7 +18,7 @@ import type {
 } from './plan.ts';
 import { planFilter } from './plan-filter.ts';
 import { planGroups, planKeyEntry } from './plan-groups.ts';
-import { planOrder } from './plan-order.ts';
+import { planOrder, spendOrder } from './plan-order.ts';
 import { planLimit, planPage } from './plan-page.ts';
 import {
   descend,
@@ -41,8 +41,9 @@ export function planConnection(planner: Planner, source: SetSource, field: Merge
   // Rows without a column that can be ordered by have no such argument.
   const orderBy = inputs.find(({ origin }) => origin.kind === 'order_by');
   const order = planOrder(planner.budget, table, orderBy?.input ?? null);
-  const page = planPage(table, inputs, order.length);
+  const page = planPage(table, inputs, order);
   const below = descend(planner, place, page.limit);
+  spendOrder(planner, below, order);
   const filter = planFilter(planner, below, table, inputOf(inputs, 'filter'));
   const entries = planBelow(planner, field, (entry) => planConnectionEntry(planner, source, entry, below));
   return { source, filter, order, page, entries };

@@ -7,12 +7,11 @@ import type { GraphQLInputField } from 'graphql';
 import { type Column, comparedAs, type Table } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
-import { invariant } from '../../shared/invariant.ts';
 import type { Input } from './input.ts';
 import type { GroupKey, GroupsPlan, GroupTerm, LimitPlan } from './plan.ts';
 import { spend } from './plan-budget.ts';
 import { planFilter } from './plan-filter.ts';
-import { columnOf, directions } from './plan-order.ts';
+import { columnOf, directionOf } from './plan-order.ts';
 import { planLimit, planOffset } from './plan-page.ts';
 import { planHaving } from './plan-related-aggregate.ts';
 import { type Inputs, inputOf, type Place, type Planner } from './planner.ts';
@@ -150,9 +149,7 @@ function planTerms(
 
 function planTerm(planner: Planner, of: GroupTerm['of'], input: Input): GroupTerm {
   spend(planner.budget, 'inputs');
-  const direction = directions[input.choice()];
-  invariant(direction, 'a direction is one of four');
-  return { of, ...direction };
+  return { of, ...directionOf(input) };
 }
 
 function refuse(message: string, input: Input): PublicError {

@@ -5,12 +5,13 @@ import type { Column, Table } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { Input } from './input.ts';
-import type { OrderTerm } from './plan.ts';
+import type { LimitPlan, OrderExpression, OrderTerm } from './plan.ts';
 import { type PlanBudget, spend } from './plan-budget.ts';
+import { descend, type Place, type Planner } from './planner.ts';
 
 /** The order of the rows, total because the primary key ends it. */
 export function planOrder(budget: PlanBudget, table: Table, orderBy: Input | null): readonly OrderTerm[] {
-  const requested = orderBy !== null && orderBy.state() === 'value' ? planRequested(budget, orderBy) : [];
+  const requested = orderBy !== null && orderBy.state() === 'value' ? planRequested(budget, table, orderBy) : [];
   return [...requested, ...keyColumns(table).map(ascending)];
 }
 
@@ -18,14 +19,36 @@ function ascending(column: Column): OrderTerm {
   return { expression: { kind: 'column', column }, descending: false, nullsFirst: false };
 }
 
-function planRequested(budget: PlanBudget, orderBy: Input): readonly OrderTerm[] {
+function planRequested(budget: PlanBudget, table: Table, orderBy: Input): readonly OrderTerm[] {
   const terms: OrderTerm[] = [];
   for (const element of orderBy.items()) {
-    terms.push(...planElement(element));
+    terms.push(...planElement(table, element));
     // Where the directions differ, the rows after a cursor are those beyond a term and equal in all before it.
     spend(budget, 'inputs', terms.length);
   }
   return terms;
+}
+
+/**
+ * Counts the relationships that the terms pass: as deep as they are, each may be followed from all rows of the page, and rows are ordered by
+ * what they have many of only after all of these are read.
+ *
+ * @param place Below the field whose rows are ordered.
+ */
+export function spendOrder(planner: Planner, place: Place, order: readonly OrderTerm[]): void {
+  for (const { expression } of order) spendExpression(planner, place, expression);
+}
+
+const allRows: LimitPlan = { kind: 'constant', value: 1000 };
+
+function spendExpression(planner: Planner, place: Place, expression: OrderExpression): void {
+  if (expression.kind !== 'related') return;
+  if (expression.related.relationship.cardinality === 'many') {
+    descend(planner, place);
+    planner.costs.push([...place.pages.slice(0, -1), allRows]);
+  } else {
+    spendExpression(planner, descend(planner, place, { kind: 'constant', value: 1 }), expression.expression);
+  }
 }
 
 /** The columns of the primary key, in key order. */
@@ -40,21 +63,44 @@ export function columnOf(table: Table, number: number): Column {
   return column;
 }
 
-function planElement(element: Input): readonly OrderTerm[] {
+function planElement(table: Table, element: Input): readonly OrderTerm[] {
   if (element.state() !== 'value') return [];
   return element.fields().flatMap(({ field, input }) => {
     const origin = inputFieldOrigin(field);
-    invariant(origin.kind === 'column', 'order-by inputs hold columns');
     if (input.state() !== 'value') return [];
-    const direction = input.choice();
-    const term = directions[direction];
-    invariant(term, `unknown direction ${direction}`);
-    return [{ expression: { kind: 'column', column: origin.column }, ...term }];
+    switch (origin.kind) {
+      case 'column':
+        return [{ expression: { kind: 'column', column: origin.column }, ...directionOf(input) }];
+      case 'count':
+        return [{ expression: { kind: 'count' }, ...directionOf(input) }];
+      case 'aggregate_function':
+        return planElement(table, input);
+      case 'aggregate_column': {
+        const { function: name, column } = origin;
+        return [{ expression: { kind: 'aggregate', function: name, column }, ...directionOf(input) }];
+      }
+      case 'related_order': {
+        const { relationship, target } = origin;
+        const related = { relationship, from: table, table: target, condition: null };
+        return planElement(target, input).map(
+          ({ expression, ...term }): OrderTerm => ({ expression: { kind: 'related', related, expression }, ...term }),
+        );
+      }
+      default:
+        throw new Error(`an order of ${table.name} has no ${origin.kind}`);
+    }
   });
 }
 
-/** The four directions. */
-export const directions: Readonly<Record<string, { readonly descending: boolean; readonly nullsFirst: boolean }>> = {
+/** Which way a term runs, and where its nulls are. */
+export function directionOf(input: Input): Omit<OrderTerm, 'expression'> {
+  const direction = input.choice();
+  const term = directions[direction];
+  invariant(term, `unknown direction ${direction}`);
+  return term;
+}
+
+const directions: Readonly<Record<string, { readonly descending: boolean; readonly nullsFirst: boolean }>> = {
   AscNullsFirst: { descending: false, nullsFirst: true },
   AscNullsLast: { descending: false, nullsFirst: false },
   DescNullsFirst: { descending: true, nullsFirst: true },

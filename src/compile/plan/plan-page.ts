@@ -6,11 +6,11 @@
 import type { Table } from '../../model/model.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Input } from './input.ts';
-import type { CursorPlan, LimitPlan, PagePlan } from './plan.ts';
+import type { CursorPlan, LimitPlan, OrderTerm, PagePlan } from './plan.ts';
 import { type Inputs, inputOf } from './planner.ts';
 
-/** Plans one page; `columns` is the number of columns of the effective order. */
-export function planPage(table: Table, inputs: Inputs, columns: number): PagePlan {
+/** Plans one page of rows in the effective order. */
+export function planPage(table: Table, inputs: Inputs, order: readonly OrderTerm[]): PagePlan {
   const given = (kind: 'first' | 'last' | 'before' | 'after' | 'offset'): Input | null => {
     const input = inputOf(inputs, kind);
     return input.state() === 'value' ? input : null;
@@ -20,7 +20,7 @@ export function planPage(table: Table, inputs: Inputs, columns: number): PagePla
   for (const [name, input] of Object.entries({ first, last, offset })) {
     if (input?.isNegative()) throw refuse(`\`${name}\` must be an unsigned integer`);
   }
-  const cursors = [before, after].map((input) => input && planCursor(input, columns));
+  const cursors = [before, after].map((input) => input && planCursor(input, order.length));
   if (first && last) throw refuse('only one of "first" and "last" may be provided');
   if (before && after) throw refuse('only one of "before" and "after" may be provided');
   if (first && before) throw refuse('"first" may only be used with "after"');
@@ -29,7 +29,8 @@ export function planPage(table: Table, inputs: Inputs, columns: number): PagePla
   const size = first ?? last;
   return {
     backward: last !== null || before !== null,
-    exact: table.exactCursors,
+    // pg_graphql has no order by anything but columns.
+    exact: table.exactCursors || order.some(({ expression }) => expression.kind !== 'column'),
     cursor: cursors[0] ?? cursors[1] ?? null,
     limit: size === null ? { kind: 'constant', value: table.maxRows } : planLimit(size, table.maxRows),
     offset: offset && planOffset(offset),
@@ -52,8 +53,8 @@ export function planOffset(input: Input): LimitPlan {
   return { kind: 'slot', slot: input.slot() };
 }
 
-function planCursor(input: Input, columns: number): CursorPlan {
-  const pattern = input.ask({ kind: 'cursor', maxElements: columns });
+function planCursor(input: Input, terms: number): CursorPlan {
+  const pattern = input.ask({ kind: 'cursor', maxElements: terms });
   if (pattern === 'bad') throw refuse('The cursor cannot be decoded.');
   if (pattern === 'long') throw refuse('orderBy clause incompatible with pagination cursor');
   const elements = [...pattern.slice(1)].map((letter, index) => (letter === 'n' ? null : input.elementSlot(index)));

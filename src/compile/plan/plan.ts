@@ -102,7 +102,7 @@ export interface CursorPlan {
 
 /** One value of an order, with its direction and the place of its nulls. */
 export interface OrderTerm {
-  readonly expression: Expression;
+  readonly expression: OrderExpression;
   readonly descending: boolean;
   readonly nullsFirst: boolean;
 }
@@ -193,6 +193,11 @@ export interface JsonPart {
   readonly path: Slot;
   readonly as: JsonReading;
 }
+
+/** What rows are ordered by: a value of the row or of the related one, null without one, or of all related rows where there may be many. */
+export type OrderExpression =
+  | Exclude<Expression, JsonPart>
+  | { readonly kind: 'related'; readonly related: RelatedRows; readonly expression: OrderExpression };
 
 /** A filter, ready to print. Empty conjunctions do not occur: they are null one level up. */
 export type Condition =

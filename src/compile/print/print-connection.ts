@@ -18,10 +18,10 @@ import { printAggregate } from './print-aggregate.ts';
 import { conjunction, printCondition, printJoin, where } from './print-condition.ts';
 import { printGroups } from './print-groups.ts';
 import { printEntries, printObject } from './print-object.ts';
-import { printSortKeys } from './print-order.ts';
 import { type PrintedPage, printPage } from './print-page.ts';
 import { directRow, list, type Names, type Row, type RowSet, SubqueryRow } from './print-row.ts';
 import { printLimit } from './print-scan.ts';
+import { printSortKeys } from './print-sort-keys.ts';
 import { type Frame, jsonText, printText, type TextPart } from './print-text.ts';
 import { current, type Printer, printCall, tableName } from './printer.ts';
 import { objectPieces } from './row-layout.ts';
@@ -59,11 +59,12 @@ export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: R
         source.kind === 'relationship'
           ? printJoin(source.relationship, { table: source.from, row: current(parent) }, { table: source.table, row })
           : null;
+      const { joins, sortKeys } = printSortKeys(printer.names, order, row);
       return {
-        from: sql`${tableName(source.table)} as ${ident(alias)}`,
+        from: sql`${tableName(source.table)} as ${ident(alias)}${joins}`,
         row,
         condition: restrict(printer.names, plan, row, joined),
-        sortKeys: printSortKeys(order, row),
+        sortKeys,
       };
     },
   };
@@ -90,12 +91,9 @@ function printRoutineConnection(
     scan(order) {
       const alias = printer.names.next('f');
       const row = directRow(alias, table);
-      return {
-        from: sql`${called} as ${ident(alias)}`,
-        row,
-        condition: restrict(printer.names, plan, row, null),
-        sortKeys: printSortKeys(order, row),
-      };
+      const { joins, sortKeys } = printSortKeys(printer.names, order, row);
+      const condition = restrict(printer.names, plan, row, null);
+      return { from: sql`${called} as ${ident(alias)}${joins}`, row, condition, sortKeys };
     },
   };
   return sql`(${printSelect(printer, plan, rows, { frame })})`;
@@ -137,12 +135,9 @@ function printHeldConnection(
           return ident(alias, 'r');
         },
       };
-      return {
-        from: sql`${ident(held.alias)} as ${ident(alias)}`,
-        row,
-        condition: restrict(printer.names, plan, row, null),
-        sortKeys: printSortKeys(order, row),
-      };
+      const { joins, sortKeys } = printSortKeys(printer.names, order, row);
+      const condition = restrict(printer.names, plan, row, null);
+      return { from: sql`${ident(held.alias)} as ${ident(alias)}${joins}`, row, condition, sortKeys };
     },
   };
   // A common table expression runs as far as it is read, which is not at all for `first: 0` or where the filter is plainly

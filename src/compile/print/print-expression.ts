@@ -3,7 +3,7 @@
  */
 import { type Column, comparedAs, type SqlType } from '../../model/model.ts';
 import type { AggregateFunction, JsonReading } from '../../schema/origin.ts';
-import type { Expression, GroupExpression, JsonPart } from '../plan/plan.ts';
+import type { Expression, GroupExpression, JsonPart, OrderExpression } from '../plan/plan.ts';
 import { printOperand } from './print-operator.ts';
 import { printJsonText } from './print-output.ts';
 import type { Row } from './print-row.ts';
@@ -31,7 +31,7 @@ export function printExpression(expression: Expression, row: Row): Sql {
 }
 
 /** The type that the value is compared as. */
-export function typeOf(expression: Expression): SqlType {
+export function typeOf(expression: Expression | OrderExpression): SqlType {
   switch (expression.kind) {
     case 'column':
       return expression.column.cast;
@@ -39,6 +39,8 @@ export function typeOf(expression: Expression): SqlType {
       return isSummed(expression.function) ? builtin.numeric : expression.column.cast;
     case 'json_part':
       return readings[expression.as];
+    case 'related':
+      return typeOf(expression.expression);
     default:
       return builtin.int8;
   }
@@ -58,8 +60,8 @@ function printJsonPart({ of, path, as }: JsonPart, row: Row): Sql {
   return as === 'json' ? part : sql`${part}::${typeName(readings[as])}`;
 }
 
-// Sums are of many types, all of which are numbers.
-function isSummed(name: AggregateFunction): boolean {
+/** Sums and averages are of many types, all of which are numbers. */
+export function isSummed(name: AggregateFunction): boolean {
   return name === 'sum' || name === 'avg';
 }
 

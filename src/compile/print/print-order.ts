@@ -2,19 +2,14 @@
  * Prints orders and cursors over the current row.
  */
 import type { SqlType, Table } from '../../model/model.ts';
-import type { CursorPlan, Expression, OrderTerm } from '../plan/plan.ts';
+import type { CursorPlan, OrderExpression, OrderTerm } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
 import type { Slot } from '../plan/slot.ts';
 import { printSlot } from './print-condition.ts';
-import { printExpression, typeOf } from './print-expression.ts';
+import { typeOf } from './print-expression.ts';
 import { type Comparing, isBuiltIn, printCompared, printOperand, printRowsCompared } from './print-operator.ts';
 import { list, type Row } from './print-row.ts';
 import { join, type Sql, sql } from './sql.ts';
-
-/** The values of the terms of an order over a row. */
-export function printSortKeys(order: readonly OrderTerm[], row: Row): readonly Sql[] {
-  return order.map(({ expression }) => printExpression(expression, row));
-}
 
 /**
  * ` order by …`. Where there are no nulls their place is the one that indexes have unless told otherwise: PostgreSQL takes an
@@ -112,12 +107,16 @@ function printStep(how: Comparing, { key, type, slot }: Place): Sql {
 }
 
 /** Whether the value may be null. What a routine returns counts as rows that its table could hold. */
-export function mayBeNull(expression: Expression): boolean {
+export function mayBeNull(expression: OrderExpression): boolean {
   switch (expression.kind) {
     case 'column':
       return !expression.column.notNull;
     case 'aggregate':
       return true;
+    case 'related': {
+      const { required, cardinality } = expression.related.relationship;
+      return (cardinality === 'one' && !required) || mayBeNull(expression.expression);
+    }
     default:
       return false;
   }

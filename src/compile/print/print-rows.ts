@@ -31,7 +31,7 @@ import { type Printer, tableName } from './printer.ts';
 import {
   callsRoutine,
   cursorColumns,
-  cursorForm,
+  hasCursorColumns,
   isFlat,
   joinConstants,
   layOutRow,
@@ -177,7 +177,7 @@ function isPlain({ entries, order }: ConnectionPlan, table: Table, counted: bool
       (entry.kind === 'page_info' &&
         entry.entries.some(({ kind }) => kind === 'start_cursor' || kind === 'end_cursor')),
   );
-  if (wantsCursor && order.some(({ expression }) => cursorForm(expression) === null)) return false;
+  if (wantsCursor && !hasCursorColumns(order)) return false;
   return edges.every((entry) => entry.kind !== 'edges' || entry.entries.every((edge) => isFlatEdge(edge, counted)));
 }
 
@@ -191,7 +191,12 @@ function entryPieces(context: PageContext, entry: Exclude<ConnectionEntry, Typen
     case 'edges': {
       const row = objectPieces(entry.entries, (edge): RowPiece[] =>
         edge.kind === 'cursor'
-          ? [{ kind: 'cursor', columns: cursorColumns(context, context.plan.order) }]
+          ? [
+              {
+                kind: 'cursor',
+                columns: cursorColumns(context, context.plan.order, context.page.sortKeys(context.plan.order)),
+              },
+            ]
           : layOutRow(context, edge.object),
       );
       return ['[', { kind: 'rows', row: joinConstants<Exclude<RowPiece, string>>(row) }, ']'];
@@ -214,7 +219,7 @@ function factPiece(context: PageContext, fact: PageFact): AnswerPiece {
       return {
         kind: 'cursor',
         of: fact === 'start_cursor' ? 'start' : 'end',
-        columns: cursorColumns(context, context.plan.order),
+        columns: cursorColumns(context, context.plan.order, context.page.sortKeys(context.plan.order)),
       };
     default: {
       if ((fact === 'has_next_page') !== backward) return { kind: 'has_more' };

@@ -10,7 +10,7 @@
  */
 import type { Column, SqlType, Table } from '../../model/model.ts';
 import { objectsIn, tableIn } from '../plan/inspect-plan.ts';
-import type { AggregateEntry, CallPlan, ConnectionPlan, ValuePlan } from '../plan/plan.ts';
+import type { AggregateEntry, CallPlan, ConnectionPlan, OrderExpression, ValuePlan } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
 import type { Row } from './print-row.ts';
 import { printCall, tableName } from './printer.ts';
@@ -48,10 +48,11 @@ function visitValue(checks: Checks, value: ValuePlan, table: Table | null): void
 }
 
 function visitConnection(checks: Checks, { source: { table }, order, entries }: ConnectionPlan): void {
-  const orderColumns = order.flatMap(({ expression }) => (expression.kind === 'column' ? [expression.column] : []));
   for (const entry of entries) {
     const hasCursors = entry.kind === 'edges' && entry.entries.some(({ kind }) => kind === 'cursor');
-    if (hasCursors || entry.kind === 'page_info') checkColumns(checks, table, orderColumns);
+    if (hasCursors || entry.kind === 'page_info') {
+      for (const { expression } of order) checkExpression(checks, table, expression);
+    }
     if (entry.kind === 'aggregate') checkColumns(checks, table, entry.entries.flatMap(aggregated));
     if (entry.kind === 'groups') {
       checkColumns(checks, table, [
@@ -60,6 +61,11 @@ function visitConnection(checks: Checks, { source: { table }, order, entries }: 
       ]);
     }
   }
+}
+
+function checkExpression(checks: Checks, table: Table, expression: OrderExpression): void {
+  if (expression.kind === 'related') checkExpression(checks, expression.related.table, expression.expression);
+  else if (expression.kind !== 'count') checkColumns(checks, table, [expression.column]);
 }
 
 function aggregated(entry: AggregateEntry): readonly Column[] {

@@ -2,9 +2,9 @@
  * Lays out one row: which columns a select needs for it, and how they become JSON (answer-layout.ts).
  */
 import type { Column, ScalarName, ValueType } from '../../model/model.ts';
-import { invariant } from '../../shared/invariant.ts';
-import type { CallPlan, Expression, Keyed, ObjectPlan, OrderTerm, Typename } from '../plan/plan.ts';
+import type { CallPlan, Keyed, ObjectPlan, OrderExpression, OrderTerm, Typename } from '../plan/plan.ts';
 import type { AnswerColumn, ColumnForm, RowPiece } from './answer-layout.ts';
+import { isSummed } from './print-expression.ts';
 import { isTypename } from './print-object.ts';
 import { list, type Row } from './print-row.ts';
 import { type PrintedValue, type Printer, printCall } from './printer.ts';
@@ -143,39 +143,57 @@ export function rawColumn({ row, selection }: RowContext, column: Column): { rea
   return { index: selection.add(`raw ${column.number}`, row.column(column)) };
 }
 
-/**
- * How a value travels for a cursor, which holds what `jsonb` would print; null where that is not plain, for
- * example for floats, whose digits `jsonb` writes out.
- */
-export function cursorForm(expression: Expression): ColumnForm | null {
-  const type = expression.kind === 'column' ? expression.column.type : null;
-  if (type?.kind !== 'scalar') return null;
-  switch (type.scalar) {
-    case 'Int':
-    case 'BigInt':
-      return 'json';
-    case 'BigFloat':
-      return 'number';
-    case 'Boolean':
-    case 'String':
-    case 'UUID':
-    case 'Time':
-      return plainForms[type.scalar]!;
-    case 'Date':
-    case 'Datetime':
-      return 'json';
-    default:
-      return null;
+/** How a scalar travels for a cursor, which holds what `jsonb` would print; others, such as floats, whose digits `jsonb` writes out, do not. */
+const cursorForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
+  Int: 'json',
+  BigInt: 'json',
+  BigFloat: 'number',
+  Boolean: 'boolean',
+  String: 'text',
+  UUID: 'quoted',
+  Time: 'quoted',
+  Date: 'json',
+  Datetime: 'json',
+};
+
+/** Whether the columns of a row are enough for its cursor. */
+export function hasCursorColumns(order: readonly OrderTerm[]): boolean {
+  return order.every(({ expression }) => cursorFormOf(expression) !== undefined);
+}
+
+function cursorFormOf(expression: OrderExpression): ColumnForm | undefined {
+  const scalar = scalarOf(expression);
+  return scalar === null ? undefined : cursorForms[scalar];
+}
+
+function scalarOf(expression: OrderExpression): ScalarName | null {
+  switch (expression.kind) {
+    case 'related':
+      return scalarOf(expression.expression);
+    case 'count':
+    case 'distinct_count':
+      return 'BigInt';
+    default: {
+      if (expression.kind === 'aggregate' && isSummed(expression.function)) return 'BigFloat';
+      const { type } = expression.column;
+      return type?.kind === 'scalar' ? type.scalar : null;
+    }
   }
 }
 
-/** The columns of a cursor of this order, whose values all have a `cursorForm`. */
-export function cursorColumns(context: RowContext, order: readonly OrderTerm[]): readonly AnswerColumn[] {
-  return order.map(({ expression }) => {
-    invariant(expression.kind === 'column', 'only columns have a form');
-    const { column } = expression;
-    const isTime =
-      column.type?.kind === 'scalar' && (column.type.scalar === 'Date' || column.type.scalar === 'Datetime');
-    return isTime ? jsonColumn(context, column) : { ...rawColumn(context, column), form: cursorForm(expression)! };
+/** The columns of a cursor of this order, which `hasCursorColumns`. @param sortKeys The values of its terms. */
+export function cursorColumns(
+  context: RowContext,
+  order: readonly OrderTerm[],
+  sortKeys: readonly Sql[],
+): readonly AnswerColumn[] {
+  return order.map(({ expression }, index) => {
+    const key = sortKeys[index]!;
+    const form = cursorFormOf(expression)!;
+    const isTime = ['Date', 'Datetime'].includes(scalarOf(expression)!);
+    if (expression.kind === 'column') {
+      return isTime ? jsonColumn(context, expression.column) : { ...rawColumn(context, expression.column), form };
+    }
+    return { index: context.selection.add(null, isTime ? sql`pg_catalog.to_json(${key})` : key), form };
   });
 }

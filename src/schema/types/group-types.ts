@@ -17,7 +17,7 @@ import { aggregateFunctions } from '../../model/codecs.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table, TableType } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
-import { type AggregateFunction, typed } from '../origin.ts';
+import { typed } from '../origin.ts';
 import { addedEnum, addedInput, addedObject, type SchemaContext } from '../schema-context.ts';
 import { aggregateFields } from './aggregate-types.ts';
 import { StringEnumType } from './enum-types.ts';
@@ -59,7 +59,6 @@ export function defineGroupTypes(
   defineObject('group', () => groupFields(context, table));
   defineInput('groupBy', () => groupByFields(context, table));
   defineInput('groupOrderBy', () => orderFields(context, table));
-  for (const fn of aggregateFunctions) defineInput(`${fn}OrderBy`, () => functionOrderFields(table, fn));
 }
 
 function columnValues({ columns }: Table) {
@@ -115,16 +114,6 @@ function orderFields(context: SchemaContext, table: Table): GraphQLInputFieldCon
     count: typed(orderByDirectionType, { kind: 'count' }),
     ...Object.fromEntries(functions),
   };
-}
-
-function functionOrderFields({ columns }: Table, fn: AggregateFunction): GraphQLInputFieldConfigMap {
-  return fieldMap(
-    columns.flatMap((column): [string, GraphQLInputFieldConfig][] =>
-      column.fieldName === null || column[fn] === null
-        ? []
-        : [[column.fieldName, typed(orderByDirectionType, { kind: 'aggregate_column', function: fn, column })]],
-    ),
-  );
 }
 
 /** Whether the rows of the table can be grouped: nothing else has the names of the types that this takes. */

@@ -1,11 +1,15 @@
 /**
- * The order-by input of a table: one direction per orderable column.
+ * The inputs that order rows: by columns, by the rows that to-one relationships lead to, and by all that a to-many leads to
+ * (docs/pagination.md).
  */
-import { GraphQLInputObjectType } from 'graphql';
+import { type GraphQLInputFieldConfig, GraphQLInputObjectType } from 'graphql';
+import { isOrderable } from '../../model/added-names.ts';
+import { aggregateFunctions } from '../../model/codecs.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
-import { typed } from '../origin.ts';
+import { type InputFieldOrigin, typed } from '../origin.ts';
+import { addedInput, type SchemaContext } from '../schema-context.ts';
 import { StringEnumType } from './enum-types.ts';
 
 /** The four directions, coerced to their names. */
@@ -14,24 +18,56 @@ export const orderByDirectionType = new StringEnumType({
   values: { AscNullsFirst: {}, AscNullsLast: {}, DescNullsFirst: {}, DescNullsLast: {} },
 });
 
-/** Whether the table can be ordered at all. An input without fields is not a valid type, so then there is none. */
-export function isOrderable(table: Table): boolean {
-  return table.columns.some(takesPart);
+type Entry = readonly [string, GraphQLInputFieldConfig | null];
+
+/** Announces *B*`OrderBy`, if the table can be ordered at all, and *B*`CollectionOrderBy`, if something can be ordered by its rows. */
+export function defineOrderByTypes(
+  context: SchemaContext,
+  table: Table,
+  defineType: (name: string, make: () => GraphQLInputObjectType) => void,
+): void {
+  const names = tableTypeNames(table.baseName);
+  const define = (name: string, fields: () => readonly Entry[]) =>
+    defineType(name, () => new GraphQLInputObjectType({ name, fields: () => fieldMap(fields()) }));
+  // An input without fields is not a valid type.
+  if (isOrderable(table)) {
+    const byColumn = (column: Column) => (column.orderable ? ({ kind: 'column', column } as const) : null);
+    define(names.orderBy, () => [...directions(table, byColumn), ...relationshipEntries(context, table)]);
+  }
+  if (table.addedTypes.includes('collectionOrderBy')) {
+    define(names.collectionOrderBy, () => [
+      ['count', typed(orderByDirectionType, { kind: 'count' })],
+      ...aggregateFunctions.map((fn): Entry => {
+        const type = addedInput(context, table, `${fn}OrderBy`);
+        return [fn, type && typed(type, { kind: 'aggregate_function', function: fn })];
+      }),
+    ]);
+  }
+  for (const fn of aggregateFunctions) {
+    if (!table.addedTypes.includes(`${fn}OrderBy`)) continue;
+    define(names[`${fn}OrderBy`], () =>
+      directions(table, (column) => (column[fn] === null ? null : { kind: 'aggregate_column', function: fn, column })),
+    );
+  }
 }
 
-/** *B*`OrderBy`. */
-export function buildOrderByType(table: Table): GraphQLInputObjectType {
-  return new GraphQLInputObjectType({
-    name: tableTypeNames(table.baseName).orderBy,
-    fields: () =>
-      fieldMap(
-        table.columns
-          .filter(takesPart)
-          .map((column) => [column.fieldName, typed(orderByDirectionType, { kind: 'column', column })]),
-      ),
+function directions({ columns }: Table, originOf: (column: Column) => InputFieldOrigin | null): readonly Entry[] {
+  return columns.flatMap((column): Entry[] => {
+    const origin = originOf(column);
+    return origin === null || column.fieldName === null
+      ? []
+      : [[column.fieldName, typed(orderByDirectionType, origin)]];
   });
 }
 
-function takesPart(column: Column): column is Column & { readonly fieldName: string } {
-  return column.orderable && column.fieldName !== null;
+function relationshipEntries(context: SchemaContext, table: Table): readonly Entry[] {
+  return table.relationships.flatMap((relationship): Entry[] => {
+    const target = context.model.tables.get(relationship.target);
+    if (!relationship.orderable || target === undefined) return [];
+    const type =
+      relationship.cardinality === 'many'
+        ? addedInput(context, target, 'collectionOrderBy')
+        : context.types.input(tableTypeNames(target.baseName).orderBy);
+    return [[relationship.fieldName, type && typed(type, { kind: 'related_order', relationship, target })]];
+  });
 }

@@ -1,0 +1,109 @@
+/**
+ * Prints the values that rows are ordered by. Those of other rows are joined, each relationship once.
+ *
+ * A to-one relationship is an inner join where each row has a related one: PostgreSQL can begin at an index of the related table, with 30 of
+ * 1,000,000 rows in 0.3 ms where a left join takes 120 to 700. All related rows of a to-many are aggregated for each row that the filter
+ * leaves, by the index of their foreign key.
+ */
+import type { Relationship } from '../../model/model.ts';
+import { invariant } from '../../shared/invariant.ts';
+import type { Expression, OrderExpression, OrderTerm, RelatedRows } from '../plan/plan.ts';
+import { printJoin } from './print-condition.ts';
+import { printExpression } from './print-expression.ts';
+import { directRow, list, type Names, type Row, SubqueryRow } from './print-row.ts';
+import { tableName } from './printer.ts';
+import { empty, ident, join, type Sql, sql } from './sql.ts';
+
+/** The values of the terms of an order over a row, and the joins that they read, to follow the row in its from clause. */
+export function printSortKeys(
+  names: Names,
+  order: readonly OrderTerm[],
+  row: Row,
+): { readonly joins: Sql; readonly sortKeys: readonly Sql[] } {
+  const joins: (() => Sql)[] = [];
+  const from: Step = { row, isInner: true, below: new Map() };
+  const sortKeys = order.map(({ expression }) => printSortKey({ names, joins }, expression, from));
+  return {
+    joins: join(
+      joins.map((print) => print()),
+      empty,
+    ),
+    sortKeys,
+  };
+}
+
+interface Joining {
+  readonly names: Names;
+  /** In the order of the from clause; printed when all that reads them is. */
+  readonly joins: (() => Sql)[];
+}
+
+/** A row in scope, and what is joined to it. */
+interface Step {
+  readonly row: Row;
+  /** Each row of the scan has one. */
+  readonly isInner: boolean;
+  readonly below: Map<Relationship, Step | Group>;
+}
+
+/** All related rows as one row of aggregates. */
+interface Group {
+  aggregate(expression: Expression): Sql;
+}
+
+function printSortKey(joining: Joining, expression: OrderExpression, from: Step): Sql {
+  if (expression.kind !== 'related') return printExpression(expression, from.row);
+  const { related, expression: value } = expression;
+  const { relationship } = related;
+  const join = relationship.cardinality === 'many' ? joinGroup : joinRow;
+  const joined = from.below.get(relationship) ?? join(joining, related, from);
+  from.below.set(relationship, joined);
+  if (!('aggregate' in joined)) return printSortKey(joining, value, joined);
+  invariant(value.kind !== 'related', 'an order goes no further than many rows');
+  return joined.aggregate(value);
+}
+
+function joinRow({ names, joins }: Joining, related: RelatedRows, { row, isInner }: Step): Step {
+  const { relationship, from, table } = related;
+  const alias = names.next('t');
+  const target = directRow(alias, table);
+  const condition = printJoin(relationship, { table: from, row }, { table, row: target });
+  const source = sql`${tableName(table)} as ${ident(alias)}`;
+  const isAlways = isInner && relationship.required;
+  if (relationship.unique) {
+    joins.push(() => sql`${isAlways ? sql` join ` : sql` left join `}${source} on ${condition}`);
+    return { row: target, isInner: isAlways, below: new Map() };
+  }
+  const first = new SubqueryRow(names.next('q'));
+  joins.push(() => {
+    const select = sql`select ${list(first.selectList(target))} from ${source} where ${condition} limit 1`;
+    return sql` left join lateral (${select}) as ${ident(first.alias)} on true`;
+  });
+  return { row: first, isInner: false, below: new Map() };
+}
+
+function joinGroup({ names, joins }: Joining, { relationship, from, table }: RelatedRows, { row }: Step): Group {
+  const [alias, group] = [names.next('t'), names.next('g')];
+  const target = directRow(alias, table);
+  const condition = printJoin(relationship, { table: from, row }, { table, row: target });
+  const columns: Sql[] = [];
+  joins.push(() => {
+    const select = sql`select ${list(columns)} from ${tableName(table)} as ${ident(alias)} where ${condition}`;
+    return sql` left join lateral (${select}) as ${ident(group)} on true`;
+  });
+  return {
+    aggregate(expression) {
+      columns.push(sql`${printAggregated(expression, target)} as ${ident(`a${columns.length + 1}`)}`);
+      return ident(group, `a${columns.length}`);
+    },
+  };
+}
+
+// Least and greatest values alone are looked for in an index of their column, past all rows that are not related. The count prevents that.
+function printAggregated(expression: Expression, row: Row): Sql {
+  const value = printExpression(expression, row);
+  const isExtreme = expression.kind === 'aggregate' && ['min', 'max'].includes(expression.function);
+  return isExtreme
+    ? sql`case when ${printExpression({ kind: 'count' }, row)} operator(pg_catalog.>) 0 then ${value} end`
+    : value;
+}
