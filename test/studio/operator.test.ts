@@ -109,4 +109,8 @@ test('GraphiQL asks an operator for no keys, also where they are made from the s
   if ((await link.count()) > 0) await link.first().click();
   expect(await docs.locator(':is(script, iframe, img)').count()).toBe(0);
   expect(await page.title()).not.toBe('owned');
+
+  await database.query('update auth.pgreflect_access_tokens set revoked_at = now()');
+  await page.getByRole('button', { name: /^Execute/ }).click();
+  await page.getByRole('dialog', { name: 'Your access token is no longer valid' }).waitFor();
 });
