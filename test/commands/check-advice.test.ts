@@ -149,6 +149,21 @@ comment on constraint customer_shipping_address_id_fkey on public.customer is '@
     expect(found.filter(({ message }) => message.includes('public.describe'))).toHaveLength(1);
   });
 
+  test('where partitions alone are concerned, one finding names their table', async () => {
+    await database.query('grant insert on payment_2023, payment_2025 to anon');
+    const open = await findings(database, '--only', 'write_unguarded');
+    await database.query('revoke insert on payment_2023, payment_2025 from anon');
+    expect(open).toMatchObject([
+      {
+        object: 'public.payment',
+        message: expect.stringMatching(
+          /^The grant of insert on public\.payment_2023 to anon .* The same is true of 1 more partition of public\.payment\.$/,
+        ),
+        fix: 'revoke insert on public.payment_2023 from anon;\nrevoke insert on public.payment_2025 from anon;',
+      },
+    ]);
+  });
+
   test('findings are chosen by kind, and left out by kind or by the comment of an object', async () => {
     const only = await findings(database, '--only', 'row_security_off,key_not_unique');
     expect(new Set(only.map(({ check }) => check))).toEqual(new Set(['row_security_off', 'key_not_unique']));

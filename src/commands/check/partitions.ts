@@ -40,7 +40,7 @@ export function mergePartitions(findings: readonly Finding[], roots: ReadonlyMap
     const more =
       ofRoot.length > 0
         ? `its ${plural(others.length, 'partition')}`
-        : `${others.length} more of the partitions of ${root}`;
+        : `${plural(others.length, 'more partition')} of ${root}`;
     const fixes = [first!, ...others].map(({ fix }) => fix);
     return {
       ...first!,
