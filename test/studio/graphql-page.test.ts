@@ -1,6 +1,6 @@
 /**
- * The page GraphQL in a real browser, as somebody meets it who has written no GraphQL yet: examples, fields to click on, and the
- * statement behind the answer.
+ * The page GraphQL in a real browser, as somebody meets it who has written no GraphQL yet: examples, fields to click on, the
+ * statement behind the answer, and how much is loaded for it.
  */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
@@ -34,7 +34,7 @@ async function open(look: Parameters<TestStudio['visit']>[1] = {}) {
 const textOf = async (lines: ReturnType<typeof editor>) =>
   (await lines.allInnerTexts()).join(' ').replace(/\s+/g, ' ').trim();
 
-test('begins with one tab; an example of a table or of the project opens in a tab of its own, and runs', async () => {
+test('begins with one tab; an example of a table or of the project opens in a tab of its own, and runs; fields are added by clicking on them', async () => {
   const { page, problems, foreign } = await open({ viewport: { width: 1280, height: 800 } });
   expect(await tabs(page).count()).toBe(1);
   const examples = page.getByRole('region', { name: 'Examples' });
@@ -51,15 +51,11 @@ test('begins with one tab; an example of a table or of the project opens in a ta
   await tabs(page).first().click();
   await expect.poll(() => textOf(editor(page))).toContain('# The first query');
   expect(await violations(page)).toEqual([]);
-  expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
-});
-
-test('operations are put together by clicking on fields', async () => {
-  const { page, problems } = await open({ viewport: { width: 1280, height: 800 } });
+  // Operations are put together by clicking on fields, too.
   await page.getByRole('button', { name: 'Show GraphiQL Explorer' }).click();
   await page.locator('.graphiql-explorer-root').getByText('authorCollection', { exact: true }).click();
   await expect.poll(() => textOf(editor(page))).toContain('authorCollection');
-  expect(problems).toEqual([]);
+  expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
 });
 
 test('no request is sent before there is something to ask', async () => {
@@ -97,4 +93,32 @@ test('the statement stands in lines and colors, in a font that comes with the st
   expect(fonts.loaded.join()).toContain('Fira Code');
   for (const used of fonts.used) expect(used).toMatch(/^"?Fira Code/);
   expect(foreign).toEqual([]);
+});
+
+/** Bytes of the responses as they travel, heads and the answer itself included. */
+async function countBytes(page: Page): Promise<() => number> {
+  const network = await page.context().newCDPSession(page);
+  await network.send('Network.enable');
+  await network.send('Network.setCacheDisabled', { cacheDisabled: true });
+  let bytes = 0;
+  network.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
+  });
+  return () => bytes;
+}
+
+test('it loads less than 1 MB until the first answer, in the studio and at /graphql/v1', async () => {
+  const { page } = await studio.visit('inbox');
+  const bytes = await countBytes(page);
+  for (const path of ['studio/graphql', 'graphql/v1']) {
+    const before = bytes();
+    await page.goto(`${studio.url}/${path}`);
+    await editor(page).first().waitFor();
+    await answer(page).first().waitFor({ state: 'attached' });
+    await run(page);
+    await page.locator('.result-window').getByText('"edges"').first().waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(bytes() - before, path).toBeGreaterThan(200_000);
+    expect(bytes() - before, path).toBeLessThan(1_000_000);
+  }
 });
