@@ -10,6 +10,7 @@ export const extensionNames = [
   'relation_order',
   'json_filters',
   'text_search',
+  'distinct',
   'groups',
   'counts',
   'exact_cursors',

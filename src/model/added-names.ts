@@ -3,6 +3,7 @@
  * left out and noted.
  */
 import type { CatalogTable } from '../catalog/catalog.ts';
+import { quotePath } from '../catalog/quote-name.ts';
 import { type ExtensionName, extensionNames } from '../config/extensions.ts';
 import { aggregateFunctions } from './codecs.ts';
 import { isJson, isSearchable } from './columns.ts';
@@ -31,7 +32,25 @@ export function addNames(context: ModelContext, named: Named): Pick<Model, 'tabl
       ),
     ]),
   );
-  return addTypes(context, withEntries, named.claims);
+  const added = addTypes(context, withEntries, named.claims);
+  noteArguments(context, added.tables, named.routines);
+  return added;
+}
+
+function noteArguments(
+  context: ModelContext,
+  tables: ReadonlyMap<string, Table>,
+  routines: ReadonlyMap<string, Routine>,
+): void {
+  const name = 'distinctOn';
+  for (const { namespace, name: routine, result, arguments: given } of routines.values()) {
+    const table = result.kind === 'set' ? tables.get(result.table) : undefined;
+    if (!table?.addedTypes.includes('column') || !has(context, table, 'distinct')) continue;
+    if (given.every(({ fieldName }) => fieldName !== name)) continue;
+    const object = quotePath(namespace, routine);
+    const reason = `Function ${object} has no "${name}" of the collection: an argument of its own has that name.`;
+    note(context, () => ({ kind: 'name', object, names: [name], reason, fix: null }));
+  }
 }
 
 function rowOf({ catalog }: ModelContext, { oid }: Table): CatalogTable {
@@ -151,6 +170,8 @@ const neededTypes: Partial<Record<ExtensionName, Needed>> = {
         ? ['collectionOrderBy', ...functionOrderTypes(table)]
         : [];
   },
+  distinct: (context) => (table) =>
+    has(context, table, 'distinct') && table.columns.some(isInColumns) ? ['column'] : [],
   groups: (context) => (table) => (table.aggregate && has(context, table, 'groups') ? groupTypes(table) : []),
 };
 

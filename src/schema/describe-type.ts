@@ -57,6 +57,7 @@ const argumentTexts: Texts<ArgumentOrigin> = {
   offset: 'Skip n rows.',
   filter: 'Rows that match.',
   order_by: 'Order of the rows, before the primary key.',
+  distinct_on: 'Of rows that are equal in these columns, the first.',
   node_id: 'Global id of the row.',
   key: ({ column }) => `The ${column.fieldName} of the row.`,
   objects: 'The rows to add.',

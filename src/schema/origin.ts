@@ -66,7 +66,7 @@ export type JsonReading = 'text' | 'number' | 'boolean' | 'json';
 
 /** Where an argument comes from. */
 export type ArgumentOrigin =
-  | { readonly kind: 'first' | 'last' | 'before' | 'after' | 'offset' | 'filter' | 'order_by' }
+  | { readonly kind: 'first' | 'last' | 'before' | 'after' | 'offset' | 'filter' | 'order_by' | 'distinct_on' }
   | { readonly kind: 'node_id' }
   | { readonly kind: 'key'; readonly column: Column }
   | { readonly kind: 'objects' | 'set' | 'at_most' | 'count_at_most' | 'json_at' }

@@ -33,6 +33,16 @@ const [full, empty] = [await startExecution(hidden, {}), await startExecution(ab
 
 describe('what is hidden', () => {
   test.each([
+    '(distinctOn: [name]) { totalCount edges { cursor node { id } } }',
+    '(distinctOn: [weight], orderBy: {at: DescNullsFirst}, last: 2) { pageInfo { hasPreviousPage } edges { node { id } } }',
+    '(distinctOn: [name], filter: {name: {like: "a\\\\"}}) { totalCount }',
+    '(distinctOn: [pin]) { totalCount }',
+  ])('is never the first of equal rows, and is none: %s', async (selection) => {
+    const query = `{ petCollection${selection} }`;
+    expect(await full.run('anon', query)).toEqual(await empty.run('anon', query));
+  });
+
+  test.each([
     'groups(by: [{column: name}]) { key { name } count }',
     'groups(by: [{column: at, truncate: YEAR}]) { key { at } count }',
     'groups(by: [{column: at, truncate: YEAR, timeZone: "No/Where"}]) { count }',

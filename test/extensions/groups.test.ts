@@ -509,6 +509,8 @@ describe('first and offset', () => {
 
   test('are not negative', async () => {
     for (const name of ['first', 'offset']) {
+      const variable = await refusal(`by: {column: state}, ${name}: $n`, { n: -1 }, '($n: Int)');
+      expect(variable[0]).toBe(`\`${name}\` must be an unsigned integer`);
       const found = await refusal(`by: {column: state}, ${name}: -1`);
       expect(found.slice(0, 3)).toEqual([
         `\`${name}\` must be an unsigned integer`,

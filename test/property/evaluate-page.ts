@@ -19,6 +19,8 @@ export interface OrderKey {
 /** What the arguments of a connection ask for. */
 export interface PageRequest {
   readonly order: readonly OrderKey[];
+  /** Of rows that are equal in so many keys of the order only the first counts. */
+  readonly distinct: number;
   readonly isBackward: boolean;
   /** Nulls that come last come after a cursor with a value. */
   readonly isExact: boolean;
@@ -39,7 +41,11 @@ export interface Page {
  * @throws FieldError with pg_graphql's message for a combination that is not legal.
  */
 export function readPageRequest(document: Document, entity: Entity, field: Field): PageRequest {
-  const order = effectiveOrder(entity, document.argument(field, 'orderBy'));
+  const { order, distinct } = effectiveOrder(
+    entity,
+    document.argument(field, 'orderBy'),
+    document.argument(field, 'distinctOn'),
+  );
   const [first, last, offset] = ['first', 'last', 'offset'].map((name) => {
     const input = document.argument(field, name);
     const number = typeof input === 'string' ? Number(input) : null;
@@ -58,9 +64,10 @@ export function readPageRequest(document: Document, entity: Entity, field: Field
   if (cursor !== null && cursor.length > order.length) throw new FieldError(null);
   return {
     order,
+    distinct,
     isBackward: last !== null || before !== null,
     isExact: entity.isExact,
-    cursor,
+    cursor: distinct > 0 ? (cursor?.slice(0, distinct) ?? null) : cursor,
     offset: offset ?? 0,
     limit: Math.min(entity.maxRows, first ?? last ?? entity.maxRows),
   };
@@ -95,6 +102,20 @@ export function sortRows(order: readonly OrderKey[], rows: readonly Row[]): Row[
     }
     return 0;
   });
+}
+
+/** The rows that count: of those that are equal in the distinct keys, the first. */
+export function firstOfEach({ order, distinct }: PageRequest, rows: readonly Row[]): readonly Row[] {
+  if (distinct === 0) return rows;
+  const groups = Map.groupBy(sortRows(order, rows), ({ cells }) =>
+    JSON.stringify(
+      order.slice(0, distinct).map(({ column }) => {
+        const cell = cells.get(column.name);
+        return cell?.text === null ? null : cell?.rank;
+      }),
+    ),
+  );
+  return [...groups.values()].map(([first]) => first!);
 }
 
 /** Cuts a page out of all rows that match. */
@@ -145,7 +166,11 @@ async function rowsBeyond(
   });
 }
 
-function effectiveOrder(entity: Entity, orderBy: Input): OrderKey[] {
+function effectiveOrder(
+  entity: Entity,
+  orderBy: Input,
+  distinctOn: Input,
+): { readonly order: readonly OrderKey[]; readonly distinct: number } {
   const elements = orderBy === null || orderBy === undefined ? [] : listOf(orderBy);
   const chosen = elements.flatMap((element) =>
     [...(element as ReadonlyMap<string, Input>)].flatMap(([name, direction]): OrderKey[] => {
@@ -160,7 +185,17 @@ function effectiveOrder(entity: Entity, orderBy: Input): OrderKey[] {
     isDescending: false,
     nullsFirst: false,
   }));
-  return [...chosen, ...key];
+  const named = distinctOn === null || distinctOn === undefined ? [] : listOf(distinctOn);
+  const columns = new Set(named.map((name) => entity.distinctOn.get(name as string)!));
+  const other = chosen.findIndex(({ column }, index) => {
+    const isFirst = chosen.findIndex((each) => each.column === column) === index;
+    return !isFirst || !columns.has(column);
+  });
+  const front = chosen.slice(0, other < 0 ? chosen.length : other);
+  const added = [...columns]
+    .filter((column) => front.every((each) => each.column !== column))
+    .map((column) => ({ column, isDescending: false, nullsFirst: false }));
+  return { order: [...front, ...added, ...chosen.slice(front.length), ...key], distinct: columns.size };
 }
 
 function reverse({ column, isDescending, nullsFirst }: OrderKey): OrderKey {

@@ -9,7 +9,7 @@ import { decodeArray, encodeArray, FieldError } from './encoded.ts';
 import { evaluateAggregate } from './evaluate-aggregate.ts';
 import { prepareFilter, prepareKey, textOf } from './evaluate-filter.ts';
 import { prepareGroups } from './evaluate-groups.ts';
-import { cursorOf, cutPage, type Page, type PageRequest, readPageRequest } from './evaluate-page.ts';
+import { cursorOf, cutPage, firstOfEach, type Page, type PageRequest, readPageRequest } from './evaluate-page.ts';
 import {
   argumentName,
   type Entity,
@@ -158,15 +158,20 @@ export function prepareConnection(evaluation: Evaluation, entity: Entity, field:
   return async (all) => {
     const matches = condition === null ? null : await condition(all);
     const rows = matches === null ? all : all.filter((row) => matches(row) === true);
-    const page = await cutPage(oracle, request, rows);
+    const counted = firstOfEach(request, rows);
+    const page = await cutPage(oracle, request, counted);
     evaluation.onPage(entity, request, page);
     const answer = new Map<string, Value>();
-    for (const part of parts) answer.set(part.key, await part.answer({ rows, page }));
+    for (const part of parts) answer.set(part.key, await part.answer({ rows, counted, page }));
     return answer;
   };
 }
 
-type ConnectionPart = Prepared<{ readonly rows: readonly Row[]; readonly page: Page }>;
+type ConnectionPart = Prepared<{
+  readonly rows: readonly Row[];
+  readonly counted: readonly Row[];
+  readonly page: Page;
+}>;
 
 function prepareConnectionField(
   evaluation: Evaluation,
@@ -179,7 +184,7 @@ function prepareConnectionField(
     case '__typename':
       return async () => `${entity.base}Connection`;
     case 'totalCount':
-      return async ({ rows }) => new Num(String(rows.length));
+      return async ({ counted }) => new Num(String(counted.length));
     case 'aggregate': {
       const type = `${entity.base}Aggregate`;
       const fields = document.fields(field.nodes, [type]);

@@ -61,6 +61,8 @@ export interface Entity extends Unrelated {
   readonly computations: ReadonlyMap<Computation, ReadonlyMap<string, Column>> | null;
   /** How its rows are grouped; null: they are not. */
   readonly groups: Groups | null;
+  /** Columns of which rows with equal values count once. */
+  readonly distinctOn: ReadonlyMap<string, Column>;
   /** Columns whose different values are counted. */
   readonly distinctCounts: ReadonlyMap<string, Column>;
 }
@@ -176,7 +178,13 @@ function entityOf(world: World, relation: Relation, role: Role, visible: readonl
 
 /** Names of the extension displace nothing: an entry whose name is taken, or whose type's, is left out. */
 function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Entity {
-  const nothing = { related: new Map(), computations: null, groups: null, distinctCounts: new Map() };
+  const nothing = {
+    related: new Map(),
+    computations: null,
+    groups: null,
+    distinctOn: new Map(),
+    distinctCounts: new Map(),
+  };
   if (world.extensions.length === 0) return { ...entity, ...nothing };
   const isFree = (type: string) =>
     all.every(({ base }) => ['', 'Filter', 'OrderBy'].every((suffix) => type !== `${base}${suffix}`));
@@ -208,6 +216,7 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     related: new Map(related),
     computations: asked,
     groups: relation.aggregate && keys.size > 0 && isGrouped ? { keys, computations: asked, orders } : null,
+    distinctOn: isFree(`${base}Column`) ? keys : new Map(),
     distinctCounts: relation.aggregate && isFree(`${base}DistinctCount`) ? groupable : new Map(),
   };
 }

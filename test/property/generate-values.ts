@@ -167,6 +167,20 @@ export function writeConnectionArguments(writer: Writer, material: Material, ent
     if (named.json !== null) entries.push(['orderBy', named]);
   } else if (random.chance(0.5) && sortable.length > 0)
     entries.push(['orderBy', random.chance(0.04) ? nullValue : writeOrder(writer, entity, sortable)]);
+  if (entity.distinctOn.size > 0 && random.chance(0.15)) {
+    // Behind a cursor, those columns that its order begins with.
+    const leading = new Set(cursor?.order.slice(0, random.int(1, 2)).map(({ column }) => column));
+    const all = [...entity.distinctOn].filter(([, column]) => cursor === null || leading.has(column));
+    const names = new Set([
+      ...(all.length > 0 ? [random.pick(all)[0]] : []),
+      ...random.some(all, 0.1).map(([name]) => name),
+    ]);
+    const isWhole = cursor === null || names.size === leading.size;
+    const type = `${entity.base}Column`;
+    const one = (name: string) => writer.value({ type, isRequired: true }, () => writeToken(random, name));
+    const write = () => (names.size === 1 && random.chance(0.2) ? one([...names][0]!) : writeList([...names].map(one)));
+    if (isWhole) entries.push(['distinctOn', writer.value({ type: `[${type}!]`, canBeNull: cursor === null }, write)]);
+  }
   if (random.chance(0.45)) {
     const filter = () => writeFilter(writer, material, entity);
     entries.push(['filter', random.chance(0.03) ? nullValue : writer.value({ type: `${entity.base}Filter` }, filter)]);

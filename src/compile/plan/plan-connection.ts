@@ -16,6 +16,7 @@ import type {
   PageFact,
   SetSource,
 } from './plan.ts';
+import { leadOrder } from './plan-distinct.ts';
 import { planFilter } from './plan-filter.ts';
 import { planGroups, planKeyEntry } from './plan-groups.ts';
 import { planOrder, spendOrder } from './plan-order.ts';
@@ -40,13 +41,15 @@ export function planConnection(planner: Planner, source: SetSource, field: Merge
   const inputs = inputsOf(planner, field);
   // Rows without a column that can be ordered by have no such argument.
   const orderBy = inputs.find(({ origin }) => origin.kind === 'order_by');
-  const order = planOrder(planner.budget, table, orderBy?.input ?? null);
+  const distinctOn = inputs.find(({ origin }) => origin.kind === 'distinct_on');
+  const requested = planOrder(planner.budget, table, orderBy?.input ?? null);
+  const { order, distinct } = leadOrder(table, distinctOn?.input ?? null, requested);
   const page = planPage(table, inputs, order);
   const below = descend(planner, place, page.limit);
   spendOrder(planner, below, order);
   const filter = planFilter(planner, below, table, inputOf(inputs, 'filter'));
   const entries = planBelow(planner, field, (entry) => planConnectionEntry(planner, source, entry, below));
-  return { source, filter, order, page, entries };
+  return { source, filter, order, distinct, page, entries };
 }
 
 /** Plans what merged fields select on the object type that they lead to. */

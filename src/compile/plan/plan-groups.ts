@@ -22,10 +22,15 @@ export type UnselectedGroups = Omit<GroupsPlan, 'entries'>;
 /** Plans the arguments. @param place Below the connection. */
 export function planGroups(planner: Planner, table: Table, inputs: Inputs, place: Place): UnselectedGroups {
   const keys = planKeys(inputOf(inputs, 'group_by'), table);
-  const [first, offset] = (['first_groups', 'group_offset'] as const).map((kind) => {
+  const [first, offset] = (
+    [
+      ['first_groups', 'first'],
+      ['group_offset', 'offset'],
+    ] as const
+  ).map(([kind, name]) => {
     const input = inputOf(inputs, kind);
     if (input.state() !== 'value') return null;
-    if (input.isNegative()) throw refuse(`\`${input.place()}\` must be an unsigned integer`, input);
+    if (input.isNegative()) throw refuse(`\`${name}\` must be an unsigned integer`, input);
     return input;
   }) as [Input | null, Input | null];
   const limit: LimitPlan = first ? planLimit(first, table.maxRows) : { kind: 'constant', value: table.maxRows };

@@ -75,6 +75,8 @@ export interface ConnectionPlan {
   readonly filter: Condition | null;
   /** Effective order: the requested terms, then the whole primary key. */
   readonly order: readonly OrderTerm[];
+  /** The first terms of the order are columns of which each combination of values has one row: this many. */
+  readonly distinct: number;
   readonly page: PagePlan;
   readonly entries: readonly ConnectionEntry[];
 }

@@ -172,7 +172,10 @@ function printSelect(printer: Printer, plan: ConnectionPlan, rows: RowSet, optio
     const text = printText([frame.before, ...connectionParts(printer, plan, rows, page), frame.after]);
     return sql`select ${text} from ${before}${page.from}`;
   }
-  const members = printEntries(plan.entries, (entry) => page?.members.get(entry) ?? printEntry(printer, entry, rows));
+  const members = printEntries(
+    plan.entries,
+    (entry) => page?.members.get(entry) ?? printEntry(printer, plan, entry, rows),
+  );
   const object = printObject(printer.names, members);
   return page === null
     ? sql`select ${object.json} from ${before}${object.from}`
@@ -182,23 +185,32 @@ function printSelect(printer: Printer, plan: ConnectionPlan, rows: RowSet, optio
 function connectionParts(printer: Printer, plan: ConnectionPlan, rows: RowSet, page: PrintedPage): TextPart[] {
   return objectPieces(plan.entries, (entry): readonly TextPart[] => {
     const paged = page.members.get(entry);
-    if (paged === undefined) return [jsonText(printEntry(printer, entry, rows))];
+    if (paged === undefined) return [jsonText(printEntry(printer, plan, entry, rows))];
     return entry.kind === 'edges' ? ['[', paged, ']'] : [paged];
   });
 }
 
 /** The rows of a total count, what follows `from`. */
-export function printCounted({ names }: Printer, rows: RowSet, atMost: LimitPlan | null): Sql {
-  const { from, condition } = rows.scan([]);
+export function printCounted(
+  { names }: Printer,
+  { order, distinct }: ConnectionPlan,
+  rows: RowSet,
+  atMost: LimitPlan | null,
+): Sql {
+  const { from, condition, sortKeys } = rows.scan(order.slice(0, distinct));
   const all = sql`${from}${where(condition)}`;
+  if (distinct > 0) {
+    const limit = atMost === null ? empty : sql` limit ${printLimit(atMost)}`;
+    return sql`(select distinct ${list(sortKeys)} from ${all}${limit}) as ${ident(names.next('n'))}`;
+  }
   return atMost === null ? all : sql`(select from ${all} limit ${printLimit(atMost)}) as ${ident(names.next('n'))}`;
 }
 
 /** Total count, aggregates or groups of a connection as an expression. */
-export function printEntry(printer: Printer, entry: ConnectionEntry, rows: RowSet): Sql {
+export function printEntry(printer: Printer, plan: ConnectionPlan, entry: ConnectionEntry, rows: RowSet): Sql {
   switch (entry.kind) {
     case 'total_count':
-      return sql`(select pg_catalog.count(*) from ${printCounted(printer, rows, entry.atMost)})`;
+      return sql`(select pg_catalog.count(*) from ${printCounted(printer, plan, rows, entry.atMost)})`;
     case 'aggregate':
       return printAggregate(printer, entry.entries, rows);
     case 'groups':

@@ -113,13 +113,13 @@ function printSums(printer: Printer, plan: ConnectionPlan, rows: RowSet): Printe
   const [only, ...others] = sums;
   const count = only?.kind === 'total_count' && others.length === 0 ? only : null;
   const pieces = objectPieces(plan.entries, (entry): AnswerPiece[] => {
-    const value = count !== null ? sql`pg_catalog.count(*)` : printEntry(printer, entry, rows);
+    const value = count !== null ? sql`pg_catalog.count(*)` : printEntry(printer, plan, entry, rows);
     return [{ kind: 'column', index: selection.add(null, value), form: 'json' }];
   });
   return {
     select:
       count !== null
-        ? sql`select ${selection.print()} from ${printCounted(printer, rows, count.atMost)}`
+        ? sql`select ${selection.print()} from ${printCounted(printer, plan, rows, count.atMost)}`
         : sql`select ${selection.print()}`,
     count: selection.count,
     pieces,
@@ -147,7 +147,7 @@ function printPageRows(printer: Printer, plan: ConnectionPlan, rows: RowSet): Pr
   const pieces = objectPieces(plan.entries, (entry) => entryPieces(context, entry, totals));
   const marker = hasTotal ? rawColumn(context, key).index : null;
   const scan = sql`(${printScan(printer.names, plan, { rows, page, counted })}) as ${ident(page.alias)}`;
-  const from = hasTotal ? sql`${printTotal(printer, rows, total, totals)} left join ${scan} on true` : scan;
+  const from = hasTotal ? sql`${printTotal(context, total, totals)} left join ${scan} on true` : scan;
   return {
     select: sql`select ${selection.print()} from ${from}`,
     count: selection.count,
@@ -160,8 +160,8 @@ function printPageRows(printer: Printer, plan: ConnectionPlan, rows: RowSet): Pr
 
 type TotalEntry = Extract<ConnectionEntry, { kind: 'total_count' }>;
 
-function printTotal(printer: Printer, rows: RowSet, { atMost }: TotalEntry, alias: string): Sql {
-  return sql`(select pg_catalog.count(*) as "n" from ${printCounted(printer, rows, atMost)}) as ${ident(alias)}`;
+function printTotal({ printer, plan, rows }: PageContext, { atMost }: TotalEntry, alias: string): Sql {
+  return sql`(select pg_catalog.count(*) as "n" from ${printCounted(printer, plan, rows, atMost)}) as ${ident(alias)}`;
 }
 
 function isPlain({ entries, order }: ConnectionPlan, table: Table, counted: boolean): boolean {

@@ -5,7 +5,7 @@ import { type GraphQLFieldConfigArgumentMap, GraphQLList, GraphQLNonNull, GraphQ
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { typed } from '../origin.ts';
-import type { SchemaContext } from '../schema-context.ts';
+import { addedEnum, type SchemaContext } from '../schema-context.ts';
 import { groupsField } from './group-types.ts';
 import { scalarTypes } from './scalars.ts';
 
@@ -31,18 +31,21 @@ const pageArguments = {
 };
 
 /**
- * The seven arguments of every connection field over a table, all nullable.
+ * The seven arguments of every connection field over a table, all nullable, and those that extensions add.
  *
  * `orderBy` is missing where no column can be ordered: its input would have no fields, which is not a valid type.
  */
-export function connectionArguments({ types }: SchemaContext, table: Table): GraphQLFieldConfigArgumentMap {
+export function connectionArguments(context: SchemaContext, table: Table): GraphQLFieldConfigArgumentMap {
+  const { types } = context;
   const names = tableTypeNames(table.baseName);
   const filter = types.input(names.filter);
   const orderBy = types.input(names.orderBy);
+  const column = context.offers(table.namespace, 'distinct') ? addedEnum(context, table, 'column') : null;
   return {
     ...pageArguments,
     ...(filter && { filter: typed(filter, { kind: 'filter' }) }),
     ...(orderBy && { orderBy: typed(new GraphQLList(new GraphQLNonNull(orderBy)), { kind: 'order_by' }) }),
+    ...(column && { distinctOn: typed(new GraphQLList(new GraphQLNonNull(column)), { kind: 'distinct_on' }) }),
   };
 }
 

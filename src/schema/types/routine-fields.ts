@@ -26,13 +26,19 @@ export function buildRoutineField(
 ): GraphQLFieldConfig<unknown, unknown> | null {
   const type = resultType(context, routine.result);
   if (type === null) return null;
+  const own = Object.fromEntries(routine.arguments.map((a) => [a.fieldName, routineArgument(context, a)]));
   const isConnection = routine.result.kind === 'set';
+  const { distinctOn, ...ofConnection } = isConnection
+    ? connectionArguments(context, resultTable(context, routine.result))
+    : ({} as GraphQLFieldConfigArgumentMap);
   return {
     type,
     description: routine.description,
     args: {
-      ...Object.fromEntries(routine.arguments.map((a) => [a.fieldName, routineArgument(context, a)])),
-      ...(isConnection ? connectionArguments(context, resultTable(context, routine.result)) : {}),
+      ...own,
+      ...ofConnection,
+      // An extension takes no name that something else has.
+      ...(distinctOn && !own.distinctOn && { distinctOn }),
     } satisfies GraphQLFieldConfigArgumentMap,
     extensions: withOrigin({ kind: routine.use === 'computed' ? 'computed' : 'routine', routine }),
   };

@@ -1,0 +1,34 @@
+/**
+ * Plans `distinctOn`: which columns lead the order of the rows, so that of rows that are equal in them the first is known (docs/filters.md).
+ */
+import type { Column, Table } from '../../model/model.ts';
+import type { Input } from './input.ts';
+import type { OrderTerm } from './plan.ts';
+import { columnOf } from './plan-order.ts';
+
+/** An order that begins with columns. */
+interface LedOrder {
+  readonly order: readonly OrderTerm[];
+  /** How many terms these columns are. */
+  readonly distinct: number;
+}
+
+/** The order with the columns in front, those first that the requested terms begin with. */
+export function leadOrder(table: Table, distinctOn: Input | null, order: readonly OrderTerm[]): LedOrder {
+  const columns = distinctOn?.state() === 'value' ? planColumns(table, distinctOn) : new Set<Column>();
+  const leading: OrderTerm[] = [];
+  for (const term of order.slice(0, -table.primaryKey.length)) {
+    const { expression } = term;
+    if (expression.kind !== 'column' || !columns.delete(expression.column)) break;
+    leading.push(term);
+  }
+  const added = [...columns].map(
+    (column): OrderTerm => ({ expression: { kind: 'column', column }, descending: false, nullsFirst: false }),
+  );
+  const distinct = leading.length + added.length;
+  return { order: [...leading, ...added, ...order.slice(leading.length)], distinct };
+}
+
+function planColumns(table: Table, distinctOn: Input): Set<Column> {
+  return new Set([...distinctOn.items()].map((item) => columnOf(table, Number(item.choice()))));
+}
