@@ -4,7 +4,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -15,6 +14,7 @@ import { findFreePort } from '../support/free-port.ts';
 import { testGateway } from '../support/gateway.ts';
 import { anonKey, operation, testConfig } from '../support/http.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { scratch } from '../support/scratch.ts';
 
 const schema = `
   comment on schema public is '@graphql({"inflect_names": true})';
@@ -45,7 +45,7 @@ async function send(url: string, query: string): Promise<Answer> {
 }
 
 test('a server that is not there yet, stops under running requests and starts again', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'pgreflect-outage-'));
+  const folder = await mkdtemp(join(scratch, 'pgreflect-outage-'));
   await chmod(folder, 0o755);
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const port = await findFreePort();

@@ -2,7 +2,6 @@
  * Connections that break at each moment of a flight, and databases that go away and come back.
  */
 import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -14,6 +13,7 @@ import { flightOf, openPool } from '../support/flights.ts';
 import { deadPort, findFreePort } from '../support/free-port.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type Inspector, type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts';
+import { scratch } from '../support/scratch.ts';
 
 let database: TestDatabase;
 let proxy: RecordingProxy;
@@ -145,7 +145,7 @@ test('where no database listens a request is unavailable at once', async () => {
 });
 
 test('a database that goes away, during requests too, and comes back works without a restart', async () => {
-  const dataDirectory = join(await mkdtemp(join(tmpdir(), 'pgreflect-away-')), 'data');
+  const dataDirectory = join(await mkdtemp(join(scratch, 'pgreflect-away-')), 'data');
   const options = { dataDirectory, password: 'test', settings: { fsync: 'off' }, port: await findFreePort() };
   const first = await startEmbeddedServer({ ...options, persistent: true });
   const own = openPool(first.url, { size: 4 });

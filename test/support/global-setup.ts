@@ -4,13 +4,13 @@
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import { migrateDatabase } from './migrate-database.ts';
+import { scratch } from './scratch.ts';
 import { usualRoles } from './usual-roles.ts';
 
 declare module 'vitest' {
@@ -33,8 +33,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   if (given) {
     return provide(project, given);
   }
+  const directory = await openDirectory();
   const server = await startEmbeddedServer({
-    dataDirectory: join(await openDirectory(), 'data'),
+    dataDirectory: join(directory, 'data'),
     password: 'test',
     persistent: false,
     settings: {
@@ -47,7 +48,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   });
   await run(server.url, quickPasswords, "alter role current_user password 'test'");
   await provide(project, server.url);
-  return () => server.stop();
+  return async () => {
+    await server.stop();
+    await rm(directory, { recursive: true, force: true });
+  };
 }
 
 /** Prepares the server for all files; returns what removes that again. */
@@ -76,7 +80,7 @@ async function run(connectionString: string, ...statements: readonly string[]): 
 
 /** A temporary directory that the server's own operating system user can enter as well. */
 async function openDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'pgreflect-test-'));
+  const directory = await mkdtemp(join(scratch, 'pgreflect-test-'));
   await chmod(directory, 0o755);
   return directory;
 }

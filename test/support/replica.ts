@@ -2,11 +2,11 @@
  * A primary and a streaming replica of it, both real: the embedded server twice, the second one on a copy of the data.
  */
 import { chmod, chown, cp, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type EmbeddedServer, startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import type { TestDatabase } from './postgres.ts';
+import { scratch } from './scratch.ts';
 
 /** A server under test and its database `postgres`. */
 export interface TestServer extends TestDatabase {
@@ -27,7 +27,7 @@ const settings = { fsync: 'off', shared_buffers: '16MB', max_connections: '60' }
 
 /** Starts both; `sql` has been run at the primary and replayed at the replica. */
 export async function startReplicatedServers(sql: string): Promise<ReplicatedServers> {
-  const directory = await mkdtemp(join(tmpdir(), 'pgreflect-replica-'));
+  const directory = await mkdtemp(join(scratch, 'pgreflect-replica-'));
   await chmod(directory, 0o755);
   const data = join(directory, 'primary');
   const copy = join(directory, 'replica');
