@@ -411,6 +411,12 @@ describe('having', () => {
     expect(await groups('by: [{column: buyerId}], having: $having', 'key { buyerId }', from)).toHaveLength(2);
   });
 
+  test('refuses a filter that no row could be asked, also where it asks nothing else', async () => {
+    const many = '{lineCollection: {aggregate: {count: {gt: 1001}}}}';
+    const found = await refusal(`by: {column: state}, having: {filter: ${many}}`);
+    expect(found[0]).toBe('A count of related rows is compared with numbers up to 1000.');
+  });
+
   test('is there without filters by related rows, too', async () => {
     const on = await startExecution(database, { ...options, extensions: ['groups'] });
     const query =

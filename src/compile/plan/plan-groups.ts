@@ -112,8 +112,8 @@ function planGroupFilter(planner: Planner, place: Place, table: Table, inputs: I
     planner,
     entries.filter((entry) => entry !== filter),
   );
-  if (condition === null) return null;
-  return { condition, counted: filter === undefined ? null : planFilter(planner, place, table, filter.input) };
+  const counted = filter === undefined ? null : planFilter(planner, place, table, filter.input);
+  return condition && { condition, counted };
 }
 
 function planGroupOrder(planner: Planner, keys: readonly GroupKey[], inputs: Inputs): readonly GroupTerm[] {
