@@ -116,6 +116,10 @@ describe('statements under our names are never run for the next caller, be they 
       'a view that a filter reads',
       () => '{ besideCollection(filter: {seen: {forged: {gt: 0}}}) { edges { node { id } } } }',
     ],
+    [
+      'a view that an order reads',
+      () => '{ besideCollection(orderBy: {seen: {forged: AscNullsLast}}) { edges { node { id } } } }',
+    ],
     ['a domain', () => '{ typedCollection(filter: {value: {eq: 1}}) { edges { node { id } } } }'],
     ['an index, which PostgreSQL looks at when it plans', () => '{ plannedCollection { edges { node { id } } } }'],
     ['a function that has deallocated ours in the same request', () => 'mutation { forget forge }'],

@@ -1,5 +1,5 @@
 /**
- * A tenant filters by related rows, to tell what is hidden from what is not there: a database whose hidden rows, columns and tables
+ * A tenant filters and orders by related rows, to tell what is hidden from what is not there: a database whose hidden rows, columns and tables
  * are full answers as one that has none of them.
  */
 import { expect, test } from 'vitest';
@@ -75,6 +75,42 @@ test.each(owners)('a filter tells nothing that is hidden: %s', async (filter) =>
   ];
   for (const operation of operations) {
     expect(await full.run('anon', operation)).toEqual(await empty.run('anon', operation));
+  }
+});
+
+const orders = [
+  ...['count', 'sum: {weight', 'max: {name', 'min: {born', 'avg: {born'].flatMap((by) => [
+    `[{petCollection: {${by}: DescNullsFirst${by.includes('{') ? '}' : ''}}}]`,
+    `[{petCollection: {${by}: AscNullsLast${by.includes('{') ? '}' : ''}}}, {name: DescNullsLast}]`,
+  ]),
+  // What the role may not select.
+  '[{pin: AscNullsLast}]',
+  '[{petCollection: {max: {pin: AscNullsLast}}}]',
+  '[{vetCollection: {count: AscNullsLast}}]',
+  '[{petCollectionCollection: {count: AscNullsLast}}]',
+];
+
+test.each(orders)('an order tells nothing that is hidden: %s', async (orderBy) => {
+  const cursors = [
+    [0, 1],
+    [2, 1],
+    [10, 1],
+    ['Tom', 2],
+    [null, 100],
+  ].map((elements) => Buffer.from(JSON.stringify(elements)).toString('base64'));
+  for (const page of ['', ', first: 1', ', last: 1', ...cursors.map((cursor) => `, after: "${cursor}"`)]) {
+    const shown = '{ pageInfo { hasNextPage hasPreviousPage } edges { cursor node { id } } }';
+    const operations = [
+      `{ ownerCollection(orderBy: ${orderBy}${page}) ${shown} }`,
+      `{ petCollection(orderBy: [{owner: {name: DescNullsFirst}}]${page}) ${shown} }`,
+      `{ petCollection { edges { node { owner { petCollection(orderBy: [{owner: ${orderBy.slice(1, orderBy.indexOf('}, {') + 1 || -1)}}]${page}) ${shown} } } } } }`,
+    ];
+    for (const operation of operations) {
+      const answer = await full.run('anon', operation);
+      expect(answer).toEqual(await empty.run('anon', operation));
+      // A refusal is of what the role does not have alone, so that the others prove something.
+      if (!/after|pin|vet|CollectionCollection/.test(operation)) expect(answer.errors, operation).toBeUndefined();
+    }
   }
 });
 
