@@ -1,20 +1,13 @@
 /**
  * Order, cursors and pages over raw rows (docs/pagination.md).
  */
-import { type Document, type Field, type Input, listOf } from './document.ts';
+import type { Document, Field } from './document.ts';
 import { decodeArray, encodeArray, FieldError } from './encoded.ts';
 import { compareColumn } from './evaluate-filter.ts';
-import type { Entity } from './expected-model.ts';
+import { effectiveOrder, type OrderKey } from './evaluate-order.ts';
+import type { Entity, ExpectedModel } from './expected-model.ts';
 import type { Oracle } from './oracle.ts';
 import type { Row } from './reader.ts';
-import { type Column, columnOf } from './world.ts';
-
-/** One column of an effective order. */
-export interface OrderKey {
-  readonly column: Column;
-  readonly isDescending: boolean;
-  readonly nullsFirst: boolean;
-}
 
 /** What the arguments of a connection ask for. */
 export interface PageRequest {
@@ -40,8 +33,13 @@ export interface Page {
  * Reads the pagination arguments.
  * @throws FieldError with pg_graphql's message for a combination that is not legal.
  */
-export function readPageRequest(document: Document, entity: Entity, field: Field): PageRequest {
+export function readPageRequest(
+  { document, model }: { readonly document: Document; readonly model: ExpectedModel },
+  entity: Entity,
+  field: Field,
+): PageRequest {
   const { order, distinct } = effectiveOrder(
+    model,
     entity,
     document.argument(field, 'orderBy'),
     document.argument(field, 'distinctOn'),
@@ -66,7 +64,7 @@ export function readPageRequest(document: Document, entity: Entity, field: Field
     order,
     distinct,
     isBackward: last !== null || before !== null,
-    isExact: entity.isExact,
+    isExact: entity.isExact || order.some(({ from }) => from !== null),
     cursor: distinct > 0 ? (cursor?.slice(0, distinct) ?? null) : cursor,
     offset: offset ?? 0,
     limit: Math.min(entity.maxRows, first ?? last ?? entity.maxRows),
@@ -166,40 +164,8 @@ async function rowsBeyond(
   });
 }
 
-function effectiveOrder(
-  entity: Entity,
-  orderBy: Input,
-  distinctOn: Input,
-): { readonly order: readonly OrderKey[]; readonly distinct: number } {
-  const elements = orderBy === null || orderBy === undefined ? [] : listOf(orderBy);
-  const chosen = elements.flatMap((element) =>
-    [...(element as ReadonlyMap<string, Input>)].flatMap(([name, direction]): OrderKey[] => {
-      if (typeof direction !== 'string') return [];
-      const column = entity.columns.get(name);
-      if (!column) throw new Error(`There is no column ${name}.`);
-      return [{ column, isDescending: direction.startsWith('Desc'), nullsFirst: direction.endsWith('First') }];
-    }),
-  );
-  const key = entity.relation.key.map((name) => ({
-    column: columnOf(entity.relation, name),
-    isDescending: false,
-    nullsFirst: false,
-  }));
-  const named = distinctOn === null || distinctOn === undefined ? [] : listOf(distinctOn);
-  const columns = new Set(named.map((name) => entity.distinctOn.get(name as string)!));
-  const other = chosen.findIndex(({ column }, index) => {
-    const isFirst = chosen.findIndex((each) => each.column === column) === index;
-    return !isFirst || !columns.has(column);
-  });
-  const front = chosen.slice(0, other < 0 ? chosen.length : other);
-  const added = [...columns]
-    .filter((column) => front.every((each) => each.column !== column))
-    .map((column) => ({ column, isDescending: false, nullsFirst: false }));
-  return { order: [...front, ...added, ...chosen.slice(front.length), ...key], distinct: columns.size };
-}
-
-function reverse({ column, isDescending, nullsFirst }: OrderKey): OrderKey {
-  return { column, isDescending: !isDescending, nullsFirst: !nullsFirst };
+function reverse({ isDescending, nullsFirst, ...key }: OrderKey): OrderKey {
+  return { ...key, isDescending: !isDescending, nullsFirst: !nullsFirst };
 }
 
 function decodeCursor(text: string): readonly (string | null)[] {

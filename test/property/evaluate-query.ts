@@ -9,6 +9,7 @@ import { decodeArray, encodeArray, FieldError } from './encoded.ts';
 import { evaluateAggregate } from './evaluate-aggregate.ts';
 import { prepareFilter, prepareKey, textOf } from './evaluate-filter.ts';
 import { prepareGroups } from './evaluate-groups.ts';
+import { withSortKeys } from './evaluate-order.ts';
 import { cursorOf, cutPage, firstOfEach, type Page, type PageRequest, readPageRequest } from './evaluate-page.ts';
 import {
   argumentName,
@@ -149,7 +150,7 @@ async function singleRow(object: Prepared<Row>, [row]: readonly Row[]): Promise<
 /** Answers the selection of a connection over the rows that belong to it. */
 export function prepareConnection(evaluation: Evaluation, entity: Entity, field: Field): Prepared<readonly Row[]> {
   const { document, oracle } = evaluation;
-  const request = readPageRequest(document, entity, field);
+  const request = readPageRequest(evaluation, entity, field);
   const condition = prepareFilter(evaluation, entity, document.argument(field, 'filter'));
   const parts = document.fields(field.nodes, [`${entity.base}Connection`]).map((part) => ({
     key: part.key,
@@ -157,7 +158,8 @@ export function prepareConnection(evaluation: Evaluation, entity: Entity, field:
   }));
   return async (all) => {
     const matches = condition === null ? null : await condition(all);
-    const rows = matches === null ? all : all.filter((row) => matches(row) === true);
+    const matching = matches === null ? all : all.filter((row) => matches(row) === true);
+    const rows = await withSortKeys(evaluation, request.order, matching);
     const counted = firstOfEach(request, rows);
     const page = await cutPage(oracle, request, counted);
     evaluation.onPage(entity, request, page);

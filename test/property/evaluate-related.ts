@@ -1,10 +1,10 @@
 /**
  * Filters through relationships over raw rows (docs/filters.md, "Related rows"): true or false, never unknown.
  */
-import { Num } from './canonical.ts';
 import { type Input, listOf } from './document.ts';
 import { FieldError } from './encoded.ts';
 import { type Condition, conjunction, type Filtering, prepareColumn, prepareFilter } from './evaluate-filter.ts';
+import { computedText } from './evaluate-order.ts';
 import type { Computation, Entity, Relationship } from './expected-model.ts';
 import type { Oracle } from './oracle.ts';
 import { entityOf, type Row, relatedRows } from './reader.ts';
@@ -113,8 +113,7 @@ function askComputed(
   return [
     async (_, matching) => {
       const texts = matching.map(({ cells }) => cells.get(column.name)?.text ?? null);
-      const value = await oracle.aggregate(column.type, name, texts);
-      const text = value === null ? null : value instanceof Num ? value.text : String(value);
+      const text = await computedText(oracle, column, name, texts);
       const cell = { text, jsonb: '', output: null, rank: 0 };
       const row: Row = { relation, cells: new Map([[column.name, cell]]), computed: new Map() };
       return (await condition([row]))(row) === true;

@@ -57,6 +57,10 @@ interface Unrelated {
 export interface Entity extends Unrelated {
   /** Relationships that its filter has entries for. */
   readonly related: ReadonlyMap<string, Relationship>;
+  /** Relationships that its order has entries for. */
+  readonly ordered: ReadonlyMap<string, Relationship>;
+  /** What other rows are ordered by that is computed of its columns, beside their number. */
+  readonly orderComputations: ReadonlyMap<Computation, ReadonlyMap<string, Column>>;
   /** What can be computed of its columns where it is filtered by; null: its rows are not even counted. */
   readonly computations: ReadonlyMap<Computation, ReadonlyMap<string, Column>> | null;
   /** How its rows are grouped; null: they are not. */
@@ -183,6 +187,8 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     computations: null,
     groups: null,
     distinctOn: new Map(),
+    ordered: new Map(),
+    orderComputations: new Map(),
     distinctCounts: new Map(),
   };
   if (world.extensions.length === 0) return { ...entity, ...nothing };
@@ -193,6 +199,16 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     const hasType = field.kind === 'to-one' || isFree(`${baseName(field.target)}CollectionFilter`);
     return hasType && !entity.filters.has(name) && !['and', 'or', 'not'].includes(name) ? [[name, field]] : [];
   });
+  const isSortable = (other: Unrelated | undefined) =>
+    [...(other?.columns.values() ?? [])].some(({ type }) => type.canOrder);
+  const ordered = [...entity.fields].flatMap(([name, field]): [string, Relationship][] => {
+    if (field.kind !== 'to-one' && field.kind !== 'to-many') return [];
+    const hasType =
+      field.kind === 'to-one'
+        ? isSortable(all.find((other) => other.relation === field.target))
+        : isFree(`${baseName(field.target)}CollectionOrderBy`);
+    return hasType && isSortable(entity) && !entity.columns.get(name)?.type.canOrder ? [[name, field]] : [];
+  });
   const { base, relation } = entity;
   const eligible: Readonly<Record<Computation, (column: Column) => boolean>> = {
     distinctCount: ({ type }) => type.canOrder && type.graphql !== 'Opaque',
@@ -201,11 +217,13 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     min: ({ type }) => relation.aggregate && type.canCompare,
     max: ({ type }) => relation.aggregate && type.canCompare,
   };
-  const computations = (Object.keys(eligible) as Computation[]).flatMap((name) => {
-    const columns = [...entity.columns].filter(([, column]) => eligible[name](column));
-    const type = `${base}${name.slice(0, 1).toUpperCase()}${name.slice(1)}Filter`;
-    return columns.length > 0 && isFree(type) ? [[name, new Map(columns)] as const] : [];
-  });
+  const computationsIn = (suffix: string) =>
+    (Object.keys(eligible) as Computation[]).flatMap((name) => {
+      const columns = [...entity.columns].filter(([, column]) => eligible[name](column));
+      const type = `${base}${name.slice(0, 1).toUpperCase()}${name.slice(1)}${suffix}`;
+      return columns.length > 0 && isFree(type) ? [[name, new Map(columns)] as const] : [];
+    });
+  const computations = computationsIn('Filter');
   const asked = isFree(`${base}AggregateFilter`) ? new Map(computations) : null;
   const groupable = new Map([...entity.columns].filter(([, column]) => eligible.distinctCount(column)));
   const keys = new Map([...groupable].filter(([name]) => !['true', 'false', 'null'].includes(name)));
@@ -214,6 +232,8 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
   return {
     ...entity,
     related: new Map(related),
+    ordered: new Map(ordered),
+    orderComputations: new Map(computationsIn('OrderBy').filter(([name]) => name !== 'distinctCount')),
     computations: asked,
     groups: relation.aggregate && keys.size > 0 && isGrouped ? { keys, computations: asked, orders } : null,
     distinctOn: isFree(`${base}Column`) ? keys : new Map(),

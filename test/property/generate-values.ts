@@ -2,10 +2,11 @@
  * Values for columns, filters, orders and cursors of random operations: often those of existing rows, so that they match.
  */
 import { encodeArray } from './encoded.ts';
-import type { OrderKey } from './evaluate-page.ts';
+import type { OrderKey } from './evaluate-order.ts';
 import type { Entity, ExpectedModel } from './expected-model.ts';
 import { writeRelated } from './generate-related.ts';
 import type { Random } from './random.ts';
+import { entityOf } from './reader.ts';
 import type { Type } from './types.ts';
 import { type Column, columnOf, type Relation } from './world.ts';
 import { nullValue, type Writer, type Written, writeList, writeObject, writeScalar, writeToken } from './writer.ts';
@@ -121,12 +122,9 @@ function patternOf(random: Random, operator: string, text: string): string {
 }
 
 /** A value of `orderBy`; there is no such argument where no column can be ordered by. */
-function writeOrder(writer: Writer, entity: Entity, sortable: readonly string[]): Written {
+function writeOrder(writer: Writer, material: Material, entity: Entity): Written {
   const { random } = writer;
-  const element = () => {
-    const chosen = random.chance(0.03) ? [] : [random.pick(sortable)];
-    return writeObject(chosen.map((name) => [name, random.chance(0.04) ? nullValue : writeDirection(writer)]));
-  };
+  const element = () => writeOrderElement(writer, material, entity, 0);
   const type = `${entity.base}OrderBy`;
   if (random.chance(0.1)) return writer.value({ type }, element);
   const many = () =>
@@ -135,6 +133,31 @@ function writeOrder(writer: Writer, entity: Entity, sortable: readonly string[])
 }
 
 /** A direction of an order. */
+function writeOrderElement(writer: Writer, material: Material, entity: Entity, passed: number): Written {
+  const { random } = writer;
+  if (random.chance(0.03)) return writeObject([]);
+  const related = passed < 3 ? [...entity.ordered] : [];
+  if (related.length > 0 && random.chance(0.4)) {
+    const [name, { kind, target }] = random.pick(related);
+    const other = entityOf(material.model, target);
+    const type = `${other.base}${kind === 'to-one' ? 'OrderBy' : 'CollectionOrderBy'}`;
+    const below = () =>
+      kind === 'to-one' ? writeOrderElement(writer, material, other, passed + 1) : writeCollectionOrder(writer, other);
+    return writeObject([[name, random.chance(0.03) ? nullValue : writer.value({ type }, below)]]);
+  }
+  const sortable = [...entity.columns].filter(([, { type }]) => type.canOrder).map(([name]) => name);
+  return writeObject([[random.pick(sortable), random.chance(0.04) ? nullValue : writeDirection(writer)]]);
+}
+
+function writeCollectionOrder(writer: Writer, { base, orderComputations }: Entity): Written {
+  const { random } = writer;
+  if (orderComputations.size === 0 || random.chance(0.4)) return writeObject([['count', writeDirection(writer)]]);
+  const [name, columns] = random.pick([...orderComputations]);
+  const type = `${base}${name.slice(0, 1).toUpperCase()}${name.slice(1)}OrderBy`;
+  const below = () => writeObject([[random.pick([...columns.keys()]), writeDirection(writer)]]);
+  return writeObject([[name, writer.value({ type }, below)]]);
+}
+
 export function writeDirection(writer: Writer): Written {
   const direction = writer.random.pick(['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast']);
   return writer.value({ type: 'OrderByDirection' }, () => writeToken(writer.random, direction));
@@ -166,7 +189,7 @@ export function writeConnectionArguments(writer: Writer, material: Material, ent
     if (named === null) return '';
     if (named.json !== null) entries.push(['orderBy', named]);
   } else if (random.chance(0.5) && sortable.length > 0)
-    entries.push(['orderBy', random.chance(0.04) ? nullValue : writeOrder(writer, entity, sortable)]);
+    entries.push(['orderBy', random.chance(0.04) ? nullValue : writeOrder(writer, material, entity)]);
   if (entity.distinctOn.size > 0 && random.chance(0.15)) {
     // Behind a cursor, those columns that its order begins with.
     const leading = new Set(cursor?.order.slice(0, random.int(1, 2)).map(({ column }) => column));
@@ -243,12 +266,14 @@ function splitCursor(cursor: string): string[] {
 
 /** `orderBy` for an order that was seen; null where one of its columns has no name. */
 function orderArgument(entity: Entity, order: readonly OrderKey[]): Written | null {
-  const elements = order.map(({ column, isDescending, nullsFirst }) => {
-    const [name] = [...entity.columns].find(([, candidate]) => candidate === column) ?? [];
-    const direction = `${isDescending ? 'Desc' : 'Asc'}Nulls${nullsFirst ? 'First' : 'Last'}`;
-    return name === undefined ? null : writeObject([[name, { text: direction, json: direction }]]);
+  const elements = order.map(({ column, isDescending, nullsFirst, from }) => {
+    const own = [...entity.columns].find(([, candidate]) => candidate === column)?.[0];
+    const names = from?.names ?? (own === undefined ? undefined : [own]);
+    const text = `${isDescending ? 'Desc' : 'Asc'}Nulls${nullsFirst ? 'First' : 'Last'}`;
+    const direction: Written = { text, json: text };
+    return names?.reduceRight((inner, name) => writeObject([[name, inner]]), direction);
   });
-  if (elements.includes(null)) return null;
+  if (elements.includes(undefined)) return null;
   return elements.length === 0 ? nullValue : writeList(elements as Written[]);
 }
 

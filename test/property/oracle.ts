@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import { Num, parseJson, type Value } from './canonical.ts';
+import type { Cell } from './reader.ts';
 import type { Type } from './types.ts';
 
 /** Truth of SQL: null is unknown. */
@@ -41,6 +42,8 @@ export interface Oracle {
     texts: readonly (string | null)[],
     operand: Operand,
   ): Promise<ReadonlyMap<string | null, Truth>>;
+  /** Cells of values of a type, in their order. */
+  cells(type: Type, texts: readonly (string | null)[]): Promise<readonly Cell[]>;
   aggregate(type: Type, name: 'sum' | 'avg' | 'min' | 'max', texts: readonly (string | null)[]): Promise<Value>;
   /** What is made of each distinct text, and its place among them. @param expression Over the value `v`. */
   rank(expression: string, texts: readonly (string | null)[]): Promise<ReadonlyMap<string | null, Ranked>>;
@@ -69,6 +72,14 @@ export function createOracle(client: pg.ClientBase): Oracle {
         for (const [index, value] of open.entries()) known.set(questionOf(value), rows[index]?.[0] ?? null);
       }
       return new Map(distinct.map((text) => [text, known.get(questionOf(text)) ?? null]));
+    },
+    async cells({ sql }, texts) {
+      const rank = `case when v is not null then dense_rank() over (order by v::${sql}) end::text`;
+      const text = `select v, to_jsonb(v::${sql})::text, ${rank} from unnest($1::text[]) with ordinality as u (v, n) order by n`;
+      const { rows } = await client.query<(string | null)[]>({ text, values: [texts], rowMode: 'array' });
+      return rows.map(([value = null, jsonb, rank]) => {
+        return { text: value, jsonb: jsonb ?? 'null', output: null, rank: Number(rank ?? 0) };
+      });
     },
     async aggregate(type, name, texts) {
       const question = JSON.stringify([type.sql, name, texts]);

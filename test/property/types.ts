@@ -246,6 +246,9 @@ export const arrayTypes: readonly Type[] = [
   ...['jsonb', 'interval', 'inet'].map((sql) => listOf(scalarTypes.find((type) => type.sql === sql) as Type, false)),
 ];
 
+/** The type of a number of rows. */
+export const countType: Type = scalarTypes.find(({ sql }) => sql === 'bigint')!;
+
 /** The type of what is computed of a column's values, as filters of related rows compare it. */
 export function computedType(type: Type, name: 'sum' | 'avg' | 'min' | 'max'): Type {
   const isFloat = type.graphql === 'Float';
