@@ -13,6 +13,7 @@ export const extensionNames = [
   'distinct',
   'groups',
   'counts',
+  'many_to_many',
   'exact_cursors',
   'domains',
   'descriptions',

@@ -13,6 +13,7 @@ import { schemaFix } from './comment-fix.ts';
 import { findDirectiveErrors } from './commented-objects.ts';
 import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
 import { tableRootFields } from './inflect.ts';
+import { linkTables } from './join-tables.ts';
 import { keepNames, noteHidden } from './keep-names.ts';
 import type { EnumType, Model, ModelNamespace, Routine, Table } from './model.ts';
 import {
@@ -115,7 +116,8 @@ function buildContent(context: ModelContext): Content {
     noteHidden(context, kept, { routines });
     tables.set(table.oid, { ...kept, addedTypes: [] });
   }
-  return { ...addNames(context, { tables, routines, claims }), enums, routines };
+  const linked = linkTables(context, { tables, relationships, routines });
+  return { ...addNames(context, { tables: linked, routines, claims }), enums, routines };
 }
 
 interface Winner {

@@ -78,9 +78,16 @@ export function directiveHolders(context: ModelContext): readonly DirectiveHolde
  */
 export function findDirectiveErrors(context: ModelContext): readonly DirectiveError[] {
   return directiveHolders(context).flatMap(({ place, object, isExposed, isVisible }) => {
-    const { problem } = readSettings(context.catalog, ...place);
+    const problem = readSettings(context.catalog, ...place).problem ?? extensionProblem(context, place);
     return isExposed && problem !== null ? [{ object, problem, visible: isVisible() }] : [];
   });
+}
+
+function extensionProblem({ catalog, namespaces }: ModelContext, [kind, oid]: DirectiveHolder['place']): string | null {
+  if (kind !== 'table' || readSettings(catalog, kind, oid).settings.manyToMany !== 'malformed') return null;
+  const namespace = namespaces.get(catalog.table(oid)?.relnamespace ?? '');
+  const isOn = namespace?.extensions.includes('many_to_many') === true;
+  return isOn ? '"many_to_many" must be true, false or an object with the names "from" and "to"' : null;
 }
 
 function mayUse(context: ModelContext, table: CatalogTable): boolean {

@@ -8,6 +8,12 @@ import type { Catalog, CommentedObject } from '../catalog/catalog.ts';
 import { type ExtensionName, extensionNames, toExtensions } from '../config/extensions.ts';
 import { isObject } from '../shared/json.ts';
 
+/** The fields of the two sides of a table of links; null: those that follow from the tables. */
+export interface ManyToMany {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
 /** Reads the keys of one directive and remembers the first that has a wrong type. */
 class DirectiveReader {
   readonly #value: Readonly<Record<string, unknown>>;
@@ -73,6 +79,17 @@ class DirectiveReader {
     });
   }
 
+  /** `true`, or an object with names of the two fields. A mistake counts where the extension is on. */
+  manyToMany(key: string): ManyToMany | null | 'malformed' {
+    const member = this.#value[key];
+    if (member === undefined || member === null || member === false) return null;
+    if (member === true) return { from: null, to: null };
+    const isNames = ([name, value]: [string, unknown]) =>
+      (name === 'from' || name === 'to') && typeof value === 'string';
+    if (!isObject(member) || !Object.entries(member).every(isNames)) return 'malformed';
+    return { from: null, to: null, ...member };
+  }
+
   objects(key: string): readonly Readonly<Record<string, unknown>>[] {
     return this.#read<readonly Record<string, unknown>[]>(key, [], 'an array of objects', (member) =>
       Array.isArray(member) && member.every(isObject) ? member : null,
@@ -117,6 +134,7 @@ const readers = {
     primaryKeyColumns: reader.names('primary_key_columns'),
     foreignKeys: reader.objects('foreign_keys').map((entry) => readForeignKey(reader, entry)),
     maxRows: reader.rowCount('max_rows'),
+    manyToMany: reader.manyToMany('many_to_many'),
   }),
   column: (reader: DirectiveReader) => ({
     name: reader.name('name'),

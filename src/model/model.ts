@@ -204,8 +204,10 @@ export interface Relationship {
   readonly nullable: boolean;
   /** The table this leads to. */
   readonly target: Oid;
-  /** Join pairs in constraint order: attribute numbers on this table and on the target. */
+  /** Join pairs in constraint order: attribute numbers on this table and on the target; none where a table of links joins them. */
   readonly pairs: readonly { readonly local: number; readonly foreign: number }[];
+  /** The table whose rows link the two (extension `many_to_many`); null: they refer to each other. */
+  readonly through: Through | null;
   /** At most one row matches by a catalog guarantee; otherwise a to-one needs `limit 1`. */
   readonly unique: boolean;
   /** Each row has one that it leads to, at every moment, and the role sees it. */
@@ -214,6 +216,20 @@ export interface Relationship {
   readonly filterable: boolean;
   /** Rows are ordered by those that it leads to (extension `relation_order`). */
   readonly orderable: boolean;
+}
+
+/** A table of links: each row belongs to one row on either side. */
+export interface Through extends QualifiedName {
+  readonly readsUserCode: boolean;
+  /** Its columns, each with the attribute number on the side that it belongs to. */
+  readonly near: readonly LinkColumn[];
+  readonly far: readonly LinkColumn[];
+}
+
+/** A column of a table of links, and what it equals. */
+export interface LinkColumn {
+  readonly column: Column;
+  readonly number: number;
 }
 
 /** An enum type of the schema. */

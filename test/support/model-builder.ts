@@ -121,6 +121,7 @@ export function relationship(
     nullable: true,
     target,
     pairs,
+    through: null,
     unique,
     required: false,
     filterable: false,

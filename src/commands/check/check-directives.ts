@@ -17,7 +17,7 @@ const known: Readonly<Record<CommentedObject, Readonly<Record<string, Kind>>>> =
   namespace: { inflect_names: 'true', introspection: 'true', max_rows: 'any', extensions: 'any', ignore: 'any' },
   table: {
     name: 'any', description: 'any', totalCount: 'enabled', aggregate: 'enabled', primary_key_columns: 'any',
-    foreign_keys: 'any', max_rows: 'any', ignore: 'any',
+    foreign_keys: 'any', max_rows: 'any', many_to_many: 'any', ignore: 'any',
   }, // biome-ignore format: a table of names
   column: { name: 'any', description: 'any' },
   constraint: { foreign_name: 'any', local_name: 'any' },

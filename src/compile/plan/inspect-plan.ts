@@ -2,7 +2,15 @@
  * Questions about plans: what they run, and whether values decide how PostgreSQL finds their rows best.
  */
 import type { Table } from '../../model/model.ts';
-import type { CallPlan, Condition, ObjectPlan, OperationPlan, OrderExpression, ValuePlan } from './plan.ts';
+import type {
+  CallPlan,
+  Condition,
+  ObjectPlan,
+  OperationPlan,
+  OrderExpression,
+  RelatedRows,
+  ValuePlan,
+} from './plan.ts';
 
 /** The rows directly inside a value. */
 export function objectsIn(value: ValuePlan): readonly ObjectPlan[] {
@@ -49,19 +57,33 @@ function conditionsOf(value: ValuePlan): readonly (Condition | null)[] {
   return [filterOf(value), ...counted];
 }
 
+/** What may run code when it is read. */
+type Read = Pick<Table, 'readsUserCode'>;
+
+function readBy({ relationship, table }: Pick<RelatedRows, 'relationship' | 'table'>): readonly Read[] {
+  return relationship.through === null ? [table] : [table, relationship.through];
+}
+
+function sourceTables(value: ValuePlan): readonly Read[] {
+  const source = value.kind === 'connection' ? value.connection.source : null;
+  return source?.kind === 'relationship' ? readBy(source) : [];
+}
+
 /** The tables that an order reads through relationships. */
-function orderTables(value: ValuePlan): readonly Table[] {
+function orderTables(value: ValuePlan): readonly Read[] {
   return value.kind === 'connection'
     ? value.connection.order.flatMap(({ expression }) => expressionTables(expression))
     : [];
 }
 
-function expressionTables(expression: OrderExpression): readonly Table[] {
-  return expression.kind === 'related' ? [expression.related.table, ...expressionTables(expression.expression)] : [];
+function expressionTables(expression: OrderExpression): readonly Read[] {
+  return expression.kind === 'related'
+    ? [...readBy(expression.related), ...expressionTables(expression.expression)]
+    : [];
 }
 
 /** The tables that a condition reads through relationships. */
-function relatedTables(condition: Condition | null): readonly Table[] {
+function relatedTables(condition: Condition | null): readonly Read[] {
   switch (condition?.kind) {
     case 'and':
     case 'or':
@@ -72,7 +94,7 @@ function relatedTables(condition: Condition | null): readonly Table[] {
     case 'exists':
     case 'count_related':
     case 'group_related':
-      return [condition.related.table, ...relatedTables(condition.related.condition)];
+      return [...readBy(condition.related), ...relatedTables(condition.related.condition)];
     default:
       return [];
   }
@@ -88,7 +110,7 @@ export function runsUserCode({ fields }: OperationPlan): boolean {
     (value) =>
       calledBy(value) !== null ||
       tableIn(value)?.readsUserCode === true ||
-      [...conditionsOf(value).flatMap(relatedTables), ...orderTables(value)].some(
+      [...conditionsOf(value).flatMap(relatedTables), ...orderTables(value), ...sourceTables(value)].some(
         ({ readsUserCode }) => readsUserCode,
       ) ||
       (value.kind === 'write' && value.write.table.writesUserCode),

@@ -57,7 +57,12 @@ export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: R
       const row = directRow(alias, source.table);
       const joined =
         source.kind === 'relationship'
-          ? printJoin(source.relationship, { table: source.from, row: current(parent) }, { table: source.table, row })
+          ? printJoin(
+              printer.names,
+              source.relationship,
+              { table: source.from, row: current(parent) },
+              { table: source.table, row },
+            )
           : null;
       const { joins, sortKeys } = printSortKeys(printer.names, order, row);
       return {

@@ -67,7 +67,7 @@ function joinRow({ names, joins }: Joining, related: RelatedRows, { row, isInner
   const { relationship, from, table } = related;
   const alias = names.next('t');
   const target = directRow(alias, table);
-  const condition = printJoin(relationship, { table: from, row }, { table, row: target });
+  const condition = printJoin(names, relationship, { table: from, row }, { table, row: target });
   const source = sql`${tableName(table)} as ${ident(alias)}`;
   const isAlways = isInner && relationship.required;
   if (relationship.unique) {
@@ -85,7 +85,7 @@ function joinRow({ names, joins }: Joining, related: RelatedRows, { row, isInner
 function joinGroup({ names, joins }: Joining, { relationship, from, table }: RelatedRows, { row }: Step): Group {
   const [alias, group] = [names.next('t'), names.next('g')];
   const target = directRow(alias, table);
-  const condition = printJoin(relationship, { table: from, row }, { table, row: target });
+  const condition = printJoin(names, relationship, { table: from, row }, { table, row: target });
   const columns: Sql[] = [];
   joins.push(() => {
     const select = sql`select ${list(columns)} from ${tableName(table)} as ${ident(alias)} where ${condition}`;

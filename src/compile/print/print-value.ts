@@ -79,7 +79,7 @@ function printRow(printer: Printer, source: RowSource, object: ObjectPlan, paren
     }
     case 'relationship': {
       const { relationship, from, table } = source;
-      const joined = printJoin(relationship, { table: from, row: current(parent) }, { table, row });
+      const joined = printJoin(printer.names, relationship, { table: from, row: current(parent) }, { table, row });
       const limit = relationship.unique ? sql`` : sql` limit 1`;
       return sql`(${select(tableName(table), joined)}${limit})`;
     }
