@@ -3,6 +3,7 @@
  */
 import { type Input, listOf } from './document.ts';
 import { decodeArray, FieldError } from './encoded.ts';
+import { prepareJson } from './evaluate-json.ts';
 import { prepareRelated } from './evaluate-related.ts';
 import type { Entity, ExpectedModel } from './expected-model.ts';
 import type { Operand, Oracle, Truth } from './oracle.ts';
@@ -35,6 +36,8 @@ function prepareEntry(setting: Filtering, entity: Entity, name: string, input: I
   const { oracle } = setting;
   const column = entity.filters.get(name);
   if (column) return prepareColumn(oracle, column, input as ReadonlyMap<string, Input>);
+  const json = entity.json.get(name);
+  if (json) return prepareJson(oracle, json, input as ReadonlyMap<string, Input>);
   if (name === 'nodeId') return prepareNodeId(oracle, entity, (input as ReadonlyMap<string, Input>).get('eq'));
   const relationship = entity.related.get(name);
   if (relationship) return prepareRelated(setting, relationship, input as ReadonlyMap<string, Input>);

@@ -61,6 +61,8 @@ export interface Entity extends Unrelated {
   readonly ordered: ReadonlyMap<string, Relationship>;
   /** What other rows are ordered by that is computed of its columns, beside their number. */
   readonly orderComputations: ReadonlyMap<Computation, ReadonlyMap<string, Column>>;
+  /** Columns whose contents are filtered by. */
+  readonly json: ReadonlyMap<string, Column>;
   /** What can be computed of its columns where it is filtered by; null: its rows are not even counted. */
   readonly computations: ReadonlyMap<Computation, ReadonlyMap<string, Column>> | null;
   /** How its rows are grouped; null: they are not. */
@@ -184,6 +186,7 @@ function entityOf(world: World, relation: Relation, role: Role, visible: readonl
 function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Entity {
   const nothing = {
     related: new Map(),
+    json: new Map(),
     computations: null,
     groups: null,
     distinctOn: new Map(),
@@ -209,6 +212,10 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
         : isFree(`${baseName(field.target)}CollectionOrderBy`);
     return hasType && isSortable(entity) && !entity.columns.get(name)?.type.canOrder ? [[name, field]] : [];
   });
+  const taken = new Set(['nodeId', 'and', 'or', 'not', ...entity.filters.keys(), ...related.map(([name]) => name)]);
+  const json = [...entity.columns].filter(
+    ([name, { type }]) => type.graphql === 'JSON' && !type.isList && !taken.has(name),
+  );
   const { base, relation } = entity;
   const eligible: Readonly<Record<Computation, (column: Column) => boolean>> = {
     distinctCount: ({ type }) => type.canOrder && type.graphql !== 'Opaque',
@@ -234,6 +241,7 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     related: new Map(related),
     ordered: new Map(ordered),
     orderComputations: new Map(computationsIn('OrderBy').filter(([name]) => name !== 'distinctCount')),
+    json: new Map(json),
     computations: asked,
     groups: relation.aggregate && keys.size > 0 && isGrouped ? { keys, computations: asked, orders } : null,
     distinctOn: isFree(`${base}Column`) ? keys : new Map(),

@@ -4,6 +4,7 @@
 import { encodeArray } from './encoded.ts';
 import type { OrderKey } from './evaluate-order.ts';
 import type { Entity, ExpectedModel } from './expected-model.ts';
+import { writeJsonFilter } from './generate-json.ts';
 import { writeRelated } from './generate-related.ts';
 import type { Random } from './random.ts';
 import { entityOf } from './reader.ts';
@@ -48,6 +49,10 @@ export function writeFilter(writer: Writer, material: Material, entity: Entity, 
   const entries: [string, Written][] = random
     .some(isRelated ? [] : [...entity.filters], Math.min(0.9, 1.3 / entity.filters.size))
     .map(([name, column]) => [name, writeColumnFilter(writer, material, entity, column)]);
+  for (const [name, column] of isRelated ? [] : random.some([...entity.json], 0.35)) {
+    const known = material.texts(entity.relation, column.name).filter((text) => text !== null);
+    entries.push([name, writeJsonFilter(writer, (column.type.comparedAs ?? column.type.sql) === 'jsonb', known)]);
+  }
   const type = `${entity.base}Filter`;
   const inner = () => writeFilter(writer, material, entity, depth - 1, passed);
   for (const name of depth > 0 ? random.some(['and', 'or', 'not'], 0.15) : []) {

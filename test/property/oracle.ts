@@ -31,6 +31,9 @@ const operators: Readonly<Record<string, string>> = {
   containedBy: 'v::T <@ $2::text[]::T',
   overlaps: 'v::T && $2::text[]::T',
   'eq list': 'v::T = $2::text[]::T',
+  // A path that cannot be applied to a value is false.
+  'finds path': `case when v is not null then coalesce(jsonb_path_exists(v::jsonb, $2::text::jsonpath, '{}', true), false) end`,
+  'meets path': `case when v is not null then coalesce(jsonb_path_match(v::jsonb, $2::text::jsonpath, '{}', true), false) end`,
 };
 
 /** Answers questions, and remembers the answers. */

@@ -209,7 +209,10 @@ export const scalarTypes: readonly Type[] = [
     operators: [],
     canOrder: false,
     output: 'root text',
-    values: ['{"page":3,"a":[null]}', '[]', '"la\\"te"', 'null', '5.10', 'false'],
+    values: [
+      ...['{"page":3,"a":[null]}', '{"page":3.0,"a":{"b":[1,{"c":true}]}}', '{"page":"x","a":"5","b":null}'],
+      ...['[1,[2,"a"],{"page":5}]', '["a","page"]', '[]', '{}', '"la\\"te"', '"a"', 'null', '5.10', 'false'],
+    ],
   },
   { ...base, sql: 'interval', values: ['1 day 2 hours', '00:00:01', '-3 mons', '0'] },
   { ...base, sql: 'bytea', values: ['\\xdeadbeef', '\\x', '\\x00ff'] },
