@@ -32,6 +32,7 @@ export function addNames(context: ModelContext, named: Named): Pick<Model, 'tabl
       ),
     ]),
   );
+  for (const table of withEntries.values()) noteRanks(context, table);
   const added = addTypes(context, withEntries, named.claims);
   noteArguments(context, added.tables, named.routines);
   return added;
@@ -130,6 +131,31 @@ function addColumnEntries(context: ModelContext, table: Table): Table {
   return { ...table, columns };
 }
 
+/** Entries of an order by rank, with their columns. The names of columns are taken: rows are ordered by the values themselves. */
+export function rankEntries(table: Table): readonly (readonly [name: string, column: Column])[] {
+  const taken = entriesOf(table, orders);
+  return searched(table).filter(([name]) => !taken.has(name));
+}
+
+function searched({ columns }: Table) {
+  return columns.flatMap((column) =>
+    column.readable && column.fieldName !== null && isSearchable(column.type)
+      ? [[`${column.fieldName}Rank`, column] as const]
+      : [],
+  );
+}
+
+function noteRanks(context: ModelContext, table: Table): void {
+  if (!has(context, table, 'text_search')) return;
+  const taken = entriesOf(table, orders);
+  for (const [name, column] of searched(table)) {
+    if (!taken.has(name)) continue;
+    const fixFor = (row: CatalogTable) =>
+      columnFix(context, row, column.name, { name: validName(`${column.name}_search`) });
+    noteEntry(context, table, orders, { what: `rank of the column "${column.name}"`, name, fixFor });
+  }
+}
+
 function noteRelationship(context: ModelContext, table: Table, kind: EntryKind, relationship: Relationship): void {
   const { fieldName: name, id } = relationship;
   noteEntry(context, table, kind, {
@@ -183,7 +209,7 @@ interface SharedTypes {
 
 const sharedTypes: Partial<Record<ExtensionName, SharedTypes>> = {
   json_filters: { types: ['JSONPathFilter', 'JSONIsFilter'], usedBy: hasJsonFilter },
-  text_search: { types: ['TextSearchFilter'], usedBy: hasSearchFilter },
+  text_search: { types: ['TextSearchFilter', 'TextSearchOrder'], usedBy: hasSearchFilter },
   groups: { types: ['DateTruncation'], usedBy: (_, has) => has('groupBy') },
 };
 

@@ -111,7 +111,7 @@ export interface DirectiveError {
 export type TableKind = 'table' | 'view' | 'materialized_view' | 'foreign_table';
 
 /** A type that extensions add for all tables together. */
-export type SharedType = 'DateTruncation' | 'JSONPathFilter' | 'JSONIsFilter' | 'TextSearchFilter';
+export type SharedType = 'DateTruncation' | 'JSONPathFilter' | 'JSONIsFilter' | 'TextSearchFilter' | 'TextSearchOrder';
 
 /** What a type of a table is for. */
 export type TableType = keyof ReturnType<typeof tableTypeNames>;

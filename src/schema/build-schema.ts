@@ -21,7 +21,7 @@ import { defineOrderByTypes, orderByDirectionType } from './types/order-by-type.
 import { buildQueryType } from './types/query-type.ts';
 import { defineRelatedFilterTypes } from './types/related-filter-types.ts';
 import { scalarTypes } from './types/scalars.ts';
-import { defineSearchFilterType } from './types/search-filter-type.ts';
+import { defineSearchTypes } from './types/search-types.ts';
 import { buildResponseType, buildWriteInputType, hasWriteInput } from './types/write-types.ts';
 
 /**
@@ -76,7 +76,7 @@ function assembleSchema(model: Model, options: SchemaOptions): LazySchema {
   const tables = [...model.tables.values()].filter((table) => options.isVisible(table.namespace));
   defineEnumTypes(context);
   defineJsonFilterTypes(context, tables);
-  defineSearchFilterType(context, tables);
+  defineSearchTypes(context, tables);
   for (const table of tables) defineTableTypes(context, table);
   if (model.addedTypes.includes('DateTruncation') && tables.some(hasGroups)) {
     context.types.define(dateTruncationType.name, () => dateTruncationType);

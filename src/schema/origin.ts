@@ -53,7 +53,8 @@ export type InputFieldOrigin =
   | { readonly kind: 'aggregate_column'; readonly function: AggregateFunction; readonly column: Column }
   | { readonly kind: 'group_column' | 'truncate' | 'time_zone' | 'group_keys' }
   | { readonly kind: 'search'; readonly by: SearchLanguage }
-  | { readonly kind: 'search_config' }
+  | { readonly kind: 'search_config' | 'normalization' | 'cover_density' | 'rank_direction' }
+  | { readonly kind: 'rank'; readonly column: Column }
   | { readonly kind: 'json_parts' | 'json_path' }
   | { readonly kind: 'json_part'; readonly as: JsonReading }
   | { readonly kind: 'operator'; readonly operator: FilterOperator };

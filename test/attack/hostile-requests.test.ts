@@ -166,8 +166,10 @@ describe.each(['service_role', 'authenticated', 'anon'])('as %s no planted code 
       await page(collection, `last: 2, orderBy: ${orderBy}`);
     };
     for (const name of orders) {
-      for (const direction of ['AscNullsFirst', 'DescNullsLast'])
-        await walk('everyCollection', `[{${name}: ${direction}}]`);
+      for (const direction of ['AscNullsFirst', 'DescNullsLast']) {
+        const order = name.endsWith('Rank') ? `{plain: "a", config: "simple", direction: ${direction}}` : direction;
+        await walk('everyCollection', `[{${name}: ${order}}]`);
+      }
     }
     await walk('everyCollection', '[{vc: DescNullsFirst}, {ci: AscNullsLast}, {dm: DescNullsLast}]');
     for (const key of keys) await walk(`parent_${key}Collection`, '[]');

@@ -5,6 +5,7 @@ import { bindSlots } from '../../src/compile/plan/slot.ts';
 import { type Json, startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
+import { walkPages } from '../support/walk-pages.ts';
 
 const database = await createDatabase(`
   comment on schema public is '@graphql({"inflect_names": true})';
@@ -292,5 +293,148 @@ describe('with 200,000 rows, indexes serve', async () => {
     expect([await count('service_role', query), await count('anon', query)]).toEqual([10, 10]);
     expect(await blocks('service_role', query)).toBeLessThan(300);
     expect(await blocks('anon', query)).toBeGreaterThan(1000);
+  });
+});
+
+describe('orders by rank', async () => {
+  const ranked = await createDatabase(`
+    create table paper (id int primary key, kind int not null, search tsvector, other_rank int);
+    insert into paper select n, n % 3, case when n % 7 > 0 then to_tsvector('simple', repeat('fox ', n % 5) || repeat('dog ', n % 4) || 'x' || n) end
+      from generate_series(1, 60) n;
+    create table note (id int primary key, paper_id int references paper);
+    insert into note select n, n from generate_series(1, 20) n;
+    grant select on paper, note to anon;
+    comment on schema public is '@graphql({"inflect_names": true})';
+  `);
+  const on = await startExecution(ranked, { introspection: 'always' });
+  const ids = async (orderBy: string, rest = '') => {
+    const { paperCollection } = await on.data(
+      'anon',
+      `{ paperCollection(orderBy: ${orderBy}, first: 60${rest}) { edges { node { id } } } }`,
+    );
+    return paperCollection.edges.map(({ node }: Json) => node.id);
+  };
+  const bySql = async (order: string) =>
+    (await ranked.query<{ id: number }>(`select id from paper order by ${order}, id limit 30`)).map(({ id }) => id);
+
+  test.each([
+    [
+      '{websearch: "fox or dog", config: "simple"}',
+      `ts_rank(search, websearch_to_tsquery('simple', 'fox or dog')) desc nulls last`,
+    ],
+    [
+      '{plain: "fox dog", config: "simple", direction: AscNullsFirst}',
+      `ts_rank(search, plainto_tsquery('simple', 'fox dog')) asc nulls first`,
+    ],
+    [
+      '{phrase: "dog dog", config: "simple", coverDensity: true}',
+      `ts_rank_cd(search, phraseto_tsquery('simple', 'dog dog')) desc nulls last`,
+    ],
+    [
+      '{query: "fox & !dog", config: "simple", normalization: 2}',
+      `ts_rank(search, to_tsquery('simple', 'fox & !dog'), 2) desc nulls last`,
+    ],
+    [
+      '{query: "fox", config: "simple", normalization: null, coverDensity: null}',
+      `ts_rank(search, to_tsquery('simple', 'fox')) desc nulls last`,
+    ],
+  ])('%s', async (order, sql) => {
+    expect(await ids(`{searchRank: ${order}}`)).toEqual(await bySql(sql));
+  });
+
+  test('with variables, among other terms, over relationships and behind a filter', async () => {
+    const query =
+      'query ($rank: TextSearchOrder, $q: String!) { a: paperCollection(orderBy: [{kind: DescNullsLast}, {searchRank: $rank}]) { edges { node { id } } } b: paperCollection(orderBy: {searchRank: {plain: $q, config: "simple"}}, filter: {search: {plain: $q, config: "simple"}}) { edges { node { id } } } }';
+    const variables = { rank: { plain: 'fox', config: 'simple' }, q: 'fox' };
+    const { a, b } = await on.data('anon', query, { variables });
+    const rank = `ts_rank(search, plainto_tsquery('simple', 'fox')) desc nulls last`;
+    expect(a.edges.map(({ node }: Json) => node.id)).toEqual(await bySql(`kind desc, ${rank}`));
+    const found = await ranked.query<{ id: number }>(
+      `select id from paper where search @@ plainto_tsquery('simple', 'fox') order by ${rank}, id limit 30`,
+    );
+    expect(b.edges.map(({ node }: Json) => node.id)).toEqual(found.map(({ id }) => id));
+    const { noteCollection } = await on.data(
+      'anon',
+      '{ noteCollection(orderBy: {paper: {searchRank: {plain: "fox", config: "simple"}}}) { edges { node { id } } } }',
+    );
+    const notes = await ranked.query<{ id: number }>(
+      `select n.id from note n join paper on paper.id = paper_id order by ${rank}, n.id`,
+    );
+    expect(noteCollection.edges.map(({ node }: Json) => node.id)).toEqual(notes.map(({ id }) => id));
+  });
+
+  test.each([
+    ['forward', false, 'DescNullsLast'],
+    ['backward', true, 'DescNullsLast'],
+    ['forward, nulls first', false, 'AscNullsFirst'],
+    ['backward, nulls first', true, 'DescNullsFirst'],
+  ] as const)('each row once, page after page %s', async (_, backward, direction) => {
+    const orderBy = `[{searchRank: {websearch: "fox or dog", config: "simple", direction: ${direction}}}]`;
+    const seen = await walkPages((query) => on.data('anon', query), 'paperCollection', { orderBy, size: 7, backward });
+    const [way, nulls] = [direction.startsWith('Asc') ? 'asc' : 'desc', direction.endsWith('First') ? 'first' : 'last'];
+    const rows = await ranked.query<{ id: number }>(
+      `select id from paper order by ts_rank(search, websearch_to_tsquery('simple', 'fox or dog')) ${way} nulls ${nulls}, id`,
+    );
+    expect(seen).toEqual(rows.map(({ id }) => id));
+  });
+
+  test('an order without a search, or with two, is refused; so is a query that cannot be read', async () => {
+    const refusal = async (rank: string) => {
+      const { errors } = await on.run(
+        'anon',
+        `{ paperCollection(orderBy: {searchRank: ${rank}}) { edges { cursor } } }`,
+      );
+      return [errors[0].message, errors[0].extensions.input, errors[0].extensions.code];
+    };
+    const one = 'has one of "websearch", "plain", "phrase" and "query".';
+    expect(await refusal('{config: "simple"}')).toEqual([
+      `An order by rank ${one}`,
+      'orderBy[0].searchRank',
+      'BAD_USER_INPUT',
+    ]);
+    expect(await refusal('{plain: "a", query: "b"}')).toEqual([
+      `A text search ${one}`,
+      'orderBy[0].searchRank',
+      'BAD_USER_INPUT',
+    ]);
+    expect(await refusal('{query: "a b"}')).toEqual([
+      'syntax error in tsquery: "a b"',
+      'orderBy[0].searchRank.query',
+      'BAD_USER_INPUT',
+    ]);
+  });
+
+  test('below many rows it is too much', async () => {
+    const cheap = await startExecution(ranked, { limits: { maxCost: 29_000 } });
+    const order = 'orderBy: {searchRank: {plain: "fox"}}';
+    expect(await cheap.errors('anon', `{ paperCollection(${order}) { edges { cursor } } }`)).toEqual([]);
+    const nested = `{ noteCollection(first: 30) { edges { node { paper { noteCollection(first: 1, orderBy: {paper: {searchRank: {plain: "fox"}}}) { edges { cursor } } } } } } }`;
+    expect(await cheap.errors('anon', nested)).toEqual([
+      expect.stringContaining('more than the limit of 29000 (option --max-cost).'),
+    ]);
+  });
+
+  test('a name that is taken stays', async () => {
+    const taken = await createDatabase(`
+      create table "TextSearchOrder" (id int primary key);
+      create table paper (id int primary key, search tsvector, "searchRank" int);
+      grant select on paper, "TextSearchOrder" to anon;
+    `);
+    const typesOf = async (extensions: object) => {
+      const other = await startExecution(taken, { introspection: 'always', ...extensions });
+      const { __type } = await other.data(
+        'anon',
+        '{ __type(name: "paperOrderBy") { inputFields { name type { name } } } }',
+      );
+      return __type.inputFields.map(({ name, type }: Json) => `${name} ${type.name}`);
+    };
+    const before = await typesOf({ extensions: [] });
+    expect(before).toEqual(['id OrderByDirection', 'search OrderByDirection', 'searchRank OrderByDirection']);
+    expect(await typesOf({})).toEqual(before);
+    const reasons = (await modelReader(taken).omissions(['public'])).map(({ reason }) => reason).join('\n');
+    expect(reasons).toContain(
+      'Table public.paper has no order by its rank of the column "search": the order has another entry of that name.',
+    );
+    expect(reasons).toContain('Nothing has a type "TextSearchOrder" of the extensions');
   });
 });

@@ -7,6 +7,7 @@ import { invariant } from '../../shared/invariant.ts';
 import type { Input } from './input.ts';
 import type { LimitPlan, OrderExpression, OrderTerm } from './plan.ts';
 import { type PlanBudget, spend } from './plan-budget.ts';
+import { planRank } from './plan-search.ts';
 import { descend, type Place, type Planner } from './planner.ts';
 
 /** The order of the rows, total because the primary key ends it. */
@@ -22,7 +23,7 @@ function ascending(column: Column): OrderTerm {
 function planRequested(budget: PlanBudget, table: Table, orderBy: Input): readonly OrderTerm[] {
   const terms: OrderTerm[] = [];
   for (const element of orderBy.items()) {
-    terms.push(...planElement(table, element));
+    terms.push(...planElement(budget, table, element));
     // Where the directions differ, the rows after a cursor are those beyond a term and equal in all before it.
     spend(budget, 'inputs', terms.length);
   }
@@ -42,6 +43,8 @@ export function spendOrder(planner: Planner, place: Place, order: readonly Order
 const allRows: LimitPlan = { kind: 'constant', value: 1000 };
 
 function spendExpression(planner: Planner, place: Place, expression: OrderExpression): void {
+  // All that is found is ranked before the first row is known.
+  if (expression.kind === 'rank') planner.costs.push([...place.pages.slice(0, -1), allRows]);
   if (expression.kind !== 'related') return;
   if (expression.related.relationship.cardinality === 'many') {
     descend(planner, place);
@@ -63,7 +66,7 @@ export function columnOf(table: Table, number: number): Column {
   return column;
 }
 
-function planElement(table: Table, element: Input): readonly OrderTerm[] {
+function planElement(budget: PlanBudget, table: Table, element: Input): readonly OrderTerm[] {
   if (element.state() !== 'value') return [];
   return element.fields().flatMap(({ field, input }) => {
     const origin = inputFieldOrigin(field);
@@ -74,15 +77,19 @@ function planElement(table: Table, element: Input): readonly OrderTerm[] {
       case 'count':
         return [{ expression: { kind: 'count' }, ...directionOf(input) }];
       case 'aggregate_function':
-        return planElement(table, input);
+        return planElement(budget, table, input);
       case 'aggregate_column': {
         const { function: name, column } = origin;
         return [{ expression: { kind: 'aggregate', function: name, column }, ...directionOf(input) }];
       }
+      case 'rank': {
+        const { rank, direction } = planRank(budget, origin.column, input);
+        return [{ expression: rank, ...directionNamed(direction) }];
+      }
       case 'related_order': {
         const { relationship, target } = origin;
         const related = { relationship, from: table, table: target, condition: null };
-        return planElement(target, input).map(
+        return planElement(budget, target, input).map(
           ({ expression, ...term }): OrderTerm => ({ expression: { kind: 'related', related, expression }, ...term }),
         );
       }
@@ -94,7 +101,10 @@ function planElement(table: Table, element: Input): readonly OrderTerm[] {
 
 /** Which way a term runs, and where its nulls are. */
 export function directionOf(input: Input): Omit<OrderTerm, 'expression'> {
-  const direction = input.choice();
+  return directionNamed(input.choice());
+}
+
+function directionNamed(direction: string): Omit<OrderTerm, 'expression'> {
   const term = directions[direction];
   invariant(term, `unknown direction ${direction}`);
   return term;

@@ -3,10 +3,11 @@
  *
  * Refuses more than one search in a filter, and what cannot be the name of a text search configuration.
  */
+import type { Column } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Input } from './input.ts';
-import type { Condition, Expression, SearchPlan } from './plan.ts';
+import type { Condition, Expression, Rank, SearchPlan } from './plan.ts';
 import { type PlanBudget, spend } from './plan-budget.ts';
 import { combine, type OperatorPlace, planOperator } from './plan-operator.ts';
 
@@ -27,7 +28,7 @@ export function planSearchFilter(
 }
 
 /** What is searched for; null: nothing. */
-function planSearch(budget: PlanBudget, filter: Input, entries: ReturnType<Input['fields']>): SearchPlan | null {
+export function planSearch(budget: PlanBudget, filter: Input, entries: ReturnType<Input['fields']>): SearchPlan | null {
   const searches = entries.flatMap(({ field, input }) => {
     const origin = inputFieldOrigin(field);
     return origin.kind === 'search' ? [{ by: origin.by, input }] : [];
@@ -44,6 +45,25 @@ function planSearch(budget: PlanBudget, filter: Input, entries: ReturnType<Input
   }
   budget.patterns.push({ slot: config.slot(), language: 'regconfig', place: config.place() });
   return { by: search.by, slot, config: config.slot() };
+}
+
+/** The rank that a `TextSearchOrder` asks for, and its direction. */
+export function planRank(
+  budget: PlanBudget,
+  column: Column,
+  order: Input,
+): { readonly rank: Rank; readonly direction: string } {
+  const entries = order.fields();
+  const search = planSearch(budget, order, entries);
+  if (search === null) throw refuse('An order by rank has one of "websearch", "plain", "phrase" and "query".', order);
+  const given = (kind: 'normalization' | 'cover_density' | 'rank_direction'): Input | null => {
+    const input = entries.find(({ field }) => inputFieldOrigin(field).kind === kind)?.input;
+    return input?.state() === 'value' ? input : null;
+  };
+  const normalization = given('normalization')?.slot() ?? { kind: 'constant', value: '0' };
+  const coverDensity = given('cover_density')?.choice() === 'true';
+  const direction = given('rank_direction')?.choice() ?? 'DescNullsLast';
+  return { rank: { kind: 'rank', column, search, normalization, coverDensity }, direction };
 }
 
 function refuse(message: string, input: Input): PublicError {

@@ -180,7 +180,7 @@ export type GroupEntry = AggregateEntry | Keyed<{ readonly kind: 'keys'; readonl
 export type GroupKeyEntry = Keyed<Typename | { readonly kind: 'key'; readonly index: number | null }>;
 
 /** A value that is computed of the current row, or of the rows of a group. */
-export type Expression = { readonly kind: 'column'; readonly column: Column } | JsonPart | GroupExpression;
+export type Expression = { readonly kind: 'column'; readonly column: Column } | JsonPart | Rank | GroupExpression;
 
 /** A value that is computed of the rows of a group. */
 export type GroupExpression =
@@ -194,6 +194,17 @@ export interface JsonPart {
   readonly of: Expression;
   readonly path: Slot;
   readonly as: JsonReading;
+}
+
+/** How well a column fits a text search. */
+export interface Rank {
+  readonly kind: 'rank';
+  readonly column: Column;
+  readonly search: SearchPlan;
+  /** Bits of PostgreSQL's functions. */
+  readonly normalization: Slot;
+  /** By how near the words are to each other. */
+  readonly coverDensity: boolean;
 }
 
 /** What rows are ordered by: a value of the row or of the related one, null without one, or of all related rows where there may be many. */

@@ -7,6 +7,7 @@ import type { Expression, GroupExpression, JsonPart, OrderExpression } from '../
 import { printOperand } from './print-operator.ts';
 import { printJsonText } from './print-output.ts';
 import type { Row } from './print-row.ts';
+import { printSearch } from './print-search.ts';
 import { builtin, ident, param, type Sql, sql, typeName } from './sql.ts';
 
 /** The value of an expression over a row, or over the rows of a group that are in scope under it. */
@@ -27,6 +28,10 @@ export function printExpression(expression: Expression, row: Row): Sql {
     }
     case 'json_part':
       return printJsonPart(expression, row);
+    case 'rank': {
+      const args = sql`${row.column(expression.column)}, ${printSearch(expression.search)}, ${param(expression.normalization, builtin.int4)}`;
+      return expression.coverDensity ? sql`pg_catalog.ts_rank_cd(${args})` : sql`pg_catalog.ts_rank(${args})`;
+    }
   }
 }
 
@@ -39,6 +44,8 @@ export function typeOf(expression: Expression | OrderExpression): SqlType {
       return isSummed(expression.function) ? builtin.numeric : expression.column.cast;
     case 'json_part':
       return readings[expression.as];
+    case 'rank':
+      return builtin.float4;
     case 'related':
       return typeOf(expression.expression);
     default:

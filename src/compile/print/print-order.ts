@@ -112,6 +112,7 @@ export function mayBeNull(expression: OrderExpression): boolean {
     case 'column':
       return !expression.column.notNull;
     case 'aggregate':
+    case 'rank':
       return true;
     case 'related': {
       const { required, cardinality } = expression.related.relationship;

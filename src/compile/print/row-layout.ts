@@ -173,6 +173,8 @@ function scalarOf(expression: OrderExpression): ScalarName | null {
     case 'count':
     case 'distinct_count':
       return 'BigInt';
+    case 'rank':
+      return 'Float';
     default: {
       if (expression.kind === 'aggregate' && isSummed(expression.function)) return 'BigFloat';
       const { type } = expression.column;

@@ -10,7 +10,7 @@ import { typed } from '../origin.ts';
 import { addedInput, type SchemaContext } from '../schema-context.ts';
 import { jsonFilterOf } from './json-filter-types.ts';
 import { nodeIdName } from './object-type.ts';
-import { searchFilterOf } from './search-filter-type.ts';
+import { searchFilterOf } from './search-types.ts';
 import { filterNameOf } from './value-type.ts';
 
 type Entry = readonly [string, GraphQLInputFieldConfig | null];

@@ -3,13 +3,13 @@
  * (docs/pagination.md).
  */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType } from 'graphql';
-import { isOrderable } from '../../model/added-names.ts';
+import { isOrderable, rankEntries } from '../../model/added-names.ts';
 import { aggregateFunctions } from '../../model/codecs.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
 import { type InputFieldOrigin, typed } from '../origin.ts';
-import { addedInput, type SchemaContext } from '../schema-context.ts';
+import { addedInput, type SchemaContext, sharedInput } from '../schema-context.ts';
 import { StringEnumType } from './enum-types.ts';
 
 /** The four directions, coerced to their names. */
@@ -32,7 +32,11 @@ export function defineOrderByTypes(
   // An input without fields is not a valid type.
   if (isOrderable(table)) {
     const byColumn = (column: Column) => (column.orderable ? ({ kind: 'column', column } as const) : null);
-    define(names.orderBy, () => [...directions(table, byColumn), ...relationshipEntries(context, table)]);
+    define(names.orderBy, () => [
+      ...directions(table, byColumn),
+      ...relationshipEntries(context, table),
+      ...rankedEntries(context, table),
+    ]);
   }
   if (table.addedTypes.includes('collectionOrderBy')) {
     define(names.collectionOrderBy, () => [
@@ -58,6 +62,11 @@ function directions({ columns }: Table, originOf: (column: Column) => InputField
       ? []
       : [[column.fieldName, typed(orderByDirectionType, origin)]];
   });
+}
+
+function rankedEntries(context: SchemaContext, table: Table): readonly Entry[] {
+  const type = context.offers(table.namespace, 'text_search') ? sharedInput(context, 'TextSearchOrder') : null;
+  return type === null ? [] : rankEntries(table).map(([name, column]) => [name, typed(type, { kind: 'rank', column })]);
 }
 
 function relationshipEntries(context: SchemaContext, table: Table): readonly Entry[] {

@@ -1,0 +1,68 @@
+/**
+ * The inputs over columns that a text search looks through: their filter, and the order by how well they fit (docs/extensions.md).
+ */
+import {
+  type GraphQLInputFieldConfig,
+  type GraphQLInputFieldConfigMap,
+  GraphQLInputObjectType,
+  GraphQLNonNull,
+} from 'graphql';
+import { hasSearchFilter } from '../../model/added-names.ts';
+import { isSearchable } from '../../model/columns.ts';
+import type { Column, SharedType, Table } from '../../model/model.ts';
+import { describesAnything } from '../describe-type.ts';
+import { fieldMap } from '../field-map.ts';
+import { type SearchLanguage, typed } from '../origin.ts';
+import { type SchemaContext, sharedInput } from '../schema-context.ts';
+import { filterIsType } from './operator-filters.ts';
+import { orderByDirectionType } from './order-by-type.ts';
+import { scalarTypes } from './scalars.ts';
+
+const { Boolean: BooleanType, Int, Opaque, String: StringType } = scalarTypes;
+
+/** Announces the types, where the schema has them. */
+export function defineSearchTypes(context: SchemaContext, tables: readonly Table[]): void {
+  const { model, types } = context;
+  const uses = (table: Table) => hasSearchFilter(table) && context.offers(table.namespace, 'text_search');
+  if (!tables.some(uses)) return;
+  const isDescribed = describesAnything(context);
+  const define = (name: SharedType, text: string, fields: () => GraphQLInputFieldConfigMap) => {
+    if (!model.addedTypes.includes(name)) return;
+    const description = isDescribed ? text : null;
+    types.define(name, () => new GraphQLInputObjectType({ name, description, fields }));
+  };
+  define('TextSearchFilter', 'Conditions on tsvector values.', filterFields);
+  define('TextSearchOrder', 'Order by how well tsvector values fit a search.', orderFields);
+}
+
+/** The filter input of a column, null where it has that of its scalar. */
+export function searchFilterOf(context: SchemaContext, table: Table, { type }: Column): GraphQLInputObjectType | null {
+  return isSearchable(type) && context.offers(table.namespace, 'text_search')
+    ? sharedInput(context, 'TextSearchFilter')
+    : null;
+}
+
+const languages: readonly SearchLanguage[] = ['websearch', 'plain', 'phrase', 'query'];
+
+const search = (): (readonly [string, GraphQLInputFieldConfig])[] => [
+  ...languages.map((by) => [by, typed(StringType, { kind: 'search', by })] as const),
+  ['config', typed(StringType, { kind: 'search_config' })],
+];
+
+function filterFields() {
+  return fieldMap<GraphQLInputFieldConfig>([
+    ...search(),
+    ['eq', typed(Opaque, { kind: 'operator', operator: 'eq' })],
+    ['is', typed(filterIsType, { kind: 'operator', operator: 'is' })],
+  ]);
+}
+
+function orderFields() {
+  const direction = typed(new GraphQLNonNull(orderByDirectionType), { kind: 'rank_direction' });
+  return fieldMap<GraphQLInputFieldConfig>([
+    ...search(),
+    ['normalization', { ...typed(Int, { kind: 'normalization' }), default: { value: 0 } }],
+    ['coverDensity', { ...typed(BooleanType, { kind: 'cover_density' }), default: { value: false } }],
+    ['direction', { ...direction, default: { value: 'DescNullsLast' } }],
+  ]);
+}
