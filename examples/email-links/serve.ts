@@ -6,8 +6,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { anonKey, apiUrl, port } from './settings.ts';
+import { apiUrl, port, required } from './settings.ts';
 
+const anonKey = required('ANON_KEY');
 const directory = join(import.meta.dirname, process.argv[2] ?? '');
 const mediaTypes: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript' };
 

@@ -3,9 +3,6 @@
 /** Origin of the API, without a slash at its end. */
 export const apiUrl = process.env.API_URL ?? 'http://localhost:54321';
 
-/** The public key of the project. */
-export const anonKey = required('ANON_KEY');
-
 /** Port of the pages; 0 takes a free one. `site_url` of the project must be their origin, and is `http://localhost:3000` at first. */
 export const port = Number(process.env.PORT ?? 3000);
 

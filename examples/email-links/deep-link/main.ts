@@ -12,8 +12,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, type EmailOtpType } from '@supabase/supabase-js';
-import { anonKey, apiUrl } from '../settings.ts';
+import { apiUrl, required } from '../settings.ts';
 
+const anonKey = required('ANON_KEY');
 const scheme = 'com.example.notes:';
 const file = process.env.SESSION_FILE ?? join(homedir(), '.example-notes.json');
 

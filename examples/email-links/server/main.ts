@@ -11,8 +11,10 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createServerClient, parseCookieHeader, serializeCookieHeader } from '@supabase/ssr';
 import type { EmailOtpType } from '@supabase/supabase-js';
-import { anonKey, apiUrl, port } from '../settings.ts';
+import { apiUrl, port, required } from '../settings.ts';
 import { type Html, html } from './html.ts';
+
+const anonKey = required('ANON_KEY');
 
 /** Our own origin: configured or known, and never what a request says. */
 let origin = process.env.SITE_URL ?? '';
