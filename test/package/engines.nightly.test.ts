@@ -1,6 +1,6 @@
 /**
  * The packed package on the versions of Node that it names, and what it tells on one that is too old. Each Node is that of the npm
- * package `node`; npm is that of the machine.
+ * package `node`; npm is that of the machine, or the first that runs no install scripts.
  */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,21 +21,25 @@ beforeAll(async () => {
   await typeLines('npm pack', { directory: clone, environment: {}, instead: {} });
 });
 
-/** A folder with packages of its own, and the programs of some Node. */
-async function withNode(version: string): Promise<Terminal> {
-  const programs = emptyProject(`node-${version}`);
-  await typeLines(`npm i node@${version}`, { directory: programs, environment: {}, instead: {} });
+/** A folder with packages of its own, and the programs of some Node, with the npm of the machine or another one. */
+async function withNode(version: string, ...npm: readonly string[]): Promise<Terminal> {
+  // An npm that asks which packages may run scripts is told.
+  const programs = emptyProject(`node-${version}`, { allowScripts: { node: true } });
+  await typeLines(`npm i ${[`node@${version}`, ...npm].join(' ')}`, {
+    directory: programs,
+    environment: {},
+    instead: {},
+  });
   const directory = emptyProject(`app-${version}`);
-  const environment = { PATH: `${join(programs, 'node_modules/node/bin')}:${pathOfPerson()}` };
+  const environment = { PATH: `${join(programs, 'node_modules/.bin')}:${pathOfPerson()}` };
   expect(await typeLines('node --version', { directory, environment, instead: {} })).toBe(`v${version}\n`);
   return { directory, environment, instead: {} };
 }
 
-/** The npm of the machine may want to be told which packages run scripts. */
-function emptyProject(name: string): string {
+function emptyProject(name: string, settings: object = {}): string {
   const directory = join(folder, name);
   mkdirSync(directory);
-  writeFileSync(join(directory, 'package.json'), '{"private": true, "allowScripts": {"node": true}}\n');
+  writeFileSync(join(directory, 'package.json'), JSON.stringify({ private: true, ...settings }));
   return directory;
 }
 
@@ -46,8 +50,12 @@ const { engines, version } = JSON.parse(readFileSync(join(root, 'package.json'),
 const named = engines.node.match(/\d+\.\d+\.\d+/g) ?? [];
 const install = join(clone, `pgreflect-${version}.tgz`);
 
-test.each([named[0]!, named.at(-1)!])('on Node %s npm installs the package strictly, and it serves', async (node) => {
-  const terminal = await withNode(node);
+test.each([
+  [named[0]!, []],
+  // Runs no install scripts of packages that nobody has named.
+  [named.at(-1)!, ['npm@12.2.0']],
+])('on Node %s npm installs the package strictly, and it serves', async (node, npm) => {
+  const terminal = await withNode(node, ...npm);
   await typeLines(`npm i --engine-strict ${install}`, terminal);
   const port = await findFreePort();
   const start = startLines(`npx pgreflect start --port ${port}`, terminal);
