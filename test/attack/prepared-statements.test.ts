@@ -60,14 +60,21 @@ beforeAll(async () => {
     comment on view seen is '@graphql({"primary_key_columns": ["id"]})';
     create table beside (id int primary key);
     insert into beside select id from diary;
-    comment on table beside is '@graphql({"foreign_keys": [{"local_columns": ["id"], "foreign_schema": "public", "foreign_table": "seen", "foreign_columns": ["id"]}]})';
+    create table other (id int primary key);
+    insert into other values (1);
+    create table linking (id int primary key, beside_id int references beside, other_id int references other);
+    insert into linking values (1, 1, 1);
+    comment on table linking is '@graphql({"many_to_many": true})';
+    alter table linking enable row level security;
+    create policy forging on linking for select to anon using (forge() = 1);
+    comment on table beside is '@graphql({"aggregate": {"enabled": true}, "foreign_keys": [{"local_columns": ["id"], "foreign_schema": "public", "foreign_table": "seen", "foreign_columns": ["id"]}]})';
     create domain checked as int check (value is null or forge() = 1);
     create table typed (id int primary key, value checked);
     insert into typed values (1, null);
     create function folded(int) returns int immutable language sql as 'select public.forge()';
     create table planned (id int primary key);
     create index on planned ((id + folded(1)));
-    grant select on beside, fenced, seen, typed, planned to anon;
+    grant select on beside, linking, other, fenced, seen, typed, planned to anon;
     create function isolate() returns text volatile language sql as
       $$ select set_config('default_transaction_isolation', 'serializable', false) || set_config('default_transaction_deferrable', 'on', false) $$;
     create function isolation() returns text stable language sql as
@@ -112,6 +119,16 @@ describe('statements under our names are never run for the next caller, be they 
     ['a cursor that is kept at the commit', () => 'mutation { hold }'],
     ['a policy', () => '{ fencedCollection { edges { node { id } } } }'],
     ['a view', () => '{ seenCollection { edges { node { id forged } } } }'],
+    [
+      'a view that a condition on groups reads',
+      () =>
+        '{ besideCollection { groups(by: {column: id}, having: {filter: {seen: {forged: {gt: 0}}}, count: {gt: 0}}) { count } } }',
+    ],
+    ['a table of links', () => '{ besideCollection { edges { node { otherCollection { edges { node { id } } } } } } }'],
+    [
+      'a table of links that a filter reads',
+      () => '{ besideCollection(filter: {otherCollection: {some: {id: {eq: 1}}}}) { edges { node { id } } } }',
+    ],
     [
       'a view that a filter reads',
       () => '{ besideCollection(filter: {seen: {forged: {gt: 0}}}) { edges { node { id } } } }',
