@@ -49,7 +49,7 @@ export function writeFilter(writer: Writer, material: Material, entity: Entity, 
   const entries: [string, Written][] = random
     .some(isRelated ? [] : [...entity.filters], Math.min(0.9, 1.3 / entity.filters.size))
     .map(([name, column]) => [name, writeColumnFilter(writer, material, entity, column)]);
-  for (const [name, column] of isRelated ? [] : random.some([...entity.json], 0.35)) {
+  for (const [name, column] of isRelated ? [] : random.some([...entity.json], 0.5)) {
     const known = material.texts(entity.relation, column.name).filter((text) => text !== null);
     entries.push([name, writeJsonFilter(writer, (column.type.comparedAs ?? column.type.sql) === 'jsonb', known)]);
   }

@@ -50,8 +50,11 @@ export function generateWorld(random: Random, prefix: string): World {
   const note = `${quote(hidden)}.${quote('note')}`;
   const document = `${quote(hidden)}.${quote('document')}`;
   const common = scalarTypes.filter(({ sql }) => ['boolean', 'text', 'numeric(8,2)', 'integer'].includes(sql));
+  const json = scalarTypes.filter(({ sql }) => sql === 'jsonb');
   const types = [
     ...scalarTypes,
+    // Its filter has many parts.
+    ...[...json, ...json, ...json, ...json],
     ...scalarTypes.filter(({ canSum, canCompare }) => canSum || canCompare),
     ...common,
     ...common,
