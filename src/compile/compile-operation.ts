@@ -9,16 +9,16 @@ import type { DocumentNode, FragmentDefinitionNode, GraphQLSchema, OperationDefi
 import { LRUCache } from 'lru-cache';
 import type { Model } from '../model/model.ts';
 import { forgetStack, type PublicError } from '../shared/errors.ts';
-import { fragmentsOf } from './plan/collect-fields.ts';
-import { answerQuestion, Decisions, type Question } from './plan/decisions.ts';
-import type { DocumentVariables } from './plan/document-variables.ts';
+import { fragmentsOf } from './input/collect-fields.ts';
+import { answerQuestion, Decisions, type Question } from './input/decisions.ts';
+import type { DocumentVariables } from './input/document-variables.ts';
+import { createBudget, type Pattern } from './input/plan-budget.ts';
+import type { Variables } from './input/slot.ts';
 import { runsUserCode, wantsCustomPlan } from './plan/inspect-plan.ts';
 import type { Entry, LimitPlan, ValuePlan } from './plan/plan.ts';
-import { createBudget, type Pattern } from './plan/plan-budget.ts';
 import { planObject } from './plan/plan-object.ts';
 import { planOperation } from './plan/plan-operation.ts';
 import type { Planner } from './plan/planner.ts';
-import type { Variables } from './plan/slot.ts';
 import { printOperation, type Statement } from './print/print-operation.ts';
 
 /** A compiled operation: good for all variables that give the same answers. */

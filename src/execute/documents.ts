@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { bytesPerToken, createCompiledOperations, OperationCompiler } from '../compile/compile-operation.ts';
-import { type DocumentVariables, examineVariables } from '../compile/plan/document-variables.ts';
+import { type DocumentVariables, examineVariables } from '../compile/input/document-variables.ts';
 import type { UnknownField } from '../model/explain-missing.ts';
 import type { Model } from '../model/model.ts';
 import { subscriptionMessage, validateDocument } from '../schema/validate.ts';

@@ -7,10 +7,10 @@
  */
 import type { DocumentNode } from 'graphql';
 import type { CompiledOperation } from '../compile/compile-operation.ts';
-import { coerceVariables } from '../compile/plan/document-variables.ts';
-import { RequestRefusal } from '../compile/plan/input.ts';
-import type { ValueLanguage } from '../compile/plan/plan-budget.ts';
-import { type BindingSource, bindSlots, type Variables } from '../compile/plan/slot.ts';
+import { coerceVariables } from '../compile/input/document-variables.ts';
+import { RequestRefusal } from '../compile/input/input.ts';
+import type { ValueLanguage } from '../compile/input/plan-budget.ts';
+import { type BindingSource, bindSlots, type Variables } from '../compile/input/slot.ts';
 import type { Statement } from '../compile/print/print-operation.ts';
 import { explainMissing, type UnknownField } from '../model/explain-missing.ts';
 import type { Step } from '../postgres/caller/run-as.ts';

@@ -3,8 +3,8 @@
  *
  * Everything happens in a transaction that is undone; only `analyze` executes the statements.
  */
-import { coerceVariables } from '../compile/plan/document-variables.ts';
-import { bindSlots } from '../compile/plan/slot.ts';
+import { coerceVariables } from '../compile/input/document-variables.ts';
+import { bindSlots } from '../compile/input/slot.ts';
 import { connectionReset } from '../postgres/caller/connection-reset.ts';
 import { buildSettings } from '../postgres/caller/settings.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';

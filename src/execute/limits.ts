@@ -3,10 +3,10 @@
  * option that raises it.
  */
 import type { CompiledOperation } from '../compile/compile-operation.ts';
-import { hasBackReference } from '../compile/plan/json-path.ts';
+import { hasBackReference } from '../compile/input/json-path.ts';
+import type { Pattern } from '../compile/input/plan-budget.ts';
+import { type BindingSource, bindSlot, type Variables } from '../compile/input/slot.ts';
 import type { LimitPlan } from '../compile/plan/plan.ts';
-import type { Pattern } from '../compile/plan/plan-budget.ts';
-import { type BindingSource, bindSlot, type Variables } from '../compile/plan/slot.ts';
 import { PublicError } from '../shared/errors.ts';
 import { type PreparedDocument, tooManyTokens } from './documents.ts';
 

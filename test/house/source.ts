@@ -27,7 +27,7 @@ export interface Import {
 
 /** A file of src/. */
 export interface SourceFile {
-  /** From the root, with slashes: `src/compile/print/sql.ts`. */
+  /** From the root, with slashes: `src/compile/sql/sql.ts`. */
   readonly path: string;
   /** `compile`, or the file's own name (`main.ts`) directly under src/. */
   readonly folder: string;

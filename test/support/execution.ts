@@ -3,7 +3,7 @@
  * the real thing: catalog, model, schema, compiler, one flight as the login role `authenticator`.
  */
 
-import { coerceVariables } from '../../src/compile/plan/document-variables.ts';
+import { coerceVariables } from '../../src/compile/input/document-variables.ts';
 import type { Statement } from '../../src/compile/print/print-operation.ts';
 import { extensionNames } from '../../src/config/extensions.ts';
 import { createExecutor } from '../../src/execute/create-executor.ts';

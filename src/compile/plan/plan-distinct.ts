@@ -2,7 +2,7 @@
  * Plans `distinctOn`: which columns lead the order of the rows, so that of rows that are equal in them the first is known (docs/filters.md).
  */
 import type { Column, Table } from '../../model/model.ts';
-import type { Input } from './input.ts';
+import type { Input } from '../input/input.ts';
 import type { OrderTerm } from './plan.ts';
 import { columnOf } from './plan-order.ts';
 

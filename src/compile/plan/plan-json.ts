@@ -5,9 +5,9 @@
  */
 import { inputFieldOrigin, type JsonReading } from '../../schema/origin.ts';
 import { invariant } from '../../shared/invariant.ts';
-import { type Input, RequestRefusal } from './input.ts';
+import { type Input, RequestRefusal } from '../input/input.ts';
+import { spend } from '../input/plan-budget.ts';
 import type { Condition, Expression, JsonPart } from './plan.ts';
-import { spend } from './plan-budget.ts';
 import { combine, type OperatorPlace, planOperator } from './plan-operator.ts';
 
 /** Where a filter of a value stands. */

@@ -3,8 +3,8 @@
  */
 import type { Table } from '../../model/model.ts';
 import { PublicError } from '../../shared/errors.ts';
-import type { Input } from './input.ts';
-import type { Slot } from './slot.ts';
+import type { Input } from '../input/input.ts';
+import type { Slot } from '../input/slot.ts';
 
 /** What `node` says of an id that leads nowhere, whatever is wrong with it. */
 export const invalidNodeId = 'Invalid nodeId.';

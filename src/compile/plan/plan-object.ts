@@ -2,6 +2,7 @@
  * Plans the fields of a table's object type: columns, relationships, computed fields.
  */
 import type { FieldNode } from 'graphql';
+import type { Slot } from '../input/slot.ts';
 import type { CallPlan, ObjectPlan, RowSource, ValuePlan } from './plan.ts';
 import { planConnection } from './plan-connection.ts';
 import {
@@ -17,7 +18,6 @@ import {
   planFields,
   tableOf,
 } from './planner.ts';
-import type { Slot } from './slot.ts';
 
 /** Plans an object of a table from what the merged parents select. */
 export function planObject(planner: Planner, row: PlannedRow, parents: readonly FieldNode[]): ObjectPlan {

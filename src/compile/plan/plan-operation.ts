@@ -5,8 +5,8 @@
 import { type FieldNode, type GraphQLObjectType, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
-import { collectFields } from './collect-fields.ts';
-import { RequestRefusal } from './input.ts';
+import { collectFields } from '../input/collect-fields.ts';
+import { RequestRefusal } from '../input/input.ts';
 import type { CallPlan, Entry, OperationPlan, ValuePlan } from './plan.ts';
 import { planConnection } from './plan-connection.ts';
 import { invalidNodeId, planNodeId } from './plan-node-id.ts';

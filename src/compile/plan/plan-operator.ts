@@ -8,10 +8,10 @@ import type { Column } from '../../model/model.ts';
 import { type FilterOperator, inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
-import type { Input } from './input.ts';
-import type { JsonPathKind } from './json-path.ts';
+import type { Input } from '../input/input.ts';
+import type { JsonPathKind } from '../input/json-path.ts';
+import type { PlanBudget } from '../input/plan-budget.ts';
 import type { Condition, Expression } from './plan.ts';
-import type { PlanBudget } from './plan-budget.ts';
 
 /** Where an operator stands. */
 export interface OperatorPlace {

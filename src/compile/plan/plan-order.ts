@@ -4,9 +4,9 @@
 import type { Column, Table } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { invariant } from '../../shared/invariant.ts';
-import type { Input } from './input.ts';
+import type { Input } from '../input/input.ts';
+import { type PlanBudget, spend } from '../input/plan-budget.ts';
 import type { LimitPlan, OrderExpression, OrderTerm } from './plan.ts';
-import { type PlanBudget, spend } from './plan-budget.ts';
 import { planRank } from './plan-search.ts';
 import { descend, type Place, type Planner } from './planner.ts';
 

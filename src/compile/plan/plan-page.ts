@@ -5,7 +5,7 @@
  */
 import type { Table } from '../../model/model.ts';
 import { PublicError } from '../../shared/errors.ts';
-import type { Input } from './input.ts';
+import type { Input } from '../input/input.ts';
 import type { CursorPlan, LimitPlan, OrderTerm, PagePlan } from './plan.ts';
 import { type Inputs, inputOf } from './planner.ts';
 

@@ -6,9 +6,9 @@
 import type { Column } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
-import type { Input } from './input.ts';
+import type { Input } from '../input/input.ts';
+import { type PlanBudget, spend } from '../input/plan-budget.ts';
 import type { Condition, Expression, Rank, SearchPlan } from './plan.ts';
-import { type PlanBudget, spend } from './plan-budget.ts';
 import { combine, type OperatorPlace, planOperator } from './plan-operator.ts';
 
 /** The condition that a `TextSearchFilter`, or operators without it, put on a value; null where they ask nothing. */

@@ -8,8 +8,9 @@ import type { Column, Table } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
-import { areSparse } from './decisions.ts';
-import type { Input } from './input.ts';
+import { areSparse } from '../input/decisions.ts';
+import type { Input } from '../input/input.ts';
+import { groupsText, patternOf, presenceText, type RowGrouping, type Slot } from '../input/slot.ts';
 import type { Assignment, InsertColumn, WriteChange, WritePlan } from './plan.ts';
 import { planFilter } from './plan-filter.ts';
 import { assertFits, refuseLength } from './plan-operator.ts';
@@ -23,7 +24,6 @@ import {
   type Planner,
   planFields,
 } from './planner.ts';
-import { groupsText, patternOf, presenceText, type RowGrouping, type Slot } from './slot.ts';
 
 /** Plans one insert, update or delete with what it returns. */
 export function planWrite(

@@ -7,7 +7,7 @@
 import type { Column, EnumType, Oid, Relationship, Routine, RoutineArgument, Table } from '../../model/model.ts';
 import type { AggregateFunction, JsonReading, SearchLanguage } from '../../schema/origin.ts';
 import type { PublicError } from '../../shared/errors.ts';
-import type { Slot } from './slot.ts';
+import type { Slot } from '../input/slot.ts';
 
 /** One operation. `errors` holds the root fields that were refused. */
 export interface OperationPlan {

@@ -12,10 +12,10 @@ import {
 import type { Model, Oid, Table } from '../../model/model.ts';
 import { type ArgumentOrigin, argumentOrigin, type FieldOrigin, fieldOrigin } from '../../schema/origin.ts';
 import { invariant } from '../../shared/invariant.ts';
-import { collectFields, type SelectionScope } from './collect-fields.ts';
-import { Input } from './input.ts';
+import { collectFields, type SelectionScope } from '../input/collect-fields.ts';
+import { Input } from '../input/input.ts';
+import { spend } from '../input/plan-budget.ts';
 import type { Keyed, LimitPlan, ObjectPlan, Typename } from './plan.ts';
-import { spend } from './plan-budget.ts';
 
 /** Shared state of one planning run. */
 export interface Planner extends SelectionScope {

@@ -5,12 +5,12 @@
  */
 import { comparedAs } from '../../model/model.ts';
 import type { AggregateEntry, ColumnAggregate, GroupExpression } from '../plan/plan.ts';
-import { where } from './print-condition.ts';
-import { printAggregated } from './print-expression.ts';
-import { type Member, printEntries, printObject } from './print-object.ts';
-import { list, type Names, type Row, type RowSet } from './print-row.ts';
-import type { Printer } from './printer.ts';
-import { empty, ident, join, type Sql, sql } from './sql.ts';
+import { where } from '../sql/print-condition.ts';
+import { printAggregated } from '../sql/print-expression.ts';
+import { type Member, printEntries, printObject } from '../sql/print-object.ts';
+import { list, type Names, type Row, type RowSet } from '../sql/print-row.ts';
+import type { Printer } from '../sql/printer.ts';
+import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';
 
 /** What a select computes of rows, each value once, and the objects that are put around the values. */
 export class Computed {

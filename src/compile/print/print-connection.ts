@@ -14,18 +14,18 @@
 
 import { invariant } from '../../shared/invariant.ts';
 import type { ConnectionEntry, ConnectionPlan, LimitPlan, SetSource } from '../plan/plan.ts';
+import { conjunction, printCondition, printJoin, where } from '../sql/print-condition.ts';
+import { printEntries, printObject } from '../sql/print-object.ts';
+import { directRow, list, type Names, type Row, type RowSet, SubqueryRow } from '../sql/print-row.ts';
+import { current, type Printer, printCall, tableName } from '../sql/printer.ts';
+import { empty, ident, type Sql, sql } from '../sql/sql.ts';
 import { printAggregate } from './print-aggregate.ts';
-import { conjunction, printCondition, printJoin, where } from './print-condition.ts';
 import { printGroups } from './print-groups.ts';
-import { printEntries, printObject } from './print-object.ts';
 import { type PrintedPage, printPage } from './print-page.ts';
-import { directRow, list, type Names, type Row, type RowSet, SubqueryRow } from './print-row.ts';
 import { printLimit } from './print-scan.ts';
 import { printSortKeys } from './print-sort-keys.ts';
 import { type Frame, jsonText, printText, type TextPart } from './print-text.ts';
-import { current, type Printer, printCall, tableName } from './printer.ts';
 import { objectPieces } from './row-layout.ts';
-import { empty, ident, type Sql, sql } from './sql.ts';
 
 /** A connection as json. */
 export function printConnection(printer: Printer, plan: ConnectionPlan, parent: Row | null): Sql {

@@ -8,15 +8,15 @@
  */
 import { comparedAs } from '../../model/model.ts';
 import type { GroupKey, GroupsPlan, GroupTerm } from '../plan/plan.ts';
+import { printCondition, where } from '../sql/print-condition.ts';
+import { printEntries, printObject } from '../sql/print-object.ts';
+import { printOperand } from '../sql/print-operator.ts';
+import { printOutput } from '../sql/print-output.ts';
+import { list, type Row, type RowSet } from '../sql/print-row.ts';
+import type { Printer } from '../sql/printer.ts';
+import { builtin, empty, ident, integer, literal, param, type Sql, sql } from '../sql/sql.ts';
 import { Computed } from './print-aggregate.ts';
-import { printCondition, where } from './print-condition.ts';
-import { printEntries, printObject } from './print-object.ts';
-import { printOperand } from './print-operator.ts';
-import { printOutput } from './print-output.ts';
-import { list, type Row, type RowSet } from './print-row.ts';
 import { printLimit } from './print-scan.ts';
-import type { Printer } from './printer.ts';
-import { builtin, empty, ident, integer, literal, param, type Sql, sql } from './sql.ts';
 
 /** The list of groups as json. */
 export function printGroups(printer: Printer, plan: GroupsPlan, rows: RowSet): Sql {

@@ -7,11 +7,11 @@
  * that lack different columns with defaults are separate inserts of one statement.
  */
 import type { Column, SqlType, Table } from '../../model/model.ts';
+import type { Slot } from '../input/slot.ts';
 import type { InsertColumn, WriteChange } from '../plan/plan.ts';
-import type { Slot } from '../plan/slot.ts';
-import { directRow, list, type Names, type SubqueryRow } from './print-row.ts';
-import { tableName } from './printer.ts';
-import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from './sql.ts';
+import { directRow, list, type Names, type SubqueryRow } from '../sql/print-row.ts';
+import { tableName } from '../sql/printer.ts';
+import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from '../sql/sql.ts';
 
 type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
 

@@ -3,20 +3,20 @@
  * the whole `data` object as text. A mutation is one statement for each root field, each returning the value of its field.
  */
 
+import type { Slot } from '../input/slot.ts';
 import type { Entry, OperationPlan } from '../plan/plan.ts';
-import type { Slot } from '../plan/slot.ts';
+import { isTypename, printEntries, printObject } from '../sql/print-object.ts';
+import { Names } from '../sql/print-row.ts';
+import type { Printer } from '../sql/printer.ts';
+import { integer, printSql, type Sql, sql } from '../sql/sql.ts';
 import { type AnswerLayout, layOutAll } from './answer-layout.ts';
 import { printConnectionText } from './print-connection.ts';
-import { isTypename, printEntries, printObject } from './print-object.ts';
-import { Names } from './print-row.ts';
 import { printRows } from './print-rows.ts';
 import { jsonText, printText } from './print-text.ts';
 import { printTypeCheck } from './print-type-check.ts';
 import { printValue } from './print-value.ts';
 import { printWrite, printWrittenRows } from './print-write.ts';
-import type { Printer } from './printer.ts';
 import { printCalledValue } from './row-layout.ts';
-import { integer, printSql, type Sql, sql } from './sql.ts';
 
 /** One SQL text and what fills its parameters. */
 export interface Statement {

@@ -2,14 +2,14 @@
  * Prints orders and cursors over the current row.
  */
 import type { SqlType, Table } from '../../model/model.ts';
+import type { Slot } from '../input/slot.ts';
 import type { CursorPlan, OrderExpression, OrderTerm } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
-import type { Slot } from '../plan/slot.ts';
-import { printSlot } from './print-condition.ts';
-import { typeOf } from './print-expression.ts';
-import { type Comparing, isBuiltIn, printCompared, printOperand, printRowsCompared } from './print-operator.ts';
-import { list, type Row } from './print-row.ts';
-import { join, type Sql, sql } from './sql.ts';
+import { printSlot } from '../sql/print-condition.ts';
+import { typeOf } from '../sql/print-expression.ts';
+import { type Comparing, isBuiltIn, printCompared, printOperand, printRowsCompared } from '../sql/print-operator.ts';
+import { list, type Row } from '../sql/print-row.ts';
+import { join, type Sql, sql } from '../sql/sql.ts';
 
 /**
  * ` order by …`. Where there are no nulls their place is the one that indexes have unless told otherwise: PostgreSQL takes an

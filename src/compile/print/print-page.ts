@@ -8,16 +8,16 @@
 import { runsVolatile } from '../plan/inspect-plan.ts';
 import type { ConnectionEntry, ConnectionPlan, ObjectPlan, PageFact } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
-import { conjunction, where } from './print-condition.ts';
-import { isTypename, type PrintedObject, printEntries, printObject } from './print-object.ts';
+import { conjunction, where } from '../sql/print-condition.ts';
+import { isTypename, type PrintedObject, printEntries, printObject } from '../sql/print-object.ts';
+import { printCursor } from '../sql/print-output.ts';
+import { list, type Row, type RowSet, SubqueryRow } from '../sql/print-row.ts';
+import { type Printer, printMembers } from '../sql/printer.ts';
+import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';
 import { printOtherKey } from './print-order.ts';
-import { printCursor } from './print-output.ts';
-import { list, type Row, type RowSet, SubqueryRow } from './print-row.ts';
 import { printFirst, printLimit, printScan } from './print-scan.ts';
 import { printText, type TextPart } from './print-text.ts';
-import { type Printer, printMembers } from './printer.ts';
 import { objectPieces } from './row-layout.ts';
-import { empty, ident, join, type Sql, sql } from './sql.ts';
 
 /** How the members of a connection object are printed: as values of JSON, or as JSON text. */
 type Form = 'json' | 'text';

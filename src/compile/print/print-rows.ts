@@ -20,14 +20,15 @@ import type {
   ValuePlan,
 } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
+import { printKey, where } from '../sql/print-condition.ts';
+import { directRow, type Row, type RowSet, SubqueryRow } from '../sql/print-row.ts';
+import { type Printer, tableName } from '../sql/printer.ts';
+import { ident, type Sql, sql } from '../sql/sql.ts';
 import type { AnswerLayout, AnswerPiece, RowPiece } from './answer-layout.ts';
-import { printKey, where } from './print-condition.ts';
 import { printCounted, printEntry, tableRows } from './print-connection.ts';
 import { printOtherKey } from './print-order.ts';
 import { isCounted } from './print-page.ts';
-import { directRow, type Row, type RowSet, SubqueryRow } from './print-row.ts';
 import { printFirst, printScan } from './print-scan.ts';
-import { type Printer, tableName } from './printer.ts';
 import {
   callsRoutine,
   cursorColumns,
@@ -41,7 +42,6 @@ import {
   rawColumn,
   Selection,
 } from './row-layout.ts';
-import { ident, type Sql, sql } from './sql.ts';
 
 /** PostgreSQL's limit is 1,664 columns. */
 const maxColumns = 1600;

@@ -6,10 +6,10 @@
  * only where these do not fill the page. Measured, 30 of 1,000,000 rows: 0.2 ms, and 120 to 170 ms in one scan.
  */
 import type { ConnectionPlan, CursorPlan, LimitPlan, OrderExpression, OrderTerm } from '../plan/plan.ts';
-import { conjunction, where } from './print-condition.ts';
+import { conjunction, where } from '../sql/print-condition.ts';
+import { list, type Names, type Row, type RowSet, SubqueryRow } from '../sql/print-row.ts';
+import { builtin, empty, ident, integer, param, type Sql, sql } from '../sql/sql.ts';
 import { mayBeNull, printAfter, printOrder } from './print-order.ts';
-import { list, type Names, type Row, type RowSet, SubqueryRow } from './print-row.ts';
-import { builtin, empty, ident, integer, param, type Sql, sql } from './sql.ts';
 
 /** What is read of the rows. */
 interface Scanning {

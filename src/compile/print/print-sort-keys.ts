@@ -8,11 +8,11 @@
 import type { Relationship } from '../../model/model.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { Expression, OrderExpression, OrderTerm, RelatedRows } from '../plan/plan.ts';
-import { printJoin } from './print-condition.ts';
-import { printExpression } from './print-expression.ts';
-import { directRow, list, type Names, type Row, SubqueryRow } from './print-row.ts';
-import { tableName } from './printer.ts';
-import { empty, ident, join, type Sql, sql } from './sql.ts';
+import { printJoin } from '../sql/print-condition.ts';
+import { printExpression } from '../sql/print-expression.ts';
+import { directRow, list, type Names, type Row, SubqueryRow } from '../sql/print-row.ts';
+import { tableName } from '../sql/printer.ts';
+import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';
 
 /** The values of the terms of an order over a row, and the joins that they read, to follow the row in its from clause. */
 export function printSortKeys(

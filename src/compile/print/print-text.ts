@@ -3,8 +3,9 @@
  * looks at the types of every row twice, and copies all of it once more. Without it, nested rows (10 × 5 × 5) cost PostgreSQL 1.10 times
  * as much.
  */
+
+import { join, literal, type Sql, sql } from '../sql/sql.ts';
 import { joinConstants } from './row-layout.ts';
-import { join, literal, type Sql, sql } from './sql.ts';
 
 /** A piece of JSON text: a constant, or an expression of type `text` that is never null. */
 export type TextPart = string | Sql;

@@ -12,9 +12,9 @@ import type { Column, SqlType, Table } from '../../model/model.ts';
 import { objectsIn, tableIn } from '../plan/inspect-plan.ts';
 import type { AggregateEntry, CallPlan, ConnectionPlan, OrderExpression, ValuePlan } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
-import type { Row } from './print-row.ts';
-import { printCall, tableName } from './printer.ts';
-import { ident, join, type Sql, sql } from './sql.ts';
+import type { Row } from '../sql/print-row.ts';
+import { printCall, tableName } from '../sql/printer.ts';
+import { ident, join, type Sql, sql } from '../sql/sql.ts';
 
 /** A number that is always null; null where nothing is to be checked. */
 export function printTypeCheck(fields: readonly ValuePlan[]): Sql | null {

@@ -3,13 +3,13 @@
  */
 import { invariant, unreachable } from '../../shared/invariant.ts';
 import type { CallPlan, Entry, ObjectPlan, RowSource } from '../plan/plan.ts';
-import { printJoin, printKey, where } from './print-condition.ts';
+import { printJoin, printKey, where } from '../sql/print-condition.ts';
+import { printObject } from '../sql/print-object.ts';
+import { isReadTwice, printJsonText, printNodeId, printOutput } from '../sql/print-output.ts';
+import { directRow, type Row } from '../sql/print-row.ts';
+import { current, type PrintedValue, type Printer, printCall, printMembers, tableName } from '../sql/printer.ts';
+import { builtin, ident, param, type Sql, sql } from '../sql/sql.ts';
 import { printConnection } from './print-connection.ts';
-import { printObject } from './print-object.ts';
-import { isReadTwice, printJsonText, printNodeId, printOutput } from './print-output.ts';
-import { directRow, type Row } from './print-row.ts';
-import { current, type PrintedValue, type Printer, printCall, printMembers, tableName } from './printer.ts';
-import { builtin, ident, param, type Sql, sql } from './sql.ts';
 
 /** An expression for a value; `row` is the current row, null at the root. */
 export function printValue(printer: Printer, value: PrintedValue, row: Row | null): Sql {

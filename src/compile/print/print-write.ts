@@ -14,12 +14,13 @@
 import type { Table } from '../../model/model.ts';
 import { pinsPrimaryKey, runsVolatile } from '../plan/inspect-plan.ts';
 import type { WriteChange, WritePlan } from '../plan/plan.ts';
+import { printCondition, where } from '../sql/print-condition.ts';
+import { printEntries, printObject, printObjectQuery } from '../sql/print-object.ts';
+import { directRow, list, type Names, SubqueryRow } from '../sql/print-row.ts';
+import { type Printer, printMembers, tableName } from '../sql/printer.ts';
+import { builtin, ident, param, type Sql, sql } from '../sql/sql.ts';
 import { type AnswerLayout, type AnswerPiece, layOutAll } from './answer-layout.ts';
-import { printCondition, where } from './print-condition.ts';
 import { printInsert, printInserts } from './print-insert.ts';
-import { printEntries, printObject, printObjectQuery } from './print-object.ts';
-import { directRow, list, type Names, SubqueryRow } from './print-row.ts';
-import { type Printer, printMembers, tableName } from './printer.ts';
 import {
   callsRoutine,
   isFlat,
@@ -29,7 +30,6 @@ import {
   type RowContext,
   Selection,
 } from './row-layout.ts';
-import { builtin, ident, param, type Sql, sql } from './sql.ts';
 
 type RowChange = Exclude<WriteChange, { kind: 'insert' }>;
 

@@ -3,12 +3,12 @@
  */
 import type { Column, ScalarName, ValueType } from '../../model/model.ts';
 import type { CallPlan, Keyed, ObjectPlan, OrderExpression, OrderTerm, Typename } from '../plan/plan.ts';
+import { isSummed } from '../sql/print-expression.ts';
+import { isTypename } from '../sql/print-object.ts';
+import { list, type Row } from '../sql/print-row.ts';
+import { type PrintedValue, type Printer, printCall } from '../sql/printer.ts';
+import { type Sql, sql } from '../sql/sql.ts';
 import type { AnswerColumn, ColumnForm, RowPiece } from './answer-layout.ts';
-import { isSummed } from './print-expression.ts';
-import { isTypename } from './print-object.ts';
-import { list, type Row } from './print-row.ts';
-import { type PrintedValue, type Printer, printCall } from './printer.ts';
-import { type Sql, sql } from './sql.ts';
 
 /** JSON text: constants, and whatever stands for a value. */
 type Pieces<T> = (T | string)[];

@@ -2,8 +2,8 @@
  * Finds the input whose value PostgreSQL cites in the message of a failed conversion, because the message itself names no
  * field: `invalid input syntax for type date: "yesterday-ish"` came from `$objects[3].dueOn`.
  */
-import { rowsAt, type Slot, type Variables, valueAt } from '../../compile/plan/slot.ts';
-import { printPath } from '../../compile/plan/storable-text.ts';
+import { rowsAt, type Slot, type Variables, valueAt } from '../../compile/input/slot.ts';
+import { printPath } from '../../compile/input/storable-text.ts';
 
 /**
  * The place of the cited value: `$objects[3].dueOn` for a variable, `objects[3].dueOn` for a literal. Null where

@@ -30,7 +30,7 @@ import {
   TypeNameMetaFieldDef,
   type VariableValues,
 } from 'graphql';
-import { fragmentsOf } from '../../compile/plan/collect-fields.ts';
+import { fragmentsOf } from '../../compile/input/collect-fields.ts';
 import type { LazySchema } from '../../schema/lazy-schema.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { TextWriter } from '../answer/compressed-text.ts';

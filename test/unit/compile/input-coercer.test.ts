@@ -10,8 +10,8 @@ import {
   type GraphQLNullableInputType,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { coercerOf } from '../../../src/compile/plan/input-coercer.ts';
-import { findUnstorable } from '../../../src/compile/plan/storable-text.ts';
+import { coercerOf } from '../../../src/compile/input/input-coercer.ts';
+import { findUnstorable } from '../../../src/compile/input/storable-text.ts';
 import { StringEnumType } from '../../../src/schema/types/enum-types.ts';
 import { scalarTypes } from '../../../src/schema/types/scalars.ts';
 import { createRandom, type Random } from '../../property/random.ts';

@@ -13,6 +13,7 @@ import {
   type Through,
 } from '../../model/model.ts';
 import { unreachable } from '../../shared/invariant.ts';
+import type { Slot } from '../input/slot.ts';
 import {
   type Comparison,
   type ComparisonOperator,
@@ -21,7 +22,6 @@ import {
   type RelatedRows,
 } from '../plan/plan.ts';
 import { columnOf, keyColumns } from '../plan/plan-order.ts';
-import type { Slot } from '../plan/slot.ts';
 import { printExpression, typeOf } from './print-expression.ts';
 import {
   type Comparing,

@@ -8,7 +8,7 @@
  */
 import type { SqlType } from '../../model/model.ts';
 import { invariant } from '../../shared/invariant.ts';
-import type { Slot } from '../plan/slot.ts';
+import type { Slot } from '../input/slot.ts';
 
 type Part = string | { readonly slot: Slot; readonly cast: string } | Sql;
 
