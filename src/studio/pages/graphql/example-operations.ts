@@ -37,7 +37,7 @@ interface Table {
 }
 
 /** What the field of a table may be asked with. */
-const listArguments = ['first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy'];
+const listArguments = ['first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy', 'distinctOn'];
 
 /** Leaf fields of a row that an example asks for. */
 const maxLeaves = 5;
