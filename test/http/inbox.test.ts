@@ -97,9 +97,10 @@ describe('the JSON', () => {
 });
 
 describe('who may read', () => {
-  const paths = ['/studio/inbox', '/studio/inbox.json'];
+  const path = '/studio/inbox.json';
+  const paths = [path, '/studio/inbox.events'];
 
-  test.each(paths)('%s: people on this machine, by a name of this machine', async (path) => {
+  test('people on this machine, by a name of this machine', async () => {
     for (const host of ['localhost:54321', 'localhost', '127.0.0.1:54321', '[::1]:54321', 'app.localhost']) {
       expect((await ask(path, { headers: { host } })).statusCode).toBe(200);
     }
@@ -118,19 +119,24 @@ describe('who may read', () => {
     ['by a page in a sandbox', { headers: { origin: 'null' } }],
     ['embedded in another site', { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'iframe' } }],
     ['as a script of another port', { headers: { 'sec-fetch-site': 'same-site', 'sec-fetch-dest': 'script' } }],
+    [
+      'with the token as the password of a browser, which sends it again whoever asks',
+      { remoteAddress: '192.0.2.1', headers: { authorization: `Basic ${btoa(`anyone:${accessToken}`)}` } },
+    ],
     ['with a wrong token', { remoteAddress: '192.0.2.1', headers: { authorization: 'Bearer wrong' } }],
     ['with the service key', { remoteAddress: '192.0.2.1', headers: { authorization: `Bearer ${serviceKey}` } }],
   ])('not somebody who asks %s', async (_how, asked) => {
     await capture('secret');
-    for (const path of paths) {
-      const response = await ask(path, asked);
+    for (const each of paths) {
+      const response = await ask(each, asked);
       expect(response.statusCode).toBe(401);
-      expect(response.headers['www-authenticate']).toMatch(/^Basic /);
+      // It would put a window of the browser before the sign-in of the studio.
+      expect(response.headers['www-authenticate']).toBeUndefined();
       expect(response.payload).not.toContain('secret');
     }
   });
 
-  test.each(paths)('%s: with `pgreflect serve` nobody without an access token, wherever they are', async (path) => {
+  test('with `pgreflect serve` nobody without an access token, wherever they are', async () => {
     await capture('secret');
     const app = await inboxServer(true, false);
     const asked = (headers: object = {}) =>
@@ -140,21 +146,15 @@ describe('who may read', () => {
     expect((await asked({ authorization: `Bearer ${accessToken}` })).statusCode).toBe(200);
   });
 
-  test('the holder of an access token, from anywhere: as Bearer, or as the password in a browser', async () => {
-    const basic = Buffer.from(`anyone:${accessToken}`).toString('base64');
-    for (const authorization of [`Bearer ${accessToken}`, `Basic ${basic}`]) {
-      const response = await ask('/studio/inbox', {
-        remoteAddress: '192.0.2.1',
-        headers: { host: 'db.test', authorization },
-      });
-      expect(response.statusCode).toBe(200);
-    }
+  test('the holder of an access token, from anywhere', async () => {
+    const headers = { host: 'db.test', authorization: `Bearer ${accessToken}` };
+    expect((await ask(path, { remoteAddress: '192.0.2.1', headers })).statusCode).toBe(200);
   });
 
   test('no other origin: the headers that open the APIs to pages are missing', async () => {
     const headers = { origin: 'http://localhost:54321' };
-    const response = await ask('/studio/inbox.json', { headers });
-    const refused = await ask('/studio/inbox.json', { headers: { origin: 'https://evil.test' } });
+    const response = await ask(path, { headers });
+    const refused = await ask(path, { headers: { origin: 'https://evil.test' } });
     expect(response.headers['access-control-allow-origin']).toBeUndefined();
     expect(refused.headers['access-control-allow-origin']).toBeUndefined();
     expect(response.headers).toMatchObject({
@@ -164,8 +164,8 @@ describe('who may read', () => {
     });
   });
 
-  test.each([...paths, '/studio/inbox.events'])('%s: nobody where a mail server is configured', async (path) => {
-    const response = await ask(path, {}, false);
+  test.each(paths)('%s: nobody where a mail server is configured', async (asked) => {
+    const response = await ask(asked, {}, false);
     expect(response.statusCode).toBe(404);
     expect(response.json().errors[0].message).toContain('smtp_host');
   });

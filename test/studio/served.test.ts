@@ -24,24 +24,32 @@ function ticketOf(entry: string): string {
   return new URLSearchParams(entry.slice(entry.indexOf('#') + 1)).get('token') ?? '';
 }
 
-test('every address of a page gets the same page, under a policy without scripts in pages or made of text', async () => {
-  const { gateway } = await start({ localProject: true });
-  const bodies = await Promise.all(
-    ['/studio', '/studio/emails/recovery', '/studio/inbox', '/studio/no-such-page'].map(async (path) => {
-      const response = await fetch(gateway.url + path);
-      expect(response.status).toBe(200);
-      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
-      expect(response.headers.get('access-control-allow-origin')).toBeNull();
-      const policy = response.headers.get('content-security-policy') ?? '';
-      expect(policy).toMatch(/^default-src 'none'; script-src 'self'; /);
-      expect(policy).toContain("connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-      expect(policy).not.toContain('unsafe-eval');
-      return response.text();
-    }),
-  );
-  expect(new Set(bodies).size).toBe(1);
-  expect(bodies[0]).not.toMatch(/<script(?![^>]* src=)|\son\w+=/);
-});
+test.each([
+  ['start', true],
+  ['serve', false],
+])(
+  'with `%s` every address of a page gets the same page, under a policy without scripts in pages or made of text',
+  async (_command, localProject) => {
+    const { gateway } = await start({ localProject });
+    const bodies = await Promise.all(
+      ['/studio', '/studio/emails/recovery', '/studio/inbox', '/studio/inbox?id=1', '/studio/no-such-page'].map(
+        async (path) => {
+          const response = await fetch(gateway.url + path);
+          expect(response.status).toBe(200);
+          expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+          expect(response.headers.get('access-control-allow-origin')).toBeNull();
+          const policy = response.headers.get('content-security-policy') ?? '';
+          expect(policy).toMatch(/^default-src 'none'; script-src 'self'; /);
+          expect(policy).toContain("connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+          expect(policy).not.toContain('unsafe-eval');
+          return response.text();
+        },
+      ),
+    );
+    expect(new Set(bodies).size).toBe(1);
+    expect(bodies[0]).not.toMatch(/<script(?![^>]* src=)|\son\w+=/);
+  },
+);
 
 test('its files have names that change with them, so browsers keep them; other names are not there', async () => {
   const { gateway } = await start();

@@ -1,8 +1,8 @@
 /**
- * `/studio/inbox`, `/studio/inbox.json` and `/studio/inbox.events`: the emails of a project without a mail server, for people, for
- * tests and for the page, which waits for the events.
+ * `/studio/inbox.json` and `/studio/inbox.events`: the emails of a project without a mail server, for tests, and for the page
+ * `/studio/inbox`, which waits for the events.
  *
- * They are for holders of an access token, and with `pgreflect start` also for people on this machine. The answers never reach
+ * The emails are for holders of an access token, and with `pgreflect start` also for people on this machine. The answers never reach
  * other origins: the CORS headers of the APIs are taken off again.
  */
 
@@ -11,9 +11,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PublicError } from '../../shared/errors.ts';
 import type { InboxParts } from '../server/parts.ts';
-import { keepToThisOrigin, sendStudioPage } from './studio-route.ts';
+import { keepToThisOrigin } from './studio-route.ts';
 
-/** The page's path. */
+/** The page, which is one of the studio; the paths of the emails begin with it. */
 export const inboxPath = '/studio/inbox';
 
 /** Pages that may wait for emails at once, in a process. */
@@ -24,8 +24,7 @@ const lookMs = 500;
 const aliveMs = 15_000;
 
 /**
- * Adds the routes. `?to=address` leaves only the emails to one recipient, `?after=id` only those that are newer than one;
- * `?id=` opens one of them on the page.
+ * Adds the routes. `?to=address` leaves only the emails to one recipient, `?after=id` only those that are newer than one.
  *
  * The JSON is a list of `CapturedEmail`, newest first.
  */
@@ -53,10 +52,6 @@ export function registerInbox(app: FastifyInstance, parts: InboxParts): void {
     });
     return reply.type('text/event-stream').send(Readable.from(newEmails(request, parts, signal)));
   });
-  app.get(inboxPath, { onSend: keepToThisOrigin }, async (request, reply) => {
-    await admit(request, reply, parts);
-    return sendStudioPage(request, reply);
-  });
 }
 
 /** Events with a list of `CapturedEmail`, newest first: at once what there is, then what is new, until the reader may not read it. */
@@ -79,11 +74,7 @@ async function* newEmails(request: FastifyRequest, parts: InboxParts, signal: Ab
 async function admit(request: FastifyRequest, reply: FastifyReply, parts: InboxParts): Promise<void> {
   reply.header('cache-control', 'no-store');
   const refusal = await refusalOf(request, parts);
-  if (refusal === null) return;
-  if (refusal.code === 'UNAUTHENTICATED') {
-    reply.header('www-authenticate', 'Basic realm="pgreflect inbox: the access token as password", charset="UTF-8"');
-  }
-  throw refusal;
+  if (refusal !== null) throw refusal;
 }
 
 /** Why the caller may not read the inbox now; null where it may. */
@@ -95,8 +86,8 @@ async function refusalOf(request: FastifyRequest, parts: InboxParts): Promise<Pu
     );
   }
   if (parts.isOpen && isLocal(request)) return null;
-  const token = givenToken(request.headers.authorization);
-  if (token !== null && (await parts.verifyAccessToken(token))) return null;
+  const [, token] = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+  if (token !== undefined && (await parts.verifyAccessToken(token))) return null;
   const local = parts.isOpen ? ', or open it as http://localhost:<port>/studio/inbox' : '';
   return new PublicError('UNAUTHENTICATED', 'The inbox needs an access token.', {
     hint: `Send "Authorization: Bearer <access token>"${local}.`,
@@ -135,13 +126,4 @@ function isLocal({ headers, socket }: FastifyRequest): boolean {
 function isLoopbackHost(host: string): boolean {
   const name = host.toLowerCase().replace(/:\d+$/, '');
   return /^([a-z0-9-]+\.)*localhost$/.test(name) || /^127(\.\d{1,3}){3}$/.test(name) || name === '[::1]';
-}
-
-/** A Bearer token, or the password of a browser's log-in window. */
-function givenToken(authorization: string | undefined): string | null {
-  const [, scheme = '', value = ''] = /^(\w+) +(\S+)$/.exec(authorization ?? '') ?? [];
-  if (scheme.toLowerCase() === 'bearer') return value;
-  if (scheme.toLowerCase() !== 'basic') return null;
-  const pair = Buffer.from(value, 'base64').toString('utf8');
-  return pair.slice(pair.indexOf(':') + 1) || null;
 }

@@ -46,7 +46,7 @@ export async function allowStudioFiles(app: FastifyInstance): Promise<void> {
 }
 
 /** Sends the page; the application finds out by itself which of its pages is asked for. */
-export function sendStudioPage(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendStudioPage(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   builtFile('index.html');
   return setPagePolicy(reply).sendFile('index.html', { cacheControl: false });
 }
