@@ -3,19 +3,34 @@
  * sent to that project only: to the loopback address that its process has published, and nowhere a redirect leads.
  */
 import type { LoadedOptions } from '../config/load-options.ts';
+import type { ConfigVersion } from '../management/version-history.ts';
 import { CommandError, refuse } from './command.ts';
 import { findRunningProject, isLoopback, projectDirectory } from './start/local-project.ts';
 
 /** The configuration of one project. */
 export interface ManagementClient {
+  /** The project. */
+  readonly ref: string;
   /** @throws CommandError with what the API said. */
-  readConfig(): Promise<Readonly<Record<string, unknown>>>;
+  readConfig(): Promise<ReadConfig>;
+  /** The changes of the configuration, newest first. @throws CommandError */
+  listVersions(): Promise<readonly ConfigVersion[]>;
   /**
+   * @param read The configuration that the changes were made for: nothing is stored where it has changed since.
    * @param allowWarnings Stores emails whose links lead nowhere, too.
    * @returns Warnings of the API.
    * @throws CommandError with every problem of the changes.
    */
-  changeConfig(changes: Readonly<Record<string, unknown>>, allowWarnings: boolean): Promise<readonly string[]>;
+  changeConfig(read: ReadConfig, changes: Config, allowWarnings: boolean): Promise<readonly string[]>;
+}
+
+type Config = Readonly<Record<string, unknown>>;
+
+/** The configuration at one moment. */
+export interface ReadConfig {
+  readonly config: Config;
+  /** Its version; null where the answer came without. */
+  readonly etag: string | null;
 }
 
 /** Longest wait for an answer, in milliseconds. */
@@ -53,20 +68,26 @@ export function createManagementClient(
   const address = `${url}/v1/projects/${encodeURIComponent(ref)}/config/auth`;
   const headers = { authorization: `Bearer ${token}` };
   return {
+    ref,
     async readConfig() {
-      return call(address, { headers });
+      const { body, etag } = await call(address, { headers });
+      return { config: body as Config, etag };
     },
-    async changeConfig(changes, allowWarnings) {
-      const { warnings } = await call(allowWarnings ? `${address}?allow_warnings=true` : address, {
+    async listVersions() {
+      return (await call(`${address}/versions`, { headers })).body as readonly ConfigVersion[];
+    },
+    async changeConfig({ etag }, changes, allowWarnings) {
+      const { body } = await call(allowWarnings ? `${address}?allow_warnings=true` : address, {
         method: 'PATCH',
         headers: {
           ...headers,
+          ...(etag !== null && { 'if-match': etag }),
           'content-type': 'application/json',
           prefer: 'return=representation; warnings',
         },
         body: JSON.stringify(changes),
       });
-      return (warnings ?? []) as readonly string[];
+      return ((body as Config).warnings ?? []) as readonly string[];
     },
   };
 }
@@ -77,7 +98,10 @@ function isSameLoopback(a: string, b: string): boolean {
   return isLoopback(first) && isLoopback(second) && first.port === second.port && first.pathname === second.pathname;
 }
 
-type Answer = Readonly<Record<string, unknown>>;
+interface Answer {
+  readonly body: unknown;
+  readonly etag: string | null;
+}
 
 async function call(address: string, request: RequestInit): Promise<Answer> {
   const options = { ...request, redirect: 'manual', signal: AbortSignal.timeout(answerTimeoutMs) } as const;
@@ -87,7 +111,9 @@ async function call(address: string, request: RequestInit): Promise<Answer> {
     throw new CommandError([{ problem, fix: 'Start it, or set its address with --external-url.' }], error);
   });
   const body = (await response.json().catch(() => null)) as Record<string, unknown> | null;
-  if (response.status === 200 && body !== null) return body;
+  // Proxies that compress make it a weak one.
+  const etag = response.headers.get('etag')?.replace(/^W\//, '') ?? null;
+  if (response.status === 200 && body !== null) return { body, etag };
   const isRedirect = response.status >= 300 && response.status < 400;
   const fix = isRedirect ? 'Set --external-url to the address it redirects to.' : (fixes[response.status] ?? null);
   const message = typeof body?.message === 'string' ? body.message : `status ${response.status}`;
@@ -108,4 +134,5 @@ const fixes: Readonly<Record<number, string>> = {
   401: 'Check --access-token. To create a token: pgreflect tokens create',
   403: 'The token lacks a scope, or belongs to another project: pgreflect tokens list',
   404: 'Check --project-ref and --external-url.',
+  412: 'Push again, which looks at what has changed.',
 };

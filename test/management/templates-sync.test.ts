@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ describe('pgreflect templates', () => {
     });
     const { code, out } = await run('pull');
     expect([code, out]).toEqual([0, expect.stringContaining('Wrote 14 files')]);
-    expect(readdirSync(file('.'))).toHaveLength(14);
+    expect(readdirSync(file('.')).filter((name) => name !== '.pulled')).toHaveLength(14);
     expect(readFileSync(file('invite.html'), 'utf8')).toBe('<p>{{ .ConfirmationURL }}</p>');
     expect(readFileSync(file('recovery.html'), 'utf8')).toBe(defaultTemplates.recovery.content);
     expect(JSON.parse(readFileSync(file('subjects.json'), 'utf8'))).toMatchObject({
@@ -93,6 +93,77 @@ describe('pgreflect templates', () => {
       'select array(select jsonb_object_keys(c.values)) as names from auth.pgreflect_config c',
     );
     expect(row?.names).toEqual(['mailer_templates_invite_content']);
+  });
+
+  describe('a push after somebody else has changed the project', () => {
+    const mine = '<a href="{{ .ConfirmationURL }}">Mine</a>';
+    const theirs = '<a href="{{ .ConfirmationURL }}">Theirs</a>';
+
+    test('leaves what was edited there alone, and names it', async () => {
+      const { run, file, get, patch } = await project();
+      await run('pull');
+      await patch({ mailer_templates_invite_content: theirs, mailer_subjects_invite: 'Theirs' });
+      writeFileSync(file('recovery.html'), mine);
+      const { code, out, err } = await run('push');
+      expect([code, out]).toEqual([0, 'changed  recovery.html\n']);
+      expect(err).toContain('invite.html: the project');
+      expect(err).toContain('subjects.json: invite: the project');
+      const { body } = await get();
+      expect([body.mailer_templates_invite_content, body.mailer_subjects_invite]).toEqual([theirs, 'Theirs']);
+      expect(body.mailer_templates_recovery_content).toBe(mine);
+      expect(await run('push')).toMatchObject({ code: 0, out: 'Nothing differs.\n' });
+      expect((await get()).body.mailer_templates_invite_content).toBe(theirs);
+    });
+
+    test('is refused where both sides edited a text, until the file is pulled again', async () => {
+      const { run, file, get, patch } = await project();
+      await run('pull');
+      await patch({ mailer_templates_invite_content: theirs });
+      writeFileSync(file('invite.html'), mine);
+      writeFileSync(file('recovery.html'), mine);
+      for (const args of [['push'], ['push', '--dry-run']]) {
+        const { code, out, err } = await run(...args);
+        expect([code, out]).toEqual([1, '']);
+        expect(err).toMatch(/invite\.html: both the file and .* \(version \d+, \d{4}-.*Z, by test \(/);
+        expect(err).toContain('templates diff');
+        expect(err).not.toContain('recovery.html');
+      }
+      const { body } = await get();
+      expect(body.mailer_templates_invite_content).toBe(theirs);
+      expect(body.mailer_templates_recovery_content).toBe(defaultTemplates.recovery.content);
+      rmSync(file('invite.html'));
+      expect((await run('pull')).code).toBe(0);
+      writeFileSync(file('invite.html'), mine);
+      expect((await run('push')).out).toContain('changed  invite.html');
+      expect((await get()).body.mailer_templates_invite_content).toBe(mine);
+    });
+
+    test('knows its own pushes, and the same edit on both sides', async () => {
+      const { run, file, get, patch } = await project();
+      await run('pull');
+      writeFileSync(file('invite.html'), theirs);
+      expect((await run('push')).code).toBe(0);
+      writeFileSync(file('invite.html'), mine);
+      expect((await run('push')).out).toBe('changed  invite.html\n');
+      await patch({ mailer_templates_invite_content: theirs });
+      writeFileSync(file('invite.html'), theirs);
+      expect((await run('push')).out).toBe('Nothing differs.\n');
+      writeFileSync(file('invite.html'), '');
+      expect((await run('push')).code).toBe(0);
+      writeFileSync(file('invite.html'), mine);
+      expect((await run('push')).code).toBe(0);
+      expect((await get()).body.mailer_templates_invite_content).toBe(mine);
+    });
+
+    test('compares with the project alone where the directory was never pulled from it', async () => {
+      const { run, file, get, patch } = await project();
+      mkdirSync(file('.'));
+      await patch({ mailer_templates_invite_content: theirs });
+      writeFileSync(file('invite.html'), mine);
+      expect(await run('push')).toMatchObject({ code: 0, out: 'changed  invite.html\n' });
+      expect((await get()).body.mailer_templates_invite_content).toBe(mine);
+      expect(readdirSync(file('.'))).toEqual(['invite.html']);
+    });
   });
 
   test('an empty file or subject stands for the built-in text', async () => {

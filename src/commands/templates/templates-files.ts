@@ -15,10 +15,16 @@ export type TemplateTexts = ReadonlyMap<string, string>;
 
 const subjectsFile = 'subjects.json';
 
+/** The file in which the text of a field lies. */
+export function fileOfField(field: string): string {
+  const [, content] = /^mailer_templates_(.+)_content$/.exec(field) ?? [];
+  return content === undefined ? subjectsFile : `${content}.html`;
+}
+
 /** Where the text of a field lies, for messages. */
 export function placeOfField(field: string): string {
-  const [, content] = /^mailer_templates_(.+)_content$/.exec(field) ?? [];
-  return content === undefined ? `${subjectsFile}: ${field.replace('mailer_subjects_', '')}` : `${content}.html`;
+  const file = fileOfField(field);
+  return file === subjectsFile ? `${file}: ${field.replace('mailer_subjects_', '')}` : file;
 }
 
 /** Writes both files of every email into a directory, which is made where it is missing. @returns The written files. */
@@ -44,6 +50,14 @@ export function writeTemplates(directory: string, texts: TemplateTexts): readonl
  * @throws CommandError where it cannot be read, holds no email, or a name is none of an email.
  */
 export function readTemplates(directory: string): TemplateTexts {
+  const texts = readTexts(directory);
+  if (texts.size === 0)
+    refuse(`The directory "${directory}" has no email templates.`, 'To create them: pgreflect templates pull');
+  return texts;
+}
+
+/** As `readTemplates`, of a directory that may hold no email. */
+export function readTexts(directory: string): TemplateTexts {
   const files = listDirectory(directory);
   const texts = new Map<string, string>();
   for (const file of files.filter((name) => name.endsWith('.html'))) {
@@ -54,8 +68,6 @@ export function readTemplates(directory: string): TemplateTexts {
     for (const [name, subject] of readSubjects(directory))
       texts.set(`mailer_subjects_${assertEmail(name, subjectsFile)}`, subject);
   }
-  if (texts.size === 0)
-    refuse(`The directory "${directory}" has no email templates.`, 'To create them: pgreflect templates pull');
   return texts;
 }
 

@@ -25,8 +25,8 @@ export const templates: Command = {
     { flag: 'dry-run', doc: 'push: print the changes without storing them.' },
     { flag: 'batch', doc: 'render: read requests from standard input, one JSON object per line.' },
   ],
-  notes: `pull writes subjects.json and a file NAME.html for the body of each email. push stores the differences. diff prints
-them and exits with 1 if there are any. A local project running in the working directory needs no options; others
+  notes: `pull writes subjects.json and a file NAME.html for the body of each email. push stores what you
+edited since, and refuses what somebody else edited, too. diff prints differences and exits with 1 if there are any. A local project running in the working directory needs no options; others
 need --external-url, --project-ref and --access-token.
 
 render --batch answers each line {"id", "kind": "html"|"text", "template", "data"} with {"id", "output"} or
