@@ -4,10 +4,10 @@
  *
  * Environment: DATABASE_URL, POOL_SIZE. Requests are those of the baseline.
  */
-import { cases } from './cases.ts';
+import { everyCase } from './cases.ts';
 import { serveStatements } from './statement-server.ts';
 
-const statements = cases.flatMap(({ name, operations }) =>
+const statements = everyCase.flatMap(({ name, operations }) =>
   operations.flatMap(({ bare }, index) => (bare === null ? [] : [[`${name} ${index}`, bare] as const])),
 );
 serveStatements(new Map(statements), () => '{}');

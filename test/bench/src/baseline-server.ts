@@ -4,10 +4,10 @@
  *
  * Environment: DATABASE_URL, POOL_SIZE.
  */
-import { cases } from './cases.ts';
+import { everyCase } from './cases.ts';
 import { serveStatements } from './statement-server.ts';
 
-const statements = cases.flatMap(({ name, operations }) =>
+const statements = everyCase.flatMap(({ name, operations }) =>
   operations.map(({ handwritten }, index) => [`${name} ${index}`, handwritten] as const),
 );
 serveStatements(new Map(statements), (text) => text);

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { measureAgainst, printAgainst } from './against.ts';
 import { measureAuth } from './auth.ts';
 import { measureCacheBusting } from './cache-busting.ts';
-import { cases } from './cases.ts';
+import { type BenchCase, cases } from './cases.ts';
 import { compare } from './compare.ts';
 import { type BenchDatabase, startDatabase } from './database.ts';
 import { writeDocuments } from './documents.ts';
@@ -19,6 +19,8 @@ import { measureOverload } from './overload.ts';
 import { measurePlanModes } from './plan-modes.ts';
 import { measurePlans } from './plans.ts';
 import { measurePooler } from './pooler.ts';
+import { measureRelated } from './related.ts';
+import { relatedCases } from './related-cases.ts';
 import { describeHere, printReport, type Report } from './report.ts';
 import { contestantNames } from './targets.ts';
 
@@ -26,6 +28,7 @@ const { values: flags } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     compare: { type: 'boolean', default: false },
+    related: { type: 'boolean', default: false },
     auth: { type: 'boolean', default: false },
     overload: { type: 'boolean', default: false },
     pooler: { type: 'boolean', default: false },
@@ -57,8 +60,12 @@ const load = {
 };
 /** Of each kind that a client can make different from all before. */
 const differentRequests = flags.quick ? 5000 : 100_000;
-const chosen = cases.filter(({ name }) => flags.only?.includes(name) ?? true);
-if (chosen.length === 0) throw new Error(`No such case; choose from ${cases.map(({ name }) => name).join(', ')}.`);
+const isChosen = ({ name }: BenchCase) => flags.only?.includes(name) ?? true;
+const offered = flags.related ? relatedCases : cases;
+if (!offered.some(isChosen))
+  throw new Error(`No such case; choose from ${offered.map(({ name }) => name).join(', ')}.`);
+const chosen = cases.filter(isChosen);
+const names = contestantNames.filter((name) => !flags.without.includes(name));
 const unknown = flags.without.filter((name) => !contestantNames.some((each) => each === name));
 if (unknown.length > 0)
   throw new Error(`No such server: ${unknown.join(', ')}. There are ${contestantNames.join(', ')}.`);
@@ -75,13 +82,14 @@ try {
 
 /** The parts that were named; without any the servers, the auth service, overload and the pooler, and all where the documents are written. */
 function chooseParts() {
-  const { compare: servers, auth, overload, 'cache-busting': cacheBusting, pooler, plans, schema } = flags;
-  const named = servers || auth || overload || cacheBusting || pooler || plans || schema !== undefined;
+  const { compare: servers, related, auth, overload, 'cache-busting': cacheBusting, pooler, plans, schema } = flags;
+  const named = servers || related || auth || overload || cacheBusting || pooler || plans || schema !== undefined;
   const all = !named && flags['write-docs'];
   const sizes = (given: readonly string[] | undefined, name: string, unlessTold: readonly number[]) =>
     given?.map((each) => count(name, each, 0)) ?? unlessTold;
   return {
     compare: servers || !named,
+    related,
     auth: auth || !named,
     overload: overload || !named,
     cacheBusting: cacheBusting || all,
@@ -97,7 +105,7 @@ async function report(db: BenchDatabase): Promise<string> {
     ? await compare(db, {
         ...load,
         cases: chosen,
-        names: contestantNames.filter((name) => !flags.without.includes(name)),
+        names,
         withConnections: !flags['no-connections'],
         withStatements: !flags['no-pgbench'],
         withStatementReuse: !flags['no-statement-reuse'],
@@ -106,6 +114,7 @@ async function report(db: BenchDatabase): Promise<string> {
   const measured: Report = {
     ...{ ...describeHere(root), rounds, seconds, sockets, poolSize, comparison },
     ...{ version: db.version, fsync: db.fsync },
+    related: parts.related ? await measureRelated(db, { ...load, cases: relatedCases.filter(isChosen), names }) : null,
     auth: parts.auth ? await measureAuth(db, load) : null,
     overload: parts.overload ? await measureOverload(db, load) : null,
     cacheBusting: parts.cacheBusting ? await measureCacheBusting(db, { ...load, requests: differentRequests }) : null,

@@ -1,8 +1,10 @@
 /**
  * What is measured: for each case the operation in our dialect and in PostGraphile's, the values that change from request
- * to request, and the best SQL that gives our answer, written by hand. Reads are in read-cases.ts, writes in write-cases.ts.
+ * to request, and the best SQL that gives our answer, written by hand. Reads are in read-cases.ts, writes in write-cases.ts, reads
+ * over related rows, measured apart, in related-cases.ts.
  */
 import { readCases } from './read-cases.ts';
+import { relatedCases } from './related-cases.ts';
 import { writeCases } from './write-cases.ts';
 
 /** One operation, the same for every server. */
@@ -10,7 +12,8 @@ export interface Operation {
   /** The operation as pgreflect understands it, and its variables for the n-th value. */
   readonly ours: string;
   readonly variables: (n: number) => object;
-  readonly postgraphile: string;
+  /** Null where it has no such thing. */
+  readonly postgraphile: string | null;
   /** Where PostGraphile's variables differ from ours. */
   readonly postgraphileVariables?: (n: number) => object;
   /** The whole `data` as one JSON text; the fastest of the variants that were tried. */
@@ -37,3 +40,6 @@ export interface BenchCase {
 
 /** In the order of the table. */
 export const cases: readonly BenchCase[] = [...readCases, ...writeCases];
+
+/** With those that are measured apart. */
+export const everyCase: readonly BenchCase[] = [...cases, ...relatedCases];

@@ -11,12 +11,13 @@ const oneRowCpu = 75;
 /** Requests per second of the baseline, for a case; lists of many rows are made without the database's JSON and shall be faster. */
 const shareOfBaseline = (title: string) => (title === titleOf('rows-1000') ? 1.8 : 0.9);
 
-/** A table of the goals; no line for a case that was not measured. */
-export function printGoals({ rows }: Pick<Comparison, 'rows'>): string {
+/** A table of the goals, of requests/s of PostGraphile where told; no line for a case that was not measured. */
+export function printGoals({ rows }: Pick<Comparison, 'rows'>, ofPostgraphile?: number): string {
   const results = rows.map(({ title, targets }) => ({
     title,
     ours: resultOf(targets, 'pgreflect'),
     baseline: resultOf(targets, 'baseline'),
+    other: resultOf(targets, 'postgraphile'),
   }));
   const measured = results.filter((each): each is Measured => each.ours !== undefined && each.baseline !== undefined);
   const cpu = measured
@@ -36,13 +37,26 @@ export function printGoals({ rows }: Pick<Comparison, 'rows'>): string {
       met(ours.requestsPerSecond >= goal * baseline.requestsPerSecond),
     ];
   });
-  return table(['what', 'goal', 'measured', 'met'], [...cpu, ...speed], 4);
+  const lead = measured.flatMap(({ title, ours, other }) =>
+    other === undefined || ofPostgraphile === undefined
+      ? []
+      : [
+          [
+            `requests/s of PostGraphile, ${title}`,
+            `≥ ${ofPostgraphile.toFixed(2)} ×`,
+            ratio(ours.requestsPerSecond, other.requestsPerSecond),
+            met(ours.requestsPerSecond >= ofPostgraphile * other.requestsPerSecond),
+          ],
+        ],
+  );
+  return table(['what', 'goal', 'measured', 'met'], [...cpu, ...speed, ...lead], 4);
 }
 
 interface Measured {
   readonly title: string;
   readonly ours: TargetResult;
   readonly baseline: TargetResult;
+  readonly other: TargetResult | undefined;
 }
 
 function titleOf(name: string): string | undefined {

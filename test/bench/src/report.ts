@@ -36,6 +36,7 @@ export interface Conditions {
 /** Everything that was measured; null what was not. */
 export interface Report extends Conditions {
   readonly comparison: Comparison | null;
+  readonly related: Comparison['rows'] | null;
   readonly auth: AuthResult | null;
   readonly overload: readonly OverloadRow[] | null;
   readonly cacheBusting: readonly CacheBustingRow[] | null;
@@ -57,7 +58,7 @@ export function describeHere(root: string): Pick<Conditions, 'date' | 'commit' |
 
 /** Sections of the report by the names of their places; nothing for what was not measured. */
 export function printSections(report: Report): ReadonlyMap<string, string> {
-  const { comparison, auth, overload, cacheBusting, pooler, plans, planModes, schemas } = report;
+  const { comparison, related, auth, overload, cacheBusting, pooler, plans, planModes, schemas } = report;
   const here = printPlace(report);
   const sections: [string, string][] = [];
   if (comparison !== null) {
@@ -71,6 +72,11 @@ export function printSections(report: Report): ReadonlyMap<string, string> {
     if (statements.length > 0) sections.push(['statements', printStatements(statements)]);
     if (statementReuse !== null) sections.push(['statement-reuse', `${printStatementReuse(statementReuse)}\n`]);
   }
+  if (related !== null)
+    sections.push([
+      'related',
+      `${printConditions(report)}\n\n${printCases(related)}\n${printGoals({ rows: related }, 3)}`,
+    ]);
   if (auth !== null) sections.push(['auth bench', printAuth(auth)]);
   if (overload !== null) sections.push(['overload', `${here}\n\n${printOverload(overload)}`]);
   if (cacheBusting !== null) sections.push(['cache busting', `${here}\n\n${printCacheBusting(cacheBusting)}`]);
