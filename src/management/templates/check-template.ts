@@ -9,6 +9,7 @@ import { nearestName } from '../../config/nearest-name.ts';
 import { type EmailKind, emailKindNames, emailKinds } from '../../email/email-kind.ts';
 import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/parse-options.ts';
 import { findEmptyLinks } from '../../email/template/parse/empty-links.ts';
+import { findDeadAddresses, findPlainVariables, type PlainText } from '../../email/template/parse/plain-variables.ts';
 import { findUnevenBranches } from '../../email/template/parse/uneven-branches.ts';
 import { parseTemplate, renderTemplate, type Template, templateVariables } from '../../email/template/template.ts';
 import { placeOf, TemplateError } from '../../email/template/template-error.ts';
@@ -96,7 +97,7 @@ export function mistakesIn(template: Template, field: TemplateField): readonly s
 }
 
 /** What is valid and most likely a mistake; sentences without the field's name. */
-export function warningsOf(template: Template, { part, email }: TemplateField): readonly string[] {
+function warningsOf(template: Template, { part, email }: TemplateField): readonly string[] {
   const used = templateVariables(template);
   const known: readonly string[] = emailKinds[email].variables;
   const empty = used
@@ -105,7 +106,7 @@ export function warningsOf(template: Template, { part, email }: TemplateField): 
   const act = part === 'content' ? variablesThatAct(email) : [];
   const leadsNowhere = act.length > 0 && !act.some((name) => used.includes(name));
   const names = act.map((name) => `.${name}`).join(', ');
-  const uneven = (act.length === 0 ? [] : findUnevenBranches(template.tree, act)).map((at) => {
+  const uneven = (act.length === 0 ? [] : findUnevenBranches(template.tree, act)).slice(0, maxPlaces).map((at) => {
     const { line } = placeOf(template.source, at);
     return `line ${line}: a branch uses none of ${names}, and another does, so some recipients cannot continue`;
   });
@@ -113,15 +114,47 @@ export function warningsOf(template: Template, { part, email }: TemplateField): 
     ...empty,
     ...(leadsNowhere ? [`the email uses none of ${names}, so recipients cannot continue`] : []),
     ...uneven,
+    ...plainTextOf(template, { part, email }).warnings,
   ];
 }
 
 function emptyLinksOf(template: Template, { part, email }: TemplateField): readonly string[] {
   if (part === 'subject' || variablesThatAct(email).length === 0) return [];
-  return findEmptyLinks(template.tree, emailKinds[email].variables).map(({ name, at }) => {
-    const { line } = placeOf(template.source, at);
-    return `line ${line}: the link would be empty: .${shorten(name)} is no variable of this email${guess(name, email)}`;
-  });
+  const empty = findEmptyLinks(template.tree, emailKinds[email].variables).slice(0, maxPlaces);
+  return [
+    ...empty.map(({ name, at }) => {
+      const { line } = placeOf(template.source, at);
+      return `line ${line}: the link would be empty: .${shorten(name)} is no variable of this email${guess(name, email)}`;
+    }),
+    ...plainTextOf(template, { part, email }).brokenLinks,
+  ];
+}
+
+/** Places that are reported of each mistake; a template may have any number. */
+const maxPlaces = 20;
+
+/** Links to plain text, of which those that hold a variable without its braces are `brokenLinks`, and other such variables. */
+function plainTextOf({ source }: Template, { part, email }: TemplateField) {
+  const addresses = part === 'subject' ? [] : findDeadAddresses(source);
+  const isIn = ({ at, text }: PlainText, inner: PlainText) => at - 1 <= inner.at && inner.at < at + text.length;
+  const variables = findPlainVariables(source).filter((found) => !addresses.some((address) => isIn(address, found)));
+  const isBroken = ({ text }: PlainText) => variablesThatAct(email).length > 0 && !['', '#'].includes(text.trim());
+  const links = (chosen: readonly PlainText[]) =>
+    chosen.slice(0, maxPlaces).map(({ text, at }) => {
+      const address = text.trim() === '' ? 'empty' : `the plain text ${shorten(text)}`;
+      const advice = text.includes('.') ? ' (write a variable as {{ .Name }})' : '';
+      return `line ${placeOf(source, at).line}: the link leads nowhere, its address is ${address}${advice}`;
+    });
+  return {
+    brokenLinks: links(addresses.filter(isBroken)),
+    warnings: [
+      ...links(addresses.filter((address) => !isBroken(address))),
+      ...variables.slice(0, maxPlaces).map(({ text, name, at }) => {
+        const { line } = placeOf(source, at);
+        return `line ${line}: ${shorten(text)} is plain text and no variable: write {{ .${shorten(name)} }}`;
+      }),
+    ],
+  };
 }
 
 /** What somebody most likely meant. */

@@ -18,7 +18,7 @@ import { parseTemplate, renderTemplate, type TemplateData } from '../../email/te
 import { TemplateError, type TemplatePlace } from '../../email/template/template-error.ts';
 import { isObject } from '../../shared/json.ts';
 import { ManagementError } from '../management-error.ts';
-import { trialMs, warningsOf } from './check-template.ts';
+import { mistakesIn, trialMs } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
 import { type DescribedEmail, emailDraft, type RenderedDraft, type RenderedText } from './draft-schemas.ts';
 import { sampleData } from './template-samples.ts';
@@ -120,7 +120,7 @@ function renderText(part: TemplatePart, { email, data, ...texts }: EmailDraft, c
   try {
     const template = parseTemplate(texts[part], { ...options, maxMs: trialMs });
     const output = renderTemplate(template, data, { ...lenient, maxMs: trialMs });
-    warnings.push(...warningsOf(template, { part, email }));
+    warnings.push(...mistakesIn(template, { part, email }));
     return { output: part === 'subject' ? cleanSubject(output) : output, fault: null, warnings };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;

@@ -1,0 +1,66 @@
+/**
+ * Finds what was meant as a variable and is plain text, because braces are missing, and links whose address is plain text that
+ * leads nowhere. Looks at each character once: the text is anybody's.
+ */
+import { tokenize } from './tokenize.ts';
+
+/** Something in the source that readers get as it stands. */
+export interface PlainText {
+  readonly text: string;
+  /** Offset into the source. */
+  readonly at: number;
+}
+
+/** Name of a variable without its dot, and a brace behind it. */
+const variable = /(?<![\w.])\.([A-Za-z]\w*)(?:\.\w+)*\s*\}/g;
+/** The last is the address, with its quotes. */
+const tagsAndAddresses = /<(\/?[a-z][\w:-]*)|>|\shref\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
+const hidden = /<!--[\s\S]*?(?:-->|$)|<(style|script)\b[\s\S]*?(?:<\/\1|$)/gi;
+/** What stands for an action, and is in no source that is stored. */
+const action = '\0';
+
+/** Variables of which braces are missing, with the braces that are there. */
+export function findPlainVariables(source: string): readonly (PlainText & { readonly name: string })[] {
+  const text = plainText(source);
+  return [...text.matchAll(variable)].map(({ 0: found, 1: name = '', index }) => {
+    const before = /\{?[ \t]*$/.exec(text.slice(Math.max(0, index - 8), index))?.[0] ?? '';
+    const open = before.startsWith('{') ? before : '';
+    const end = index + found.length;
+    const close = text[end] === '}' ? '}' : '';
+    return { name, text: `${open}${found}${close}`, at: index - open.length };
+  });
+}
+
+/** Addresses of links (`<a href>`) that lead nowhere as they stand: empty ones, `#`, and variables without their braces. */
+export function findDeadAddresses(source: string): readonly PlainText[] {
+  const found: PlainText[] = [];
+  let isLink = false;
+  for (const { 0: all, 1: tag, 2: value, index } of plainText(source).matchAll(tagsAndAddresses)) {
+    if (value === undefined) isLink = tag?.toLowerCase() === 'a';
+    else if (isLink) {
+      const isQuoted = /^["']/.test(value);
+      const text = isQuoted ? value.slice(1, -1) : value;
+      const at = index + all.length - text.length - (isQuoted ? 1 : 0);
+      if (isDead(text)) found.push({ text: source.slice(at, at + text.length), at });
+    }
+  }
+  return found;
+}
+
+function isDead(address: string): boolean {
+  // What mail programs and editors make of braces in an address.
+  const text = address.replace(/%7B/gi, '{').replace(/%7D/gi, '}').replace(/%20/g, ' ').trim();
+  if (text === '' || text === '#') return true;
+  if (text.includes(action)) return text.search(variable) >= 0;
+  return (
+    /^\.[A-Za-z]/.test(text) || text.search(variable) >= 0 || (/[{}]/.test(text) && !/^[a-z][\w+.-]*:/i.test(text))
+  );
+}
+
+/** The source, of the same length, with something else for its actions, comments, styles and scripts. */
+function plainText(source: string): string {
+  let text = '';
+  for (const token of tokenize(source))
+    if (token.kind === 'text') text += action.repeat(token.at - text.length) + token.text;
+  return text.replace(hidden, (part) => ' '.repeat(part.length));
+}

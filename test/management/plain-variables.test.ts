@@ -1,0 +1,141 @@
+/**
+ * Variables of which braces are missing, and links to plain text: mail programs show a button, and it leads nowhere.
+ */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { defaultTemplates } from '../../src/email/default-templates.ts';
+import { emailKindNames } from '../../src/email/email-kind.ts';
+import { checkTemplate } from '../../src/management/templates/check-template.ts';
+import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { addToken, managedGateway, ref } from './management.ts';
+
+let database: TestDatabase;
+let token: string;
+
+beforeAll(async () => {
+  database = await copyAuthDatabase();
+  token = await addToken(database);
+});
+
+const field = 'mailer_templates_recovery_content';
+
+/** Stores a body, and says what the editor shows of it before that. */
+async function save(content: string, name = field) {
+  await database.query('truncate auth.pgreflect_rate_limits, auth.pgreflect_config');
+  const { call, get } = await managedGateway(database, token);
+  const send = async (query: string) => {
+    const path = `/v1/projects/${ref}/config/auth${query}`;
+    const headers = { prefer: 'return=representation; warnings' };
+    return call({ method: 'PATCH', path, headers, body: JSON.stringify({ [name]: content }) });
+  };
+  const answer = await send('');
+  const path = `/v1/projects/${ref}/config/auth/emails/render`;
+  const draft = await call({ method: 'POST', path, body: JSON.stringify({ email: 'recovery', content }) });
+  return { answer, send, stored: (await get()).body[name], shown: draft.body.content.warnings as string[] };
+}
+
+describe('a link whose variable lacks braces', () => {
+  test.each([
+    ['href="{ .ConfirmationURL }}"', '{ .ConfirmationURL }}'],
+    ["HREF = '{ .ConfirmationURL }'", '{ .ConfirmationURL }'],
+    ['href=".ConfirmationURL"', '.ConfirmationURL'],
+    ['href=.ConfirmationURL', '.ConfirmationURL'],
+    ['href=" .ConfirmationURL }}"', ' .ConfirmationURL }}'],
+    ['href="{ConfirmationURL}"', '{ConfirmationURL}'],
+    ['href="%7B%7B .ConfirmationURL }}"', '%7B%7B .ConfirmationURL }}'],
+    ['href="%7b%7b%20.ConfirmationURL%20%7d%7d"', '%7b%7b%20.ConfirmationURL%20%7d%7d'],
+    ['href="https://app.test/c?t={ .TokenHash }}"', 'https://app.test/c?t={ .TokenHash }}'],
+    ['href="{{ .SiteURL }}/c?t={ .TokenHash }}"', '{{ .SiteURL }}/c?t={ .TokenHash }}'],
+  ])('is refused, with its line: %s', async (attribute, address) => {
+    const content = `<!-- one\ntwo -->\n<p>{{- /* three\n*/ -}}\n<a class="button"\n  ${attribute}>Reset</a></p> {{ .Token }}`;
+    const mistake = `line 6: the link leads nowhere, its address is the plain text ${address}`;
+    const { answer, send, stored, shown } = await save(content);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+    expect(answer.body.message).toContain(`${field}: ${mistake}`);
+    expect(answer.body.message).toContain('?allow_warnings=true');
+    expect(stored).not.toBe(content);
+    expect(shown).toEqual([expect.stringContaining(mistake)]);
+    const allowed = await send('?allow_warnings=true');
+    expect(allowed).toMatchObject({ status: 200, body: { [field]: content } });
+    expect(allowed.body.warnings).toEqual([expect.stringContaining(`${field}: ${mistake}`)]);
+  });
+
+  test('is warned of in an email that has no code and no link', async () => {
+    const name = 'mailer_templates_password_changed_notification_content';
+    const { answer } = await save('<p>Changed.</p>\n<a href="{ .SiteURL }}">Sign in</a>', name);
+    expect(answer.status).toBe(200);
+    expect(answer.body.warnings).toEqual([
+      expect.stringContaining(`${name}: line 2: the link leads nowhere, its address is the plain text { .SiteURL }}`),
+    ]);
+  });
+});
+
+test.each([
+  ['<a href="">Reset</a>', 'the link leads nowhere, its address is empty'],
+  ["<a href=''>Reset</a>", 'the link leads nowhere, its address is empty'],
+  ['<a href="#">Reset</a>', 'the link leads nowhere, its address is the plain text #'],
+  ['<p>{ .SiteURL }}</p>', '{ .SiteURL }} is plain text and no variable: write {{ .SiteURL }}'],
+  ['<p>{.Email}</p>', '{.Email} is plain text and no variable: write {{ .Email }}'],
+  ['<p>at .SiteURL }}</p>', '.SiteURL }} is plain text and no variable: write {{ .SiteURL }}'],
+])('%s is warned of, with its line', async (text, warning) => {
+  const { answer, shown } = await save(`<p>{{ .Token }}</p>\n${text}`);
+  expect(answer.status).toBe(200);
+  expect(answer.body.warnings).toEqual([`${field}: line 2: ${warning}`]);
+  expect(shown).toEqual([`line 2: ${warning}`]);
+});
+
+test('a subject with a variable that lacks a brace is warned of', async () => {
+  const { answer } = await save('Code of { .SiteURL }}', 'mailer_subjects_recovery');
+  expect(answer.body.warnings).toEqual([
+    'mailer_subjects_recovery: line 1: { .SiteURL }} is plain text and no variable: write {{ .SiteURL }}',
+  ]);
+});
+
+test.each([
+  '<a href="mailto:help@app.test?subject=a{b}">Help</a> <a href="tel:+1">Call</a>',
+  '<a href="https://app.test/{id}#top">App</a> <a href="#top">Top</a> <a href="./x">x</a> <a href="../x">x</a> <a name="top"></a>',
+  '<a href="{{ if .Data.x }}{{ .SiteURL }}{{ end }}">App</a> <a href={{ .SiteURL }}>App</a> <a href="{{ "}" }}">App</a>',
+  '<a href="">'.replace('<a', '<link'),
+  '<!-- <a href="">x</a> { .Email }} --><!--[if mso]><a href="#">x</a><![endif]-->',
+  '<style>@media print { .a { color: red } } p{.b{color:red} .c }</style>',
+  '<p>href="" a.b} .5 } {a.b} f(.x) {{ "{ .Email }" }} {{/* { .Email }} */}}</p>',
+])('there is no warning of %s', async (text) => {
+  const { answer } = await save(`{{ .Token }} ${text}`);
+  expect([answer.status, answer.body.warnings]).toEqual([200, []]);
+});
+
+test('the built-in emails have no warnings', () => {
+  const switches = {
+    mailer_extra_url_schemes: '',
+    mailer_keep_conditional_comments: false,
+    mailer_subject_html_escape: false,
+  };
+  for (const email of emailKindNames)
+    for (const part of ['subject', 'content'] as const) {
+      const found = checkTemplate({ part, email }, defaultTemplates[email][part], switches);
+      expect(found, `${email} ${part}`).toEqual({ problem: null, warnings: [], emptyLinks: [] });
+    }
+});
+
+test('texts with very many mistakes are answered at once, with the first of each kind', () => {
+  const switches = {
+    mailer_extra_url_schemes: '',
+    mailer_keep_conditional_comments: false,
+    mailer_subject_html_escape: false,
+  };
+  const pieces = [
+    '{ .Email }',
+    '<a href="">x</a>',
+    '<a href=".x">',
+    '.a '.repeat(2),
+    '{ ',
+    ' ',
+    '.',
+    '<a ',
+    '<!-- -->',
+  ];
+  for (const piece of pieces) {
+    const text = `{{ .Token }}${piece.repeat(200_000 / piece.length)}`;
+    const found = checkTemplate({ part: 'content', email: 'recovery' }, text, switches);
+    expect(found.warnings.length + found.emptyLinks.length, piece).toBeLessThanOrEqual(40);
+  }
+});
