@@ -11,7 +11,7 @@ import { pathOfPerson } from '../support/install-example.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-test('the package holds SQL, examples and documents, and neither source nor tests', () => {
+test('the package holds SQL, examples and documents, all that the README links to, and neither source nor tests', () => {
   const options = ['pack', '--dry-run', '--ignore-scripts', '--json', '--silent'];
   const output = execFileSync('npm', options, { cwd: root, encoding: 'utf8', shell: process.platform === 'win32' });
   const [packed] = JSON.parse(output) as [{ files: { path: string }[] }];
@@ -19,7 +19,16 @@ test('the package holds SQL, examples and documents, and neither source nor test
   for (const expected of ['bin/pgreflect.js', 'examples/shop/schema.sql', 'README.md', 'LICENSE', 'CHANGELOG.md'])
     expect(paths).toContain(expected);
   expect(paths.some((entry) => entry.startsWith('sql/'))).toBe(true);
-  expect(paths.filter((entry) => /^(src|test)\//.test(entry))).toEqual([]);
+  expect(paths.filter((entry) => /^(src|test)\/|node_modules/.test(entry))).toEqual([]);
+  const links = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(
+    ([, to]) => to!,
+  );
+  expect(links.length).toBeGreaterThan(10);
+  expect(links.filter((to) => !paths.some((path) => path === to || path.startsWith(`${to}/`)))).toEqual([
+    // For who changes the code, in a checkout.
+    'CONTRIBUTING.md',
+    'src/README.md',
+  ]);
 });
 
 test('with the studio come the licenses of what is bundled into it, scripts and fonts', () => {
