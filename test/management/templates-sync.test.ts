@@ -166,6 +166,61 @@ describe('pgreflect templates', () => {
     });
   });
 
+  describe('a pull over files that were edited', () => {
+    const mine = '<a href="{{ .ConfirmationURL }}">Mine</a>';
+    const theirs = '<a href="{{ .ConfirmationURL }}">Theirs</a>';
+    const subjects = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+
+    test('keeps and names them, and brings the other texts up to date', async () => {
+      const { run, file, get, patch } = await project();
+      await run('pull');
+      writeFileSync(file('invite.html'), mine);
+      const edited = { ...subjects(file('subjects.json')), invite: 'Mine' };
+      writeFileSync(file('subjects.json'), JSON.stringify(edited));
+      await patch({ mailer_templates_recovery_content: theirs, mailer_subjects_recovery: 'Theirs' });
+      const { code, out } = await run('pull');
+      expect([code, out]).toEqual([0, expect.stringMatching(/^Wrote 13 files.*\nkept {2}invite\.html.*\nkept/)]);
+      expect(out).toContain('kept  subjects.json: invite');
+      expect(readFileSync(file('invite.html'), 'utf8')).toBe(mine);
+      expect(readFileSync(file('recovery.html'), 'utf8')).toBe(theirs);
+      expect(subjects(file('subjects.json'))).toMatchObject({ invite: 'Mine', recovery: 'Theirs' });
+      expect((await run('push')).out).toBe('changed  invite.html\nchanged  subjects.json: invite\n');
+      expect((await get()).body).toMatchObject({
+        mailer_templates_invite_content: mine,
+        mailer_subjects_invite: 'Mine',
+        mailer_templates_recovery_content: theirs,
+        mailer_subjects_recovery: 'Theirs',
+      });
+    });
+
+    test('writes nothing where the project has changed such a text, too', async () => {
+      const { run, file, patch } = await project();
+      await run('pull');
+      writeFileSync(file('invite.html'), mine);
+      await patch({ mailer_templates_invite_content: theirs, mailer_templates_recovery_content: theirs });
+      const { code, out, err } = await run('pull');
+      expect([code, out]).toEqual([1, '']);
+      expect(err).toContain('invite.html: both the file and');
+      expect(err).toContain('Nothing was written.');
+      expect(readFileSync(file('invite.html'), 'utf8')).toBe(mine);
+      expect(readFileSync(file('recovery.html'), 'utf8')).toBe(defaultTemplates.recovery.content);
+      rmSync(file('invite.html'));
+      expect((await run('pull')).code).toBe(0);
+      expect(readFileSync(file('invite.html'), 'utf8')).toBe(theirs);
+      expect(readFileSync(file('recovery.html'), 'utf8')).toBe(theirs);
+    });
+
+    test('overwrites no file that it did not write', async () => {
+      const { run, file } = await project();
+      mkdirSync(file('.'));
+      writeFileSync(file('invite.html'), mine);
+      const { code, err } = await run('pull');
+      expect([code, err]).toEqual([1, expect.stringContaining('invite.html: the file differs from the project')]);
+      expect(readdirSync(file('.'))).toEqual(['invite.html']);
+      expect(readFileSync(file('invite.html'), 'utf8')).toBe(mine);
+    });
+  });
+
   test('an empty file or subject stands for the built-in text', async () => {
     const { run, file, get } = await project();
     mkdirSync(file('.'));

@@ -15,16 +15,10 @@ export type TemplateTexts = ReadonlyMap<string, string>;
 
 const subjectsFile = 'subjects.json';
 
-/** The file in which the text of a field lies. */
-export function fileOfField(field: string): string {
-  const [, content] = /^mailer_templates_(.+)_content$/.exec(field) ?? [];
-  return content === undefined ? subjectsFile : `${content}.html`;
-}
-
 /** Where the text of a field lies, for messages. */
 export function placeOfField(field: string): string {
-  const file = fileOfField(field);
-  return file === subjectsFile ? `${file}: ${field.replace('mailer_subjects_', '')}` : file;
+  const [, content] = /^mailer_templates_(.+)_content$/.exec(field) ?? [];
+  return content === undefined ? `${subjectsFile}: ${field.replace('mailer_subjects_', '')}` : `${content}.html`;
 }
 
 /** Writes both files of every email into a directory, which is made where it is missing. @returns The written files. */

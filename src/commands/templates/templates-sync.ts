@@ -4,6 +4,7 @@
  * A push sends only what differs, so texts that nobody touched stay the built-in ones, and what the project changed since the pull
  * stays as it is (pulled-texts.ts). The API checks the whole push before anything of it is stored.
  */
+import { existsSync } from 'node:fs';
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { defaultTemplates } from '../../email/default-templates.ts';
@@ -11,18 +12,32 @@ import { templateField, templateFieldNames } from '../../management/templates/ch
 import { type CommandContext, CommandError, flagText, pathOf } from '../command.ts';
 import { createManagementClient, type ManagementClient, type ReadConfig } from '../management-client.ts';
 import { readPulled, writePulled } from './pulled-texts.ts';
-import { fileOfField, placeOfField, readTemplates, type TemplateTexts, writeTemplates } from './templates-files.ts';
+import { placeOfField, readTemplates, readTexts, type TemplateTexts, writeTemplates } from './templates-files.ts';
 
 /** Directory of the files where `--dir` names none. */
 export const defaultTemplateDirectory = 'templates';
 
-/** Writes the texts in force into files. @returns The exit code. */
+/** Writes the texts in force into files, except over edited ones. @returns The exit code. */
 export async function pullTemplates(context: CommandContext): Promise<number> {
   const { client, directory } = open(context);
   const inForce = textsOf((await client.readConfig()).config);
-  const written = writeTemplates(directory, inForce);
+  const pulled = readPulled(directory, client.ref);
+  const { edited } = differences(existsSync(directory) ? readTexts(directory) : new Map(), inForce, pulled);
+  const conflicts = edited.filter((edit) => pulled.get(edit.field) !== edit.inForce);
+  if (conflicts.length > 0) await refuseConflicts(client, conflicts, { pulled, end: 'Nothing was written.' });
+  const texts = new Map(inForce);
+  for (const { field, file } of edited) {
+    // All subjects lie in one file.
+    if (templateField(field)?.part === 'subject') texts.set(field, file);
+    else texts.delete(field);
+  }
+  const written = writeTemplates(directory, texts);
   writePulled(directory, client.ref, inForce);
   context.print(`Wrote ${written.length} files into ${directory}.`);
+  for (const { field } of edited)
+    context.print(
+      `kept  ${placeOfField(field)}, which was edited since the last pull. To drop the edit: remove it and pull.`,
+    );
   return 0;
 }
 
@@ -32,11 +47,10 @@ export async function pushTemplates(context: CommandContext): Promise<number> {
   const files = readTemplates(directory);
   const read = await client.readConfig();
   const pulled = readPulled(directory, client.ref);
-  const differing = differences(files, textsOf(read.config));
-  const kept = differing.filter(({ field, file }) => meaning(field, file) === pulled.get(field));
-  const changes = differing.filter((change) => !kept.includes(change));
-  await refuseConflicts(client, changes, pulled);
-  for (const { field } of kept)
+  const { edited: changes, outdated } = differences(files, textsOf(read.config), pulled);
+  const conflicts = changes.filter(({ field, inForce }) => (pulled.get(field) ?? inForce) !== inForce);
+  if (conflicts.length > 0) await refuseConflicts(client, conflicts, { pulled, end: 'Nothing was pushed.' });
+  for (const { field } of outdated)
     context.note(
       `${placeOfField(field)}: the project's text is newer than the file and stays. To get it: templates pull`,
     );
@@ -66,41 +80,39 @@ async function storeChanges(context: CommandContext, { client, read, changes }: 
   for (const warning of warnings) context.note(`Warning: ${warning}`);
 }
 
-/** @throws CommandError where the project's text is neither the one that was pulled nor the file's. */
+/** @throws CommandError with who changed the texts of the project that would be lost, or those of the files. */
 async function refuseConflicts(
   client: ManagementClient,
-  changes: readonly Difference[],
-  pulled: TemplateTexts,
-): Promise<void> {
-  const conflicts = changes.filter(({ field, inForce }) => (pulled.get(field) ?? inForce) !== inForce);
-  if (conflicts.length === 0) return;
+  conflicts: readonly Difference[],
+  { pulled, end }: { readonly pulled: TemplateTexts; readonly end: string },
+): Promise<never> {
   // Who it was is worth a look, and no reason to fail otherwise.
   const versions = await client.listVersions().catch(() => []);
   const problems = conflicts.map(({ field }) => {
     const last = versions.find(({ changed }) => changed.includes(field));
     const by = last === undefined ? '' : ` (version ${last.version}, ${last.updatedAt}, by ${last.updatedBy})`;
-    const place = placeOfField(field);
-    return {
-      problem: `${place}: both the file and the project's text have changed since the last pull${by}.`,
-      fix: `To see both: templates diff. Then move ${fileOfField(field)} away, pull, edit the new file, and push.`,
-    };
+    const what = pulled.has(field)
+      ? "both the file and the project's text have changed since the last pull"
+      : "the file differs from the project's text, and was not pulled from there";
+    return { problem: `${placeOfField(field)}: ${what}${by}.`, fix: null };
   });
-  throw new CommandError([...problems, { problem: 'Nothing was pushed.', fix: null }]);
+  const fix = 'To see both: pgreflect templates diff. Then move these files away, pull, and edit the new ones.';
+  throw new CommandError([...problems, { problem: end, fix }]);
 }
 
 /** Prints in what files and project differ. @returns The exit code: 1 where something differs, for CI. */
 export async function diffTemplates(context: CommandContext): Promise<number> {
   const { client, directory } = open(context);
-  const changes = differences(readTemplates(directory), textsOf((await client.readConfig()).config));
-  for (const { field, file, inForce } of changes) {
+  const { edited } = differences(readTemplates(directory), textsOf((await client.readConfig()).config));
+  for (const { field, file, inForce } of edited) {
     const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
     const names = [`in force: ${placeOfField(field)}`, directory] as const;
     context.print(
       createTwoFilesPatch(...names, inForce, meaning(field, file), undefined, undefined, options).slice(0, -1),
     );
   }
-  if (changes.length === 0) context.print('Nothing differs.');
-  return changes.length === 0 ? 0 : 1;
+  if (edited.length === 0) context.print('Nothing differs.');
+  return edited.length === 0 ? 0 : 1;
 }
 
 function open(context: CommandContext): { readonly client: ManagementClient; readonly directory: string } {
@@ -119,11 +131,18 @@ interface Difference {
   readonly inForce: string;
 }
 
-function differences(files: TemplateTexts, inForce: TemplateTexts): readonly Difference[] {
-  return [...files].flatMap(([field, file]) => {
-    const known = inForce.get(field) ?? '';
-    return meaning(field, file) === known ? [] : [{ field, file, inForce: known }];
-  });
+interface Differences {
+  /** Files that are not as they were pulled. */
+  readonly edited: readonly Difference[];
+  /** Files that are, while the project's text has changed. */
+  readonly outdated: readonly Difference[];
+}
+
+function differences(files: TemplateTexts, inForce: TemplateTexts, pulled: TemplateTexts = new Map()): Differences {
+  const all = [...files].map(([field, file]) => ({ field, file, inForce: inForce.get(field) ?? '' }));
+  const differing = all.filter((one) => meaning(one.field, one.file) !== one.inForce);
+  const isPulled = ({ field, file }: Difference) => meaning(field, file) === pulled.get(field);
+  return { edited: differing.filter((one) => !isPulled(one)), outdated: differing.filter(isPulled) };
 }
 
 /** An empty text stands for the built-in one. */
