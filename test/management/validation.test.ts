@@ -188,6 +188,21 @@ describe('templates', () => {
       '<p title="a">\n<a href="{{ .ConfirmationURL }}>Confirm</a></p>',
       /ends in a non-text context: .* \(`<a href="` of line 2 is never closed: look for a missing quote, > or end tag\)$/,
     ],
+    ['{{ .SiteURL }', 'line 1: unexpected "}" in operand (write an action with two braces on each side: {{ .Name }})'],
+    [
+      '{{ .SiteURL } {{ .Token }}',
+      'line 1: unexpected "}" in operand (write an action with two braces on each side: {{ .Name }})',
+    ],
+    ['{{.SiteURL}', "line 1: bad character U+007D '}' (write an action with two braces on each side: {{ .Name }})"],
+    ['{{{ .Token }}}', 'line 1: unexpected "{" in command (write an action with two braces on each side: {{ .Name }})'],
+    ['{{ if .Token }}{{ endif }}', 'line 1: function "endif" not defined (write {{ end }})'],
+    ['{{ if .Token }}{{ elseif .Email }}', 'line 1: function "elseif" not defined (write {{ else if … }})'],
+    ['{{ if eq .Email “de” }}', 'line 1: unrecognized character in action: U+201C \'“\' (write straight quotes: "de")'],
+    ['{{ if eq .Email ‘de’ }}', 'line 1: unrecognized character in action: U+2018 \'‘\' (write straight quotes: "de")'],
+    ["{{ if eq .Email 'de' }}", 'line 1: malformed character constant: \'de\' (write text in double quotes: "de")'],
+    ['{{ .Email\u00a0}}', "line 1: bad character U+00A0 '\u00a0' (it is a no-break space: write a normal one)"],
+    ['{{ if .Email = "de" }}', 'line 1: unexpected "=" in operand (compare with eq: {{ if eq .Name "de" }})'],
+    ['{{#if name}}', 'line 1: unexpected "#" in command (write {{ if … }} and {{ end }})'],
     ['<p>{{ .Token }}</p>\n\n<style> p {', /\(`<style>` of line 3 is never closed: /],
   ])('what is missing in %j is said behind the words of Go', async (content, problem) => {
     const { patch } = await gateway();
