@@ -2,7 +2,10 @@
  * Calls the management API of a running project, for commands that work on it from outside. The token of a local project is
  * sent to that project only: to the loopback address that its process has published, and nowhere a redirect leads.
  */
+import { layerAuthConfig } from '../config/auth/auth-config.ts';
 import type { LoadedOptions } from '../config/load-options.ts';
+import { ManagementError } from '../management/management-error.ts';
+import { validateChanges } from '../management/validate-changes.ts';
 import type { ConfigVersion } from '../management/version-history.ts';
 import { CommandError, refuse } from './command.ts';
 import { findRunningProject, isLoopback, projectDirectory } from './start/local-project.ts';
@@ -17,11 +20,17 @@ export interface ManagementClient {
   listVersions(): Promise<readonly ConfigVersion[]>;
   /**
    * @param read The configuration that the changes were made for: nothing is stored where it has changed since.
-   * @param allowWarnings Stores emails whose links lead nowhere, too.
+   * @param options.allowWarnings Stores emails whose links lead nowhere, too.
+   * @param options.dryRun Checks the changes as the API does, and sends nothing.
    * @returns Warnings of the API.
    * @throws CommandError with every problem of the changes.
    */
-  changeConfig(read: ReadConfig, changes: Config, allowWarnings: boolean): Promise<readonly string[]>;
+  changeConfig(read: ReadConfig, changes: Config, options: ChangeOptions): Promise<readonly string[]>;
+}
+
+interface ChangeOptions {
+  readonly allowWarnings: boolean;
+  readonly dryRun: boolean;
 }
 
 type Config = Readonly<Record<string, unknown>>;
@@ -76,7 +85,8 @@ export function createManagementClient(
     async listVersions() {
       return (await call(`${address}/versions`, { headers })).body as readonly ConfigVersion[];
     },
-    async changeConfig({ etag }, changes, allowWarnings) {
+    async changeConfig({ config, etag }, changes, { allowWarnings, dryRun }) {
+      if (dryRun) return checkChanges(config, changes, allowWarnings);
       const { body } = await call(allowWarnings ? `${address}?allow_warnings=true` : address, {
         method: 'PATCH',
         headers: {
@@ -117,9 +127,24 @@ async function call(address: string, request: RequestInit): Promise<Answer> {
   const isRedirect = response.status >= 300 && response.status < 400;
   const fix = isRedirect ? 'Set --external-url to the address it redirects to.' : (fixes[response.status] ?? null);
   const message = typeof body?.message === 'string' ? body.message : `status ${response.status}`;
+  throw refusal(response.status, message, fix);
+}
+
+/** Here and not in the API, since one that does not know of dry runs would store the changes. */
+function checkChanges(config: Config, changes: Config, allowWarnings: boolean): readonly string[] {
+  const start = layerAuthConfig({});
+  const context = { config: { ...start, ...config }, start, ignoreUnknown: false, allowWarnings };
+  try {
+    return validateChanges(changes, context).warnings;
+  } catch (error) {
+    throw error instanceof ManagementError ? refusal(error.status, error.message) : error;
+  }
+}
+
+function refusal(status: number, message: string, fix: string | null = null): CommandError {
   // One problem for each field, as the API joins them.
-  const problems = response.status === 400 ? message.split('; ') : [message];
-  throw new CommandError(
+  const problems = status === 400 ? message.split('; ') : [message];
+  return new CommandError(
     problems.map((problem) => {
       const [refused, way] = problem.split('. To store it all the same');
       return {

@@ -248,6 +248,35 @@ describe('pgreflect templates', () => {
     expect((await get()).body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
   });
 
+  test('a dry run ends as the push would: with its refusals, its exit code and its warnings, and stores nothing', async () => {
+    const { run, file, get, patch } = await project();
+    mkdirSync(file('.'));
+    const refusals = [
+      { text: '<p>{{ if .x }}', says: 'no {{ end }}' },
+      { text: '<a href="{{ .confirmationurl }}">go</a>', says: '--allow-warnings' },
+    ];
+    for (const { text, says } of refusals) {
+      writeFileSync(file('invite.html'), text);
+      writeFileSync(file('subjects.json'), JSON.stringify({ recovery: '{{ end }}' }));
+      const dry = await run('push', '--dry-run');
+      expect([dry.code, dry.out]).toEqual([1, '']);
+      expect(dry.err).toContain(says);
+      expect(dry).toEqual(await run('push'));
+    }
+    writeFileSync(file('subjects.json'), '{}');
+    writeFileSync(file('invite.html'), '<a href="{{ .ConfirmationURl }}">go</a>');
+    const dry = await run('push', '--dry-run', '--allow-warnings');
+    expect([dry.code, dry.out]).toEqual([0, 'would change  invite.html\n']);
+    expect((await get()).body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
+    expect((await run('push', '--allow-warnings')).err).toBe(dry.err);
+    expect(dry.err).toContain('Warning: ');
+    // A subject is parsed as the project's switches say.
+    await patch({ mailer_subject_html_escape: true });
+    writeFileSync(file('subjects.json'), JSON.stringify({ recovery: '<a href="{{ .Token }}' }));
+    const escaped = await run('push', '--dry-run');
+    expect([escaped.code, escaped]).toEqual([1, await run('push')]);
+  });
+
   test('warnings of the API are passed on', async () => {
     const { run, file } = await project();
     mkdirSync(file('.'));

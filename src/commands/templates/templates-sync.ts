@@ -55,11 +55,8 @@ export async function pushTemplates(context: CommandContext): Promise<number> {
       `${placeOfField(field)}: the project's text is newer than the file and stays. To get it: templates pull`,
     );
   if (changes.length === 0) context.print('Nothing differs.');
-  else if (context.flags['dry-run']) {
-    for (const { field } of changes) context.print(`would change  ${placeOfField(field)}`);
-    return 0;
-  } else await storeChanges(context, { client, read, changes });
-  if (pulled.size > 0) {
+  else await storeChanges(context, { client, read, changes });
+  if (pulled.size > 0 && !context.flags['dry-run']) {
     const common = [...files].map(([field, file]) => [field, meaning(field, file)] as const);
     writePulled(directory, client.ref, new Map([...pulled, ...common]));
   }
@@ -74,9 +71,13 @@ interface Push {
 
 async function storeChanges(context: CommandContext, { client, read, changes }: Push): Promise<void> {
   const values = Object.fromEntries(changes.map(({ field, file }) => [field, file]));
-  const warnings = await client.changeConfig(read, values, context.flags['allow-warnings'] === true);
+  const dryRun = context.flags['dry-run'] === true;
+  const allowWarnings = context.flags['allow-warnings'] === true;
+  const warnings = await client.changeConfig(read, values, { allowWarnings, dryRun });
   for (const { field, file } of changes)
-    context.print(`changed  ${placeOfField(field)}${file === '' ? ' (empty: the built-in text)' : ''}`);
+    context.print(
+      `${dryRun ? 'would change' : 'changed'}  ${placeOfField(field)}${file === '' ? ' (empty: the built-in text)' : ''}`,
+    );
   for (const warning of warnings) context.note(`Warning: ${warning}`);
 }
 

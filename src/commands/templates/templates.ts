@@ -22,7 +22,7 @@ export const templates: Command = {
       doc: `pull, push, diff: directory of the files (default: ${defaultTemplateDirectory}).`,
     },
     { flag: 'allow-warnings', doc: 'push: store emails whose links lead nowhere, too.' },
-    { flag: 'dry-run', doc: 'push: print the changes without storing them.' },
+    { flag: 'dry-run', doc: 'push: check and print the changes without storing them.' },
     { flag: 'batch', doc: 'render: read requests from standard input, one JSON object per line.' },
   ],
   notes: `pull writes subjects.json and a file NAME.html for the body of each email. push stores what you
