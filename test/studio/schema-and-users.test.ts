@@ -219,13 +219,37 @@ describe('users', () => {
     await page.getByText('52 users').waitFor();
   });
 
-  test('are read with the service key, which is asked for where it is not good', async () => {
-    const wrong = JSON.stringify({ anon: anonKey, service: `${serviceKey}x` });
+  test.each([
+    ['one with a wrong signature', `${serviceKey}x`],
+    ['the anon key', anonKey],
+  ])(
+    'are read with the service key; %s is refused and forgotten, and a better one is asked for',
+    async (_which, wrong) => {
+      // The project tells its keys to nobody who may only read.
+      const reader = await addToken(studio.database, { scopes: ['auth_config:read'] });
+      const { page } = await visitWith('users', { 'pgreflect:access-token': reader });
+      const refused = page.getByRole('alert').getByText('The service key was refused');
+      await page.getByLabel('Anon key').fill(anonKey);
+      await page.getByLabel('Service key').fill(wrong);
+      await page.getByRole('button', { name: 'Use these keys' }).click();
+      await refused.waitFor();
+      await page.reload();
+      await refused.waitFor();
+      expect(await page.getByLabel('Anon key').inputValue()).toBe(anonKey);
+      expect(await page.getByLabel('Service key').inputValue()).toBe('');
+      await page.getByLabel('Service key').fill(serviceKey);
+      await page.getByRole('button', { name: 'Use these keys' }).click();
+      await page.getByText('No users yet').waitFor();
+      expect(await refused.count()).toBe(0);
+    },
+  );
+
+  test('are read with the key that the project tells after one was refused that somebody gave', async () => {
+    const wrong = JSON.stringify({ anon: anonKey, service: anonKey });
     const { page } = await visitWith('users', { 'pgreflect:access-token': accessToken, 'pgreflect:keys': wrong });
     await page.getByRole('alert').getByText('The service key was refused').waitFor();
-    await page.getByLabel('Service key').fill(serviceKey);
-    await page.getByRole('button', { name: 'Use these keys' }).click();
-    await page.getByText('0 users').waitFor();
+    await page.reload();
+    await page.getByText('No users yet').waitFor();
   });
 });
 

@@ -1,8 +1,8 @@
 /**
  * Users of the project, by way of the auth service with the service key.
  */
-import { type ApiAnswer, type ApiRequest, ask, bearer } from './api.ts';
-import { apiKeys } from './keys.ts';
+import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer } from './api.ts';
+import { apiKeys, forgetService } from './keys.ts';
 import { askAsOperator } from './session.ts';
 
 /** What the studio reads of a user. Times are ISO 8601. */
@@ -38,11 +38,17 @@ export interface UserQuery {
   readonly filter: string;
 }
 
-/** Newest first. @throws ApiError, 401 where there is no service key or a wrong one. */
+/** Newest first. @throws ApiError, 401 or 403 where the service key is refused, which is forgotten then. */
 export async function listUsers({ page, size, filter }: UserQuery): Promise<UserPage> {
   // Addresses are stored in lower case, and compared as they are; names are compared in any case.
   const query = new URLSearchParams({ page: String(page), per_page: String(size), filter: filter.toLowerCase() });
-  const { body, headers } = await askAuth<{ users: readonly StudioUser[] }>(`admin/users?${query}`);
+  const { service } = apiKeys.get();
+  const { body, headers } = await askAuth<{ users: readonly StudioUser[] }>(`admin/users?${query}`).catch((error) => {
+    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
+      forgetService(service, error.message);
+    }
+    throw error;
+  });
   return { users: body.users, total: Number(headers.get('x-total-count')) };
 }
 

@@ -4,7 +4,6 @@
 import { useState } from 'react';
 import { KeysForm } from '../../components/keys-form.tsx';
 import { Empty, Fault, Waiting } from '../../components/problem.tsx';
-import type { ApiError } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
 import { type Answer, useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
@@ -18,14 +17,17 @@ import './users.css';
 
 /** The page. */
 export function UsersPage() {
-  const { service } = useStore(apiKeys);
+  const { service, refusal } = useStore(apiKeys);
+  return service === '' ? <AskForKeys refusal={refusal ?? null} /> : <Users key={service} />;
+}
+
+function Users() {
   const { segments, query } = usePlace();
   const place = readListPlace(query);
   const id = segments[1] ?? null;
-  const { value: list, problem, readAgain } = useUsers(place, id, service);
+  const { value: list, problem, readAgain } = useUsers(place, id);
   const [isInviting, setInviting] = useState(false);
   const [said, setSaid] = useState('');
-  if (service === '' || problem?.status === 401) return <AskForKeys problem={problem} />;
   if (list === null) return <Waiting what="users" problem={problem} />;
   const done = (sentence: string, next: string | null): void => {
     setSaid(sentence);
@@ -81,20 +83,24 @@ export function UsersPage() {
   );
 }
 
-function AskForKeys({ problem }: { readonly problem: ApiError | null }) {
+function AskForKeys({ refusal }: { readonly refusal: string | null }) {
   return (
     <div className="keys-page stack">
       <h1>Project API keys</h1>
       <p>Managing users needs the service key.</p>
-      {problem !== null && <Fault>The service key was refused: {problem.message}</Fault>}
+      {refusal !== null && (
+        <Fault>
+          The service key was refused: {refusal}. Check that it is the service key of this project, not the anon key.
+        </Fault>
+      )}
       <KeysForm />
     </div>
   );
 }
 
 /** The part of the list that the address names. */
-function useUsers({ page, filter }: ListPlace, id: string | null, service: string): Answer<UserPage> {
-  return useAnswer(service === '' ? null : `${service} ${page} ${filter}`, async (signal) => {
+function useUsers({ page, filter }: ListPlace, id: string | null): Answer<UserPage> {
+  return useAnswer(`${page} ${filter}`, async (signal) => {
     const found = await listUsers({ page, filter, size: pageSize });
     // Users went meanwhile, or somebody has written the address.
     const last = lastPage(found);
