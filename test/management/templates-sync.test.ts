@@ -244,7 +244,7 @@ describe('pgreflect templates', () => {
     writeFileSync(file('recovery.html'), 'one\n{{ end }}');
     const { code, err } = await run('push');
     expect(code).toBe(1);
-    expect(err).toContain('mailer_templates_recovery_content: line 2:');
+    expect(err).toContain('refused: recovery.html: line 2:');
     expect((await get()).body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
   });
 
@@ -261,6 +261,8 @@ describe('pgreflect templates', () => {
       const dry = await run('push', '--dry-run');
       expect([dry.code, dry.out]).toEqual([1, '']);
       expect(dry.err).toContain(says);
+      expect(dry.err).toContain('subjects.json: recovery: line 1:');
+      expect(dry.err).not.toContain('mailer_');
       expect(dry).toEqual(await run('push'));
     }
     writeFileSync(file('subjects.json'), '{}');
@@ -281,7 +283,7 @@ describe('pgreflect templates', () => {
     const { run, file } = await project();
     mkdirSync(file('.'));
     writeFileSync(file('invite.html'), '<p>Welcome</p>');
-    expect((await run('push')).err).toContain('Warning: mailer_templates_invite_content: the email uses none of');
+    expect((await run('push')).err).toContain('Warning: invite.html: the email uses none of');
   });
 
   test('a mistyped variable in a link is refused with the flag that stores it, and warned of then', async () => {
@@ -297,7 +299,7 @@ describe('pgreflect templates', () => {
     expect((await get()).body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
     const stored = await run('push', '--allow-warnings');
     expect(stored).toMatchObject({ code: 0, out: 'changed  invite.html\n' });
-    expect(stored.err).toContain('Warning: mailer_templates_invite_content: line 1: the link would be empty');
+    expect(stored.err).toContain('Warning: invite.html: line 1: the link would be empty');
     expect((await get()).body.mailer_templates_invite_content).toBe(content);
   });
 

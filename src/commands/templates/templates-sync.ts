@@ -73,12 +73,21 @@ async function storeChanges(context: CommandContext, { client, read, changes }: 
   const values = Object.fromEntries(changes.map(({ field, file }) => [field, file]));
   const dryRun = context.flags['dry-run'] === true;
   const allowWarnings = context.flags['allow-warnings'] === true;
-  const warnings = await client.changeConfig(read, values, { allowWarnings, dryRun });
+  const warnings = await client.changeConfig(read, values, { allowWarnings, dryRun }).catch((error) => {
+    if (!(error instanceof CommandError)) throw error;
+    const problems = error.problems.map(({ problem, fix }) => ({ problem: inFiles(problem), fix }));
+    throw new CommandError(problems, error.cause);
+  });
   for (const { field, file } of changes)
     context.print(
       `${dryRun ? 'would change' : 'changed'}  ${placeOfField(field)}${file === '' ? ' (empty: the built-in text)' : ''}`,
     );
-  for (const warning of warnings) context.note(`Warning: ${warning}`);
+  for (const warning of warnings) context.note(`Warning: ${inFiles(warning)}`);
+}
+
+/** A message of the API about fields as one about the files. */
+function inFiles(message: string): string {
+  return message.replace(/\bmailer_\w+/g, (name) => (templateField(name) === null ? name : placeOfField(name)));
 }
 
 /** @throws CommandError with who changed the texts of the project that would be lost, or those of the files. */
