@@ -136,8 +136,7 @@ const maxPlaces = 20;
 /** Links to plain text, of which those that hold a variable without its braces are `brokenLinks`, and other such variables. */
 function plainTextOf({ source }: Template, { part, email }: TemplateField) {
   const addresses = part === 'subject' ? [] : findDeadAddresses(source);
-  const isIn = ({ at, text }: PlainText, inner: PlainText) => at - 1 <= inner.at && inner.at < at + text.length;
-  const variables = findPlainVariables(source).filter((found) => !addresses.some((address) => isIn(address, found)));
+  const variables = outside(addresses, findPlainVariables(source));
   const isBroken = ({ text }: PlainText) => variablesThatAct(email).length > 0 && !['', '#'].includes(text.trim());
   const links = (chosen: readonly PlainText[]) =>
     chosen.slice(0, maxPlaces).map(({ text, at }) => {
@@ -155,6 +154,15 @@ function plainTextOf({ source }: Template, { part, email }: TemplateField) {
       }),
     ],
   };
+}
+
+/** Those of which the beginning is in none of the addresses; both in the order of the source, and each is looked at once. */
+function outside<T extends PlainText>(addresses: readonly PlainText[], found: readonly T[]): readonly T[] {
+  let next = 0;
+  return found.filter(({ at }) => {
+    while (next < addresses.length && addresses[next]!.at + addresses[next]!.text.length <= at) next += 1;
+    return next === addresses.length || at < addresses[next]!.at;
+  });
 }
 
 /** What somebody most likely meant. */
