@@ -155,6 +155,28 @@ describe('pgreflect templates', () => {
       expect((await get()).body.mailer_templates_invite_content).toBe(mine);
     });
 
+    test('is refused where they store something between its look and its change', async () => {
+      const { gateway, run, file, get, patch } = await project();
+      await run('pull');
+      writeFileSync(file('invite.html'), mine);
+      const proxy = createServer(async (request, response) => {
+        const body = Buffer.concat(await request.toArray());
+        if (request.method === 'PATCH') await patch({ mailer_templates_invite_content: theirs });
+        const headers = request.headers as Record<string, string>;
+        const sent = body.length === 0 ? {} : { body };
+        const answer = await fetch(`${gateway.url}${request.url}`, { method: request.method ?? '', headers, ...sent });
+        response.writeHead(answer.status, { etag: `W/${answer.headers.get('etag')}` }).end(await answer.text());
+      });
+      await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void proxy.close());
+      const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+      const { code, out, err } = await run('push', '--external-url', address);
+      expect([code, out]).toEqual([1, '']);
+      expect(err).toContain('The configuration has changed since you read it.');
+      expect(err).toContain('Push again');
+      expect((await get()).body.mailer_templates_invite_content).toBe(theirs);
+    });
+
     test('compares with the project alone where the directory was never pulled from it', async () => {
       const { run, file, get, patch } = await project();
       mkdirSync(file('.'));
