@@ -182,6 +182,7 @@ test('a second person is told, sees the difference, and decides', async () => {
 
   await second.page.getByRole('button', { name: 'Compare versions' }).click();
   await dialog.getByRole('button', { name: 'Keep my version' }).click();
+  await second.page.getByText('Your version is in the editor. Save it to send it.').waitFor();
   await save(second.page).click();
   await second.page.getByText('Saved.').waitFor();
   const [{ subject: stored }] = (await studio.database.query<{ subject: string }>(
@@ -271,6 +272,7 @@ test('versions can be compared and restored, texts discarded and put back to the
   expect(await subject(page).textContent()).toBe('Second');
 
   await page.getByRole('button', { name: 'Restore default' }).click();
+  await page.getByText('The default is in the editor. Save it to send it.').waitFor();
   await save(page).click();
   await page.getByText('Saved.').waitFor();
   expect(await studio.database.query('select values from auth.pgreflect_config')).toEqual([{ values: {} }]);
@@ -290,8 +292,14 @@ test('who may only read can look at everything and change nothing', async () => 
 
 test('a notification is switched on, and a test is sent', async () => {
   const { page } = await studio.visit('emails/password_changed_notification');
+  await write(page, subject(page), 'Before');
+  await save(page).click();
+  await page.getByText('Saved. It is sent once the email is switched on.').waitFor();
   await page.getByLabel('Send this email').check();
   await page.getByText('Sending is on.').waitFor();
+  await write(page, subject(page), 'After');
+  await save(page).click();
+  await page.getByText('Saved. The next email uses it.').waitFor();
   await page.getByRole('link', { name: /Password changed.*On/ }).waitFor();
   await page.getByLabel('Send a test to').fill('me@mail.test');
   await page.getByRole('button', { name: 'Send test' }).click();

@@ -58,11 +58,12 @@ interface OvertakenDialogProps {
   readonly email: DescribedEmail;
   readonly stored: StoredEmails;
   readonly draft: EmailDraft;
+  readonly onKeep: () => void;
   readonly onClose: () => void;
 }
 
 /** Somebody else was faster: what they saved, against what is in the editor. */
-export function OvertakenDialog({ email, stored, draft, onClose }: OvertakenDialogProps) {
+export function OvertakenDialog({ email, stored, draft, onKeep, onClose }: OvertakenDialogProps) {
   return (
     <Dialog title="Someone else saved this email" isWide onClose={onClose}>
       <p>Red: only in their version. Green: only in yours. Nothing was overwritten.</p>
@@ -82,6 +83,7 @@ export function OvertakenDialog({ email, stored, draft, onClose }: OvertakenDial
           className="primary"
           onClick={() => {
             acceptStored(stored, email);
+            onKeep();
             onClose();
           }}
         >

@@ -17,6 +17,7 @@ import {
   type EmailTexts,
   edit,
   isOvertaken,
+  isSent,
   type StoredEmails,
   save,
   switchEmail,
@@ -72,10 +73,19 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
         return null;
       }
       const { warnings } = result;
-      if (warnings.length === 0) return { kind: 'good', text: 'Saved. The next email uses it.' };
+      if (warnings.length === 0) {
+        const use = isSent(stored, email) ? 'The next email uses it.' : 'It is sent once the email is switched on.';
+        return { kind: 'good', text: `Saved. ${use}` };
+      }
       const count = warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`;
       return { kind: 'warning', text: `Saved with ${count}. ${warnings.join(' ')}` };
     });
+  };
+  const askToSave = (what: string): void =>
+    setOutcome({ kind: 'warning', text: `${what} is in the editor. Save it to send it.` });
+  const restore = (what: string, earlier: EmailTexts): void => {
+    change(earlier);
+    if (!areSame(earlier, textsOf(stored, email))) askToSave(what);
   };
   const isReady = draft !== null && !isFaulty;
   const mayWrite = useMayWrite();
@@ -92,7 +102,7 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
         <button
           type="button"
           disabled={areSame(texts, email.defaults)}
-          onClick={() => change(email.defaults)}
+          onClick={() => restore('The default', email.defaults)}
           title="Load the built-in texts into the editor"
         >
           Restore default
@@ -133,15 +143,18 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
         <HistoryDialog
           email={email}
           texts={texts}
-          onRestore={(version, earlier) => {
-            change(earlier);
-            setOutcome({ kind: 'warning', text: `Version ${version} is in the editor. Save it to send it.` });
-          }}
+          onRestore={(version, earlier) => restore(`Version ${version}`, earlier)}
           onClose={() => setDialog(null)}
         />
       )}
       {dialog === 'overtaken' && draft !== null && (
-        <OvertakenDialog email={email} stored={stored} draft={draft} onClose={() => setDialog(null)} />
+        <OvertakenDialog
+          email={email}
+          stored={stored}
+          draft={draft}
+          onKeep={() => askToSave('Your version')}
+          onClose={() => setDialog(null)}
+        />
       )}
     </article>
   );
@@ -183,7 +196,7 @@ function EmailHead({ email, stored, perform, children }: EmailHeadProps) {
       <div className="row">
         {enabledField !== null && (
           <SendSwitch
-            isOn={stored.config[enabledField] === true}
+            isOn={isSent(stored, email)}
             onSwitch={(isOn) =>
               perform(async () => {
                 await switchEmail(enabledField, isOn);

@@ -4,7 +4,7 @@
 import { Link } from '../../components/link.tsx';
 import { useStore } from '../../shared/store.ts';
 import { type EmailGroup, emailTitles, groupTitles } from './email-names.ts';
-import { areSame, type DescribedEmail, drafts, type StoredEmails, textsOf } from './emails-state.ts';
+import { areSame, type DescribedEmail, drafts, isSent, type StoredEmails, textsOf } from './emails-state.ts';
 
 const groups = Object.keys(groupTitles) as EmailGroup[];
 
@@ -39,9 +39,7 @@ function Badges({ stored, email }: { readonly stored: StoredEmails; readonly ema
   return (
     <span className="badges">
       {isDraft ? <span className="badge changed">Unsaved</span> : isOwn && <span className="badge">Edited</span>}
-      {email.enabledField !== null && stored.config[email.enabledField] === true && (
-        <span className="badge on">On</span>
-      )}
+      {email.enabledField !== null && isSent(stored, email) && <span className="badge on">On</span>}
     </span>
   );
 }

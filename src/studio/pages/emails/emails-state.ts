@@ -93,6 +93,11 @@ export function textsOf({ config }: StoredEmails, { subjectField, contentField }
   return { subject: String(config[subjectField]), content: String(config[contentField]) };
 }
 
+/** Whether the email is sent at all: notifications have a switch. */
+export function isSent({ config }: StoredEmails, { enabledField }: DescribedEmail): boolean {
+  return enabledField === null || config[enabledField] === true;
+}
+
 /** Whether two pairs of texts are the same. */
 export function areSame(a: EmailTexts, b: EmailTexts): boolean {
   return a.subject === b.subject && a.content === b.content;
