@@ -19,7 +19,7 @@ export default defineConfig({
     setupFiles: ['test/support/each-file.ts'],
     pool: 'forks',
     // More than there are processors: much of the time a test waits, for a process, a server or a time limit.
-    maxWorkers: 4,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     // A snapshot that is missing is a failure on every machine, not only where `CI` is set; `--update` writes it.
     update: 'none',
