@@ -56,7 +56,12 @@ export async function executeOperation(options: ExecuteOptions, execution: Execu
       const cause = error instanceof FailedRun ? error.cause : error;
       const newer: number | null = await repeatSince(options, execution, { attempt, cause, arrival });
       if (newer === null) return failedOutcome(error);
-      if (attempts === maxAttempts) throw new PublicError('UNAVAILABLE', changesTooFast, { cause });
+      if (attempts === maxAttempts) {
+        // What changes may be roles of the server that mean nothing here: on the same model the refusal is the answer.
+        const latest = await roleOf(options, execution, newer);
+        if (error instanceof FailedRun && latest.shared === role.shared) return failedOutcome(error);
+        throw new PublicError('UNAVAILABLE', changesTooFast, { cause });
+      }
       since = newer;
     }
   }

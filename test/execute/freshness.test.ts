@@ -188,6 +188,31 @@ describe('without the trigger', () => {
     expect(await execution.data('anon', '{ thingByPk(id: 1) { id } }')).toEqual({ thingByPk: { id: 1 } });
   });
 
+  test('a statement that the database refuses is answered so while other roles of the server come and go', async () => {
+    const database = await createDatabase(
+      schema,
+      `create view loud as select id, upper(label) as label from thing; grant select, insert on loud to anon;
+        comment on view loud is '@graphql({"primary_key_columns": ["id"]})'`,
+    );
+    const execution = await startExecution(database);
+    let done = false;
+    const passer = async (name: string) => {
+      while (!done) await database.query(`create role "${name}"`).then(() => database.query(`drop role "${name}"`));
+    };
+    const insert = async () => {
+      const bodies: Json[] = [];
+      for (const _ of range(1, 5)) {
+        const query = 'mutation { insertIntoLoudCollection(objects: {label: "A"}) { affectedCount } }';
+        bodies.push(await execution.run('anon', query));
+      }
+      done = true;
+      return bodies;
+    };
+    const [bodies] = await Promise.all([insert(), ...['one', 'two'].map((each) => passer(`${database.name}_${each}`))]);
+    const refused = [{ message: 'Unexpected error.', path: ['insertIntoLoudCollection'] }];
+    for (const { errors } of bodies) expect(errors).toMatchObject(refused);
+  });
+
   test('a role that was dropped is told so', async () => {
     const database = await createDatabase(schema);
     await database.query(
