@@ -5,9 +5,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { authRoutes } from '../../src/http/auth/auth-route.ts';
-import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { anonKey } from '../support/http.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 const accessToken = 'sbp_0123456789012345678901234567890123456789';
 

@@ -2,9 +2,9 @@
  * Addresses that somebody claims at a provider without a proof: they must not keep the owner from having an account.
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { type TestAuth, testAuth } from '../support/auth-service.ts';
 import { googleValues, type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 let provider: LyingProvider;

@@ -2,7 +2,8 @@
  * Somebody writes into a header that each of their requests comes from another client, to get around the limits of their address.
  */
 import { expect, test } from 'vitest';
-import { createAuthDatabase, testAuth } from '../support/auth-service.ts';
+import { testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase } from '../support/postgres.ts';
 
 /** How many of 35 requests were counted out, where each names another client. */
 async function refusedOf(trustedProxies: readonly string[]): Promise<number> {

@@ -3,7 +3,7 @@
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
-import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer } from '../support/smtp-server.ts';
 
 let database: TestDatabase;
@@ -12,7 +12,7 @@ let managed: ManagedGateway;
 const login = { user: 'shop', password: 'only the operator knows it' };
 
 beforeAll(async () => {
-  database = await copyAuthDatabase();
+  database = await createAuthDatabase();
 });
 
 beforeEach(async () => {

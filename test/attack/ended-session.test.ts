@@ -4,10 +4,10 @@
  */
 import { beforeAll, expect, test, vi } from 'vitest';
 import { openSystemPool } from '../support/auth.ts';
-import { type AuthReply, createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { type AuthReply, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
 import { googleValues, startLyingProvider } from '../support/lying-provider.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -4,9 +4,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
+import { signedUp, testAuth } from '../support/auth-service.ts';
 import { testGateway } from '../support/gateway.ts';
-import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { namingProcess, startRecordingProxy } from '../support/recording-proxy.ts';
 
 const body = `begin

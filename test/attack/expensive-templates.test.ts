@@ -4,13 +4,13 @@
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
-import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 let managed: ManagedGateway;
 
 beforeAll(async () => {
-  database = await copyAuthDatabase();
+  database = await createAuthDatabase();
 });
 
 beforeEach(async () => {

@@ -10,9 +10,9 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import type { JsonWebKeyMember } from '../../src/config/json-web-keys.ts';
 import { makeApiKeys, makeSigningKey } from '../../src/config/keys.ts';
-import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { anonKey, secret, serviceKey, token } from '../support/http.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -3,8 +3,8 @@
  */
 import { createHash } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { createAuthDatabase, open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

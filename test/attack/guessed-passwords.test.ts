@@ -2,7 +2,8 @@
  * Somebody with many addresses guesses the password of somebody else.
  */
 import { expect, test } from 'vitest';
-import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
+import { signedUp, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase } from '../support/postgres.ts';
 
 test('guesses at one password end, from however many networks they come, for known and unknown addresses', async () => {
   const database = await createAuthDatabase();

@@ -2,8 +2,8 @@
  * Somebody asks the endpoints that need no session which addresses have an account.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -3,11 +3,11 @@
  * store a megabyte there makes all of them a megabyte.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
+import { signedUp, testAuth } from '../support/auth-service.ts';
 import { hookSecret, startHookServer } from '../support/hook-server.ts';
 import { anonKey } from '../support/http.ts';
 import { googleValues, startLyingProvider } from '../support/lying-provider.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

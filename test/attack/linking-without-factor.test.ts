@@ -2,10 +2,10 @@
  * Somebody who has the password but not the second factor, and wants a way in that outlives the next password.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
+import { signedUp, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
 import { googleValues, startLyingProvider } from '../support/lying-provider.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -13,7 +13,7 @@ import {
   usePool,
 } from '../management/management.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
-import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 const fixedToken = 'sbp_0123456789012345678901234567890123456789';
 const path = `/v1/projects/${ref}/access-tokens`;
@@ -23,7 +23,7 @@ let database: TestDatabase;
 let managed: ManagedGateway;
 
 beforeAll(async () => {
-  database = await copyAuthDatabase();
+  database = await createAuthDatabase();
 });
 
 beforeEach(async () => {

@@ -5,14 +5,14 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { addToken, type ManagedGateway, managedGateway } from '../management/management.ts';
 import { anonKey, secret, serviceKey } from '../support/http.ts';
-import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 let operator: string;
 let managed: ManagedGateway;
 
 beforeAll(async () => {
-  database = await copyAuthDatabase(
+  database = await createAuthDatabase(
     `create table secret (id int primary key, body text);
      alter table secret enable row level security;
      create function told() returns text stable language sql return

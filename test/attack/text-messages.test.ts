@@ -2,9 +2,9 @@
  * Text messages to a number that is not the sender's: they annoy its owner, cost the operator, and use up what all may send.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -3,17 +3,9 @@
  */
 import { hash } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import {
-  createAuthDatabase,
-  fragmentOf,
-  open,
-  queryOf,
-  signedUp,
-  type TestAuth,
-  testAuth,
-} from '../support/auth-service.ts';
+import { fragmentOf, open, queryOf, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { anonKey } from '../support/http.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -7,7 +7,8 @@ import { assertSendAllowed, createRateLimiter } from '../../src/auth/store/rate-
 import { loadSession } from '../../src/auth/store/sessions.ts';
 import { defaultAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { type TestAuth, testAuth } from '../support/auth.ts';
-import { createAuthDatabase, signedUp, testAuth as startGateway } from '../support/auth-service.ts';
+import { signedUp, testAuth as startGateway } from '../support/auth-service.ts';
+import { createAuthDatabase } from '../support/postgres.ts';
 
 const hour = 3600;
 const patience = { timeout: 10_000 };

@@ -3,8 +3,8 @@
  * works afterwards. What the queue does: email-queue.test.ts.
  */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { createAuthDatabase, fragmentOf, open, signedUp, testAuth } from '../support/auth-service.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { fragmentOf, open, signedUp, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
 
 let database: TestDatabase;

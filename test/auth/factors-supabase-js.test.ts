@@ -5,11 +5,11 @@
 import jsqr from 'jsqr';
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
-import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { type TestAuth, testAuth } from '../support/auth-service.ts';
 import { openBrowser } from '../support/browser.ts';
 import { appOf } from '../support/factors.ts';
 import { serviceKey } from '../support/http.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer } from '../support/smtp-server.ts';
 import { type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
 

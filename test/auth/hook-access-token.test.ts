@@ -6,19 +6,11 @@ import { readFileSync } from 'node:fs';
 import { decodeJwt } from 'jose';
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
-import {
-  createAuthDatabase,
-  fragmentOf,
-  open,
-  queryOf,
-  signedUp,
-  type TestAuth,
-  testAuth,
-} from '../support/auth-service.ts';
+import { fragmentOf, open, queryOf, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
 import { type HookServer, hookSecret, startHookServer } from '../support/hook-server.ts';
 import { startOidcProvider } from '../support/oidc-provider.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import {
   callbackUrl,
   keycloakValues,

@@ -3,10 +3,10 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
-import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type HookServer, hookSecret, startHookServer } from '../support/hook-server.ts';
 import { startOidcProvider } from '../support/oidc-provider.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { callbackUrl, fragmentOf, keycloakValues, signInAs, userOf } from '../support/provider-sign-in.ts';
 import { supabaseClient } from '../support/supabase-js.ts';
 

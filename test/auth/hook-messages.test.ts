@@ -5,10 +5,10 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { createLogger } from '../../src/shared/logger.ts';
-import { createAuthDatabase, open, testAuth } from '../support/auth-service.ts';
+import { open, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
 import { type HookServer, hookSecret, startHookServer } from '../support/hook-server.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { supabaseClient } from '../support/supabase-js.ts';
 
 /** A queue of the application's own, which some other program empties. */

@@ -2,9 +2,9 @@
  * The rules that hold for all auth routes: keys, bearers, bodies, methods, errors in two formats, limits, CORS.
  */
 import { beforeAll, expect, test, vi } from 'vitest';
-import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
+import { signedUp, testAuth } from '../support/auth-service.ts';
 import { anonKey, secret, serviceKey, token as sign } from '../support/http.ts';
-import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

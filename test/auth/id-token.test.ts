@@ -5,9 +5,9 @@ import { createHash } from 'node:crypto';
 import type { JWTPayload } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
-import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 let provider: LyingProvider;

@@ -4,17 +4,9 @@
  */
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
-import {
-  createAuthDatabase,
-  fragmentOf,
-  open,
-  queryOf,
-  signedUp,
-  type TestAuth,
-  testAuth,
-} from '../support/auth-service.ts';
+import { fragmentOf, open, queryOf, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { callbackUrl, goThrough, keycloakValues, signInAs, userOf } from '../support/provider-sign-in.ts';
 import { startSmtpServer } from '../support/smtp-server.ts';
 import { type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';

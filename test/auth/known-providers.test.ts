@@ -3,10 +3,10 @@
  * others.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type GitHubServer, startGitHubServer } from '../support/github-server.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { fragmentOf, goThrough, queryOf, userOf } from '../support/provider-sign-in.ts';
 
 let database: TestDatabase;

@@ -8,8 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createPwnedCheck } from '../../src/auth/secrets/leaked-passwords.ts';
 import type { Observation } from '../../src/shared/observation.ts';
-import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { supabaseClient } from '../support/supabase-js.ts';
 
 const digestOf = (password: string) => createHash('sha1').update(password).digest('hex').toUpperCase();

@@ -3,8 +3,8 @@
  */
 import { beforeAll, expect, test, vi } from 'vitest';
 import { createPasswordHasher } from '../../src/auth/secrets/passwords.ts';
-import { createAuthDatabase, open, signedUp, testAuth } from '../support/auth-service.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { open, signedUp, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer } from '../support/smtp-server.ts';
 
 let database: TestDatabase;

@@ -7,10 +7,10 @@ import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import type { Config } from '../../src/config/config.ts';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { addToken, ref } from '../management/management.ts';
-import { createAuthDatabase, open, send, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { open, send, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { appOf } from '../support/factors.ts';
 import { serviceKey } from '../support/http.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type ReceivedMessage, startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
 import { type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
 

@@ -3,19 +3,12 @@
  */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, expect, test } from 'vitest';
-import {
-  type AuthReply,
-  type AuthRequestOptions,
-  createAuthDatabase,
-  signedUp,
-  type TestAuth,
-  testAuth,
-} from '../support/auth-service.ts';
+import { type AuthReply, type AuthRequestOptions, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { appOf, factorsOf } from '../support/factors.ts';
 import { serviceKey } from '../support/http.ts';
 import { startLyingProvider } from '../support/lying-provider.ts';
 import { type Conformance, createConformance } from '../support/openapi.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

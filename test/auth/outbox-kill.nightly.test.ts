@@ -3,8 +3,9 @@
  * in force, and only there.
  */
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createAuthDatabase, send, testAuth } from '../support/auth-service.ts';
+import { send, testAuth } from '../support/auth-service.ts';
 import { createSteps, startPostgresProxy } from '../support/holding-proxy.ts';
+import { createAuthDatabase } from '../support/postgres.ts';
 import { startSmtpServer } from '../support/smtp-server.ts';
 import { setPassword, signIn, startOutboxProcess, waitingEmails } from './outbox-process.ts';
 

@@ -3,8 +3,8 @@
  * that sends it is killed in the middle, and of two processes one sends it.
  */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { createAuthDatabase, testAuth } from '../support/auth-service.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
 import { setPassword, signIn, startOutboxProcess, waitingEmails } from './outbox-process.ts';
 

@@ -3,8 +3,8 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import { hashCode } from '../../src/auth/secrets/one-time-code.ts';
-import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { signedUp, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

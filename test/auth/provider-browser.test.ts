@@ -7,13 +7,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { type TestAuth, testAuth } from '../support/auth-service.ts';
 import { openBrowser } from '../support/browser.ts';
 import { type Forwarder, startForwarder } from '../support/forwarder.ts';
 import { anonKey } from '../support/http.ts';
 import { startLyingProvider } from '../support/lying-provider.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { keycloakValues } from '../support/provider-sign-in.ts';
 import { clientScript, supabaseClient } from '../support/supabase-js.ts';
 

@@ -3,10 +3,10 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
-import { type AuthReply, createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { type AuthReply, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { browse } from '../support/browse.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { callbackUrl, fragmentOf, goThrough, keycloakValues, queryOf, signInAs } from '../support/provider-sign-in.ts';
 
 let database: TestDatabase;

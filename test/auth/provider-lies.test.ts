@@ -8,9 +8,9 @@ import type { AddressInfo } from 'node:net';
 import type { JWTPayload } from 'jose';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
-import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { fragmentOf, keycloakValues, queryOf, userOf } from '../support/provider-sign-in.ts';
 
 let database: TestDatabase;

@@ -3,10 +3,10 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
-import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { callbackUrl, fragmentOf, goThrough, keycloakValues, queryOf, userOf } from '../support/provider-sign-in.ts';
 
 let database: TestDatabase;

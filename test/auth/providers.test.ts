@@ -4,9 +4,9 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
-import { createAuthDatabase, open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import {
   callbackUrl,
   fragmentOf,

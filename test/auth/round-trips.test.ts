@@ -2,8 +2,8 @@
  * The requests that users send most take few round trips to the database, counted by a proxy between the two.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAuthDatabase, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts';
 
 let database: TestDatabase;

@@ -4,8 +4,8 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
-import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { type TestAuth, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
 
 let database: TestDatabase;

@@ -2,8 +2,8 @@
  * Sign-up by email: what is stored, what is sent, what the answer tells and what it does not.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { createAuthDatabase, fragmentOf, open, signedUp, testAuth } from '../support/auth-service.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { fragmentOf, open, signedUp, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -6,10 +6,10 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createAuthDatabase, open, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { open, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { openBrowser } from '../support/browser.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { clientScript, supabaseClient } from '../support/supabase-js.ts';
 
 let database: TestDatabase;

@@ -2,8 +2,8 @@
  * What the templates of an operator make of a request: who the user is, what they said of themselves, where the link leads.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { createAuthDatabase, signedUp, testAuth } from '../support/auth-service.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { signedUp, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

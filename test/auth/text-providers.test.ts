@@ -10,10 +10,10 @@ import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-con
 import { webhookLimits } from '../../src/hooks/post-webhook.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import type { Observation } from '../../src/shared/observation.ts';
-import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { type TestAuth, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
 import { type HookReply, type HookRequest, hookSecret, startHookServer } from '../support/hook-server.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { supabaseClient } from '../support/supabase-js.ts';
 
 let database: TestDatabase;

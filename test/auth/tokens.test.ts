@@ -3,10 +3,10 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import { createPasswordHasher } from '../../src/auth/secrets/passwords.ts';
-import { createAuthDatabase, installAuthTables, send, signedUp, testAuth } from '../support/auth-service.ts';
+import { installAuthTables, send, signedUp, testAuth } from '../support/auth-service.ts';
 import { testGateway } from '../support/gateway.ts';
 import { serviceKey } from '../support/http.ts';
-import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -5,9 +5,9 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCommand } from '../commands/run-command.ts';
-import { type AuthReply, type AuthRequestOptions, createAuthDatabase, send } from '../support/auth-service.ts';
+import { type AuthReply, type AuthRequestOptions, send } from '../support/auth-service.ts';
 import { secret, serviceKey } from '../support/http.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
 
 const password = 'a good password';

@@ -2,7 +2,8 @@
  * An email that is not sent because one was sent a moment ago: the answer is as if it was, and only the log of a local project says so.
  */
 import { expect, test } from 'vitest';
-import { createAuthDatabase, testAuth } from '../support/auth-service.ts';
+import { testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase } from '../support/postgres.ts';
 
 const database = await createAuthDatabase();
 

@@ -4,16 +4,8 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { beforeAll, expect, test, vi } from 'vitest';
-import {
-  createAuthDatabase,
-  fragmentOf,
-  open,
-  queryOf,
-  signedUp,
-  type TestAuth,
-  testAuth,
-} from '../support/auth-service.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { fragmentOf, open, queryOf, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

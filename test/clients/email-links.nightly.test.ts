@@ -4,11 +4,10 @@
  */
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { createAuthDatabase } from '../support/auth-service.ts';
 import { openBrowser } from '../support/browser.ts';
 import { type EmailLinks, expectStatus, newPage, startEmailLinks } from '../support/email-links.ts';
 import { installExample } from '../support/install-example.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });

@@ -7,14 +7,14 @@ import { authFieldNames } from '../../src/config/auth/auth-fields.ts';
 import { authFlagName, authReference } from '../../src/config/auth/auth-reference.ts';
 import { makeApiKeys } from '../../src/config/keys.ts';
 import { flagName, optionNames } from '../../src/config/options.ts';
-import { copyAuthDatabase } from '../support/postgres.ts';
+import { createAuthDatabase } from '../support/postgres.ts';
 import { runCommand, startCommand } from './run-command.ts';
 
 const secret = 'a-secret-of-at-least-thirty-two-characters';
 const { anonKey } = await makeApiKeys(secret, 'anon', 'service_role');
 
 test('a flag wins over the environment, and a switch may stand alone or be turned off', async () => {
-  const database = await copyAuthDatabase();
+  const database = await createAuthDatabase();
   const env = {
     DATABASE_URL: database.urlAs('authenticator', 'test'),
     PGREFLECT_ADMIN_DATABASE_URL: database.url,

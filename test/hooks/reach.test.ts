@@ -10,7 +10,7 @@ import type { Config } from '../../src/config/config.ts';
 import { createReach } from '../../src/hooks/reach.ts';
 import { addToken, type ManagedGateway, managedGateway } from '../management/management.ts';
 import { anonKey } from '../support/http.ts';
-import { copyAuthDatabase } from '../support/postgres.ts';
+import { createAuthDatabase } from '../support/postgres.ts';
 
 const secrets = `v1,whsec_${'a'.repeat(44)}`;
 
@@ -32,7 +32,7 @@ function hookAt(address: string) {
   };
 }
 
-const database = await copyAuthDatabase();
+const database = await createAuthDatabase();
 const token = await addToken(database);
 
 async function started(given: Partial<Config> = {}): Promise<ManagedGateway> {
@@ -43,7 +43,7 @@ async function started(given: Partial<Config> = {}): Promise<ManagedGateway> {
 
 /** With a database of its own, which those beside it leave alone. */
 async function startedApart(): Promise<ManagedGateway> {
-  const own = await copyAuthDatabase();
+  const own = await createAuthDatabase();
   return managedGateway(own, await addToken(own));
 }
 

@@ -3,9 +3,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
-import { createAuthDatabase } from '../support/auth-service.ts';
 import { anonKey, operation, testConfig } from '../support/http.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 const accessToken = `sbp_${'1'.repeat(40)}`;
 

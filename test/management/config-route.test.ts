@@ -7,14 +7,14 @@ import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { inertFields } from '../../src/management/config-fields.ts';
 import { templateFieldNames } from '../../src/management/templates/check-template.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
-import { copyAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, managedGateway, ref } from './management.ts';
 
 let database: TestDatabase;
 let token: string;
 
 beforeAll(async () => {
-  database = await copyAuthDatabase();
+  database = await createAuthDatabase();
 });
 
 beforeEach(async () => {

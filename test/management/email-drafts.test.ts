@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { emailKindNames } from '../../src/email/email-kind.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
-import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer, trustTestAuthority } from '../support/smtp-server.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from './management.ts';
 
@@ -20,7 +20,7 @@ const get = (path: string) => managed.call({ path: `${base}${path}` });
 
 beforeAll(async () => {
   trustTestAuthority();
-  database = await copyAuthDatabase();
+  database = await createAuthDatabase();
 });
 
 beforeEach(async () => {

@@ -11,13 +11,13 @@ import type { Observation } from '../../src/shared/observation.ts';
 import { send } from '../support/auth-service.ts';
 import { hookSecret, startHookServer } from '../support/hook-server.ts';
 import { testConfig } from '../support/http.ts';
-import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, managedGateway, openPool, ref, testPool } from './management.ts';
 
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await copyAuthDatabase();
+  database = await createAuthDatabase();
 });
 
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { configFields } from '../../src/management/config-fields.ts';
 import { managementErrors } from '../../src/management/management-error.ts';
-import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, type ManagedGateway, managedGateway } from './management.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
@@ -12,7 +12,7 @@ let gateway: ManagedGateway;
 let document: Json;
 
 beforeAll(async () => {
-  database = await copyAuthDatabase();
+  database = await createAuthDatabase();
 });
 
 async function load(): Promise<void> {

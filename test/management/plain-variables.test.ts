@@ -5,14 +5,14 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { emailKindNames } from '../../src/email/email-kind.ts';
 import { checkTemplate } from '../../src/management/templates/check-template.ts';
-import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, managedGateway, ref } from './management.ts';
 
 let database: TestDatabase;
 let token: string;
 
 beforeAll(async () => {
-  database = await copyAuthDatabase();
+  database = await createAuthDatabase();
   token = await addToken(database);
 });
 

@@ -2,7 +2,7 @@
  * The schema of a role for operators: what requests of the role see, and why the rest is missing.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, type ManagedGateway, type ManagementReply, managedGateway, ref } from './management.ts';
 
 let database: TestDatabase;
@@ -14,7 +14,7 @@ const get = (role: string, token: string = accessToken): Promise<ManagementReply
   managed.call({ path: `/v1/projects/${ref}/schema?role=${encodeURIComponent(role)}`, token: `Bearer ${token}` });
 
 beforeAll(async () => {
-  database = await copyAuthDatabase();
+  database = await createAuthDatabase();
   await database.query(`
     comment on schema public is '@graphql({"inflect_names": true})';
     create table author (id bigint primary key, full_name text not null, secret text);

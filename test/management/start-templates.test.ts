@@ -11,8 +11,8 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import type { TemplateSource, TemplateSources } from '../../src/config/auth/auth-template-source.ts';
 import { fetchTemplate, showAddress } from '../../src/management/templates/fetch-template.ts';
-import { createAuthDatabase, type TestAuth, testAuth } from '../support/auth-service.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { type TestAuth, testAuth } from '../support/auth-service.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -6,14 +6,14 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { publishAddress } from '../../src/commands/start/local-project.ts';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { runCommand, temporaryDirectory } from '../commands/run-command.ts';
-import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from './management.ts';
 
 let database: TestDatabase;
 let token: string;
 
 beforeAll(async () => {
-  database = await copyAuthDatabase();
+  database = await createAuthDatabase();
 });
 
 beforeEach(async () => {

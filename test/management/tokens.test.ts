@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../commands/run-command.ts';
-import { copyAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { managedGateway, ref } from './management.ts';
 
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await copyAuthDatabase();
+  database = await createAuthDatabase();
 });
 
 const tokens = (...args: readonly string[]) => runCommand(['tokens', ...args], { env: { DATABASE_URL: database.url } });

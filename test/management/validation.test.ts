@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { isAuthFieldName } from '../../src/config/auth/auth-fields.ts';
 import { configFields } from '../../src/management/config-fields.ts';
-import { copyAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from './management.ts';
 
 let database: TestDatabase;
 let token: string;
 
 beforeAll(async () => {
-  database = await copyAuthDatabase();
+  database = await createAuthDatabase();
   token = await addToken(database);
 });
 

@@ -6,12 +6,12 @@ import type { Config } from '../../src/config/config.ts';
 import { addToken, managedGateway, usePool } from '../management/management.ts';
 import { openBrowser } from '../support/browser.ts';
 import { anonKey, secret, serviceKey } from '../support/http.ts';
-import { copyAuthDatabase } from '../support/postgres.ts';
+import { createAuthDatabase } from '../support/postgres.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
 
-const database = await copyAuthDatabase();
+const database = await createAuthDatabase();
 
 const start = async (scopes: Parameters<typeof addToken>[1], given: Partial<Config> = {}) => {
   const token = await addToken(database, scopes);

@@ -7,9 +7,9 @@ import type { Config } from '../../src/config/config.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
 import { testAuth } from '../support/auth-service.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
-import { copyAuthDatabase } from '../support/postgres.ts';
+import { createAuthDatabase } from '../support/postgres.ts';
 
-const database = await copyAuthDatabase();
+const database = await createAuthDatabase();
 const token = await addToken(database);
 const accessToken = 'sbp_0123456789012345678901234567890123456789';
 

@@ -8,11 +8,10 @@ import { afterAll, expect, onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { ref } from '../management/management.ts';
-import { createAuthDatabase } from '../support/auth-service.ts';
 import { openBrowser } from '../support/browser.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { anonKey, serviceKey, testConfig } from '../support/http.ts';
-import type { TestDatabase } from '../support/postgres.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

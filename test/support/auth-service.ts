@@ -15,8 +15,6 @@ import { takeGateway } from './left-gateway.ts';
 import { migrateDatabase } from './migrate-database.ts';
 import type { TestDatabase } from './postgres.ts';
 
-export { copyAuthDatabase as createAuthDatabase } from './postgres.ts';
-
 /** An answer. */
 export interface AuthReply {
   readonly status: number;

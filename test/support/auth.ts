@@ -14,7 +14,7 @@ import { type AuthConfig, defaultAuthConfig } from '../../src/config/auth/auth-c
 import type { Queryable } from '../../src/postgres/system/queryable.ts';
 import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
 import { migrateDatabase } from './migrate-database.ts';
-import { copyAuthDatabase, createDatabase, type TestDatabase } from './postgres.ts';
+import { createAuthDatabase, createDatabase, type TestDatabase } from './postgres.ts';
 import { atEnd } from './when-over.ts';
 
 /** A clock that moves when it is told to. */
@@ -59,7 +59,7 @@ export interface TestAuth {
 
 /** Makes the database, with the tables, on a pool of so many connections; with SQL they are made beside what it has made. */
 export async function testAuth(connections = 4, ...sql: readonly string[]): Promise<TestAuth> {
-  const database = sql.length === 0 ? await copyAuthDatabase() : await createDatabase(...sql);
+  const database = sql.length === 0 ? await createAuthDatabase() : await createDatabase(...sql);
   if (sql.length > 0) await migrateDatabase(database.url);
   const pool = openSystemPool(database.url, connections);
   const clock = heldClock();

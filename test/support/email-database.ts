@@ -3,7 +3,7 @@
  */
 
 import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
-import { copyAuthDatabase, type TestDatabase } from './postgres.ts';
+import { createAuthDatabase, type TestDatabase } from './postgres.ts';
 import { atEnd } from './when-over.ts';
 
 /** The database, and pools on it as different processes would have them; they end with the test file. */
@@ -11,7 +11,7 @@ export async function emailDatabase(): Promise<{
   readonly database: TestDatabase;
   readonly openPool: () => SystemPool;
 }> {
-  const database = await copyAuthDatabase();
+  const database = await createAuthDatabase();
   const openPool = (): SystemPool => {
     const pool = createSystemPool({
       connectionString: database.url,

@@ -36,7 +36,7 @@ export function createDatabase(...sql: readonly string[]): Promise<TestDatabase>
 }
 
 /** As `createDatabase`, with the tables of the auth service; the SQL runs after they are made. */
-export function copyAuthDatabase(...sql: readonly string[]): Promise<TestDatabase> {
+export function createAuthDatabase(...sql: readonly string[]): Promise<TestDatabase> {
   return copyDatabase(inject('authTemplate'), sql);
 }
 
