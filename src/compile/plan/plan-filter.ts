@@ -38,11 +38,10 @@ interface Level {
 function planLevel(at: Level, filter: Input): Condition | null {
   spend(at.planner.budget, 'inputs', at.level);
   if (filter.state() !== 'value') return null;
-  const conditions = filter.fields().flatMap(({ field, input }) => {
-    const condition = planEntry(at, field, input);
-    return condition === null ? [] : [condition];
-  });
-  return combine('and', conditions);
+  return combine(
+    'and',
+    filter.fields().map(({ field, input }) => planEntry(at, field, input)),
+  );
 }
 
 function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition | null {
@@ -60,14 +59,11 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
         input.fields().map((entry) => planNodeIdOperator(table, entry.input)),
       );
     case 'and':
-    case 'or': {
-      const items: Condition[] = [];
-      for (const item of input.items()) {
-        const condition = planLevel(below, item);
-        if (condition !== null) items.push(condition);
-      }
-      return combine(origin.kind, items);
-    }
+    case 'or':
+      return combine(
+        origin.kind,
+        [...input.items()].map((item) => planLevel(below, item)),
+      );
     case 'not': {
       const item = planLevel({ ...below, negated: true }, input);
       return item === null ? null : { kind: 'not', item };
@@ -140,10 +136,7 @@ function planCollection(at: Level, collection: Input, related: Relate): Conditio
     const failing = related({ kind: 'not_true', item: condition });
     return { kind: 'not', item: { kind: 'exists', related: failing } };
   });
-  return combine(
-    'and',
-    conditions.filter((condition) => condition !== null),
-  );
+  return combine('and', conditions);
 }
 
 function planAggregate(at: Level, aggregate: Input, related: Relate): Condition | null {

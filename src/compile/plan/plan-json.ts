@@ -24,12 +24,15 @@ export function planJson(at: ValuePlace, value: Expression, filter: Input): Cond
     if (origin.kind === 'json_parts') return input.state() === 'value' ? planParts(at, value, input) : null;
     return planOperator(at, value, field, input);
   });
-  return combineGiven(conditions);
+  return combine('and', conditions);
 }
 
 function planParts(at: ValuePlace, value: Expression, parts: Input): Condition | null {
   const below = { ...at, level: at.level + 1 };
-  return combineGiven([...parts.items()].map((part) => planPart(below, value, part)));
+  return combine(
+    'and',
+    [...parts.items()].map((part) => planPart(below, value, part)),
+  );
 }
 
 function planPart(at: ValuePlace, of: Expression, part: Input): Condition | null {
@@ -48,18 +51,14 @@ function planPart(at: ValuePlace, of: Expression, part: Input): Condition | null
     invariant(origin.kind === 'json_part', 'filters of parts hold a path and readings');
     return input.state() === 'value' ? planReading(at, read(origin.as), input) : null;
   });
-  return combineGiven(conditions);
+  return combine('and', conditions);
 }
 
 function planReading(at: ValuePlace, part: JsonPart, filter: Input): Condition | null {
   if (part.as === 'json') return planJson({ ...at, level: at.level + 1 }, part, filter);
-  const item = combineGiven(filter.fields().map(({ field, input }) => planOperator(at, part, field, input)));
-  return item === null || part.as === 'text' ? item : { kind: 'json_type', part, type: part.as, item };
-}
-
-function combineGiven(conditions: readonly (Condition | null)[]): Condition | null {
-  return combine(
+  const item = combine(
     'and',
-    conditions.filter((condition) => condition !== null),
+    filter.fields().map(({ field, input }) => planOperator(at, part, field, input)),
   );
+  return item === null || part.as === 'text' ? item : { kind: 'json_type', part, type: part.as, item };
 }

@@ -85,8 +85,9 @@ export function refuseLength(maxLength: number, place: string): PublicError {
   return new PublicError('BAD_USER_INPUT', message, { extensions: { input: place } });
 }
 
-/** The conditions as one; null where there is none. */
-export function combine(kind: 'and' | 'or', items: readonly Condition[]): Condition | null {
+/** The conditions that there are, as one; null without any. */
+export function combine(kind: 'and' | 'or', conditions: readonly (Condition | null)[]): Condition | null {
+  const items = conditions.filter((condition) => condition !== null);
   if (items.length === 0) return null;
   return items.length === 1 ? items[0]! : { kind, items };
 }

@@ -22,7 +22,7 @@ export function planSearchFilter(
   const search = planSearch(at.budget, filter, entries);
   spend(at.budget, 'inputs', at.level * entries.length);
   return combine('and', [
-    ...(search === null ? [] : [{ kind: 'search', expression, search } as const]),
+    search && { kind: 'search', expression, search },
     ...operators.map(({ field, input }) => planOperator(at, expression, field, input)),
   ]);
 }
