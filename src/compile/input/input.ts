@@ -30,6 +30,11 @@ import { printPath, textProblem } from './storable-text.ts';
 /** A value that makes the whole request invalid, not just the field it stands in. */
 export class RequestRefusal extends PublicError {}
 
+/** The refusal of a value, beside which it says where the value stands. */
+export function refuseInput(message: string, input: Input): PublicError {
+  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: input.place() } });
+}
+
 /** Whether a value was given: nothing at all, an explicit null, or a value. */
 type InputState = 'absent' | 'null' | 'value';
 

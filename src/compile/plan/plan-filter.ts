@@ -7,8 +7,7 @@ import type { GraphQLInputField } from 'graphql';
 import { isJson, isSearchable } from '../../model/columns.ts';
 import type { Relationship, Table } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
-import { PublicError } from '../../shared/errors.ts';
-import type { Input } from '../input/input.ts';
+import { type Input, refuseInput } from '../input/input.ts';
 import { spend } from '../input/plan-budget.ts';
 import type { Condition, Expression, RelatedRows } from './plan.ts';
 import { planJson } from './plan-json.ts';
@@ -102,7 +101,7 @@ function planNodeIdOperator(table: Table, input: Input): Condition {
 function planRelationship(at: Level, relationship: Relationship, target: Table, input: Input): Condition | null {
   const { planner, place, table, relations } = at;
   spend(planner.budget, 'relationFilters');
-  if (relations >= mostNested) throw refuseNesting(input);
+  if (relations >= mostNested) throw refuseInput(tooNested, input);
   const below = {
     ...at,
     place: descend(planner, place, { kind: 'constant', value: 1 }),
@@ -153,8 +152,4 @@ function planAggregate(at: Level, aggregate: Input, related: Relate): Condition 
 
 /** Filters through relationships that stand in each other. */
 const mostNested = 4;
-
-function refuseNesting(input: Input): PublicError {
-  const message = `Filters through relationships nest at most ${mostNested} deep.`;
-  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: input.place() } });
-}
+const tooNested = `Filters through relationships nest at most ${mostNested} deep.`;

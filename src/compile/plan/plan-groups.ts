@@ -6,8 +6,7 @@
 import type { GraphQLInputField } from 'graphql';
 import { type Column, comparedAs, type Table } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
-import { PublicError } from '../../shared/errors.ts';
-import type { Input } from '../input/input.ts';
+import { type Input, refuseInput } from '../input/input.ts';
 import { spend } from '../input/plan-budget.ts';
 import type { GroupKey, GroupsPlan, GroupTerm, LimitPlan } from './plan.ts';
 import { planFilter } from './plan-filter.ts';
@@ -30,7 +29,7 @@ export function planGroups(planner: Planner, table: Table, inputs: Inputs, place
   ).map(([kind, name]) => {
     const input = inputOf(inputs, kind);
     if (input.state() !== 'value') return null;
-    if (input.isNegative()) throw refuse(`\`${name}\` must be an unsigned integer`, input);
+    if (input.isNegative()) throw refuseInput(`\`${name}\` must be an unsigned integer`, input);
     return input;
   }) as [Input | null, Input | null];
   const limit: LimitPlan = first ? planLimit(first, table.maxRows) : { kind: 'constant', value: table.maxRows };
@@ -60,12 +59,12 @@ function planKeys(by: Input, table: Table): readonly GroupKey[] {
     for (const item of by.items()) {
       const key = planKey(item, table);
       if (keys.some(({ column }) => column === key.column)) {
-        throw refuse(`"by" names "${key.column.fieldName}" twice. Rows are grouped by a column once.`, item);
+        throw refuseInput(`"by" names "${key.column.fieldName}" twice. Rows are grouped by a column once.`, item);
       }
       keys.push(key);
     }
   }
-  if (keys.length === 0) throw refuse('"by" is empty. Name at least one column.', by);
+  if (keys.length === 0) throw refuseInput('"by" is empty. Name at least one column.', by);
   return keys;
 }
 
@@ -79,12 +78,12 @@ function planKey(item: Input, table: Table): GroupKey {
   const { namespace, name } = comparedAs(column.cast);
   const type = namespace === 'pg_catalog' ? name : '';
   if (timeZone && (!truncate || type !== 'timestamptz')) {
-    throw refuse('"timeZone" is for columns of timestamp with time zone that are truncated.', timeZone);
+    throw refuseInput('"timeZone" is for columns of timestamp with time zone that are truncated.', timeZone);
   }
   if (!truncate) return { column, truncate: null };
   const unit = truncate.choice();
   if (!unitsOf(type).includes(unit)) {
-    throw refuse(`"${column.fieldName}" cannot be truncated to ${unit.toUpperCase()}.`, truncate);
+    throw refuseInput(`"${column.fieldName}" cannot be truncated to ${unit.toUpperCase()}.`, truncate);
   }
   return { column, truncate: { unit, zone: timeZone ? planZone(timeZone) : null } };
 }
@@ -100,7 +99,7 @@ function unitsOf(type: string): readonly string[] {
 
 function planZone(input: Input) {
   if (input.ask({ kind: 'time_zone' }) === 'ok') return input.slot();
-  throw refuse('"timeZone" is the name of a time zone, such as "Europe/Zurich".', input);
+  throw refuseInput('"timeZone" is the name of a time zone, such as "Europe/Zurich".', input);
 }
 
 function planGroupFilter(planner: Planner, place: Place, table: Table, inputs: Inputs): GroupsPlan['having'] {
@@ -147,7 +146,7 @@ function planTerms(
     }
     const index = keys.findIndex(({ column }) => of.kind === 'column' && column.number === of.column.number);
     if (index < 0)
-      throw refuse(`Groups cannot be ordered by "${entry.field.name}", which is not in "by".`, entry.input);
+      throw refuseInput(`Groups cannot be ordered by "${entry.field.name}", which is not in "by".`, entry.input);
     return [planTerm(planner, index, entry.input)];
   });
 }
@@ -155,8 +154,4 @@ function planTerms(
 function planTerm(planner: Planner, of: GroupTerm['of'], input: Input): GroupTerm {
   spend(planner.budget, 'inputs');
   return { of, ...directionOf(input) };
-}
-
-function refuse(message: string, input: Input): PublicError {
-  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: input.place() } });
 }

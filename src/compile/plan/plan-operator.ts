@@ -8,7 +8,7 @@ import type { Column } from '../../model/model.ts';
 import { type FilterOperator, inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
-import type { Input } from '../input/input.ts';
+import { type Input, refuseInput } from '../input/input.ts';
 import type { JsonPathKind } from '../input/json-path.ts';
 import type { PlanBudget } from '../input/plan-budget.ts';
 import type { Condition, Expression } from './plan.ts';
@@ -48,7 +48,7 @@ function planMatch(input: Input): 'findsPath' | 'meetsPath' {
   const kind = input.ask({ kind: 'json_path' }) as JsonPathKind;
   if (kind === 'path') return 'findsPath';
   if (kind === 'predicate') return 'meetsPath';
-  throw new PublicError('BAD_USER_INPUT', refusedPaths[kind], { extensions: { input: input.place() } });
+  throw refuseInput(refusedPaths[kind], input);
 }
 
 const refusedPaths = {

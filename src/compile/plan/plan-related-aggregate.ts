@@ -5,9 +5,8 @@
  */
 import type { GraphQLInputField } from 'graphql';
 import { inputFieldOrigin } from '../../schema/origin.ts';
-import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
-import type { Input } from '../input/input.ts';
+import { type Input, refuseInput } from '../input/input.ts';
 import { spend } from '../input/plan-budget.ts';
 import { type Condition, type Expression, type LimitPlan, mostCounted, type RelatedRows } from './plan.ts';
 import { combine, planNullTest, planOperator } from './plan-operator.ts';
@@ -127,7 +126,7 @@ function askBounds(operator: CountOperator | 'is', input: Input): Bound | 'more'
 
 function askBound(input: Input): Bound | 'more' {
   const bound = input.ask({ kind: 'count', most: mostCounted });
-  if (bound === 'large') throw refuseBound(input);
+  if (bound === 'large') throw refuseInput(tooLarge, input);
   return bound as Bound | 'more';
 }
 
@@ -138,7 +137,4 @@ function askList(input: Input): 'more' {
   return 'more';
 }
 
-function refuseBound(input: Input): PublicError {
-  const message = `A count of related rows is compared with numbers up to ${mostCounted}.`;
-  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: input.place() } });
-}
+const tooLarge = `A count of related rows is compared with numbers up to ${mostCounted}.`;

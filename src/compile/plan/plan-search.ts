@@ -5,8 +5,7 @@
  */
 import type { Column } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
-import { PublicError } from '../../shared/errors.ts';
-import type { Input } from '../input/input.ts';
+import { type Input, refuseInput } from '../input/input.ts';
 import { type PlanBudget, spend } from '../input/plan-budget.ts';
 import type { Condition, Expression, Rank, SearchPlan } from './plan.ts';
 import { combine, type OperatorPlace, planOperator } from './plan-operator.ts';
@@ -35,13 +34,14 @@ export function planSearch(budget: PlanBudget, filter: Input, entries: ReturnTyp
   });
   const [search, other] = searches;
   if (search === undefined) return null;
-  if (other !== undefined) throw refuse('A text search has one of "websearch", "plain", "phrase" and "query".', filter);
+  if (other !== undefined)
+    throw refuseInput('A text search has one of "websearch", "plain", "phrase" and "query".', filter);
   const slot = search.input.slot();
   if (search.by === 'query') budget.patterns.push({ slot, language: 'tsquery', place: search.input.place() });
   const config = entries.find(({ field }) => inputFieldOrigin(field).kind === 'search_config')?.input;
   if (config?.state() !== 'value') return { by: search.by, slot, config: null };
   if (config.ask({ kind: 'search_config' }) !== 'name') {
-    throw refuse('"config" takes the name of a text search configuration, without its schema.', config);
+    throw refuseInput('"config" takes the name of a text search configuration, without its schema.', config);
   }
   budget.patterns.push({ slot: config.slot(), language: 'regconfig', place: config.place() });
   return { by: search.by, slot, config: config.slot() };
@@ -55,7 +55,8 @@ export function planRank(
 ): { readonly rank: Rank; readonly direction: string } {
   const entries = order.fields();
   const search = planSearch(budget, order, entries);
-  if (search === null) throw refuse('An order by rank has one of "websearch", "plain", "phrase" and "query".', order);
+  if (search === null)
+    throw refuseInput('An order by rank has one of "websearch", "plain", "phrase" and "query".', order);
   const given = (kind: 'normalization' | 'cover_density' | 'rank_direction'): Input | null => {
     const input = entries.find(({ field }) => inputFieldOrigin(field).kind === kind)?.input;
     return input?.state() === 'value' ? input : null;
@@ -64,8 +65,4 @@ export function planRank(
   const coverDensity = given('cover_density')?.choice() === 'true';
   const direction = given('rank_direction')?.choice() ?? 'DescNullsLast';
   return { rank: { kind: 'rank', column, search, normalization, coverDensity }, direction };
-}
-
-function refuse(message: string, input: Input): PublicError {
-  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: input.place() } });
 }
