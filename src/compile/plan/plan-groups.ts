@@ -10,7 +10,7 @@ import { type Input, refuseInput } from '../input/input.ts';
 import { spend } from '../input/plan-budget.ts';
 import type { GroupKey, GroupsPlan, GroupTerm, LimitPlan } from './plan.ts';
 import { planFilter } from './plan-filter.ts';
-import { columnOf, directionOf } from './plan-order.ts';
+import { allRows, columnOf, directionOf } from './plan-order.ts';
 import { planLimit, planOffset } from './plan-page.ts';
 import { planHaving } from './plan-related-aggregate.ts';
 import { type Inputs, inputOf, type Place, type Planner } from './planner.ts';
@@ -21,21 +21,12 @@ export type UnselectedGroups = Omit<GroupsPlan, 'entries'>;
 /** Plans the arguments. @param place Below the connection. */
 export function planGroups(planner: Planner, table: Table, inputs: Inputs, place: Place): UnselectedGroups {
   const keys = planKeys(inputOf(inputs, 'group_by'), table);
-  const [first, offset] = (
-    [
-      ['first_groups', 'first'],
-      ['group_offset', 'offset'],
-    ] as const
-  ).map(([kind, name]) => {
-    const input = inputOf(inputs, kind);
-    if (input.state() !== 'value') return null;
-    if (input.isNegative()) throw refuseInput(`\`${name}\` must be an unsigned integer`, input);
-    return input;
-  }) as [Input | null, Input | null];
+  const first = planNumber('first', inputOf(inputs, 'first_groups'));
+  const offset = planNumber('offset', inputOf(inputs, 'group_offset'));
   const limit: LimitPlan = first ? planLimit(first, table.maxRows) : { kind: 'constant', value: table.maxRows };
   // All rows of each parent are read.
   const above = place.pages.slice(0, -1);
-  planner.costs.push([...above, { kind: 'constant', value: groupingCost }], [...above, limit]);
+  planner.costs.push([...above, allRows], [...above, limit]);
   return {
     keys,
     having: planGroupFilter(planner, place, table, inputs),
@@ -45,7 +36,11 @@ export function planGroups(planner: Planner, table: Table, inputs: Inputs, place
   };
 }
 
-const groupingCost = 1000;
+function planNumber(name: string, input: Input): Input | null {
+  if (input.state() !== 'value') return null;
+  if (input.isNegative()) throw refuseInput(`\`${name}\` must be an unsigned integer`, input);
+  return input;
+}
 
 /** Plans what is selected of `key`. */
 export function planKeyEntry(keys: readonly GroupKey[], column: Column) {

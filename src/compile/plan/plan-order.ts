@@ -40,7 +40,8 @@ export function spendOrder(planner: Planner, place: Place, order: readonly Order
   for (const { expression } of order) spendExpression(planner, place, expression);
 }
 
-const allRows: LimitPlan = { kind: 'constant', value: 1000 };
+/** What reading all rows counts in the cost of an operation: as much as a page of this size. */
+export const allRows: LimitPlan = { kind: 'constant', value: 1000 };
 
 function spendExpression(planner: Planner, place: Place, expression: OrderExpression): void {
   // All that is found is ranked before the first row is known.

@@ -190,14 +190,7 @@ function entryPieces(context: PageContext, entry: Exclude<ConnectionEntry, Typen
   switch (entry.kind) {
     case 'edges': {
       const row = objectPieces(entry.entries, (edge): RowPiece[] =>
-        edge.kind === 'cursor'
-          ? [
-              {
-                kind: 'cursor',
-                columns: cursorColumns(context, context.plan.order, context.page.sortKeys(context.plan.order)),
-              },
-            ]
-          : layOutRow(context, edge.object),
+        edge.kind === 'cursor' ? [cursorPiece(context)] : layOutRow(context, edge.object),
       );
       return ['[', { kind: 'rows', row: joinConstants<Exclude<RowPiece, string>>(row) }, ']'];
     }
@@ -211,16 +204,17 @@ function entryPieces(context: PageContext, entry: Exclude<ConnectionEntry, Typen
   }
 }
 
+function cursorPiece(context: PageContext) {
+  const { order } = context.plan;
+  return { kind: 'cursor', columns: cursorColumns(context, order, context.page.sortKeys(order)) } as const;
+}
+
 function factPiece(context: PageContext, fact: PageFact): AnswerPiece {
   const { backward, cursor, offset } = context.plan.page;
   switch (fact) {
     case 'start_cursor':
     case 'end_cursor':
-      return {
-        kind: 'cursor',
-        of: fact === 'start_cursor' ? 'start' : 'end',
-        columns: cursorColumns(context, context.plan.order, context.page.sortKeys(context.plan.order)),
-      };
+      return { ...cursorPiece(context), of: fact === 'start_cursor' ? 'start' : 'end' };
     default: {
       if ((fact === 'has_next_page') !== backward) return { kind: 'has_more' };
       if (cursor === null && offset === null) return 'false';

@@ -63,20 +63,11 @@ export function printScan(
  */
 export function printFirst(names: Names, plan: Scanned, rows: RowSet, read: (row: Row) => Sql): Sql {
   const order = scanOrder(plan);
-  const { exact } = plan.page;
-  if (isApart({ rows, order, exact, cursor: null })) {
+  const followed = { rows, order, exact: plan.page.exact, cursor: null };
+  if (isApart(followed)) {
     const page = new SubqueryRow(names.next('q'));
     const value = read(page);
-    const select = printSelect(names, {
-      rows,
-      order,
-      distinct: 0,
-      exact,
-      cursor: null,
-      page,
-      limit: integer(1),
-      offset: null,
-    });
+    const select = printApart(names, { ...followed, distinct: 0, page, limit: integer(1), offset: null });
     return sql`${value} from (${select}) as ${ident(page.alias)}`;
   }
   const { from, row, condition, sortKeys } = rows.scan(order);

@@ -93,14 +93,14 @@ function joinGroup({ names, joins }: Joining, { relationship, from, table }: Rel
   });
   return {
     aggregate(expression) {
-      columns.push(sql`${printAggregated(expression, target)} as ${ident(`a${columns.length + 1}`)}`);
+      columns.push(sql`${printRelatedAggregate(expression, target)} as ${ident(`a${columns.length + 1}`)}`);
       return ident(group, `a${columns.length}`);
     },
   };
 }
 
 // Least and greatest values alone are looked for in an index of their column, past all rows that are not related. The count prevents that.
-function printAggregated(expression: Expression, row: Row): Sql {
+function printRelatedAggregate(expression: Expression, row: Row): Sql {
   const value = printExpression(expression, row);
   const isExtreme = expression.kind === 'aggregate' && ['min', 'max'].includes(expression.function);
   return isExtreme
