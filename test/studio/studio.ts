@@ -116,11 +116,24 @@ interface Opening {
 
 async function openPage({ browser, url, path, entry, options, ticket }: Opening): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
-  onTestFinished(() => context.close());
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const foreign: string[] = [];
   const problems: string[] = [];
+  const unanswered: string[] = [];
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === 'fail') {
+      const shown = await page.locator('body').ariaSnapshot();
+      console.error(
+        [`"${task.name}" ended at ${page.url()}, where the page showed:`, shown, ...problems, ...unanswered].join('\n'),
+      );
+    }
+    await context.close();
+  });
+  page.on('requestfailed', (request) => unanswered.push(`${request.url()}: ${request.failure()?.errorText}`));
+  page.on('response', (response) => {
+    if (!response.ok()) unanswered.push(`${response.url()}: ${response.status()}`);
+  });
   page.on('request', (request) => {
     if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(url)) foreign.push(request.url());
   });
