@@ -87,7 +87,7 @@ function describeSchema(reflection: RoleReflection): DescribedSchema {
   });
   // Whoever asks for what is switched off is told how to switch it on.
   const missing = omissionsOf(catalog, reflection).flatMap(({ kind, ...rest }) =>
-    kind === 'switch' ? [] : [{ kind, ...rest }],
+    kind === 'switch' || kind === 'link' ? [] : [{ kind, ...rest }],
   );
   return { role, tables, relationships: describeRelationships(model), missing };
 }

@@ -39,6 +39,7 @@ import {
   type UnlinkedTable,
   yieldRootFields,
 } from './tables.ts';
+import { noteUnlinked } from './unlinked-tables.ts';
 
 /**
  * The model of a role. A role that does not exist, was not read, or may use none of the namespaces has an empty one.
@@ -117,6 +118,7 @@ function buildContent(context: ModelContext): Content {
     tables.set(table.oid, { ...kept, addedTypes: [] });
   }
   const linked = linkTables(context, { tables, relationships, routines });
+  noteUnlinked(context, { tables: linked, relationships, routines });
   return { ...addNames(context, { tables: linked, routines, claims }), enums, routines };
 }
 

@@ -9,7 +9,7 @@ import type { LinkColumn, Relationship, Routine, Table } from './model.ts';
 import { describeTable, type ModelContext, note, tablePath } from './model-context.ts';
 
 /** What links are made of. */
-interface Linked {
+export interface Linked {
   readonly tables: ReadonlyMap<string, Table>;
   /** All relationships of each table, by its oid. */
   readonly relationships: ReadonlyMap<string, readonly Relationship[]>;
@@ -43,9 +43,9 @@ export function linkTables(context: ModelContext, linked: Linked): ReadonlyMap<s
 
 function sidesOf(context: ModelContext, { relationships }: Linked, links: Table): Sides | null {
   const { manyToMany: names } = readSettings(context.catalog, 'table', links.oid).settings;
-  if (names === null || names === 'malformed' || !offers(context, links)) return null;
-  const keys = (relationships.get(links.oid) ?? []).filter(({ direction }) => direction === 'outbound');
-  const [from, to, ...others] = [...keys].sort((a, b) => placeOf(a) - placeOf(b));
+  if (names === null || names === 'malformed' || !offersLinks(context, links)) return null;
+  const keys = linkKeys(relationships, links);
+  const [from, to, ...others] = keys;
   if (from !== undefined && to !== undefined && others.length === 0) return { links, from, to, names };
   note(context, () => {
     const row = context.catalog.table(links.oid)!;
@@ -55,8 +55,15 @@ function sidesOf(context: ModelContext, { relationships }: Linked, links: Table)
   return null;
 }
 
-function offers({ catalog, namespaces }: ModelContext, { oid }: Table): boolean {
+/** Whether tables may be linked in the namespace of the table. */
+export function offersLinks({ catalog, namespaces }: ModelContext, { oid }: Table): boolean {
   return namespaces.get(catalog.table(oid)!.relnamespace)?.extensions.includes('many_to_many') === true;
+}
+
+/** The foreign keys of a table that the role can use, in the order in which they are the sides of its links. */
+export function linkKeys(relationships: Linked['relationships'], { oid }: Table): readonly Relationship[] {
+  const keys = (relationships.get(oid) ?? []).filter(({ direction }) => direction === 'outbound');
+  return keys.sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Declared keys by object id, then those of the directive. */
@@ -125,7 +132,8 @@ function columnsOf({ columns }: Table, { pairs }: Relationship): readonly LinkCo
   }));
 }
 
-function fieldsOf(table: Table, routines: ReadonlyMap<string, Routine>): ReadonlySet<string> {
+/** Names of the fields of the object type of a table. */
+export function fieldsOf(table: Table, routines: ReadonlyMap<string, Routine>): ReadonlySet<string> {
   const columns = table.columns.flatMap(({ readable, fieldName }) =>
     readable && fieldName !== null ? [fieldName] : [],
   );

@@ -29,9 +29,10 @@ export function placeOf({ namespaces }: ModelContext, oid: string): number {
 export interface Omission {
   /**
    * Why it is missing: a grant, a missing key, a name that cannot be used, a type or signature, a broken directive, a command or lookup
-   * that PostgreSQL or the type of the key does not allow, a switch that is off unless a directive says otherwise.
+   * that PostgreSQL or the type of the key does not allow, a switch that is off unless a directive says otherwise, links of a junction
+   * table of which no directive says that they are.
    */
-  readonly kind: 'privilege' | 'key' | 'name' | 'type' | 'directive' | 'entrypoint' | 'switch';
+  readonly kind: 'privilege' | 'key' | 'name' | 'type' | 'directive' | 'entrypoint' | 'switch' | 'link';
   /** What is missing, as a person writes it, `lib.loan` or `lib.loan.fee`. */
   readonly object: string;
   /** The GraphQL and SQL names somebody may look for. */

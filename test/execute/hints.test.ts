@@ -8,6 +8,8 @@ const database = await createDatabase(`
   create table item (id int primary key, name text);
   create view item_name as select name from item;
   create view item_row as select id, name from item;
+  create table label (id int primary key);
+  create table item_label (item_id int references item, label_id int references label, primary key (item_id, label_id));
   grant usage on schema public to anon;
   grant select on all tables in schema public to anon;
 `);
@@ -36,6 +38,12 @@ test.each([
 ])('introspection that is off says how to switch it on: %s', async (query) => {
   expect(await hintOf(query)).toContain(
     `comment on schema public is '@graphql({"inflect_names":true,"introspection":true})';`,
+  );
+});
+
+test('a collection of the other side of a junction table says how to switch it on', async () => {
+  expect(await hintOf('{ itemCollection { edges { node { labelCollection { edges { cursor } } } } } }')).toContain(
+    `comment on table public.item_label is '@graphql({"many_to_many":true})';`,
   );
 });
 

@@ -41,6 +41,7 @@ export function checkModels(
   const findings = [
     ...models.flatMap(({ model }) => findMalformedDirective(model)),
     ...models.flatMap(({ omissions }) => describeOmissions(omissions, viewKeys)),
+    ...describeLinks(models.flatMap(({ omissions }) => omissions)),
     ...models.flatMap(({ role, model }) => findMissingUsage(role, model, catalog)),
     ...models.map(({ role, model }) => describeRole(role, model)),
   ];
@@ -60,7 +61,7 @@ function findMalformedDirective({ directiveError }: Model): readonly Finding[] {
  */
 function describeOmissions(omissions: readonly Omission[], viewKeys: ReadonlyMap<string, string>): readonly Finding[] {
   return omissions
-    .filter(({ kind }) => kind !== 'switch')
+    .filter(({ kind }) => kind !== 'switch' && kind !== 'link')
     .map(({ kind, object, reason, fix }): Finding => {
       if (kind === 'privilege') {
         return { check: 'not_granted', severity: 'note', object, message: reason, fix: null };
@@ -69,6 +70,16 @@ function describeOmissions(omissions: readonly Omission[], viewKeys: ReadonlyMap
       const proposed = kind === 'key' ? (viewKeys.get(object) ?? fix) : fix;
       return { check: 'left_out', severity: 'warning', object, message: reason, fix: asStatement(proposed) };
     });
+}
+
+/** Junction tables that could link two tables, each once: of several roles, as the one that needs most names of its own. */
+function describeLinks(omissions: readonly Omission[]): readonly Finding[] {
+  const links = omissions.filter(({ kind }) => kind === 'link');
+  const lengthOf = ({ fix }: Omission) => fix?.length ?? 0;
+  return [...Map.groupBy(links, ({ object }) => object).values()].map((ofTable): Finding => {
+    const { object, reason, fix } = ofTable.reduce((one, other) => (lengthOf(other) > lengthOf(one) ? other : one));
+    return { check: 'many_to_many_missing', severity: 'note', object, message: reason, fix };
+  });
 }
 
 function findMissingUsage(role: string, model: Model, catalog: Catalog): readonly Finding[] {
