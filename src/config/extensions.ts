@@ -8,6 +8,7 @@ import { parseNames } from './value-kinds.ts';
 export const extensionNames = [
   'relation_filters',
   'relation_order',
+  'function_filters',
   'json_filters',
   'text_search',
   'distinct',

@@ -263,13 +263,13 @@ export interface Routine extends QualifiedName {
   /** Declared `setof`; with `kind: 'value' | 'row'` that is a `rows 1` function. */
   readonly returnsSet: boolean;
   readonly result: RoutineResult;
-  /** Input arguments; empty for computed fields, whose only one is the row of `table`. */
+  /** Input arguments, but for the row of `table` that a computed field takes first. */
   readonly arguments: readonly RoutineArgument[];
   /** The table whose row a computed field takes. */
   readonly table: Oid | null;
 }
 
-/** An input argument of a root function. */
+/** An input argument of a function. */
 export interface RoutineArgument {
   readonly name: string;
   readonly fieldName: string;

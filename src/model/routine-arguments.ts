@@ -1,7 +1,7 @@
 /**
  * The input arguments of a routine and what may be shown of their defaults (docs/functions.md).
  */
-import type { CatalogRoutine } from '../catalog/catalog.ts';
+import type { Catalog, CatalogRoutine } from '../catalog/catalog.ts';
 import type { SqlType } from './model.ts';
 
 /** One input argument as declared. */
@@ -19,6 +19,24 @@ export function inputArguments(routine: CatalogRoutine): readonly InputArgument[
     const mode = routine.proargmodes?.[index] ?? 'i';
     return 'ibv'.includes(mode) ? [{ name: routine.proargnames?.[index] ?? '', type }] : [];
   });
+}
+
+/** Oid of the table whose row is the first of the arguments; null where it is something else. */
+export function rowArgument(catalog: Catalog, [first]: readonly InputArgument[]): string | null {
+  const type = first === undefined ? undefined : catalog.type(first.type);
+  return type?.typtype === 'c' ? (type.typrelid ?? null) : null;
+}
+
+/** Whether another routine of the same schema has the name and takes the same row first. */
+export function sharesRow(catalog: Catalog, routine: CatalogRoutine): boolean {
+  const [row] = inputArguments(routine);
+  return catalog.routines.some(
+    (other) =>
+      other !== routine &&
+      other.proname === routine.proname &&
+      other.pronamespace === routine.pronamespace &&
+      inputArguments(other)[0]?.type === row?.type,
+  );
 }
 
 /**

@@ -17,7 +17,14 @@ import {
   type Reason,
 } from './model-context.ts';
 import { baseOf, elementOf, type TypeResolver, type TypeResolvers } from './resolve-type.ts';
-import { argumentDefaults, displayDefault, type InputArgument, inputArguments } from './routine-arguments.ts';
+import {
+  argumentDefaults,
+  displayDefault,
+  type InputArgument,
+  inputArguments,
+  rowArgument,
+  sharesRow,
+} from './routine-arguments.ts';
 
 interface RoutineScope {
   readonly context: ModelContext;
@@ -132,13 +139,13 @@ class RoutineCandidate {
     const { types } = this.#scope;
     const built = this.#build(types(this.#namespace));
     if ('reason' in built || types(this.#namespace) === types(null)) return built;
-    return { ...built, added: 'reason' in this.#build(types(null)) };
+    return { ...built, added: built.added || 'reason' in this.#build(types(null)) };
   }
 
   #build(types: TypeResolver): Routine | Reason {
     const problem = this.#kindProblem() ?? this.#privilegeProblem();
     if (problem) return problem;
-    const parent = this.#rowArgument();
+    const parent = this.#parent();
     return parent === null ? this.#buildRoot(types) : this.#buildComputed(parent, types);
   }
 
@@ -157,11 +164,17 @@ class RoutineCandidate {
     return { kind: 'privilege', reason: `Function ${this.object} exists; role ${role} has no EXECUTE.`, fix };
   }
 
-  /** Oid of the table whose row is the only argument; null where the routine is no computed field. */
-  #rowArgument(): string | null {
-    const [only] = this.#inputs;
-    const type = this.#inputs.length === 1 && only ? this.#scope.context.catalog.type(only.type) : undefined;
-    return type?.typtype === 'c' ? (type.typrelid ?? null) : null;
+  /** Oid of the table whose row comes first; null where the routine is no computed field. Without an extension nothing follows the row. */
+  #parent(): string | null {
+    const { catalog } = this.#scope.context;
+    const parent = rowArgument(catalog, this.#inputs);
+    return parent === null || this.#inputs.length === 1 || this.#offersArguments(parent) ? parent : null;
+  }
+
+  #offersArguments(parent: string): boolean {
+    const { catalog, namespaces } = this.#scope.context;
+    const ofTable = namespaces.get(catalog.table(parent)?.relnamespace ?? '');
+    return [this.#namespace, ofTable].every((each) => each?.extensions.includes('function_filters'));
   }
 
   #buildComputed(table: string, types: TypeResolver): Routine | Reason {
@@ -172,7 +185,12 @@ class RoutineCandidate {
     if (!hasTable(table)) return this.#refuse('takes the row of a table that is not exposed');
     const result = routineResult({ ...this.#scope, types }, this.#row, 'computed');
     if (result === null) return this.#refuse('has a result that a computed field cannot have');
-    return this.#routine('computed', result, [], table);
+    const args = this.#arguments(result, types, 1);
+    if (typeof args === 'string') return this.#refuse(args);
+    // PostgreSQL might not know which of them is called where one has defaults.
+    if (args.length > 0 && sharesRow(context.catalog, this.#row))
+      return this.#refuse('shares its name with another function of the same rows');
+    return this.#routine('computed', result, args, table);
   }
 
   #buildRoot(types: TypeResolver): Routine | Reason {
@@ -183,7 +201,7 @@ class RoutineCandidate {
     if (this.#isOverloaded) return this.#refuse('shares its name with another function');
     const result = routineResult({ ...this.#scope, types }, this.#row, 'root');
     if (result === null) return this.#refuse('has a result that has no GraphQL counterpart');
-    const args = this.#arguments(result, types);
+    const args = this.#arguments(result, types, 0);
     if (typeof args === 'string') return this.#refuse(args);
     const taken = use === 'query' ? this.#scope.queryFields : this.#scope.mutationFields;
     if (taken.has(this.fieldName)) {
@@ -205,7 +223,7 @@ class RoutineCandidate {
       use,
       fieldName: this.fieldName,
       description: this.#description,
-      added: false,
+      added: use === 'computed' && args.length > 0,
       volatility: this.#volatility(),
       returnsSet: this.#row.proretset,
       result,
@@ -219,12 +237,13 @@ class RoutineCandidate {
     return letter === 'i' || letter === 's' ? volatilities[letter] : 'volatile';
   }
 
-  /** The arguments of a root function, or why they forbid one. */
-  #arguments(result: RoutineResult, types: TypeResolver): readonly RoutineArgument[] | string {
+  /** The arguments of a field, or why they forbid one. @param first The place of the first of them. */
+  #arguments(result: RoutineResult, types: TypeResolver, first: number): readonly RoutineArgument[] | string {
     const { context } = this.#scope;
     const defaults = argumentDefaults(this.#row, this.#inputs.length);
     const args: RoutineArgument[] = [];
     for (const [index, input] of this.#inputs.entries()) {
+      if (index < first) continue;
       if (input.name === '') return 'has an argument without a name';
       const fieldName = argumentForm(input.name, this.#namespace.inflectNames);
       if (!isValidName(fieldName)) return `has an argument without a valid GraphQL name ("${fieldName}")`;

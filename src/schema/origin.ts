@@ -56,6 +56,7 @@ export type InputFieldOrigin =
   | { readonly kind: 'search_config' | 'normalization' | 'cover_density' | 'rank_direction' }
   | { readonly kind: 'rank'; readonly column: Column }
   | { readonly kind: 'json_parts' | 'json_path' }
+  | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument }
   | { readonly kind: 'json_part'; readonly as: JsonReading }
   | { readonly kind: 'operator'; readonly operator: FilterOperator };
 

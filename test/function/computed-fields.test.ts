@@ -42,7 +42,6 @@ const { ask, errors, field, execution, database } = await openLibrary(`
   create function lib.in_column(lib.patron) returns table (a int) stable language sql as 'select 1';
   create function lib.many_numbers(lib.patron) returns setof int stable language sql as 'select 1';
   create function lib.in_pair(lib.patron) returns lib.pair stable language sql as $$ select row(1, 'b')::lib.pair $$;
-  create function lib.with_more(lib.patron, n int) returns int stable language sql as 'select n';
 
   create function lib.label(lib.patron) returns text immutable language sql as $$ select 'patron ' || $1.id $$;
   create function lib.label(lib.loan) returns text immutable language sql as $$ select 'loan ' || $1.id $$;
@@ -100,8 +99,8 @@ describe('a computed field', () => {
     });
   });
 
-  test('does not exist for tables of columns, sets of values, composite types and further arguments', async () => {
-    for (const name of ['inTable', 'inColumn', 'manyNumbers', 'inPair', 'withMore']) {
+  test('does not exist for tables of columns, sets of values and composite types', async () => {
+    for (const name of ['inTable', 'inColumn', 'manyNumbers', 'inPair']) {
       expect(await field('Patron', name), name).toBeUndefined();
       expect(await field('Query', name), name).toBeUndefined();
     }

@@ -21,7 +21,6 @@ const { ask, errors, field, database, execution } = await openLibrary(`
   create function lib.takes_state(a lib.loan_state) returns int stable language sql as 'select 1';
   create function lib.takes_states(a lib.loan_state[]) returns int stable language sql as 'select 1';
   create function lib.takes_pair(a lib.pair) returns int stable language sql as 'select 1';
-  create function lib.takes_row(a lib.patron, n int) returns int stable language sql as 'select 1';
   create function lib.takes_nameless(int) returns int stable language sql as 'select 1';
   create function lib.takes_many(variadic a int[]) returns int stable language sql as 'select 1';
   create function lib.takes_any(a anyelement) returns anyelement stable language sql as 'select a';
@@ -64,16 +63,7 @@ describe('a function is absent', () => {
       'givesPair',
       'givesPairs',
     ],
-    ...[
-      'givesPatrons',
-      'givesAside',
-      'takesState',
-      'takesStates',
-      'takesPair',
-      'takesRow',
-      'takesNameless',
-      'takesMany',
-    ],
+    ...['givesPatrons', 'givesAside', 'takesState', 'takesStates', 'takesPair', 'takesNameless', 'takesMany'],
     ...[
       'takesAny',
       'takesFirst',

@@ -2,8 +2,10 @@
  * Plans the fields of a table's object type: columns, relationships, computed fields.
  */
 import type { FieldNode } from 'graphql';
+import type { Routine } from '../../model/model.ts';
 import type { Slot } from '../input/slot.ts';
-import type { CallPlan, ObjectPlan, RowSource, ValuePlan } from './plan.ts';
+import type { ObjectPlan, RowSource, ValuePlan } from './plan.ts';
+import { planArguments } from './plan-arguments.ts';
 import { planConnection } from './plan-connection.ts';
 import {
   descend,
@@ -38,7 +40,7 @@ function planField(planner: Planner, { table, place }: PlannedRow, field: Merged
       return { kind: 'connection', connection: planConnection(planner, source, field, place) };
     }
     case 'computed':
-      return planCall(planner, { routine: origin.routine, arguments: [] }, field, place);
+      return planCall(planner, origin.routine, field, place);
     default:
       throw misplaced(field);
   }
@@ -58,8 +60,9 @@ export function planRow(planner: Planner, source: RowSource, field: MergedFields
 }
 
 /** Plans what a routine gives back, wherever it stands. */
-export function planCall(planner: Planner, call: CallPlan, field: MergedFields, place: Place): ValuePlan {
-  const { result } = call.routine;
+export function planCall(planner: Planner, routine: Routine, field: MergedFields, place: Place): ValuePlan {
+  const { result } = routine;
+  const call = { routine, arguments: planArguments(inputsOf(planner, field)) };
   if (result.kind !== 'row' && result.kind !== 'set') return { kind: 'call', call };
   const source = { kind: 'routine', call, table: tableOf(planner, result.table) } as const;
   if (result.kind === 'row') return planRow(planner, source, field, place);

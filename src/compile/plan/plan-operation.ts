@@ -7,7 +7,7 @@ import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { collectFields } from '../input/collect-fields.ts';
 import { RequestRefusal } from '../input/input.ts';
-import type { CallPlan, Entry, OperationPlan, ValuePlan } from './plan.ts';
+import type { Entry, OperationPlan, ValuePlan } from './plan.ts';
 import { planConnection } from './plan-connection.ts';
 import { invalidNodeId, planNodeId } from './plan-node-id.ts';
 import { planCall, planObject, planRow } from './plan-object.ts';
@@ -78,7 +78,7 @@ function planRootValue(planner: Planner, field: MergedFields): ValuePlan {
     case 'node':
       return planNode(planner, field);
     case 'routine':
-      return planCall(planner, planArguments(planner, field, origin.routine), field, root);
+      return planCall(planner, origin.routine, field, root);
     case 'insert':
     case 'update':
     case 'delete':
@@ -94,17 +94,6 @@ function planNode(planner: Planner, field: MergedFields): ValuePlan {
   const type = planner.schema.getType(table.baseName) as GraphQLObjectType;
   const object = planObject(planner, { type, table, place: descend(planner, root) }, field.nodes);
   return { kind: 'row', source: { kind: 'key', table, slots }, object };
-}
-
-function planArguments(planner: Planner, field: MergedFields, routine: CallPlan['routine']): CallPlan {
-  const given = inputsOf(planner, field).flatMap(({ origin, input }) => {
-    if (origin.kind !== 'routine_argument') return [];
-    const { argument } = origin;
-    // Left out of the call, so that PostgreSQL applies its own default.
-    if (input.state() === 'absent') return [];
-    return [{ argument, slot: argument.type.kind === 'list' ? input.listSlot() : input.slot() }];
-  });
-  return { routine, arguments: given };
 }
 
 function locate(nodes: readonly FieldNode[]): readonly { readonly line: number; readonly column: number }[] {

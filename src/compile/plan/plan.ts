@@ -63,7 +63,7 @@ type LinkedSource =
   | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly from: Table; readonly table: Table }
   | { readonly kind: 'routine'; readonly call: CallPlan; readonly table: Table };
 
-/** A call; a computed field takes the current row instead of arguments. */
+/** A call; a computed field takes the current row before its arguments. */
 export interface CallPlan {
   readonly routine: Routine;
   readonly arguments: readonly { readonly argument: RoutineArgument; readonly slot: Slot }[];

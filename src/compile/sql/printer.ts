@@ -24,16 +24,15 @@ export function printMembers(printer: Printer, object: ObjectPlan, row: Row | nu
   return printEntries(object.entries, (value) => printer.printValue(printer, value, row));
 }
 
-/** A call with its arguments, or with the current row for a computed field. */
+/** A call with its arguments, for a computed field behind the current row. */
 export function printCall(call: CallPlan, row: Row | null): Sql {
   const { routine } = call;
-  const name = ident(routine.namespace, routine.name);
-  if (routine.use === 'computed') return sql`${name}(${current(row).whole()})`;
   // By name, so that an argument with a default may be left out anywhere.
   const given = call.arguments.map(
     ({ argument, slot }) => sql`${ident(argument.name)} => ${param(slot, argument.type.cast)}`,
   );
-  return sql`${name}(${list(given)})`;
+  const first = routine.use === 'computed' ? [current(row).whole()] : [];
+  return sql`${ident(routine.namespace, routine.name)}(${list([...first, ...given])})`;
 }
 
 /** A table's qualified name. */
