@@ -1,4 +1,4 @@
--- Who may keep what was entered in an account before its address was proven (src/auth/accounts/evict-strangers.ts).
+-- Who may keep what was entered in an account before its address was proven (src/auth/accounts/claim-account.ts).
 
 -- missing: table auth.pgreflect_entries
 create table auth.pgreflect_entries (

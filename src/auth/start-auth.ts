@@ -14,6 +14,7 @@ import type { Observe } from '../shared/observation.ts';
 import { within } from '../shared/within.ts';
 import { AuthError } from './auth-error.ts';
 import type { VerifyClaims } from './bearer.ts';
+import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { createIssuers } from './providers/issuers.ts';
 import { createProviderSignIn } from './providers/provider-sign-in.ts';
 import { systemRandom } from './random.ts';
@@ -24,7 +25,6 @@ import type { AuthServices } from './steps/auth-context.ts';
 import { createCleanUpWork } from './store/clean-up.ts';
 import { createRateLimiter } from './store/rate-limit.ts';
 import { createSendText } from './texts/send-text.ts';
-import { createTurns } from './turns.ts';
 
 /** What it is built from. */
 export interface AuthSetup {
@@ -88,7 +88,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const services: AuthServices = {
     ...tools,
     database,
-    limitWaiting: createTurns(Math.floor(config.authPoolSize / 2), overloaded, config.poolWaitMs),
+    limitWaiting: createConcurrencyLimit(Math.floor(config.authPoolSize / 2), overloaded, config.poolWaitMs),
     limiter: createRateLimiter(side.shared, () => clock.now()),
     requestLimiter: createRateLimiter(database.shared, () => clock.now()),
     hasher: setup.hasher ?? createPasswordHasher(),

@@ -7,7 +7,7 @@ import { verifyIdentityEmail } from '../store/identities.ts';
 import { consumeToken } from '../store/one-time-tokens.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
-import { type Proof, settleFirstProof } from './evict-strangers.ts';
+import { type Proof, settleFirstProof } from './claim-account.ts';
 
 /** The email address is the user's: also the identities with it say so, and nothing pending is left. @param given Locked. */
 export async function confirmEmail(tx: Transaction, given: User, proof: Proof): Promise<User> {

@@ -11,7 +11,7 @@ import { createFlow, type PkceChallenge } from '../store/flows.ts';
 import { emailIdentityData, insertIdentity, updateIdentityData } from '../store/identities.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
-import { type Proof, settleFirstProof } from './evict-strangers.ts';
+import { type Proof, settleFirstProof } from './claim-account.ts';
 
 /** Whether a change of this user's address is confirmed at the old one, too. */
 export function isSecureChange(context: AuthContext, user: User): boolean {

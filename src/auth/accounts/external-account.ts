@@ -26,8 +26,8 @@ import {
 } from '../store/identities.ts';
 import { findEmailOwners, insertUser, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
+import { claimAccount } from './claim-account.ts';
 import { confirmEmail } from './confirm-user.ts';
-import { evictStrangers } from './evict-strangers.ts';
 
 /** Whose account it is. With a refusal nobody gets in, and what was written stays: the email that was sent is good. */
 export interface ExternalEntry {
@@ -158,7 +158,7 @@ async function proveEmail(tx: Transaction, user: User, external: ExternalUser): 
       return null;
     }
   }
-  const alone = await evictStrangers(tx, user, external);
+  const alone = await claimAccount(tx, user, external);
   if (alone.email !== null) {
     await sendTokenEmail(tx, 'confirmation', alone, { mayKnowOfAccount: true });
   }

@@ -3,7 +3,7 @@
  */
 
 import { findInvited } from '../accounts/accept-invitation.ts';
-import { assertManualLinking, assertMayLink } from '../accounts/lock-asking.ts';
+import { assertManualLinking, assertMayLink } from '../accounts/lock-current-user.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { ProviderError } from '../providers/provider-error.ts';

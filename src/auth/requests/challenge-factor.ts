@@ -3,7 +3,7 @@
  */
 
 import { DatabaseError } from '../../postgres/failure.ts';
-import { lockAsking } from '../accounts/lock-asking.ts';
+import { lockCurrentUser } from '../accounts/lock-current-user.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { makePhoneCode, type PhoneCode, sendPhoneCode } from '../messages/send-code.ts';
@@ -67,7 +67,7 @@ async function challenge(
   factorId: string,
   channel: Channel | null,
 ): Promise<Challenged> {
-  const { user } = await lockAsking(tx, asking);
+  const { user } = await lockCurrentUser(tx, asking);
   const factor = requireFactor(user, factorId);
   const message = channel === null ? null : await makeMessage(tx, factor, channel);
   const id = await createChallenge(tx, { factorId: factor.id, ip: tx.client.ip, code: message?.code ?? null });

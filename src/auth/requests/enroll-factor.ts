@@ -4,7 +4,7 @@
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { lockAsking } from '../accounts/lock-asking.ts';
+import { lockCurrentUser } from '../accounts/lock-current-user.ts';
 import { parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
@@ -116,7 +116,7 @@ async function enroll(
   const { factorType, friendlyName, phone } = request;
   const { id: userId } = asking.user;
   const [{ session: own }, , cleared] = await Promise.all([
-    lockAsking(tx, asking),
+    lockCurrentUser(tx, asking),
     deleteAbandonedFactors(tx),
     reloadUser(tx, userId),
   ]);

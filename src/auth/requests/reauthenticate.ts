@@ -5,8 +5,8 @@
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
+import { takeCodeGuesses } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
-import { takeCodeGuesses } from '../steps/guesses.ts';
 import { auditUser } from '../store/audit.ts';
 import { checkCode, consumeToken, emailTokenSeconds, smsTokenSeconds } from '../store/one-time-tokens.ts';
 import { lockKnownUser } from '../store/users.ts';

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { askedFor, enterExternally } from '../accounts/external-account.ts';
 import { linkIdentity } from '../accounts/link-identity.ts';
-import { assertManualLinking, assertMayLink, lockAsking } from '../accounts/lock-asking.ts';
+import { assertManualLinking, assertMayLink, lockCurrentUser } from '../accounts/lock-current-user.ts';
 import { OAuthStyleError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { type AcceptedIssuer, acceptIssuer } from '../providers/accepted-issuer.ts';
@@ -46,7 +46,7 @@ export async function signInWithIdToken(given: AuthContext, body: unknown, askUs
       const { userId, refusal } =
         asking === null
           ? await enterExternally(tx, external, isEmailOptional)
-          : await linkIdentity(tx, external, assertMayLink(await lockAsking(tx, asking.bearer)).user.id);
+          : await linkIdentity(tx, external, assertMayLink(await lockCurrentUser(tx, asking.bearer)).user.id);
       return { refusal, signedIn: refusal === null ? await issueSession(tx, userId, 'oauth') : null };
     }),
   );

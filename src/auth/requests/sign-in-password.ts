@@ -5,8 +5,8 @@
 
 import { AuthError } from '../auth-error.ts';
 import { findWeakness } from '../secrets/password-policy.ts';
+import { countPasswordGuess } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
-import { countPasswordGuess } from '../steps/guesses.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';

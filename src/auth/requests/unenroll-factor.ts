@@ -3,7 +3,7 @@
  * refresh.
  */
 
-import { lockAsking } from '../accounts/lock-asking.ts';
+import { lockCurrentUser } from '../accounts/lock-current-user.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
@@ -24,7 +24,7 @@ export async function unenrollFactor(context: AuthContext, bearer: UserBearer, f
   requireFactor(asking.user, factorId);
   const removed = await transact(context, [], async (tx) => {
     // The level is read under the lock: the factor that gave it may just have been removed.
-    const { user, session: own } = await lockAsking(tx, asking);
+    const { user, session: own } = await lockCurrentUser(tx, asking);
     const factor = requireFactor(user, factorId);
     if (factor.status === 'verified' && own.aal === 'aal1') {
       throw new AuthError('insufficient_aal', 'AAL2 required to unenroll verified factor', { status: 422 });

@@ -4,7 +4,12 @@
  */
 
 import { adoptEmail, deriveEmail } from '../accounts/derive-email.ts';
-import { type Asking, assertManualLinking, assertMayLink, lockAsking } from '../accounts/lock-asking.ts';
+import {
+  assertManualLinking,
+  assertMayLink,
+  type CurrentUser,
+  lockCurrentUser,
+} from '../accounts/lock-current-user.ts';
 import { AuthError } from '../auth-error.ts';
 import { isUuid, type UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
@@ -32,11 +37,11 @@ export async function unlinkIdentity(context: AuthContext, bearer: UserBearer, i
   if (!isUuid(id)) throw new AuthError('validation_failed', 'identity_id must be an UUID', { status: 404 });
   if (bearer.claims.aud !== context.audience) throw new AuthError('unexpected_audience');
   // Of two requests at the same time for the last two identities the second finds one.
-  await transact(context, [], async (tx) => unlink(tx, assertMayLink(await lockAsking(tx, bearer)), id));
+  await transact(context, [], async (tx) => unlink(tx, assertMayLink(await lockCurrentUser(tx, bearer)), id));
   return unlinkedSerializer.toJson(null);
 }
 
-async function unlink(tx: Transaction, asking: Asking<Session | null>, id: string): Promise<void> {
+async function unlink(tx: Transaction, asking: CurrentUser<Session | null>, id: string): Promise<void> {
   const { user, session: own } = asking;
   const { identities } = user;
   if (identities.length <= 1) throw new AuthError('single_identity_not_deletable');

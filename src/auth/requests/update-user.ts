@@ -6,7 +6,7 @@
 
 import { changePassword, type NewPassword, preparePassword } from '../accounts/change-password.ts';
 import { applyEmailChange, askEmailChange } from '../accounts/email-change.ts';
-import { lockAsking } from '../accounts/lock-asking.ts';
+import { lockCurrentUser } from '../accounts/lock-current-user.ts';
 import { applyPhoneChange } from '../accounts/phone-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
@@ -127,7 +127,7 @@ async function apply(
   newPassword: NewPassword | null,
 ): Promise<User> {
   const { data, appMetadata, email, phone } = changes;
-  const asking = await lockAsking(tx, bearer);
+  const asking = await lockCurrentUser(tx, bearer);
   assertSecondFactor(asking, changes);
   let { user } = asking;
   if (newPassword !== null) {

@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { AuthError } from '../auth-error.ts';
-import { createTurns } from '../turns.ts';
+import { createConcurrencyLimit } from '../concurrency-limit.ts';
 import { bcryptCost, checkHash, isOutdated, makeHash, maxPasswordBytes } from './password-hash.ts';
 
 /**
@@ -37,7 +37,7 @@ export function createPasswordHasher(
   concurrency: number = Math.max(1, availableParallelism() - 1),
   cost: number = bcryptCost,
 ): PasswordHasher {
-  const inTurn = createTurns(concurrency, () => new AuthError('request_timeout'));
+  const inTurn = createConcurrencyLimit(concurrency, () => new AuthError('request_timeout'));
   const unknown = `$2b$${String(cost).padStart(2, '0')}$${nobodysHash}`;
   return {
     async hash(password, deadline = Number.POSITIVE_INFINITY) {

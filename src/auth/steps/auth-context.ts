@@ -13,6 +13,7 @@ import type { SystemPool } from '../../postgres/system/run-system.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import type { VerifyClaims } from '../bearer.ts';
+import type { ConcurrencyLimit } from '../concurrency-limit.ts';
 import type { ProviderSignIn } from '../providers/provider-sign-in.ts';
 import type { IsPwned } from '../secrets/leaked-passwords.ts';
 import type { PasswordHasher } from '../secrets/passwords.ts';
@@ -21,14 +22,13 @@ import type { RateLimiter } from '../store/rate-limit.ts';
 import type { ClientOrigin } from '../store/sessions.ts';
 import type { SendText } from '../texts/text-provider.ts';
 import type { StoreTransaction, Tools } from '../tools.ts';
-import type { InTurn } from '../turns.ts';
 
 /** What all requests share; one for a process. */
 export interface AuthServices extends Tools {
   /** Connections of the owner of the auth tables. */
   readonly database: SystemPool;
   /** Bounds the transactions that wait for another server. */
-  readonly limitWaiting: InTurn;
+  readonly limitWaiting: ConcurrencyLimit;
   /** Counts on connections of its own: it is asked while a transaction holds one. */
   readonly limiter: RateLimiter;
   /** Counts requests before they begin, in the round trip of the look at the configuration. */

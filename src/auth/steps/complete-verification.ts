@@ -2,9 +2,9 @@
  * What follows from a token that was good: it is used up, and the user is what it proves.
  */
 
+import type { Proof } from '../accounts/claim-account.ts';
 import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
 import { applyEmailChange, isSecureChange } from '../accounts/email-change.ts';
-import type { Proof } from '../accounts/evict-strangers.ts';
 import { applyPhoneChange } from '../accounts/phone-change.ts';
 import { makePassword } from '../secrets/password-policy.ts';
 import { auditUser } from '../store/audit.ts';

@@ -20,9 +20,9 @@ import { parseJson } from '../../shared/json.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
-import type { SendText } from '../texts/text-provider.ts';
 import { toRfc3339, toTimestamp } from '../times.ts';
 import type { Tools } from '../tools.ts';
+import type { SendText } from './text-provider.ts';
 import { memberAt, type OutgoingText, TextError } from './text-provider.ts';
 import { type FormProvider, textProviders } from './text-providers.ts';
 

@@ -13,10 +13,10 @@ import type { Utf8Text } from '../../shared/utf8-text.ts';
 import { minCompressedBytes } from '../server/compress.ts';
 import type { Hook, HttpParts } from '../server/parts.ts';
 import { writeRawHead } from '../server/response-head.ts';
-import { ResponseStream, streamsAnswers } from './answer-stream.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
 import { type AnswerType, answerTypeOf, requestTypeOf } from './media-types.ts';
 import { decodeText, readRequest } from './read-request.ts';
+import { ResponseStream, streamsAnswers } from './response-stream.ts';
 
 /** The hook, last of its route: answers what is JSON both ways and leaves the rest to the route's handler. */
 export function createFastPath(parts: HttpParts): Hook {

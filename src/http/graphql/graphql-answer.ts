@@ -12,7 +12,7 @@ import { acceptedEncodings, compress } from '../server/compress.ts';
 import { retryAfterSeconds, statusOf } from '../server/error-body.ts';
 import type { HttpParts } from '../server/parts.ts';
 import type { AnswerType } from './media-types.ts';
-import { readPosition, writePosition } from './own-writes.ts';
+import { readPosition, writePosition } from './read-your-writes.ts';
 
 /** Runs a request whose caller has been verified. Rejects only where we are at fault. */
 export async function run(

@@ -2,12 +2,12 @@
  * Cross-origin rules: any of the configured origins, never with credentials, since keys and tokens travel in headers.
  *
  * Headers of all APIs are exposed on every answer. Else pages could not tell one error of the auth service from another, nor
- * see which fields of a change had no effect, nor read their own writes (own-writes.ts).
+ * see which fields of a change had no effect, nor read their own writes (read-your-writes.ts).
  */
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
-import { positionName } from '../graphql/own-writes.ts';
+import { positionName } from '../graphql/read-your-writes.ts';
 
 /** Header of the management API with the fields of a change that have no effect. */
 export const ignoredHeader = 'X-Pgreflect-Ignored-Fields';

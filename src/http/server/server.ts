@@ -21,9 +21,9 @@ import { errorAnswer, retryAfterSeconds } from './error-body.ts';
 import { registerHealth } from './health.ts';
 import { type Describe, registerOpenApi } from './openapi.ts';
 import { graphqlPath, type HttpParts } from './parts.ts';
+import { servePipelinedInOrder } from './pipelined-requests.ts';
 import { allowedMethods, generalRefusal, outlastBody, refuseConnection, refuseTunnel } from './refuse-request.ts';
 import { commonHeaders } from './response-head.ts';
-import { serveInTurn } from './serve-in-turn.ts';
 import { noStages, pathOf, requestId, trackRequest, trackRequests } from './track-requests.ts';
 
 /** The server: Fastify's, with every route in place. */
@@ -74,7 +74,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   guardConnections(app, config, observe);
-  serveInTurn(app.server);
+  servePipelinedInOrder(app.server);
   app.server.on('connect', refuseTunnel);
   trackRequests(app, observe, addressOf);
   refuseInGeneral(app, answerError);

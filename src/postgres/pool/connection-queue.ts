@@ -13,7 +13,13 @@
  * hardly any time to wait: turns are long then because their ends are read late, and a refusal costs half of an answer.
  */
 import { performance } from 'node:perf_hooks';
-import { type AwakeTimer, afterAwake, awakeNow, beginAwake, endAwake } from '../../shared/awake.ts';
+import {
+  afterUnpaused,
+  beginUnpaused,
+  endUnpaused,
+  type UnpausedTimer,
+  unpausedNow,
+} from '../../shared/unpaused-clock.ts';
 import { DatabaseError } from '../failure.ts';
 
 /** One who wants a connection for a while. */
@@ -31,7 +37,7 @@ interface ConnectionQueueOptions {
   readonly size: number;
   /** Longest wait, in milliseconds; 0: there is no limit. A pause of the whole process is nobody's wait. */
   readonly waitMs: number;
-  /** Milliseconds since any moment, by which turns are measured; awake ones unless told. */
+  /** Milliseconds since any moment, by which turns are measured; unpaused ones unless told. */
   readonly now?: () => number;
   /** Of these, the ones in which this process had nothing to do. */
   readonly idleNow?: () => number;
@@ -70,7 +76,7 @@ interface CallerTurns extends Held {
 interface Waiter {
   readonly turn: Turn;
   readonly caller: CallerTurns;
-  readonly timer: AwakeTimer | null;
+  readonly timer: UnpausedTimer | null;
   readonly start: () => void;
   readonly refuse: (problem: DatabaseError) => void;
 }
@@ -100,7 +106,7 @@ export class ConnectionQueue {
   #passedMs = 0;
   #idleMs = 0;
 
-  constructor({ size, waitMs, now = awakeNow, idleNow = loopIdleMs }: ConnectionQueueOptions) {
+  constructor({ size, waitMs, now = unpausedNow, idleNow = loopIdleMs }: ConnectionQueueOptions) {
     this.#size = size;
     this.#waitMs = waitMs === 0 ? Number.POSITIVE_INFINITY : waitMs;
     this.#now = now;
@@ -173,7 +179,7 @@ export class ConnectionQueue {
   leave(turn: Turn): void {
     const turns = this.#turnsOf(turn.role);
     const caller = callerIn(turns, turn);
-    endAwake();
+    endUnpaused();
     this.#held -= 1;
     count(turns, caller, turn, -1);
     forgetIdle(turns, caller, turn);
@@ -203,10 +209,10 @@ export class ConnectionQueue {
     return ahead;
   }
 
-  #startTimer(turn: Turn): AwakeTimer | null {
+  #startTimer(turn: Turn): UnpausedTimer | null {
     if (this.#waitMs === Number.POSITIVE_INFINITY) return null;
     const problem = `No database connection became free within ${this.#waitMs} ms.`;
-    return afterAwake(this.#waitMs, () => this.withdraw(turn, overloaded(problem)));
+    return afterUnpaused(this.#waitMs, () => this.withdraw(turn, overloaded(problem)));
   }
 
   #turnsOf(role: string): RoleTurns {
@@ -224,7 +230,7 @@ export class ConnectionQueue {
   }
 
   #start(turns: RoleTurns, caller: CallerTurns, turn: Turn): void {
-    beginAwake();
+    beginUnpaused();
     this.#held += 1;
     count(turns, caller, turn, 1);
     this.#turnNumber += 1;

@@ -4,8 +4,9 @@
  * Every transaction begins with the pins, in the same round trip: other programs may use the connection as well (behind a pooler),
  * and its settings are whatever an administrator has given to the login or the database.
  */
-import { afterAwake } from '../../shared/awake.ts';
+
 import { invariant } from '../../shared/invariant.ts';
+import { afterUnpaused } from '../../shared/unpaused-clock.ts';
 import { type DatabaseError, toDatabaseError } from '../failure.ts';
 import { terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
@@ -132,7 +133,7 @@ export async function runSystemTexts(connection: SystemConnection, text: string)
 async function inTime<T>({ client, answerWithinMs }: SystemConnection, answer: Promise<T>): Promise<T> {
   if (answerWithinMs === null) return answer;
   const problem = `The server did not answer within ${answerWithinMs} ms.`;
-  const timer = afterAwake(answerWithinMs, () => terminate(client, new Error(problem)));
+  const timer = afterUnpaused(answerWithinMs, () => terminate(client, new Error(problem)));
   try {
     return await answer;
   } finally {

@@ -5,7 +5,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { forDriver } from '../../config/connection-url.ts';
-import { awakeNow, beginAwake, endAwake } from '../../shared/awake.ts';
+import { beginUnpaused, endUnpaused, unpausedNow } from '../../shared/unpaused-clock.ts';
 import { within } from '../../shared/within.ts';
 import { DatabaseError } from '../failure.ts';
 import { openDirectSocket } from './direct-socket.ts';
@@ -129,11 +129,11 @@ function openSocket(sockets: Set<Socket>, isEncrypted: boolean): Socket {
  * @throws DatabaseError `overloaded` when none became free in time, `unavailable` when none could be made.
  */
 export async function takeConnection(pool: pg.Pool, waitMs: number): Promise<DriverClient> {
-  beginAwake();
-  const end = awakeNow() + waitMs * shareInTime;
+  beginUnpaused();
+  const end = unpausedNow() + waitMs * shareInTime;
   const first = await connect(pool);
-  const isEarly = awakeNow() < end;
-  endAwake();
+  const isEarly = unpausedNow() < end;
+  endUnpaused();
   const { problem } = first;
   const isRetried = problem !== null && ((timeouts.has(problem.message) && isEarly) || endedWhileOpening(problem));
   const { client, problem: last } = isRetried ? await connect(pool) : first;

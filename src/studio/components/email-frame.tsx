@@ -1,7 +1,7 @@
 /**
  * An email as its reader sees it: in a frame without scripts, forms and an origin, whose links open in tabs of their own.
  */
-import { withLinksOutside } from './links-outside.ts';
+import { withNewTabLinks } from './new-tab-links.ts';
 
 /** @param props.title What the frame is called. */
 export function EmailFrame({
@@ -19,7 +19,7 @@ export function EmailFrame({
       title={title}
       sandbox="allow-popups allow-popups-to-escape-sandbox"
       referrerPolicy="no-referrer"
-      srcDoc={withLinksOutside(html)}
+      srcDoc={withNewTabLinks(html)}
       style={width === undefined ? undefined : { maxWidth: width }}
     />
   );

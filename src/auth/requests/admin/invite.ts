@@ -2,7 +2,7 @@
  * Invitation: a user without password, and an email whose link signs in and lets them choose one.
  */
 
-import { settleFirstProof } from '../../accounts/evict-strangers.ts';
+import { settleFirstProof } from '../../accounts/claim-account.ts';
 import { parseEmail } from '../../addresses.ts';
 import { AuthError } from '../../auth-error.ts';
 import type { AdminBearer } from '../../bearer.ts';

@@ -2,7 +2,7 @@
  * What the studio puts into an email before it shows it.
  */
 import { expect, test } from 'vitest';
-import { withLinksOutside } from '../../src/studio/components/links-outside.ts';
+import { withNewTabLinks } from '../../src/studio/components/new-tab-links.ts';
 
 const base = '<base target="_blank">';
 
@@ -13,10 +13,10 @@ test.each([
   ['<p>x', `${base}<p>x`],
   ['<p><head', `${base}<p><head`],
 ])('links of %s lead out of the frame', (html, shown) => {
-  expect(withLinksOutside(html)).toBe(shown);
+  expect(withNewTabLinks(html)).toBe(shown);
 });
 
 test('an email of heads without an end keeps nobody from the page', () => {
   const html = '<head '.repeat(200_000);
-  expect(withLinksOutside(html)).toBe(base + html);
+  expect(withNewTabLinks(html)).toBe(base + html);
 });

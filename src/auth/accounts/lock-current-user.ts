@@ -12,7 +12,7 @@ import { lockKnownUser } from '../store/users.ts';
 import { lacksSecondFactor, type User } from '../user.ts';
 
 /** A user, and the session of their token; null for a token that names none. */
-export interface Asking<S extends Session | null> {
+export interface CurrentUser<S extends Session | null> {
   readonly user: User;
   readonly session: S;
 }
@@ -22,10 +22,10 @@ export interface Asking<S extends Session | null> {
  *
  * @throws AuthError `conflict` where the user has just been deleted, `session_not_found` where the session has just been ended.
  */
-export async function lockAsking<S extends Session | null>(
+export async function lockCurrentUser<S extends Session | null>(
   database: Queryable,
-  { user, session }: Asking<S>,
-): Promise<Asking<S>> {
+  { user, session }: CurrentUser<S>,
+): Promise<CurrentUser<S>> {
   const [now, own] = await Promise.all([
     lockKnownUser(database, user),
     session === null ? null : loadSession(database, session.id),
@@ -40,7 +40,7 @@ export function assertManualLinking({ config }: AuthContext): void {
 }
 
 /** An identity outlives the next password, so it takes the second factor that a new password takes. @throws AuthError `insufficient_aal` */
-export function assertMayLink<A extends Asking<Session | null>>(asking: A): A {
+export function assertMayLink<A extends CurrentUser<Session | null>>(asking: A): A {
   const { user, session } = asking;
   if (!lacksSecondFactor(user, session)) return asking;
   const message = 'AAL2 session is required to link or unlink an identity when MFA is enabled.';

@@ -45,7 +45,7 @@ export async function settleFirstProof(
 ): Promise<User> {
   const keptBy = await takeEntry(tx, user.id);
   if (keptBy === 'admin' || proof.by === 'session' || (keptBy === 'code' && proof.by === 'code')) return user;
-  if (proof.by === 'provider') return evictStrangers(tx, user, proof.external);
+  if (proof.by === 'provider') return claimAccount(tx, user, proof.external);
   const pkce = proof.by === 'message' ? proof.pkce : null;
   const alone = await evict(tx, user, { identity: ownIdentity(user, address), address, pkce });
   // The verifier of a sign-up is that of whoever entered it; those of other requests are not.
@@ -55,7 +55,7 @@ export async function settleFirstProof(
 }
 
 /** Takes every way into an account away but the identity of a provider. Where that is the only one nothing happens. */
-export async function evictStrangers(tx: Transaction, user: User, external: KeptIdentity): Promise<User> {
+export async function claimAccount(tx: Transaction, user: User, external: KeptIdentity): Promise<User> {
   const isAlone = user.identities.every((own) => isSame(own, external)) && !user.passwordHash;
   return isAlone ? user : evict(tx, user, { identity: external, address: 'email', pkce: null });
 }

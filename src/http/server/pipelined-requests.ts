@@ -7,7 +7,7 @@ import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Makes the only listener of the server wait for the turn of each request. */
-export function serveInTurn(server: Server): void {
+export function servePipelinedInOrder(server: Server): void {
   const [serve] = server.listeners('request') as [RequestListener];
   server.removeListener('request', serve);
   const waiting = new WeakMap<Socket, number>();

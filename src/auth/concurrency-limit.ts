@@ -4,7 +4,7 @@
 import type { AuthError } from './auth-error.ts';
 
 /** Runs `run` when its turn comes. @param deadline Of `performance.now()`: where its turn comes later nothing is run. */
-export type InTurn = <T>(run: () => Promise<T>, deadline: number) => Promise<T>;
+export type ConcurrencyLimit = <T>(run: () => Promise<T>, deadline: number) => Promise<T>;
 
 /**
  * Makes it.
@@ -12,7 +12,11 @@ export type InTurn = <T>(run: () => Promise<T>, deadline: number) => Promise<T>;
  * @param refuse What is thrown where the turn does not come in time.
  * @param maxWaitMs Longest wait for a turn; 0: until the deadline.
  */
-export function createTurns(concurrency: number, refuse: () => AuthError, maxWaitMs: number = 0): InTurn {
+export function createConcurrencyLimit(
+  concurrency: number,
+  refuse: () => AuthError,
+  maxWaitMs: number = 0,
+): ConcurrencyLimit {
   const waiting = new Set<() => void>();
   let running = 0;
   const wait = (untilMs: number) =>

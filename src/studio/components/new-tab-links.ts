@@ -3,7 +3,7 @@
  */
 
 /** The HTML with links that open in tabs of their own: the frame could not show where they lead. */
-export function withLinksOutside(html: string): string {
+export function withNewTabLinks(html: string): string {
   const base = '<base target="_blank">';
   const head = /<head(?=[\s>])/i.exec(html);
   const end = head === null ? 0 : html.indexOf('>', head.index) + 1;

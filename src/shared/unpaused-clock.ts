@@ -1,0 +1,71 @@
+/**
+ * A clock that stands still while the whole process is paused: stopped, starved of CPU time, or blocked in its own event loop.
+ *
+ * For limits on waiting for others. After such a pause everything seems late, though it may have arrived long ago and has only
+ * not been read.
+ */
+
+/** Milliseconds between two looks at the time, and the most that counts between them: the rest was a pause. */
+const lookMs = 50;
+const mostMs = 100;
+
+let unpausedMs = 0;
+let lookedAt = performance.now();
+let users = 0;
+/** Null where nobody measures: then all time counts. */
+let timer: NodeJS.Timeout | null = null;
+
+/** Milliseconds since any moment; to be compared between `beginUnpaused` and its `endUnpaused`. */
+export function unpausedNow(): number {
+  const passedMs = performance.now() - lookedAt;
+  return unpausedMs + (timer === null ? passedMs : Math.min(passedMs, mostMs));
+}
+
+/** Somebody measures from now on. */
+export function beginUnpaused(): void {
+  users += 1;
+  if (timer !== null) return;
+  look();
+  timer = setInterval(look, lookMs).unref();
+}
+
+/** Who began to measure has ended. */
+export function endUnpaused(): void {
+  users -= 1;
+}
+
+function look(): void {
+  unpausedMs = unpausedNow();
+  lookedAt = performance.now();
+  if (users > 0 || timer === null) return;
+  clearInterval(timer);
+  timer = null;
+}
+
+/** A timer of unpaused time. */
+export interface UnpausedTimer {
+  clear(): void;
+}
+
+/** Calls when so many milliseconds of unpaused time have passed; does not keep the process alive. */
+export function afterUnpaused(delayMs: number, call: () => void): UnpausedTimer {
+  beginUnpaused();
+  const end = unpausedNow() + delayMs;
+  let waiting = setTimeout(check, delayMs).unref();
+  let isOver = false;
+  function clear(): void {
+    if (!isOver) endUnpaused();
+    isOver = true;
+    clearTimeout(waiting);
+  }
+  function check(): void {
+    const leftMs = end - unpausedNow();
+    if (leftMs >= 1) {
+      waiting = setTimeout(check, leftMs).unref();
+      return;
+    }
+    clear();
+    call();
+  }
+  return { clear };
+}
