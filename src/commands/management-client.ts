@@ -4,7 +4,7 @@
  */
 import { layerAuthConfig } from '../config/auth/auth-config.ts';
 import type { LoadedOptions } from '../config/load-options.ts';
-import { ManagementError } from '../management/management-error.ts';
+import { type ChangeProblem, ManagementError } from '../management/management-error.ts';
 import { validateChanges } from '../management/validate-changes.ts';
 import type { ConfigVersion } from '../management/version-history.ts';
 import { CommandError, refuse } from './command.ts';
@@ -127,7 +127,7 @@ async function call(address: string, request: RequestInit): Promise<Answer> {
   const isRedirect = response.status >= 300 && response.status < 400;
   const fix = isRedirect ? 'Set --external-url to the address it redirects to.' : (fixes[response.status] ?? null);
   const message = typeof body?.message === 'string' ? body.message : `status ${response.status}`;
-  throw refusal(response.status, message, fix);
+  throw refusal(message, (body?.problems ?? null) as readonly ChangeProblem[] | null, fix);
 }
 
 /** Here and not in the API, since one that does not know of dry runs would store the changes. */
@@ -137,21 +137,18 @@ function checkChanges(config: Config, changes: Config, allowWarnings: boolean): 
   try {
     return validateChanges(changes, context).warnings;
   } catch (error) {
-    throw error instanceof ManagementError ? refusal(error.status, error.message) : error;
+    throw error instanceof ManagementError ? refusal(error.message, error.problems) : error;
   }
 }
 
-function refusal(status: number, message: string, fix: string | null = null): CommandError {
-  // One problem for each field, as the API joins them.
-  const problems = status === 400 ? message.split('; ') : [message];
+/** @param problems Those that the message joins; null: it is the only one. */
+function refusal(message: string, problems: readonly ChangeProblem[] | null, fix: string | null = null): CommandError {
+  const all = problems ?? [{ message, allow_warnings: false }];
   return new CommandError(
-    problems.map((problem) => {
-      const [refused, way] = problem.split('. To store it all the same');
-      return {
-        problem: `The management API refused: ${refused}`,
-        fix: way === undefined ? fix : 'To store it all the same: --allow-warnings',
-      };
-    }),
+    all.map((problem) => ({
+      problem: `The management API refused: ${problem.message}`,
+      fix: problem.allow_warnings ? 'To store it all the same: --allow-warnings' : fix,
+    })),
   );
 }
 

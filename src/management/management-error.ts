@@ -44,6 +44,14 @@ export const managementErrors = {
 /** One of the codes above. */
 export type ManagementErrorCode = keyof typeof managementErrors;
 
+/** One of several things that are wrong with a change. */
+export interface ChangeProblem {
+  /** A sentence that begins with the field's name, where it is about one. */
+  readonly message: string;
+  /** Whether `?allow_warnings=true` stores it all the same. */
+  readonly allow_warnings: boolean;
+}
+
 /** A refusal whose text a client may read. */
 export class ManagementError extends Error {
   override readonly name = 'ManagementError';
@@ -51,16 +59,31 @@ export class ManagementError extends Error {
   readonly status: number;
   /** For `rate_limited`: whole seconds until it may work again. */
   readonly retryAfterSeconds: number | null;
+  /** For `validation_failed` of a change: what the message joins. */
+  readonly problems: readonly ChangeProblem[] | null;
 
   /** @param message The code's usual text where none is given. */
   constructor(
     code: ManagementErrorCode,
     message: string = managementErrors[code].message,
-    more: { readonly cause?: unknown; readonly retryAfterSeconds?: number } = {},
+    more: {
+      readonly cause?: unknown;
+      readonly retryAfterSeconds?: number;
+      readonly problems?: readonly ChangeProblem[];
+    } = {},
   ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
     this.status = managementErrors[code].status;
     this.retryAfterSeconds = more.retryAfterSeconds ?? null;
+    this.problems = more.problems ?? null;
   }
+}
+
+/** A change of which all these are wrong. */
+export function refuseChange(problems: readonly ChangeProblem[]): never {
+  const sentences = problems.map(({ message, allow_warnings: isAllowable }) =>
+    isAllowable ? `${message}. To store it all the same, add ?allow_warnings=true` : message,
+  );
+  throw new ManagementError('validation_failed', sentences.join('; '), { problems });
 }

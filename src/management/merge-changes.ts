@@ -7,7 +7,7 @@ import { type AuthValues, checkAuthConfig, layerAuthConfig } from '../config/aut
 import { isAuthFieldName } from '../config/auth/auth-fields.ts';
 import { checkBoundSecrets } from './bound-secrets.ts';
 import { configFields, type StoredValues } from './config-fields.ts';
-import { ManagementError } from './management-error.ts';
+import { refuseChange } from './management-error.ts';
 import { type DigestSecret, isDigest } from './secret-digest.ts';
 import type { Change } from './stored-config.ts';
 
@@ -31,7 +31,8 @@ export function mergeChanges(
     if (configFields.get(name)?.row.secret && isDigest(value)) {
       const secret = values.get(name) ?? (isAuthFieldName(name) ? start[name] : undefined);
       if (value === digest(name, String(secret))) continue;
-      throw new ManagementError('validation_failed', `${name} is the digest of another secret; send the secret itself`);
+      const message = `${name} is the digest of another secret; send the secret itself`;
+      refuseChange([{ message, allow_warnings: false }]);
     }
     if (value === (values.get(name) ?? null)) continue;
     if (value === null) values.delete(name);
@@ -45,7 +46,7 @@ export function mergeChanges(
     ...checkAuthConfig(layerAuthConfig(start, after)),
     ...checkBoundSecrets(changes, { start, before, after }),
   ];
-  if (problems.length > 0) throw new ManagementError('validation_failed', problems.join('; '));
+  if (problems.length > 0) refuseChange(problems.map((message) => ({ message, allow_warnings: false })));
   return { values: merged, changed };
 }
 

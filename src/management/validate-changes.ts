@@ -10,7 +10,7 @@ import { nearestName } from '../config/nearest-name.ts';
 import type { TemplateSwitches } from '../email/parse-options.ts';
 import { isObject } from '../shared/json.ts';
 import { type ConfigField, configFields } from './config-fields.ts';
-import { ManagementError } from './management-error.ts';
+import { type ChangeProblem, ManagementError, refuseChange } from './management-error.ts';
 import {
   checkMessageTemplate,
   checkTemplate,
@@ -18,6 +18,7 @@ import {
   templateField,
   templateFieldNames,
 } from './templates/check-template.ts';
+import { type Finding, sayFinding } from './templates/finding.ts';
 
 /** Checked values. */
 export interface ValidChanges {
@@ -47,26 +48,26 @@ type Body = Readonly<Record<string, unknown>>;
 export function validateChanges(body: unknown, context: ValidationContext): ValidChanges {
   if (!isObject(body)) throw new ManagementError('invalid_body');
   const given: Body = body;
-  const problems: string[] = [];
+  const problems: ChangeProblem[] = [];
   const values = readValues(given, problems);
   const next = { ...context.config, ...switchesOf(values, context.start) };
   const warnings = checkTemplates(values, { ...context, config: next }, problems);
   if (switches.some((name) => next[name] !== context.config[name])) checkInForce(values, context, next, problems);
   const unknown = Object.keys(given).filter((name) => !configFields.has(name));
-  if (!context.ignoreUnknown) problems.push(...describeUnknown(unknown, [...configFields.keys()]));
-  if (problems.length > 0) throw new ManagementError('validation_failed', problems.join('; '));
+  if (!context.ignoreUnknown) problems.push(...describeUnknown(unknown, [...configFields.keys()]).map(wrong));
+  if (problems.length > 0) refuseChange(problems);
   const inert = [...values.keys()].filter((name) => configFields.get(name)?.inert === true);
   return { values, ignored: [...inert, ...unknown], warnings };
 }
 
-function readValues(given: Body, problems: string[]): Map<string, unknown> {
+function readValues(given: Body, problems: ChangeProblem[]): Map<string, unknown> {
   const values = new Map<string, unknown>();
   for (const [name, field] of configFields) {
     if (!Object.hasOwn(given, name)) continue;
     try {
       values.set(name, readValue(field, given[name]));
     } catch (error) {
-      problems.push(`${name} ${(error as Error).message}`);
+      problems.push(wrong(`${name} ${(error as Error).message}`));
     }
   }
   return values;
@@ -98,17 +99,18 @@ function switchesOf(values: ReadonlyMap<string, unknown>, start: AuthConfig): Pa
 function checkTemplates(
   values: ReadonlyMap<string, unknown>,
   { config, allowWarnings }: ValidationContext,
-  problems: string[],
+  problems: ChangeProblem[],
 ): string[] {
   const warnings: string[] = [];
   for (const [name, value] of values) {
     const findings = typeof value === 'string' ? checkText(name, value, config) : null;
     if (findings === null) continue;
-    if (findings.problem !== null) problems.push(`${name}: ${findings.problem}`);
-    warnings.push(...findings.warnings.map((text) => `${name}: ${text}`));
-    const links = findings.emptyLinks.map((text) => `${name}: ${text}`);
+    const say = (finding: Finding) => `${name}: ${sayFinding(finding)}`;
+    if (findings.problem !== null) problems.push(wrong(say(findings.problem)));
+    warnings.push(...findings.warnings.map(say));
+    const links = findings.emptyLinks.map(say);
     if (allowWarnings) warnings.push(...links);
-    else problems.push(...links.map((text) => `${text}. To store it all the same, add ?allow_warnings=true`));
+    else problems.push(...links.map((message) => ({ message, allow_warnings: true })));
   }
   return warnings;
 }
@@ -118,13 +120,13 @@ function checkInForce(
   values: ReadonlyMap<string, unknown>,
   { config, start }: ValidationContext,
   next: AuthConfig,
-  problems: string[],
+  problems: ChangeProblem[],
 ): void {
   for (const name of templateFieldNames) {
     if (values.get(name)) continue;
     const text = (values.has(name) ? start : config)[name as keyof AuthConfig];
     const problem = typeof text === 'string' ? (checkText(name, text, next)?.problem ?? null) : null;
-    if (problem !== null) problems.push(`${name}, which is in force, would fail: ${problem}`);
+    if (problem !== null) problems.push(wrong(`${name}, which is in force, would fail: ${sayFinding(problem)}`));
   }
 }
 
@@ -132,6 +134,10 @@ function checkText(name: string, text: string, config: AuthConfig): TemplateFind
   if (name === 'sms_template' || name === 'mfa_phone_template') return checkMessageTemplate(text);
   const field = templateField(name);
   return field === null ? null : checkTemplate(field, text, config);
+}
+
+function wrong(message: string): ChangeProblem {
+  return { message, allow_warnings: false };
 }
 
 /** Unknown names that are reported; a body may hold any number of them. */

@@ -58,8 +58,8 @@ describe('built-in texts', () => {
   test.each(emailKindNames)('%s reads well as a page and as text, and uses only what it has', async (kind) => {
     const { subject, content } = defaultTemplates[kind];
     const used = [
-      ...templateVariables(parseTemplate(subject, { kind: 'text' })),
-      ...templateVariables(parseTemplate(content, { kind: 'html' })),
+      ...templateVariables(parseTemplate(subject, { kind: 'text' })).keys(),
+      ...templateVariables(parseTemplate(content, { kind: 'html' })).keys(),
     ];
     expect(used.filter((name) => !(emailKinds[kind].variables as readonly string[]).includes(name))).toEqual([]);
     expect(content).not.toMatch(/<style|<script|<img|<link|src=|url\(/i);

@@ -84,15 +84,21 @@ describe('rendering a draft', () => {
     const { body } = await post('/emails/render', { email: 'recovery', subject: '{{ .Token', content });
     expect(body.subject).toEqual({
       output: null,
-      fault: expect.objectContaining({ phase: 'parse', code: 'syntax', message: 'unclosed action', line: 1 }),
+      fault: {
+        ...{ phase: 'parse', code: 'syntax', line: 1, column: 1, length: 9 },
+        message: '`{{ .Token` is never closed: write }} behind it (unclosed action)',
+      },
       warnings: [],
     });
-    expect(body.content.fault).toMatchObject({ phase: 'parse', line: 2 });
-    expect(body.content.fault.message).toBe('unexpected EOF (`{{ if .Token }}` of line 2 has no {{ end }})');
+    expect(body.content.fault).toMatchObject({ phase: 'parse', line: 2, column: 3, length: 15 });
+    expect(body.content.fault.message).toBe('`{{ if .Token }}` has no {{ end }} (unexpected EOF)');
     expect(body.text).toBeNull();
 
     const warned = await post('/emails/render', { email: 'recovery', content: '<p>{{ .NewEmail }}</p>' });
-    expect(warned.body.content.warnings.join()).toContain('.NewEmail is always empty in this email');
+    expect(warned.body.content.warnings[0]).toEqual({
+      ...{ message: '.NewEmail is always empty in this email', refused: false },
+      ...{ line: 1, column: 7, length: '.NewEmail'.length },
+    });
   });
 
   test('ends a template that never would', async () => {

@@ -268,6 +268,25 @@ describe('pgreflect templates', () => {
     expect(code).toBe(1);
     expect(err).toContain('refused: recovery.html: line 2:');
     expect((await get()).body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
+    writeFileSync(file('recovery.html'), "{{ 'to; be' }}");
+    const whole = "recovery.html: line 1: malformed character constant: 'to; be' (write text in double quotes";
+    for (const args of [['push'], ['push', '--dry-run']]) {
+      const told = (await run(...args)).err;
+      expect(told).toContain(whole);
+      expect(told.split('The management API refused')).toHaveLength(2);
+    }
+  });
+
+  test('a push says that a text whose file is gone stays', async () => {
+    const { run, file, get } = await project();
+    await run('pull');
+    rmSync(file('invite.html'));
+    const { code, out, err } = await run('push');
+    expect([code, out]).toEqual([0, 'Nothing differs.\n']);
+    expect(err).toContain(
+      "invite.html is gone, and the project's text stays. For the built-in text, push an empty file.",
+    );
+    expect((await get()).body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
   });
 
   test('a dry run ends as the push would: with its refusals, its exit code and its warnings, and stores nothing', async () => {

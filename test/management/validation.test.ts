@@ -177,23 +177,25 @@ describe('templates', () => {
     ['{{ ConfirmationURL }}', 'line 1: function "ConfirmationURL" not defined (did you mean .ConfirmationURL?)'],
     [
       '<p>{{ if .Data.name }}{{ if .Token }}a{{ end }}</p>\n',
-      'line 2: unexpected EOF (`{{ if .Data.name }}` of line 1 has no {{ end }})',
+      'line 1: `{{ if .Data.name }}` has no {{ end }} (unexpected EOF)',
     ],
-    [
-      '{{ range .Data.a }}x{{ else }}\n\ny',
-      'line 3: unexpected EOF (`{{ range .Data.a }}` of line 1 has no {{ end }})',
-    ],
-    ['\n{{ define "a" }}x', 'line 2: unexpected EOF (`{{ define "a" }}` of line 2 has no {{ end }})'],
+    ['{{ range .Data.a }}x{{ else }}\n\ny', 'line 1: `{{ range .Data.a }}` has no {{ end }} (unexpected EOF)'],
+    ['\n{{ define "a" }}x', 'line 2: `{{ define "a" }}` has no {{ end }} (unexpected EOF)'],
     [
       '<p title="a">\n<a href="{{ .ConfirmationURL }}>Confirm</a></p>',
-      /ends in a non-text context: .* \(`<a href="` of line 2 is never closed: look for a missing quote, > or end tag\)$/,
+      /^line 2: `<a href="` is never closed: look for a missing quote, > or end tag \(ends in a non-text context: .*\)$/,
     ],
-    ['{{ .SiteURL }', 'line 1: unexpected "}" in operand (write an action with two braces on each side: {{ .Name }})'],
+    ['{{ .SiteURL }', 'line 1: `{{ .SiteURL }` is closed by one brace: write }} (unexpected "}" in operand)'],
     [
-      '{{ .SiteURL } {{ .Token }}',
-      'line 1: unexpected "}" in operand (write an action with two braces on each side: {{ .Name }})',
+      '\n{{ .SiteURL } {{ .Token }}',
+      'line 2: `{{ .SiteURL }` is closed by one brace: write }} (unexpected "}" in operand)',
     ],
-    ['{{.SiteURL}', "line 1: bad character U+007D '}' (write an action with two braces on each side: {{ .Name }})"],
+    ['{{.SiteURL}', "line 1: `{{.SiteURL}` is closed by one brace: write }} (bad character U+007D '}')"],
+    [
+      '<p>\n{{ .Token </p>\n{{ .Email }}',
+      'line 2: `{{ .Token` is never closed: write }} behind it (unexpected "<" in operand)',
+    ],
+    ['{{/* note\n<p>', 'line 1: `{{/* note` is never closed: write */}} behind it (unclosed comment)'],
     ['{{{ .Token }}}', 'line 1: unexpected "{" in command (write an action with two braces on each side: {{ .Name }})'],
     ['{{ if .Token }}{{ endif }}', 'line 1: function "endif" not defined (write {{ end }})'],
     ['{{ if .Token }}{{ elseif .Email }}', 'line 1: function "elseif" not defined (write {{ else if … }})'],
@@ -201,17 +203,35 @@ describe('templates', () => {
     ['{{ if eq .Email ‘de’ }}', 'line 1: unrecognized character in action: U+2018 \'‘\' (write straight quotes: "de")'],
     ["{{ if eq .Email 'de' }}", 'line 1: malformed character constant: \'de\' (write text in double quotes: "de")'],
     ['{{ .Email\u00a0}}', "line 1: bad character U+00A0 '\u00a0' (it is a no-break space: write a normal one)"],
-    ['{{ if .Email = "de" }}', 'line 1: unexpected "=" in operand (compare with eq: {{ if eq .Name "de" }})'],
+    [
+      '{{ if .Email = "de" }}',
+      'line 1: unexpected "=" in operand (compare with eq, ne, lt, le, gt or ge: {{ if eq .Data.plan "pro" }})',
+    ],
+    ['{{ if .Data.n > 5 }}', /compare with eq, ne, lt/],
+    ['{{ if .Data.n>=5 }}', /compare with eq, ne, lt/],
+    ['{{ if .Email != "x" }}', /compare with eq, ne, lt/],
+    ['{{ if .Email && .Token }}', /join conditions with and: \{\{ if and /],
+    ['{{ if .Email || .Token }}', /join conditions with or: \{\{ if or /],
+    ['{{ if !.Email }}', /negate with not: \{\{ if not /],
+    ['{{name}}', 'line 1: function "name" not defined (a variable begins with a dot: {{ .Data.name }})'],
+    ['{{ .Data.first-name }}', /write \{\{ index \.Data "first-name" \}\}/],
+    ['{{ .Data.tags[0] }}', /write \{\{ index \.Data\.list 0 \}\}/],
+    ['{{ .Email | upper }}', /use the value as it is/],
+    ['{{ "de }}', /write a " at its end/],
+    ['{{ if .Data.a }}<a href="{{ else }}<b>{{ end }}', /a tag or quote that begins in one branch/],
     ['{{#if name}}', 'line 1: unexpected "#" in command (write {{ if … }} and {{ end }})'],
-    ['<p>{{ .Token }}</p>\n\n<style> p {', /\(`<style>` of line 3 is never closed: /],
-  ])('what is missing in %j is said behind the words of Go', async (content, problem) => {
-    const { patch } = await gateway();
-    const { status, body } = await patch({ mailer_templates_recovery_content: content });
-    expect(status).toBe(400);
-    const [, said] = /^mailer_templates_recovery_content: (.*)$/s.exec(body.message) ?? [];
-    if (typeof problem === 'string') expect(said).toBe(problem);
-    else expect(said).toMatch(problem);
-  });
+    ['<p>{{ .Token }}</p>\n\n<style> p {', /^line 3: `<style>` is never closed: /],
+  ])(
+    'what is missing in %j is said beside the words of Go, with the line where it is missing',
+    async (content, problem) => {
+      const { patch } = await gateway();
+      const { status, body } = await patch({ mailer_templates_recovery_content: content });
+      expect(status).toBe(400);
+      const [, said] = /^mailer_templates_recovery_content: (.*)$/s.exec(body.message) ?? [];
+      if (typeof problem === 'string') expect(said).toBe(problem);
+      else expect(said).toMatch(problem);
+    },
+  );
 
   test('an unclosed attribute is refused in a body and accepted in a subject', async () => {
     const managed = await gateway();
@@ -267,9 +287,9 @@ describe('templates', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-pgreflect-warnings')?.split('; ')).toEqual(
       [
-        'mailer_templates_recovery_content: .NewEmail is always empty in this email',
+        'mailer_templates_recovery_content: line 1: .NewEmail is always empty in this email',
         'mailer_templates_recovery_content: the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue',
-        'mailer_subjects_invite: .Provider is always empty in this email',
+        'mailer_subjects_invite: line 1: .Provider is always empty in this email',
       ].sort((a, b) => Number(a.includes('invite')) - Number(b.includes('invite'))),
     );
   });
@@ -309,7 +329,8 @@ describe('templates', () => {
       mailer_templates_recovery_content: '<p>{{ .Emial }}</p><a href="{{ .ConfirmationURL }}">go</a>',
     };
     const patch = (headers: Record<string, string>) => call({ method: 'PATCH', body: JSON.stringify(change), headers });
-    const warning = 'mailer_templates_recovery_content: .Emial is always empty in this email (did you mean .Email?)';
+    const warning =
+      'mailer_templates_recovery_content: line 1: .Emial is always empty in this email (did you mean .Email?)';
     const plain = await patch({});
     expect(plain.headers.get('x-pgreflect-warnings')).toBe(warning);
     expect(plain.body).not.toHaveProperty('warnings');

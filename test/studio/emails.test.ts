@@ -70,6 +70,36 @@ test('edit, see it change, save, get it, follow its link: signed in', async () =
   });
 });
 
+test('a link that leads nowhere is saved by whoever insists, and faults are underlined at the words they are about', async () => {
+  const { page } = await studio.visit('emails/recovery');
+  const underlined = (kind: string) => page.locator(`.cm-lintRange-${kind}`).allTextContents();
+  const dead = '<p>{{ .Token }}</p>\n<a href="{{ .ConfirmationUrl }}">Reset</a>';
+  await write(page, body(page), dead);
+  await page.locator('.faults .fault').getByText('Line 2: the link would be empty: .ConfirmationUrl').waitFor();
+  await save(page).click();
+  const refused = page.locator('.notice.fault');
+  await expect
+    .poll(() => refused.locator('p').textContent())
+    .toBe(
+      'Not saved. Body, line 2: the link would be empty: .ConfirmationUrl is no variable of this email (did you mean .ConfirmationURL?).',
+    );
+  const stored = () => studio.database.query('select values from auth.pgreflect_config');
+  expect(await stored()).toEqual([]);
+  await refused.getByRole('button', { name: 'Save with the dead link' }).click();
+  await page.locator('.notice.warning').getByText('Saved with 2 warnings. Body, line 2: ').waitFor();
+  expect(await stored()).toMatchObject([{ values: { mailer_templates_recovery_content: dead } }]);
+
+  await write(page, body(page), '<b style="font-size: 20px">{{ .Tokn }}</b><img src="logo.png">{{ .Token }}');
+  await page.getByText('Line 1: logo.png is no web address').waitFor();
+  expect(await underlined('warning')).toEqual(['.Tokn', 'logo.png']);
+  await write(page, body(page), '<p>at {{ if .Email }}</p>\n<p>x</p>\n');
+  await page.getByText('Line 1: `{{ if .Email }}` has no {{ end }}').waitFor();
+  expect((await underlined('error')).join('')).toBe('{{ if .Email }}');
+  await write(page, body(page), '<p>at {{\u00a0.Email }}</p>');
+  await page.getByText('it is a no-break space').waitFor();
+  expect(await underlined('error')).toEqual(['\u00a0']);
+});
+
 test('a fault is underlined where it is and said; it cannot be saved, and the last good preview stays', async () => {
   const { page } = await studio.visit('emails/recovery');
   await preview(page).getByRole('heading', { name: 'Reset your password' }).waitFor();
@@ -103,7 +133,7 @@ test('a warning is underlined at its word, and said again in the words of the pa
   await save(page).click();
   const banner = page.locator('.notice.warning');
   const said =
-    'Saved with 1 warning. Body: .ConfirmationURl is always empty in this email (did you mean .ConfirmationURL?).';
+    'Saved with 1 warning. Body, line 2: .ConfirmationURl is always empty in this email (did you mean .ConfirmationURL?).';
   await expect.poll(() => banner.textContent()).toBe(said);
 
   await write(page, subject(page), '{{ .Nobody }}');
@@ -115,7 +145,7 @@ test('a warning is underlined at its word, and said again in the words of the pa
   await expect
     .poll(() => banner.textContent())
     .toMatch(
-      /^Saved with 2 warnings\. Subject: \.Nobody is .*\. Body: the email uses none of .*, so recipients cannot continue\.$/,
+      /^Saved with 2 warnings\. Subject, line 1: \.Nobody is .*\. Body: the email uses none of .*, so recipients cannot continue\.$/,
     );
 });
 

@@ -54,6 +54,11 @@ export async function pushTemplates(context: CommandContext): Promise<number> {
     context.note(
       `${placeOfField(field)}: the project's text is newer than the file and stays. To get it: templates pull`,
     );
+  for (const field of pulled.keys())
+    if (templateField(field)?.part === 'content' && !files.has(field))
+      context.note(
+        `${placeOfField(field)} is gone, and the project's text stays. For the built-in text, push an empty file.`,
+      );
   if (changes.length === 0) context.print('Nothing differs.');
   else await storeChanges(context, { client, read, changes });
   if (pulled.size > 0 && !context.flags['dry-run']) {

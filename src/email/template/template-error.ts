@@ -46,10 +46,9 @@ export interface TemplatePlace {
 }
 
 /** What is still open where a template ends. */
-interface Unclosed {
+interface Unclosed extends TemplatePlace {
   /** Its beginning: an action, or a tag up to the first action in it. */
   readonly text: string;
-  readonly line: number;
 }
 
 /** A fault of a template. Never holds a value of the data beyond what the message quotes. */
@@ -104,11 +103,17 @@ export function placeOf(source: string, offset: number): TemplatePlace {
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
 
+/** The offset of a place, in UTF-16 units. */
+export function offsetOf(source: string, { line, column }: TemplatePlace): number {
+  const before = source.split('\n', line - 1).join('\n');
+  return before.length + (line > 1 ? 1 : 0) + column - 1;
+}
+
 /** What begins at an offset in UTF-16 units. @param ends What ends its beginning, behind it in the source. */
 export function unclosedAt(source: string, at: number, ends: RegExp): Unclosed {
   const rest = source.slice(at, at + maxShown);
   const end = ends.exec(rest);
-  return { text: end === null ? rest : rest.slice(0, end.index + end[0].length), line: placeOf(source, at).line };
+  return { text: end === null ? rest : rest.slice(0, end.index + end[0].length), ...placeOf(source, at) };
 }
 
 const maxShown = 80;

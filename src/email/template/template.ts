@@ -105,8 +105,8 @@ export function renderTemplate(template: Template, data: TemplateData, options: 
   }
 }
 
-/** Names of the top-level variables that a template uses, sorted: `Email`, `Data`. */
-export function templateVariables(template: Template): readonly string[] {
+/** Top-level variables that a template uses, sorted: `Data`, `Email`. With the offset of the first action that does. */
+export function templateVariables(template: Template): ReadonlyMap<string, number> {
   return findVariables(template.tree);
 }
 

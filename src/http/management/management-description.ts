@@ -7,7 +7,7 @@ import { type ManagementErrorCode, managementErrors } from '../../management/man
 import { describedEmail, emailDraft, renderedDraft } from '../../management/templates/draft-schemas.ts';
 import { createdToken, listedToken, wantedToken } from '../../management/token-requests.ts';
 import { configVersion, emailsOfVersion } from '../../management/version-history.ts';
-import { type JsonSchema, objectOf, oneOf, schemaNamed, text } from '../../shared/json-schema.ts';
+import { flag, type JsonSchema, listOf, objectOf, oneOf, schemaNamed, text } from '../../shared/json-schema.ts';
 import { type ApiDescription, type ApiOperation, json, response } from '../server/openapi.ts';
 import { projectPath } from '../server/parts.ts';
 import { type ManagementRoute, managementRoutes } from './management-route-table.ts';
@@ -22,7 +22,12 @@ const common = ['invalid_ref', 'unauthorized', 'forbidden', 'project_not_found',
 /** Operations and schemas. */
 export function describeManagement(): ApiDescription {
   const codes = Object.keys(managementErrors) as ManagementErrorCode[];
-  const ManagementError = objectOf({ message: text(), code: oneOf(...codes) });
+  const problem = objectOf(
+    { message: text(), allow_warnings: flag },
+    'With `allow_warnings`, that parameter stores it.',
+  );
+  const problems = { ...listOf(problem), description: 'Of a change of the configuration: each in the message.' };
+  const ManagementError = objectOf({ message: text(), code: oneOf(...codes) }, undefined, { problems });
   return {
     operations: managementRoutes.map(describeRoute),
     schemas: {

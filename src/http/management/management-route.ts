@@ -90,13 +90,13 @@ function send(reply: FastifyReply, value: unknown): FastifyReply {
 function answerErrors(scope: FastifyInstance, observe: Observe): void {
   scope.setErrorHandler((error: FastifyError | ManagementError, request, reply) => {
     const known = toManagementError(error, request.method);
-    const { status, code, message, cause, retryAfterSeconds } = known;
+    const { status, code, message, cause, retryAfterSeconds, problems } = known;
     if (status >= 500) observe({ kind: 'masked_error', id: request.id, requestId: request.id, error: cause ?? known });
     if (retryAfterSeconds !== null) reply.header('retry-after', retryAfterSeconds);
     // The rest of a body that was refused is not worth receiving.
     if (status === 413) reply.header('connection', 'close');
     request.state.errorCode = code;
-    return send(reply.code(status), { message, code });
+    return send(reply.code(status), { message, code, ...(problems !== null && { problems }) });
   });
 }
 

@@ -8,20 +8,22 @@ import { textFields } from '../../config/auth/auth-template-fields.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import { type EmailKind, emailKindNames, emailKinds } from '../../email/email-kind.ts';
 import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/parse-options.ts';
+import { findDoubtfulMarkup } from '../../email/template/parse/doubtful-markup.ts';
 import { findEmptyLinks } from '../../email/template/parse/empty-links.ts';
 import { findDeadAddresses, findPlainVariables, type PlainText } from '../../email/template/parse/plain-variables.ts';
 import { findUnevenBranches } from '../../email/template/parse/uneven-branches.ts';
 import { parseTemplate, renderTemplate, type Template, templateVariables } from '../../email/template/template.ts';
-import { placeOf, TemplateError } from '../../email/template/template-error.ts';
+import { TemplateError } from '../../email/template/template-error.ts';
 import { describeFault } from './describe-fault.ts';
+import { type Finding, findingAt, findingOnWhole } from './finding.ts';
 import { sampleData, variablesThatAct } from './template-samples.ts';
 
-/** What was found; sentences without the field's name. */
+/** What was found. */
 export interface TemplateFindings {
-  readonly problem: string | null;
-  readonly warnings: readonly string[];
+  readonly problem: Finding | null;
+  readonly warnings: readonly Finding[];
   /** Links that lead nowhere: problems, unless whoever stores the text wants it so. */
-  readonly emptyLinks: readonly string[];
+  readonly emptyLinks: readonly Finding[];
 }
 
 const nothing: TemplateFindings = { problem: null, warnings: [], emptyLinks: [] };
@@ -50,28 +52,27 @@ export function templateField(name: string): TemplateField | null {
 /** Checks one subject or body. Empty text stands for the built-in one and is always right. */
 export function checkTemplate(field: TemplateField, text: string, switches: TemplateSwitches): TemplateFindings {
   if (text === '') return nothing;
-  return findings(field.email, () => {
+  return findings(text, field.email, () => {
     const template = parseTemplate(text, { ...parseOptions(field.part, switches), maxMs: trialMs });
     tryTemplate(template, field.email);
-    return { ...nothing, warnings: warningsOf(template, field), emptyLinks: emptyLinksOf(template, field) };
+    return { ...nothing, ...mistakesIn(template, field, switches) };
   });
 }
 
 /** Checks the text of a message to a phone. */
 export function checkMessageTemplate(text: string): TemplateFindings {
-  return findings(null, () => {
+  return findings(text, null, () => {
     parseTemplate(text, { kind: 'text', maxMs: trialMs });
     return nothing;
   });
 }
 
-function findings(email: EmailKind | null, check: () => TemplateFindings): TemplateFindings {
+function findings(text: string, email: EmailKind | null, check: () => TemplateFindings): TemplateFindings {
   try {
     return check();
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    const problem = describeFault(error, email);
-    return { ...nothing, problem: error.line === null ? problem : `line ${error.line}: ${problem}` };
+    return { ...nothing, problem: describeFault(error, text, email) };
   }
 }
 
@@ -91,42 +92,62 @@ function tryTemplate(template: Template, email: EmailKind): void {
   }
 }
 
-/** What is valid and does not do what somebody meant, links that lead nowhere among it; sentences without the field's name. */
-export function mistakesIn(template: Template, field: TemplateField): readonly string[] {
-  return [...warningsOf(template, field), ...emptyLinksOf(template, field)];
+/** What is valid and does not do what somebody meant. */
+export function mistakesIn(
+  template: Template,
+  field: TemplateField,
+  switches: TemplateSwitches,
+): Pick<TemplateFindings, 'warnings' | 'emptyLinks'> {
+  const { source, tree } = template;
+  const { part, email } = field;
+  const { brokenLinks, warnings } = plainTextOf(template, field);
+  const isLink = part === 'content' && variablesThatAct(email).length > 0;
+  const empty = isLink ? findEmptyLinks(tree, emailKinds[email].variables).slice(0, maxPlaces) : [];
+  const markup = part === 'subject' ? [] : findDoubtfulMarkup(source, switches.mailer_keep_conditional_comments);
+  return {
+    warnings: [
+      ...emptyVariables(template, email),
+      ...(part === 'subject' ? [] : deadEnds(template, email)),
+      ...warnings,
+      ...markup.map((place) => findingAt(source, place, place.message)),
+    ],
+    emptyLinks: [
+      ...empty.map(({ name, at }) => {
+        const length = source.slice(at).search(/[\s|)}]|$/);
+        const what = `the link would be empty: .${shorten(name)} is no variable of this email${guess(name, email)}`;
+        return findingAt(source, { at, length }, what);
+      }),
+      ...brokenLinks,
+    ],
+  };
 }
 
-/** What is valid and most likely a mistake; sentences without the field's name. */
-function warningsOf(template: Template, { part, email }: TemplateField): readonly string[] {
-  const used = templateVariables(template);
+function emptyVariables(template: Template, email: EmailKind): readonly Finding[] {
   const known: readonly string[] = emailKinds[email].variables;
-  const empty = used
-    .filter((name) => !known.includes(name))
-    .map((name) => `.${shorten(name)} is always empty in this email${guess(name, email)}`);
-  const act = part === 'content' ? variablesThatAct(email) : [];
-  const leadsNowhere = act.length > 0 && !act.some((name) => used.includes(name));
-  const names = act.map((name) => `.${name}`).join(', ');
-  const uneven = (act.length === 0 ? [] : findUnevenBranches(template.tree, act)).slice(0, maxPlaces).map((at) => {
-    const { line } = placeOf(template.source, at);
-    return `line ${line}: a branch uses none of ${names}, and another does, so some recipients cannot continue`;
+  const unknown = [...templateVariables(template)].filter(([name]) => !known.includes(name)).slice(0, maxPlaces);
+  return unknown.map(([name, used]) => {
+    const at = template.source.indexOf(`.${name}`, used);
+    const what = `.${shorten(name)} is always empty in this email${guess(name, email)}`;
+    return findingAt(template.source, { at, length: name.length + 1 }, what);
   });
-  return [
-    ...empty,
-    ...(leadsNowhere ? [`the email uses none of ${names}, so recipients cannot continue`] : []),
-    ...uneven,
-    ...plainTextOf(template, { part, email }).warnings,
-  ];
 }
 
-function emptyLinksOf(template: Template, { part, email }: TemplateField): readonly string[] {
-  if (part === 'subject' || variablesThatAct(email).length === 0) return [];
-  const empty = findEmptyLinks(template.tree, emailKinds[email].variables).slice(0, maxPlaces);
+/** What keeps recipients from going on, where the email is there for that. */
+function deadEnds(template: Template, email: EmailKind): readonly Finding[] {
+  const act = variablesThatAct(email);
+  if (act.length === 0) return [];
+  const used = templateVariables(template);
+  const names = act.map((name) => `.${name}`).join(', ');
+  const uneven = findUnevenBranches(template.tree, act).slice(0, maxPlaces);
   return [
-    ...empty.map(({ name, at }) => {
-      const { line } = placeOf(template.source, at);
-      return `line ${line}: the link would be empty: .${shorten(name)} is no variable of this email${guess(name, email)}`;
+    ...(act.some((name) => used.has(name))
+      ? []
+      : [findingOnWhole(`the email uses none of ${names}, so recipients cannot continue`)]),
+    ...uneven.map((at) => {
+      const length = template.source.slice(at).search(/\s*-?\}\}|$/);
+      const what = `a branch uses none of ${names}, and another does, so some recipients cannot continue`;
+      return findingAt(template.source, { at, length }, what);
     }),
-    ...plainTextOf(template, { part, email }).brokenLinks,
   ];
 }
 
@@ -136,21 +157,22 @@ const maxPlaces = 20;
 /** Links to plain text, of which those that hold a variable without its braces are `brokenLinks`, and other such variables. */
 function plainTextOf({ source }: Template, { part, email }: TemplateField) {
   const addresses = part === 'subject' ? [] : findDeadAddresses(source);
-  const variables = outside(addresses, findPlainVariables(source));
+  const variables = outside(addresses, findPlainVariables(source)).slice(0, maxPlaces);
   const isBroken = ({ text }: PlainText) => variablesThatAct(email).length > 0 && !['', '#'].includes(text.trim());
   const links = (chosen: readonly PlainText[]) =>
     chosen.slice(0, maxPlaces).map(({ text, at }) => {
       const address = text.trim() === '' ? 'empty' : `the plain text ${shorten(text)}`;
       const advice = text.includes('.') ? ' (write a variable as {{ .Name }})' : '';
-      return `line ${placeOf(source, at).line}: the link leads nowhere, its address is ${address}${advice}`;
+      const what = `the link leads nowhere, its address is ${address}${advice}`;
+      return findingAt(source, { at, length: text.length }, what);
     });
   return {
     brokenLinks: links(addresses.filter(isBroken)),
     warnings: [
       ...links(addresses.filter((address) => !isBroken(address))),
-      ...variables.slice(0, maxPlaces).map(({ text, name, at }) => {
-        const { line } = placeOf(source, at);
-        return `line ${line}: ${shorten(text)} is plain text and no variable: write {{ .${shorten(name)} }}`;
+      ...variables.map(({ text, name, at }) => {
+        const what = `${shorten(text)} is plain text and no variable: write {{ .${shorten(name)} }}`;
+        return findingAt(source, { at, length: text.length }, what);
       }),
     ],
   };

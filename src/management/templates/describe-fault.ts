@@ -1,27 +1,63 @@
 /**
- * What is wrong with a template, for whoever wrote it: Go's own words, and behind them what is most likely missing.
+ * What is wrong with a template, for whoever wrote it: where it begins, what is most likely missing, and Go's own words.
  */
 import { nearestName } from '../../config/nearest-name.ts';
 import { type EmailKind, emailKinds } from '../../email/email-kind.ts';
-import type { TemplateError } from '../../email/template/template-error.ts';
+import { offsetOf, type TemplateError } from '../../email/template/template-error.ts';
+import { type Finding, findingAt, findingOnWhole } from './finding.ts';
 
-/** One sentence without the place. @param email Whose template it is; null: that of a text message. */
-export function describeFault(error: TemplateError, email: EmailKind | null): string {
+/** @param email Whose template it is; null: that of a text message. */
+export function describeFault(error: TemplateError, source: string, email: EmailKind | null): Finding {
+  const { code, message, line, column, unclosed } = error;
+  if (unclosed !== null) {
+    // Go names the end of the text, where nobody can mend anything.
+    const missing = code === 'syntax' ? 'has no {{ end }}' : 'is never closed: look for a missing quote, > or end tag';
+    return { ...unclosed, message: `\`${unclosed.text}\` ${missing} (${message})`, length: unclosed.text.length };
+  }
+  if (line === null || column === null) return findingOnWhole(message);
+  const open = code === 'syntax' ? openAction(source, offsetOf(source, { line, column })) : null;
+  if (open !== null) return findingAt(source, open, `\`${open.text}\` ${open.problem} (${message})`);
   const hint = hintOf(error, email);
-  return hint === null ? error.message : `${error.message} (${hint})`;
+  return { message: hint === null ? message : `${message} (${hint})`, line, column, length: null };
 }
 
-function hintOf({ code, message, unclosed }: TemplateError, email: EmailKind | null): string | null {
-  if (unclosed !== null) {
-    const missing = code === 'syntax' ? 'has no {{ end }}' : 'is never closed: look for a missing quote, > or end tag';
-    return `\`${unclosed.text}\` of line ${unclosed.line} ${missing}`;
-  }
+interface OpenAction {
+  readonly at: number;
+  readonly length: number;
+  readonly text: string;
+  readonly problem: string;
+}
+
+/** The action around an offset, where its end is missing. */
+function openAction(source: string, offset: number): OpenAction | null {
+  const at = source.lastIndexOf('{{', offset);
+  if (at === -1) return null;
+  const rest = source.slice(at + 2, at + 2 + maxAction);
+  const end = /\}\}|\{\{|\n|</.exec(rest);
+  if (end?.[0] === '}}') return null;
+  const inside = rest.slice(0, Math.min(end?.index ?? rest.length, maxShown)).trimEnd();
+  // A comparison and an action over several lines have an end.
+  if (end !== null && end[0] !== '{{' && /^[^{]*?\}\}/s.test(rest.slice(end.index))) return null;
+  const single = inside.indexOf('}');
+  const text = `{{${single === -1 ? inside : inside.slice(0, single + 1)}`;
+  const close = inside.startsWith('/*') ? '*/}}' : '}}';
+  const problem = single === -1 ? `is never closed: write ${close} behind it` : 'is closed by one brace: write }}';
+  return { at, length: text.length, text, problem };
+}
+
+const maxAction = 2000;
+const maxShown = 60;
+
+function hintOf({ code, message }: TemplateError, email: EmailKind | null): string | null {
   const usual = usualMistakes.find(([words]) => words.test(message));
   if (usual !== undefined) return usual[1];
   const [, name] = (code === 'unknown_function' && /^function "(.*)" not defined$/s.exec(message)) || [];
-  const meant = name === undefined || email === null ? null : nearestName(name, emailKinds[email].variables);
-  return meant === null ? null : `did you mean .${meant}?`;
+  if (name === undefined) return null;
+  const meant = email === null ? null : nearestName(name, emailKinds[email].variables);
+  return meant === null ? 'a variable begins with a dot: {{ .Data.name }}' : `did you mean .${meant}?`;
 }
+
+const comparison = 'compare with eq, ne, lt, le, gt or ge: {{ if eq .Data.plan "pro" }}';
 
 /** Go's words for what people usually mistype, and what to write. */
 const usualMistakes: readonly (readonly [RegExp, string])[] = [
@@ -29,9 +65,20 @@ const usualMistakes: readonly (readonly [RegExp, string])[] = [
   [/ U\+20(?:18|19|1A|1C|1D|1E) /, 'write straight quotes: "de"'],
   [/ U\+00A0 /, 'it is a no-break space: write a normal one'],
   [/^(?:malformed|unterminated) character constant/, 'write text in double quotes: "de"'],
+  [/^unterminated quoted string$/, 'write a " at its end'],
   [/^function "(?:endif|endwith|endfor|endrange|endblock|fi)" not defined$/, 'write {{ end }}'],
   [/^function "(?:elseif|elsif|elif)" not defined$/, 'write {{ else if … }}'],
   [/^function "(?:for|foreach|each)" not defined$/, 'write {{ range … }}'],
-  [/^unexpected "=" in operand$/, 'compare with eq: {{ if eq .Name "de" }}'],
+  [/^function "(?:upper|lower|title|capitalize|trim|default|date|join|replace)" not defined$/,
+    'there is none of this name: use the value as it is'],
   [/^unexpected "[#/]" in command$/, 'write {{ if … }} and {{ end }}'],
-];
+  [/^unexpected "!" in command$/, 'write a comment as {{/* … */}}'],
+  [/^unexpected "&" in |^bad character U\+0026 /, 'join conditions with and: {{ if and .Data.a .Data.b }}'],
+  [/^unexpected "\|" in (?:if|with|parenthesized pipeline)$/, 'join conditions with or: {{ if or .Data.a .Data.b }}'],
+  [/^unexpected "!" in (?:if|with|parenthesized pipeline)$/, 'negate with not: {{ if not .Data.name }}'],
+  [/^unexpected "[=!<>]" in operand$|^bad character U\+00(?:3D|3C|3E|21) /, comparison],
+  [/^bad character U\+002D /, 'write {{ index .Data "first-name" }}'],
+  [/^bad character U\+005B /, 'write {{ index .Data.list 0 }}'],
+  [/ branches end in different contexts: /, 'a tag or quote that begins in one branch must begin in the other, too'],
+  [/^".*" in (?:attribute name|unquoted attr)/s, 'look for a missing quote before it'],
+]; // biome-ignore format: a table

@@ -4,6 +4,7 @@
 import { type EmailVariable, emailKindNames } from '../../email/email-kind.ts';
 import type { TemplateData } from '../../email/template/template.ts';
 import {
+  flag,
   integer,
   type JsonSchema,
   listOf,
@@ -60,16 +61,19 @@ function draftSchema(properties: JsonSchema, required: readonly string[]): Draft
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
+const finding = {
+  message: text(),
+  line: orNull({ ...integer, description: 'From 1. Null: it is about the text as a whole.' } as SchemaOf<number>),
+  column: orNull({ ...integer, description: 'From 1, in UTF-16 units.' } as SchemaOf<number>),
+  length: orNull({ ...integer, description: 'UTF-16 units. Null: the word at the place.' } as SchemaOf<number>),
+};
+
+const refused = { ...flag, description: 'Stored only with `allow_warnings`.' } as SchemaOf<boolean>;
+
 const renderedText = objectOf({
   output: orNull(text('Null: there is a fault.')),
-  fault: orNull(
-    objectOf({
-      ...{ phase: text(), code: text(), message: text() },
-      line: orNull(integer),
-      column: orNull({ ...integer, description: 'From 1, in UTF-16 units.' } as SchemaOf<number>),
-    }),
-  ),
-  warnings: listOf(text('What is valid and probably not meant.')),
+  fault: orNull(objectOf({ ...{ phase: text(), code: text() }, ...finding })),
+  warnings: listOf(objectOf({ ...finding, refused }, 'What is valid and probably not meant.')),
 });
 
 /** What came of one text. */

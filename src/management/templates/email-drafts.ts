@@ -21,6 +21,7 @@ import { ManagementError } from '../management-error.ts';
 import { mistakesIn, trialMs } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
 import { type DescribedEmail, emailDraft, type RenderedDraft, type RenderedText } from './draft-schemas.ts';
+import { type Finding, sayFinding } from './finding.ts';
 import { sampleData } from './template-samples.ts';
 
 /** All emails, in the order of their table. @param start What is in force where nothing is stored. */
@@ -112,20 +113,27 @@ export async function renderDraft(draft: EmailDraft, config: AuthConfig): Promis
 }
 
 function renderText(part: TemplatePart, { email, data, ...texts }: EmailDraft, config: AuthConfig): RenderedText {
-  const warnings: string[] = [];
+  const source = texts[part];
+  const wrong: Finding[] = [];
   const options = parseOptions(part, config);
   const lenient = config.mailer_template_lenient_compare && {
-    onWrongValue: (message: string, { line }: TemplatePlace) => void warnings.push(`line ${line}: ${message}`),
+    onWrongValue: (message: string, place: TemplatePlace) => void wrong.push({ message, ...place, length: null }),
   };
+  const asWarnings = (found: readonly Finding[], refused: boolean) => found.map((one) => ({ ...one, refused }));
   try {
-    const template = parseTemplate(texts[part], { ...options, maxMs: trialMs });
+    const template = parseTemplate(source, { ...options, maxMs: trialMs });
     const output = renderTemplate(template, data, { ...lenient, maxMs: trialMs });
-    warnings.push(...mistakesIn(template, { part, email }));
-    return { output: part === 'subject' ? cleanSubject(output) : output, fault: null, warnings };
+    const { warnings, emptyLinks } = mistakesIn(template, { part, email }, config);
+    return {
+      output: part === 'subject' ? cleanSubject(output) : output,
+      fault: null,
+      warnings: [...asWarnings([...wrong, ...warnings], false), ...asWarnings(emptyLinks, true)],
+    };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    const { phase, code, line, column } = error;
-    return { output: null, fault: { phase, code, message: describeFault(error, email), line, column }, warnings };
+    const { phase, code } = error;
+    const fault = { phase, code, ...describeFault(error, source, email) };
+    return { output: null, fault, warnings: asWarnings(wrong, false) };
   }
 }
 
@@ -138,18 +146,17 @@ export function buildTrial(draft: EmailDraft, config: AuthConfig, to: unknown): 
   if (typeof to !== 'string' || to.length > 255) refuse('to must be an email address');
   const problem = checkEmail(to);
   if (problem !== null) refuse(`to ${problem}`);
-  const { email, subject, content, data } = draft;
+  const { email, subject, content } = draft;
+  const data: TemplateData = 'SendingTo' in draft.data ? { ...draft.data, SendingTo: to } : draft.data;
+  for (const part of ['subject', 'content'] as const) {
+    const { fault } = renderText(part, { ...draft, data }, config);
+    if (fault !== null) refuse(sayFinding(fault));
+  }
   const fields = textFields(email);
   const texts = { [fields.subject]: subject, [fields.content]: content };
   const text = (name: EmailVariable) => String(data[name] ?? '');
-  try {
-    const facts = { ...factsOf(data, text), to };
-    return buildMessage(email, { ...config, ...texts, site_url: text('SiteURL') }, facts);
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    const fault = describeFault(error, email);
-    return refuse(error.line === null ? fault : `line ${error.line}: ${fault}`);
-  }
+  const facts = { ...factsOf(data, text), to };
+  return buildMessage(email, { ...config, ...texts, site_url: text('SiteURL') }, facts);
 }
 
 function factsOf(data: TemplateData, text: (name: EmailVariable) => string) {

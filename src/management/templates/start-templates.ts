@@ -17,6 +17,7 @@ import type { Observe } from '../../shared/observation.ts';
 import type { ConfigStore } from '../config-store.ts';
 import { mistakesIn } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
+import { sayFinding } from './finding.ts';
 import { createTemplateReader, type TemplateReader } from './template-reader.ts';
 
 /** The start values, and where the bodies are that they do not hold. */
@@ -165,12 +166,16 @@ function lookAt(part: TemplatePart, text: string | null, email: EmailKind, confi
   if (text === null || text === '') return { problem: null, mistakes: [] };
   try {
     const template = parseTemplate(text, parseOptions(part, config));
-    const mistakes = mistakesIn(template, { part, email }).map((mistake) => `${part}: ${mistake}`);
-    return { problem: null, mistakes };
+    const { warnings, emptyLinks } = mistakesIn(template, { part, email }, config);
+    return {
+      problem: null,
+      mistakes: [...warnings, ...emptyLinks].map((mistake) => `${part}: ${sayFinding(mistake)}`),
+    };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    const place = error.line === null ? '' : `, line ${error.line}, column ${error.column}`;
-    return { problem: `${part}${place}: ${describeFault(error, email)}`, mistakes: [] };
+    const { message, line, column } = describeFault(error, text, email);
+    const place = line === null ? '' : `, line ${line}, column ${column}`;
+    return { problem: `${part}${place}: ${message}`, mistakes: [] };
   }
 }
 

@@ -18,6 +18,8 @@ export interface EditorFault {
   readonly line: number | null;
   /** From 1, in UTF-16 units; null where `line` is. */
   readonly column: number | null;
+  /** In UTF-16 units; null: the word at the place. */
+  readonly length: number | null;
   readonly severity: 'error' | 'warning';
 }
 
@@ -176,17 +178,21 @@ const oneLine: Extension = EditorState.transactionFilter.of((transaction) => {
 });
 
 /** The word at the place of a fault: the text may have changed since it was looked at. */
-function toDiagnostic({ doc }: EditorState, { message, line, column, severity }: EditorFault): readonly Diagnostic[] {
+function toDiagnostic({ doc }: EditorState, fault: EditorFault): readonly Diagnostic[] {
+  const { message, line, column, length, severity } = fault;
   if (line === null || line > doc.lines) return [];
   const found = doc.line(line);
   const at = Math.min(Math.max(0, (column ?? 1) - 1), found.length);
-  const { from, to } = wordAt(found.text, at);
+  const { from, to } = length === null ? wordAt(found.text, at) : { from: at, to: Math.min(at + length, found.length) };
   return [{ from: found.from + from, to: found.from + to, message, severity }];
 }
 
-/** The last word that begins at a place or before it, for some faults are seen behind their word; else the whole line. */
+/**
+ * The last word that begins at a place or before it, for some faults are seen behind their word; else the whole line. Blanks that
+ * no template may have are words.
+ */
 function wordAt(text: string, at: number): { readonly from: number; readonly to: number } {
-  const words = [...text.matchAll(/[\w.$]+|"[^"]*"?|[^\s\w.${}]+/g)];
+  const words = [...text.matchAll(/[\w.$]+|"[^"]*"?|[\u00a0\u2000-\u200b\u202f\ufeff]|[^\s\w.${}"]+/g)];
   const word = words.findLast(({ index }) => index <= at);
   return word === undefined ? { from: 0, to: text.length } : { from: word.index, to: word.index + word[0].length };
 }

@@ -5,16 +5,27 @@
  */
 import { createStore, type Store } from './store.ts';
 
+/** One thing that is wrong with a change of the configuration. */
+export interface ChangeProblem {
+  /** Begins with the field's name. */
+  readonly message: string;
+  /** Whether it is stored where somebody insists. */
+  readonly allow_warnings: boolean;
+}
+
 /** A refusal, or no answer (`status` 0). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
   readonly code: string;
+  /** Of a change of the configuration: what is wrong with it, sentence by sentence. */
+  readonly problems: readonly ChangeProblem[];
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, problems: readonly ChangeProblem[] = []) {
     super(message);
     this.status = status;
     this.code = code;
+    this.problems = problems;
   }
 }
 
@@ -114,15 +125,16 @@ interface ErrorBody {
   readonly message?: string;
   readonly msg?: string;
   readonly code?: string;
+  readonly problems?: readonly ChangeProblem[];
   readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
 }
 
 /** The APIs have error bodies of different formats. */
 function toError(status: number, value: unknown): ApiError {
-  const { message, msg, code, errors } = (value ?? {}) as ErrorBody;
+  const { message, msg, code, errors, problems } = (value ?? {}) as ErrorBody;
   const first = errors?.[0];
   const text = message ?? msg ?? first?.message ?? `The server answered with status ${status}.`;
-  return new ApiError(status, String(code ?? first?.extensions?.code ?? status), text);
+  return new ApiError(status, String(code ?? first?.extensions?.code ?? status), text, problems);
 }
 
 /** A request had no answer: from now on the server is looked for. */

@@ -59,8 +59,18 @@ function isDead(address: string): boolean {
 
 /** The source, of the same length, with something else for its actions, comments, styles and scripts. */
 function plainText(source: string): string {
+  return hideUnseen(hideActions(source));
+}
+
+/** Markup of the same length, with blanks in place of comments, styles and scripts. */
+export function hideUnseen(markup: string): string {
+  return markup.replace(hidden, (part) => ' '.repeat(part.length));
+}
+
+/** The source with NUL in place of its actions, up to the last text in it. */
+export function hideActions(source: string): string {
   let text = '';
   for (const token of tokenize(source))
     if (token.kind === 'text') text += action.repeat(token.at - text.length) + token.text;
-  return text.replace(hidden, (part) => ' '.repeat(part.length));
+  return text;
 }

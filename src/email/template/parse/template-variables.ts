@@ -4,16 +4,16 @@
  */
 import type { Operand, Pipeline, TemplateNode, TemplateTree } from './tree.ts';
 
-/** Names of the top-level fields, sorted. What is reached only through `index` is not seen. */
-export function findVariables(tree: TemplateTree): readonly string[] {
+/** Top-level fields, sorted by name, with the offset of their first use. What is reached only through `index` is not seen. */
+export function findVariables(tree: TemplateTree): ReadonlyMap<string, number> {
   const finder = new Finder(tree);
   finder.list(tree.main, true);
-  return [...finder.found].sort();
+  return new Map([...finder.found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Follows where dot is still the whole data. `$` always is: templates that are called with something else are not looked at. */
 class Finder {
-  readonly found = new Set<string>();
+  readonly found = new Map<string, number>();
   readonly #tree: TemplateTree;
   readonly #seen = new Set<string>();
 
@@ -60,13 +60,13 @@ class Finder {
   #operand(operand: Operand, dotIsRoot: boolean): void {
     switch (operand.kind) {
       case 'field':
-        if (dotIsRoot) this.#add(operand.path);
+        if (dotIsRoot) this.#add(operand);
         break;
       case 'variable':
-        if (operand.name === '$') this.#add(operand.path);
+        if (operand.name === '$') this.#add(operand);
         break;
       case 'chain':
-        if (operand.of.kind === 'pipeline' && this.#isRoot(operand.of, dotIsRoot)) this.#add(operand.path);
+        if (operand.of.kind === 'pipeline' && this.#isRoot(operand.of, dotIsRoot)) this.#add(operand);
         this.#operand(operand.of, dotIsRoot);
         break;
       case 'pipeline':
@@ -76,7 +76,7 @@ class Finder {
     }
   }
 
-  #add([name]: readonly string[]): void {
-    if (name !== undefined) this.found.add(name);
+  #add({ path: [name], at }: { readonly path: readonly string[]; readonly at: number }): void {
+    if (name !== undefined && !this.found.has(name)) this.found.set(name, at);
   }
 }

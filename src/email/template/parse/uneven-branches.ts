@@ -50,7 +50,8 @@ export function findUnevenBranches(tree: TemplateTree, names: readonly string[])
   /** Without the nodes in it. */
   function usesItself(node: TemplateNode): boolean {
     const alone = 'list' in node ? { ...node, list: [], otherwise: null } : node;
-    return findVariables({ main: [alone], named: new Map() }).some((name) => names.includes(name));
+    const used = findVariables({ main: [alone], named: new Map() });
+    return names.some((name) => used.has(name));
   }
 
   function usesNamed(name: string): boolean {

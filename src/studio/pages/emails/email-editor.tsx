@@ -23,7 +23,7 @@ import {
   switchEmail,
   textsOf,
 } from './emails-state.ts';
-import { completeAction, goHtml, goText, placeOfVariable } from './go-template.ts';
+import { completeAction, goHtml, goText } from './go-template.ts';
 import { HistoryDialog } from './history-dialog.tsx';
 import { PreviewPane } from './preview-pane.tsx';
 import { type Rendered, type RenderedText, usePreview } from './render.ts';
@@ -39,6 +39,8 @@ type OpenDialog = 'compare' | 'history' | 'overtaken' | null;
 interface Outcome {
   readonly kind: 'good' | 'warning' | 'fault';
   readonly text: string;
+  /** What can be done about it. */
+  readonly way?: { readonly title: string; readonly go: () => void };
 }
 
 /** The email. Its owner gives it a `key`. */
@@ -64,13 +66,19 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
       setOutcome({ kind: 'fault', text: error.message });
     }
   };
-  const store = (): void => {
+  const store = (insists = false): void => {
     if (draft === null) return;
     void perform(async () => {
-      const result = await save(email, draft);
+      const result = await save(email, draft, insists);
       if (result.kind === 'overtaken') {
         setDialog('overtaken');
         return null;
+      }
+      if (result.kind === 'refused') {
+        const { deadLinks } = result;
+        const title = deadLinks.length === 1 ? 'Save with the dead link' : `Save with ${deadLinks.length} dead links`;
+        const text = `Not saved. ${deadLinks.join(' ')}`;
+        return { kind: 'fault', text, way: { title, go: () => store(true) } };
       }
       const { warnings } = result;
       if (warnings.length === 0) {
@@ -89,7 +97,7 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
   };
   const isReady = draft !== null && !isFaulty;
   const mayWrite = useMayWrite();
-  useSaveKey(isReady ? store : null);
+  useSaveKey(isReady ? () => store() : null);
   return (
     <article className="email chosen" aria-labelledby="email-title">
       <EmailHead email={email} stored={stored} perform={perform}>
@@ -114,7 +122,7 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
           type="button"
           className="primary"
           disabled={!isReady || !mayWrite}
-          onClick={store}
+          onClick={() => store()}
           title={mayWrite ? undefined : 'Your access token is read-only.'}
         >
           Save
@@ -129,7 +137,16 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
             </button>
           </div>
         )}
-        {outcome !== null && <p className={`notice ${outcome.kind}`}>{outcome.text}</p>}
+        {outcome !== null && (
+          <div className={`notice ${outcome.kind} spread`}>
+            <p>{outcome.text}</p>
+            {outcome.way !== undefined && (
+              <button type="button" onClick={outcome.way.go}>
+                {outcome.way.title}
+              </button>
+            )}
+          </div>
+        )}
         {preview.problem !== null && <p className="notice fault">The preview is out of date: {preview.problem}</p>}
       </div>
       <div className="email-work">
@@ -249,8 +266,8 @@ interface TextFieldsProps {
 function TextFields({ email, texts, data, rendered, onChange }: TextFieldsProps) {
   const body = useRef<EditorHandle>(null);
   const complete = useMemo(() => completeAction(email.variables, data ?? email.sample), [email, data]);
-  const subjectFaults = useMemo(() => faultsOf(rendered?.subject, texts.subject), [rendered, texts.subject]);
-  const bodyFaults = useMemo(() => faultsOf(rendered?.content, texts.content), [rendered, texts.content]);
+  const subjectFaults = useMemo(() => faultsOf(rendered?.subject), [rendered]);
+  const bodyFaults = useMemo(() => faultsOf(rendered?.content), [rendered]);
   return (
     <section className="email-texts" aria-label="Texts">
       <div className="stack">
@@ -312,11 +329,11 @@ function Faults({ faults }: { readonly faults: readonly EditorFault[] }) {
   );
 }
 
-function faultsOf(rendered: RenderedText | undefined, text: string): readonly EditorFault[] {
+function faultsOf(rendered: RenderedText | undefined): readonly EditorFault[] {
   if (rendered === undefined) return [];
   const faults: EditorFault[] = rendered.fault === null ? [] : [{ ...rendered.fault, severity: 'error' }];
   const warnings = rendered.warnings.map(
-    (message): EditorFault => ({ ...placeOfVariable(/^\.\w+/.exec(message)?.[0], text), message, severity: 'warning' }),
+    (warning): EditorFault => ({ ...warning, severity: warning.refused ? 'error' : 'warning' }),
   );
   return [...faults, ...warnings];
 }

@@ -128,13 +128,16 @@ export function discard(email: DescribedEmail): void {
   drafts.set(others);
 }
 
-/** How a draft was stored: `overtaken`: not, because somebody else was faster; the page knows their texts now. */
+/** What became of a draft. Texts are sentences in the words of the page. */
 export type SaveResult =
-  /** Warnings are sentences that say of which text they are. */
-  { readonly kind: 'saved'; readonly warnings: readonly string[] } | { readonly kind: 'overtaken' };
+  | { readonly kind: 'saved'; readonly warnings: readonly string[] }
+  /** Links lead nowhere, and nobody insists. */
+  | { readonly kind: 'refused'; readonly deadLinks: readonly string[] }
+  /** Somebody else was faster; the page knows their texts now. */
+  | { readonly kind: 'overtaken' };
 
-/** Stores the draft. @throws ApiError */
-export async function save(email: DescribedEmail, draft: EmailDraft): Promise<SaveResult> {
+/** Stores the draft. @param insists Whether links that lead nowhere are meant. @throws ApiError */
+export async function save(email: DescribedEmail, draft: EmailDraft, insists: boolean): Promise<SaveResult> {
   const stored = storedEmails.get();
   // Somebody else may have stored the very same.
   if (stored !== null && areSame(draft, textsOf(stored, email))) return { kind: 'saved', warnings: [] };
@@ -144,27 +147,27 @@ export async function save(email: DescribedEmail, draft: EmailDraft): Promise<Sa
     [email.contentField]: toStored(email, draft, 'content'),
   };
   try {
-    const headers = await store(change);
+    const warnings = await store(change, insists);
     if (drafts.get()[email.email] === draft) discard(email);
-    return { kind: 'saved', warnings: warningsOf(email, headers) };
+    return { kind: 'saved', warnings: warnings.map((text) => inWordsOfPage(email, text)) };
   } catch (error) {
-    if (!(error instanceof ApiError && error.status === 412)) throw error;
+    if (!(error instanceof ApiError)) throw error;
+    const { status, problems } = error;
+    if (problems.length > 0 && problems.every((problem) => problem.allow_warnings))
+      return { kind: 'refused', deadLinks: problems.map(({ message }) => inWordsOfPage(email, message)) };
+    if (status !== 412) throw error;
     // Something was changed meanwhile, most often something else.
     await readStored();
-    return save(email, draft);
+    return save(email, draft, insists);
   }
 }
 
-/** `mailer_subjects_invite: .Foo is …; mailer_templates_invite_content: the email …`, in the words of the page. */
-function warningsOf({ subjectField, contentField }: DescribedEmail, headers: Headers): readonly string[] {
-  const texts = (headers.get('x-pgreflect-warnings') ?? '').split(
-    new RegExp(`(?:^|; )(${subjectField}|${contentField}): `),
-  );
-  return texts
-    .slice(1)
-    .flatMap((field, index, all) =>
-      index % 2 === 1 ? [] : [`${field === subjectField ? 'Subject' : 'Body'}: ${all[index + 1]}.`],
-    );
+/** `mailer_subjects_invite: line 1: .Foo is …` as `Subject, line 1: .Foo is ….` */
+function inWordsOfPage({ subjectField, contentField }: DescribedEmail, sentence: string): string {
+  const [, field, place = '', text] = /^(\w+): (line \d+)?(.*)$/s.exec(sentence) ?? [];
+  if (field !== subjectField && field !== contentField) return sentence;
+  const part = field === subjectField ? 'Subject' : 'Body';
+  return place === '' ? `${part}: ${text}.` : `${part}, ${place}${text}.`;
 }
 
 /** A text that is the built-in one again is not kept: a later release may improve it. Null would mean that of the start. */
@@ -184,14 +187,19 @@ export async function switchEmail(enabledField: string, isOn: boolean): Promise<
   }
 }
 
-async function store(change: Readonly<Record<string, unknown>>): Promise<Headers> {
+/** @returns Warnings, as the API says them. */
+async function store(change: Readonly<Record<string, unknown>>, insists = false): Promise<readonly string[]> {
   const stored = storedEmails.get();
   if (stored === null) throw new Error('The emails are not loaded yet.');
-  const { body: config, headers } = await askProject<AuthConfig>('config/auth', {
-    method: 'PATCH',
-    headers: { 'if-match': stored.version },
-    body: change,
-  });
+  const { body, headers } = await askProject<AuthConfig & { readonly warnings: readonly string[] }>(
+    insists ? 'config/auth?allow_warnings=true' : 'config/auth',
+    {
+      method: 'PATCH',
+      headers: { 'if-match': stored.version, prefer: 'return=representation; warnings' },
+      body: change,
+    },
+  );
+  const { warnings, ...config } = body;
   storedEmails.set({ ...stored, config, version: versionOf(headers) });
-  return headers;
+  return warnings;
 }

@@ -71,20 +71,6 @@ export const goHtml: Extension = [html({ autoCloseTags: true }), actions, look];
 /** A subject: text with actions. */
 export const goText: Extension = [actions, look];
 
-/** Where a variable (`.Email`) is used first; nowhere where it is not, or none is asked for. */
-export function placeOfVariable(
-  name: string | undefined,
-  text: string,
-): { readonly line: number | null; readonly column: number | null } {
-  for (const { index, 0: found } of name === undefined ? [] : text.matchAll(action)) {
-    const at = found.search(new RegExp(`(?<![\\w.])\\${name}(?!\\w)`));
-    if (at === -1) continue;
-    const before = text.slice(0, index + at).split('\n');
-    return { line: before.length, column: before.at(-1)!.length + 1 };
-  }
-  return { line: null, column: null };
-}
-
 /**
  * Completes what can stand in an action: the variables of the email, the members of its metadata, and the words of the language.
  *

@@ -6,11 +6,20 @@ import { useAnswer } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
 import type { EmailTexts } from './emails-state.ts';
 
+/** What is said of a text, and the place it is about. */
+interface Finding {
+  readonly message: string;
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly length: number | null;
+}
+
 /** What came of a text. */
 export interface RenderedText {
   readonly output: string | null;
-  readonly fault: { readonly message: string; readonly line: number | null; readonly column: number | null } | null;
-  readonly warnings: readonly string[];
+  readonly fault: Finding | null;
+  /** Those that are refused are stored only where somebody insists. */
+  readonly warnings: readonly (Finding & { readonly refused: boolean })[];
 }
 
 /** What came of a draft. */

@@ -1,0 +1,152 @@
+/**
+ * Finds markup that never does in an email what it does on a page, and placeholders of other systems, which are sent as they
+ * stand. Looks at each character once: the text is anybody's.
+ */
+import { hideActions, hideUnseen } from './plain-variables.ts';
+
+/** A part of the source, and what is to be said of it. */
+export interface DoubtfulMarkup {
+  readonly message: string;
+  /** Offset into the source, in UTF-16 units. */
+  readonly at: number;
+  readonly length: number;
+}
+
+/** Places of each kind; a source may have any number. */
+const maxPlaces = 20;
+
+/** All of it, in the order of the source. @param keepsConditional Whether comments for Outlook are sent. */
+export function findDoubtfulMarkup(source: string, keepsConditional: boolean): readonly DoubtfulMarkup[] {
+  const finder = new MarkupFinder(source, keepsConditional);
+  finder.run();
+  return [...finder.found.values()].flat().sort((a, b) => a.at - b.at);
+}
+
+/** Comments, elements whose contents are no markup, and tags. */
+const pieces =
+  /<!--[\s\S]*?(?:-->|$)|<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)|<\/?([a-z][\w:-]*)((?:[^>"']+|"[^"]*"|'[^']*')*)>?/gi;
+const attribute = /(?<![\w:-])([a-z][\w:-]*)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
+/** Tags without which the rest of the email looks, or acts, as what they mark. */
+const marking = ['a', 'b', 'strong', 'em', 'i', 'u', 'h1', 'h2', 'h3'];
+const placeholder =
+  /\*\|[\w:. ]{1,60}\|\*|%%[a-z]\w{1,60}%%|%[a-z]\w{0,40}(?:[._]\w{1,40})+%|(?<![\w%])%[a-z]{3,40}%(?![\w%])|\[\[\s?[a-z][\w.]{0,60}\s?\]\]|\$\{\s?[a-z][\w.]{0,60}\s?\}|<%=?\s?[\w.@]{1,60}\s?%>|\{%-?\s?[a-z][^%{}]{0,60}%\}/gi;
+
+interface OpenTag {
+  readonly at: number;
+  /** Where the next one of its name begins. */
+  next: number | null;
+}
+
+class MarkupFinder {
+  readonly found = new Map<string, DoubtfulMarkup[]>();
+  readonly #source: string;
+  readonly #text: string;
+  readonly #keepsConditional: boolean;
+  readonly #open = new Map<string, OpenTag[]>(marking.map((name) => [name, []]));
+
+  constructor(source: string, keepsConditional: boolean) {
+    this.#source = source;
+    this.#text = hideActions(source);
+    this.#keepsConditional = keepsConditional;
+  }
+
+  run(): void {
+    for (const { 0: piece, 1: raw, 2: name = raw ?? '', 3: rest = '', index } of this.#text.matchAll(pieces)) {
+      const tag = name.toLowerCase();
+      if (name === '') this.#comment(piece, index);
+      else if (piece.startsWith('</')) this.#open.get(tag)?.pop();
+      else this.#tag(tag, rest, { at: index, length: name.length + 1, to: index + piece.length });
+    }
+    this.#placeholders();
+    for (const [name, tags] of this.#open) for (const tag of tags.slice(0, maxPlaces)) this.#unclosed(name, tag);
+  }
+
+  #unclosed(name: string, { at, next }: OpenTag): void {
+    // One in each branch may share an end.
+    if (/\{\{-?\s*else\b/.test(this.#source.slice(at, next ?? this.#text.length))) return;
+    const what = name === 'a' ? 'the rest of the email is a link' : 'the rest of the email looks like it';
+    this.#add(
+      'unclosed',
+      { at, length: name.length + 1 },
+      `the <${name}> is never closed, so ${what}: write </${name}>`,
+    );
+  }
+
+  #tag(tag: string, rest: string, { at, length, to }: { at: number; length: number; to: number }): void {
+    const place = { at, length };
+    if (tag === 'script') this.#add('script', place, 'scripts never run in an email: remove the <script>');
+    else if (tag === 'form')
+      this.#add('form', place, 'most mail programs send no forms: link to a page that has the <form>');
+    else if (/^[ovw]:/.test(tag)) {
+      if (!this.found.has('word'))
+        this.#add('word', place, `<${tag}> comes from Microsoft Word: paste the text without its formatting`);
+    }
+    const open = this.#open.get(tag);
+    if (open !== undefined && !rest.endsWith('/')) {
+      const last = open.at(-1);
+      if (last !== undefined) last.next ??= at;
+      open.push({ at, next: null });
+    }
+    if (tag !== 'img' && tag !== 'a') return;
+    const start = to - rest.length - (this.#text[to - 1] === '>' ? 1 : 0);
+    for (const { 0: all, 1: name = '', 2: value = '', index } of rest.matchAll(attribute)) {
+      const isQuoted = /^["']/.test(value);
+      const address = isQuoted ? value.slice(1, -1) : value;
+      const from = start + index + all.length - value.length + (isQuoted ? 1 : 0);
+      const attributeName = name.toLowerCase();
+      if (tag === 'img' && attributeName === 'src') this.#image(address, from);
+      else if (tag === 'a' && attributeName === 'href') this.#link(address, from);
+    }
+  }
+
+  #image(address: string, at: number): void {
+    const text = address.trim();
+    const place = { at, length: address.length };
+    const shown = this.#source.slice(at, at + Math.min(address.length, 80));
+    if (text.startsWith('\0') || /^(?:https|cid|data):/i.test(text)) return;
+    if (/^http:/i.test(text))
+      this.#add('image', place, `many mail programs show images from https addresses only: ${shown}`);
+    else if (/^(?:file:|[a-z]:[\\/])/i.test(text))
+      this.#add(
+        'image',
+        place,
+        `${shown} is a file of your computer, so recipients see no image: put it on a web server`,
+      );
+    else if (text === '')
+      this.#add('image', { at: at - 1, length: 1 }, 'the image has no address, so recipients see none');
+    else
+      this.#add(
+        'image',
+        place,
+        `${shown} is no web address, so recipients see no image: write it in full, with https://`,
+      );
+  }
+
+  #link(address: string, at: number): void {
+    const text = address.trim();
+    if (!/^(?:\/|\.\.?\/|www\.)/i.test(text)) return;
+    const shown = this.#source.slice(at, at + Math.min(address.length, 80));
+    const what = `${shown} is no web address, so the link leads nowhere: write it in full, with https://`;
+    this.#add('link', { at, length: address.length }, what);
+  }
+
+  #comment(piece: string, at: number): void {
+    if (this.#keepsConditional || !/^<!--\[if\b/i.test(piece) || this.found.has('conditional')) return;
+    const length = piece.search(/\]>|$/) + 2;
+    const what = 'comments for Outlook are left out of the email: to send them, set mailer_keep_conditional_comments';
+    this.#add('conditional', { at, length }, what);
+  }
+
+  #placeholders(): void {
+    for (const { 0: all, index: at } of hideUnseen(this.#text).matchAll(placeholder)) {
+      const what = `${all} is a placeholder of another system and is sent as it stands: write {{ .Email }} or {{ .Data.name }}`;
+      this.#add('placeholder', { at, length: all.length }, what);
+    }
+  }
+
+  #add(kind: string, { at, length }: { at: number; length: number }, message: string): void {
+    const places = this.found.get(kind) ?? [];
+    this.found.set(kind, places);
+    if (places.length < maxPlaces) places.push({ message, at, length });
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * What is said about a subject or body of an email, and the place it is about.
+ */
+import { placeOf } from '../../email/template/template-error.ts';
+
+/** A sentence without the field's name. */
+export interface Finding {
+  readonly message: string;
+  /** From 1; null: it is about the text as a whole. */
+  readonly line: number | null;
+  /** From 1, in UTF-16 units; null where `line` is. */
+  readonly column: number | null;
+  /** UTF-16 units that it is about; null: the word at the place. */
+  readonly length: number | null;
+}
+
+/** About the text as a whole. */
+export function findingOnWhole(message: string): Finding {
+  return { message, line: null, column: null, length: null };
+}
+
+/** About a part of the source. @param at Offset in UTF-16 units. */
+export function findingAt(source: string, { at, length }: { at: number; length: number }, message: string): Finding {
+  return { message, ...placeOf(source, at), length };
+}
+
+/** The sentence with its line. */
+export function sayFinding({ message, line }: Finding): string {
+  return line === null ? message : `line ${line}: ${message}`;
+}
