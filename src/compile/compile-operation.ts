@@ -14,7 +14,7 @@ import { answerQuestion, Decisions, type Question } from './input/decisions.ts';
 import type { DocumentVariables } from './input/document-variables.ts';
 import { createBudget, type Pattern } from './input/plan-budget.ts';
 import type { Variables } from './input/slot.ts';
-import { runsUserCode, wantsCustomPlan } from './plan/inspect-plan.ts';
+import { type CustomPlanning, customPlanning, runsUserCode } from './plan/inspect-plan.ts';
 import type { Entry, LimitPlan, ValuePlan } from './plan/plan.ts';
 import { planObject } from './plan/plan-object.ts';
 import { planOperation } from './plan/plan-operation.ts';
@@ -44,8 +44,8 @@ export interface CompiledOperation {
   readonly patterns: readonly Pattern[];
   /** It may run code that is not PostgreSQL's own. */
   readonly runsUserCode: boolean;
-  /** The best plan of a statement depends on the values that fill its slots. */
-  readonly wantsCustomPlan: boolean;
+  /** When its statements are planned for the values that fill their slots. */
+  readonly customPlanning: CustomPlanning;
   readonly depth: number;
 }
 
@@ -176,7 +176,7 @@ function compileOperation(
     costs: plan.costs,
     patterns: planner.budget.patterns,
     runsUserCode: runsUserCode(plan),
-    wantsCustomPlan: plan.fields.some(wantsCustomPlan),
+    customPlanning: customPlanning(plan),
     depth: plan.depth,
   };
 }

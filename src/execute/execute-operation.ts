@@ -204,8 +204,8 @@ async function runCompiled(
   const steps = compiled.statements.map((statement, index) =>
     stepOf(statement, source, making, (answer) => answers.set(index, answer)),
   );
-  const { runsUserCode, wantsCustomPlan } = compiled;
-  const work = { steps, mutation: isMutation, runsUserCode, wantsCustomPlan, openResponse };
+  const { runsUserCode, customPlanning } = compiled;
+  const work = { steps, mutation: isMutation, runsUserCode, customPlanning, openResponse };
   try {
     const results = await runFlight(options, execution, attempt, work);
     const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);

@@ -64,7 +64,7 @@ export const nothing = {
   steps: [],
   mutation: false,
   runsUserCode: false,
-  wantsCustomPlan: false,
+  customPlanning: 'never',
   openResponse: null,
 } as const;
 
@@ -89,7 +89,7 @@ export async function runFlight(
   options: ExecuteOptions,
   execution: Execution,
   attempt: Attempt,
-  work: Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'wantsCustomPlan' | 'openResponse'>,
+  work: Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'customPlanning' | 'openResponse'>,
 ): Promise<readonly (FlightResult | null)[]> {
   const { role } = attempt;
   const { pool, replicas } = options;

@@ -27,7 +27,7 @@ export function flightOf(steps: readonly (string | Step)[], more: Partial<RunAsO
     // The tests call functions.
     runsUserCode: true,
     steps: steps.map((step) => (typeof step === 'string' ? { text: step, values: [] } : step)),
-    wantsCustomPlan: false,
+    customPlanning: 'never',
     signal: null,
     ...more,
   };

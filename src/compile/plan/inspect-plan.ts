@@ -4,6 +4,7 @@
 import type { Table } from '../../model/model.ts';
 import type {
   CallPlan,
+  ComparisonOperator,
   Condition,
   ObjectPlan,
   OperationPlan,
@@ -127,34 +128,59 @@ export function runsVolatile({ entries }: ObjectPlan): boolean {
   return someValue(entries, (value) => calledBy(value)?.routine.volatility === 'volatile');
 }
 
+/** When a statement is planned for its values: never, once a plan for any values has taken long, or always. */
+export type CustomPlanning = 'never' | 'once_slow' | 'always';
+
 /**
  * Whether the values of a request decide which way PostgreSQL finds the rows of a root field best.
  *
  * A filter over anything but the key may leave nearly all rows or nearly none, and nobody but PostgreSQL, which counts values,
  * knows which. By key, by relationship and behind a cursor the best way is the same for all values: they are found by one index.
+ *
+ * What JSON, texts and arrays hold PostgreSQL takes for frequent unless it sees the value: a plan for any values reads in the order of the
+ * page until enough rows are found. Measured, 20 of 1,000,000 rows: 2,100 ms where 20 match, and 0.3 planned for the value; 0.03 ms where
+ * half of them match, and 0.1.
  */
-export function wantsCustomPlan(value: ValuePlan): boolean {
-  const table = tableIn(value);
-  return table !== null && isSelective(table, filterOf(value));
+export function customPlanning({ kind, fields }: OperationPlan): CustomPlanning {
+  const filters = fields.flatMap((value) => {
+    const [table, filter] = [tableIn(value), filterOf(value)];
+    return table === null || filter === null || pinsPrimaryKey(table, filter) ? [] : [filter];
+  });
+  if (!filters.some((filter) => compares(filter, () => true))) return 'never';
+  return kind === 'mutation' || filters.some((filter) => compares(filter, looksInside)) ? 'always' : 'once_slow';
 }
 
-function isSelective(table: Table, filter: Condition | null): boolean {
-  return filter !== null && compares(filter) && !pinsPrimaryKey(table, filter);
+// biome-ignore format: a table of names
+const operatorsInside: readonly ComparisonOperator[] = [
+  'contains', 'containedBy', 'overlaps', 'hasKey', 'hasAllKeys', 'hasAnyKey', 'findsPath', 'meetsPath',
+];
+
+function looksInside(condition: Condition): boolean {
+  if (condition.kind === 'compare') return operatorsInside.includes(condition.operator);
+  return condition.kind === 'search';
 }
 
-function compares(condition: Condition): boolean {
+// Whether something is compared with a value, and is such.
+function compares(condition: Condition, isSuch: (condition: Condition) => boolean): boolean {
   switch (condition.kind) {
     case 'and':
     case 'or':
-      return condition.items.some(compares);
+      return condition.items.some((item) => compares(item, isSuch));
     case 'not':
     case 'not_true':
-      return compares(condition.item);
+    case 'known':
+      return compares(condition.item, isSuch);
     case 'null_test':
     case 'constant':
       return false;
+    case 'exists':
+    case 'count_related':
+    case 'group_related': {
+      const below = condition.related.condition;
+      return isSuch(condition) || (below !== null && compares(below, isSuch));
+    }
     default:
-      return true;
+      return isSuch(condition);
   }
 }
 

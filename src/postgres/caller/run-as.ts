@@ -63,8 +63,8 @@ export interface RunAsOptions {
   readonly runsUserCode: boolean;
   /** May be empty: then only the settings run, and with them the freshness check. */
   readonly steps: readonly Step[];
-  /** The best plan of a step depends on its values: it is made anew for each where one for any has taken long, and for each write. */
-  readonly wantsCustomPlan: boolean;
+  /** When steps are planned for their values: never, where a plan for any values has taken long, or always. */
+  readonly customPlanning: 'never' | 'once_slow' | 'always';
   /** For rows that are too many to be kept; absent or null: they are kept. */
   readonly openResponse?: OpenResponse | null;
   /** Aborted when the client goes away; cancels the statement. */
@@ -208,10 +208,12 @@ class FlightRequest implements QueuedRequest {
     this.sink = new AnswerSink(request.options.openResponse ?? null, onOverflow);
     this.#main = mainSteps(pool, request, { named, sink: this.sink });
     this.statement = this.#main.length === 1 ? (this.#main[0]?.name ?? '') : '';
-    const { mutation, runsUserCode, wantsCustomPlan } = request.options;
+    const { mutation, runsUserCode, customPlanning } = request.options;
     this.shares = !alone && !mutation && this.statement !== '';
     this.runsUserCode = runsUserCode;
-    this.#plansForValues = wantsCustomPlan && (mutation || pool.durations.wantsPlanForValues(this.statement));
+    this.#plansForValues =
+      customPlanning === 'always' ||
+      (customPlanning === 'once_slow' && pool.durations.wantsPlanForValues(this.statement));
   }
 
   makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {

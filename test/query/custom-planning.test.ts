@@ -12,12 +12,14 @@ import { openReader } from './reader.ts';
 const { ask, database } = await openReader([
   `create schema lib;
    comment on schema lib is '@graphql({"inflect_names": true})';
-   create table lib.parcel (id int primary key, kind text not null, seconds float8 not null, opened text);
-   insert into lib.parcel values (1, 'light', 0, null), (2, 'heavy', 0.4, null);
+   create table lib.parcel (id int primary key, kind text not null, seconds float8 not null, opened text,
+     box jsonb not null default '{}', tags text[] not null default '{a}', words tsvector not null default '');
+   create table lib.part (id int primary key, parcel_id int references lib.parcel, box jsonb);
+   insert into lib.parcel (id, kind, seconds, opened) values (1, 'light', 0, null), (2, 'heavy', 0.4, null);
    create function lib.mode(parcel lib.parcel) returns text stable language sql as $$ select current_setting('plan_cache_mode') $$;
    create function lib.wait(parcel lib.parcel) returns text stable language sql as $$ select pg_sleep(parcel.seconds)::text $$;
    grant usage on schema lib to anon;
-   grant select, update on lib.parcel to anon;`,
+   grant select, update on lib.parcel to anon; grant select on lib.part to anon;`,
 ]);
 const light = { kind: 'light', id: 1 };
 const heavy = { kind: 'heavy', id: 2 };
@@ -43,6 +45,20 @@ test('a filter that has taken long is planned for its values', async () => {
     );
 });
 
+test('a filter by what JSON, texts or arrays hold is planned for its values always', async () => {
+  for (const filter of [
+    '{box: {contains: $box}}',
+    '{or: [{id: {eq: 1}}, {box: {at: [{path: ["a"], json: {hasKey: "b"}}]}}]}',
+    '{or: [{tags: {overlaps: ["a"]}}, {kind: {eq: "light"}}]}',
+    '{not: {words: {plain: "nothing"}}}',
+    '{partCollection: {none: {box: {contains: $box}}}}',
+  ]) {
+    const query = `query ($box: JSON = "{}") { parcelCollection(filter: ${filter}, first: 1) { edges { node { mode } } } }`;
+    const { parcelCollection } = await ask(query);
+    expect(parcelCollection.edges[0].node.mode, filter).toBe('force_custom_plan');
+  }
+});
+
 test('what is found by its key is planned once, however long it has taken', async () => {
   expect(await modeAfterHeavy('query ($id: Int!)', 'parcelByPk(id: $id) { mode wait }')).toBe('auto');
   expect(await modeAfterHeavy('query ($id: Int!)', `parcelCollection(filter: {id: {eq: $id}}) ${node}`)).toBe('auto');
@@ -65,7 +81,7 @@ test('a write by a filter is planned for its values always, one by its key never
 
 test('where the operator has chosen for the role that is what counts', async () => {
   const pool = openPool(database.urlAs('authenticator', 'test'));
-  const write = flightOf([`select current_setting('plan_cache_mode')`], { mutation: true, wantsCustomPlan: true });
+  const write = flightOf([`select current_setting('plan_cache_mode')`], { mutation: true, customPlanning: 'always' });
   const settings = new Map([['plan_cache_mode', 'force_generic_plan']]);
   expect(await runAs(pool, write)).toEqual(['force_custom_plan']);
   expect(await runAs(pool, { ...write, settings })).toEqual(['force_generic_plan']);
@@ -74,7 +90,7 @@ test('where the operator has chosen for the role that is what counts', async () 
 test('it takes no further round trip', async () => {
   const proxy = await startRecordingProxy(database.urlAs('authenticator', 'test'));
   const pool = openPool(proxy.url);
-  const write = flightOf(['select 1'], { mutation: true, wantsCustomPlan: true });
+  const write = flightOf(['select 1'], { mutation: true, customPlanning: 'always' });
   await runAs(pool, write);
   proxy.reset();
   for (let count = 0; count < 3; count += 1) await runAs(pool, write);
