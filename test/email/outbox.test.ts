@@ -49,9 +49,10 @@ async function look(outbox: OutboxWorker): Promise<void> {
   await outbox.stop();
 }
 
-function add(outbox: OutboxWorker, to = 'to@mail.test', given = lifetimeSeconds): Promise<void> {
+function add(outbox: OutboxWorker, to = 'to@mail.test', given = lifetimeSeconds, whose = userId): Promise<void> {
   const message = sampleMessage({}, { to }, 'password_changed_notification');
-  return pools[0].transaction((connection) => outbox.add(connection, { message, userId, lifetimeSeconds: given }));
+  const email = { message, userId: whose, lifetimeSeconds: given };
+  return pools[0].transaction((connection) => outbox.add(connection, email));
 }
 
 const waiting = () => database.query('select kind, attempts from pgreflect_queue.emails order by id');
@@ -157,6 +158,7 @@ test('a lost email and a delayed one are lines of the log, without address and c
   await add(outbox, 'delayed@mail.test');
   await add(outbox, 'lost@mail.test', 1);
   await look(outbox);
+  await look(outbox);
   const lines: string[] = [];
   const stream = { write: (line: string) => void lines.push(line) };
   const logger = await createLogger({ level: 'info', format: 'json', slowMs: 1, stream });
@@ -168,6 +170,23 @@ test('a lost email and a delayed one are lines of the log, without address and c
     { ...fields, msg: 'email not sent; given up' },
   ]);
   expect(lines.join('')).not.toMatch(/(delayed|lost|ana)@mail/);
+});
+
+test('emails to one user are sent one after the other, in the order in which they were stored', async () => {
+  const outbox = outboxOn(pools[0]);
+  let free = () => {};
+  smtp.behave({ kind: 'wait', until: new Promise<void>((resolve) => (free = resolve)) });
+  const numbers = Array.from({ length: 4 }, (_, number) => `${number}@mail.test`);
+  for (const address of numbers) await add(outbox, address);
+  await add(outbox, 'other@mail.test', lifetimeSeconds, '22222222-2222-4222-8222-222222222222');
+  outbox.start();
+  await vi.waitFor(() => expect(smtp.connections()).toBeGreaterThan(0));
+  expect((await waiting()).map(({ attempts }) => attempts)).toEqual([1, 0, 0, 0, 1]);
+  free();
+  smtp.behave({ kind: 'accept' });
+  await vi.waitFor(async () => expect(await waiting()).toEqual([]));
+  await outbox.stop();
+  expect(recipients().filter((address) => address !== 'other@mail.test')).toEqual(numbers);
 });
 
 test('several processes share what waits: each email goes out once', async () => {

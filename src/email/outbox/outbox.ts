@@ -46,7 +46,9 @@ export async function storeEmail(tx: Queryable, email: QueuedEmail, now: number)
 
 // First the rows, then the change: a condition with a limit may be asked several times in one plan.
 const claim = `with due as materialized (
-    select e.id from pgreflect_queue.emails e where e.due_at <= $1::timestamptz
+    select e.id from pgreflect_queue.emails e where e.due_at <= $1::timestamptz and not exists (
+      select from pgreflect_queue.emails o where o.user_id = e.user_id and o.due_at <= $1::timestamptz and o.id < e.id
+    )
     order by e.due_at, e.id limit $3::integer for update skip locked
   )
   update pgreflect_queue.emails e set attempts = e.attempts + 1, due_at = $2::timestamptz
@@ -54,7 +56,8 @@ const claim = `with due as materialized (
   returning e.id::text as id, e.message, e.user_id::text as "userId", e.attempts, e.expires_at as "expiresAt"`;
 
 /**
- * Takes emails that are due, the longest waiting first.
+ * Takes emails that are due, the longest waiting first. Of several to one user it takes the oldest alone: the newest has the code that
+ * is good, and must arrive last.
  *
  * @param leaseMs For how long they are nobody else's.
  * @returns At most `limit`.
