@@ -54,9 +54,8 @@ test('behind a pooler, which makes up the number of the server process, nobody e
   expect(answer.errors[0].extensions.code).toBe('TIMEOUT');
   await sleep(7000);
   expect((await innocent.query('select 1 as alive')).rows).toEqual([{ alive: 1 }]);
-  await database.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where query ~ 'endless' and pid <> pg_backend_pid()",
-  );
+  await database.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and query ~ 'endless' and pid <> pg_backend_pid()`);
   await expectEnded(database);
 });
 

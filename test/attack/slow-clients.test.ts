@@ -136,7 +136,7 @@ describe('An answer that is not read for a while ends its connection', () => {
 
   test('one that is read slowly comes to its end', async () => {
     const gateway = await testGateway(database, { limits: raisedLimits });
-    gateway.app.server.timeout = 500;
+    gateway.app.server.timeout = 2000;
     const socket = await deaf(gateway.port, large(30_000).replace('host: a', 'host: a\r\nconnection: close'));
     let bytes = 0;
     socket.on('data', (chunk: Buffer) => {
@@ -152,7 +152,7 @@ describe('An answer that is not read for a while ends its connection', () => {
 
 test('A statement may take longer than a client may take to read', async () => {
   const gateway = await testGateway(database);
-  gateway.app.server.timeout = 100;
+  gateway.app.server.timeout = 700;
   await database.query('create or replace function late() returns int language sql as $$ select 7 from pg_sleep(1) $$');
   await gateway.reload();
   const client = await rawClient(gateway.url, request('mutation { late }'));

@@ -1,7 +1,7 @@
 /**
  * The requests that users send most take few round trips to the database, counted by a proxy between the two.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type RecordingProxy, startRecordingProxy } from '../support/recording-proxy.ts';
@@ -20,33 +20,49 @@ afterAll(() => proxy.stop());
 const start = () =>
   testAuth(database, { rate_limit_verify: 30, mailer_delivery: 'direct' }, { adminDatabaseUrl: proxy.url });
 
-/** Round trips of one request that succeeds. */
-async function roundTripsOf(auth: TestAuth, path: string, body: object): Promise<number> {
-  proxy.reset();
-  const { status } = await auth.ask(path, body);
-  expect(status).toBe(200);
-  return proxy.roundTrips();
+/**
+ * Expects so many round trips of a request that succeeds. The gateway opens connections and looks for emails by itself, at any
+ * moment: one quiet request is enough.
+ */
+async function expectRoundTrips(count: number, auth: TestAuth, path: string, makeBody: () => Promise<object>) {
+  await vi.waitFor(async () => {
+    const body = await makeBody();
+    proxy.reset();
+    const { status } = await auth.ask(path, body);
+    expect([status, proxy.roundTrips()]).toEqual([200, count]);
+  });
+}
+
+let users = 0;
+/** A new user, by email address. */
+async function newUser(auth: TestAuth): Promise<{ readonly email: string; readonly refreshToken: string }> {
+  users += 1;
+  const email = `user${users}@x.test`;
+  const { refresh_token: refreshToken } = await signedUp(auth, email);
+  return { email, refreshToken };
 }
 
 test('a refresh: configuration, state with lock, everything written, commit', async () => {
   const auth = await start();
-  const session = await signedUp(auth, 'refresh@x.test');
-  const body = { refresh_token: session.refresh_token };
-  expect(await roundTripsOf(auth, '/token?grant_type=refresh_token', body)).toBe(4);
+  await expectRoundTrips(4, auth, '/token?grant_type=refresh_token', async () => ({
+    refresh_token: (await newUser(auth)).refreshToken,
+  }));
 });
 
 test('a sign-in with a code: configuration and limit, user with lock, guess, everything written, commit', async () => {
   const auth = await start();
-  const email = 'code@x.test';
-  await signedUp(auth, email);
-  await auth.ask('/otp', { email });
-  const { code } = await auth.message(email);
-  expect(await roundTripsOf(auth, '/verify', { type: 'email', email, token: code })).toBe(5);
+  await expectRoundTrips(5, auth, '/verify', async () => {
+    const { email } = await newUser(auth);
+    await auth.ask('/otp', { email });
+    const { code } = await auth.message(email);
+    return { type: 'email', email, token: code };
+  });
 });
 
 test('a sign-in with a password: configuration, user and attempts, user with lock, everything written, commit', async () => {
   const auth = await start();
-  const email = 'password@x.test';
-  await signedUp(auth, email);
-  expect(await roundTripsOf(auth, '/token?grant_type=password', { email, password: 'a good password' })).toBe(5);
+  await expectRoundTrips(5, auth, '/token?grant_type=password', async () => ({
+    email: (await newUser(auth)).email,
+    password: 'a good password',
+  }));
 });

@@ -111,13 +111,11 @@ describe('init', () => {
     });
     const url = `http://localhost:${port}`;
     await expect
-      .poll(
-        () =>
-          fetch(`${url}/ready`).then(
-            ({ status }) => status,
-            () => 0,
-          ),
-        { timeout: 30_000 },
+      .poll(() =>
+        fetch(`${url}/ready`).then(
+          ({ status }) => status,
+          () => 0,
+        ),
       )
       .toBe(200);
     const [, apikey = ''] = /ANON_KEY=(\S+)/.exec(readFileSync(join(directory, 'keys.env'), 'utf8')) ?? [];

@@ -2,12 +2,13 @@
  * Sending over SMTP to a real server: what arrives, how connections are secured and used, and what every failure says.
  */
 import { networkInterfaces } from 'node:os';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { EmailError } from '../../src/email/transport/email-error.ts';
 import type { SmtpSettings } from '../../src/email/transport/smtp-settings.ts';
 import { createSmtpTransport, type SmtpTransportOptions } from '../../src/email/transport/smtp-transport.ts';
 import type { EmailTransport } from '../../src/email/transport/transport.ts';
 import { sampleMessage } from '../support/email.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { startSmtpServer, trustTestAuthority } from '../support/smtp-server.ts';
 
 beforeAll(() => trustTestAuthority());
@@ -302,7 +303,8 @@ describe('failures', () => {
   });
 
   test('a server that is not there is unreachable, and the same message gets through when it is back', async () => {
-    const server = await startSmtpServer();
+    // Nobody else is given this port meanwhile.
+    const server = await startSmtpServer({ port: await findFreePort() });
     const { port } = server;
     const transport = connect(port);
     await server.stop();
@@ -359,7 +361,7 @@ describe('failures', () => {
     expect(new Set(results.map(({ code }) => code))).toEqual(new Set(['timed_out']));
 
     server.behave({ kind: 'accept' });
-    await transport.send(sampleMessage());
+    await vi.waitFor(() => transport.send(sampleMessage()));
   });
 
   test('a message over the size that the server takes is refused', async () => {

@@ -2,7 +2,7 @@
  * What it takes to be up to date: round trips after a change, and readings of the catalog for the roles of callers.
  */
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startExecution, type TestExecution } from '../support/execution.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startRecordingProxy } from '../support/recording-proxy.ts';
@@ -37,17 +37,20 @@ test.each([
   const query = '{ thingCollection { edges { node { id } } } }';
   await execution.data('anon', query);
 
-  await database.query('alter table thing add column more text');
-  proxy.reset();
-  expect(await execution.data('anon', '{ thingCollection { edges { node { more } } } }')).toEqual({
-    thingCollection: { edges: [{ node: { more: null } }] },
+  // Roles and commits belong to the whole server, where other tests have theirs at any time: one quiet try is enough.
+  await vi.waitFor(async () => {
+    await database.query('alter table thing add column if not exists more text');
+    proxy.reset();
+    expect(await execution.data('anon', '{ thingCollection { edges { node { more } } } }')).toEqual({
+      thingCollection: { edges: [{ node: { more: null } }] },
+    });
+    // Refused as stale, the catalog, answered.
+    expect(proxy.roundTrips()).toBe(3);
+    await database.query('alter table thing drop column more');
+    proxy.reset();
+    await execution.data('anon', query);
+    expect(proxy.roundTrips()).toBe(3);
   });
-  // Refused as stale, the catalog, answered.
-  expect(proxy.roundTrips()).toBe(3);
-  await database.query('alter table thing drop column more');
-  proxy.reset();
-  await execution.data('anon', query);
-  expect(proxy.roundTrips()).toBe(3);
 });
 
 test('a hundred and fifty roles are served from one reading of the catalog', async () => {

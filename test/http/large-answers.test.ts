@@ -152,7 +152,7 @@ describe('A large list that does not come to its end is broken off, and the conn
   });
 
   test('when the client does not read in time', async () => {
-    const gateway = await gatewayWith({ limits: raisedLimits, statementTimeoutMs: 1500 });
+    const gateway = await gatewayWith({ limits: raisedLimits, statementTimeoutMs: 3000 });
     const request = await begin(gateway, listOf(count));
     const isOver = () => gateway.observations.some(({ kind }) => kind === 'request');
     await vi.waitFor(() => expect(isOver()).toBe(true));

@@ -2,7 +2,7 @@
  * One request, one round trip: what a client asks for travels to the database in one write and comes back in one answer,
  * counted by a proxy between the gateway and PostgreSQL.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Gateway, startGateway } from '../../src/gateway.ts';
 import { anonKey, operation, testConfig } from '../support/http.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -29,6 +29,9 @@ beforeAll(async () => {
   const urls = { databaseUrl: proxy.url, adminDatabaseUrl: database.url };
   const config = testConfig({ ...urls, schemas: ['public'], port: 0, poolSize: 1 });
   gateway = await startGateway({ ...config, schemaPollMs: 3_600_000 }, { observe: () => {} });
+  // The start does not wait for the connection that hears of changes.
+  const listening = "select from pg_stat_activity where datname = $1 and state = 'idle' and query = 'listen pgreflect'";
+  await vi.waitFor(async () => expect(await database.query(listening, [database.name])).toHaveLength(1));
   proxy.reset();
   await ask(nested);
   openedByFirst = proxy.connections();

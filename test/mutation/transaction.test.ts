@@ -2,7 +2,7 @@
  * A mutation is one transaction and one flight: root fields run in document order, each sees the ones before it, and any
  * failure undoes all of them.
  */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase, fixture } from '../support/postgres.ts';
 import { startRecordingProxy } from '../support/recording-proxy.ts';
@@ -120,7 +120,9 @@ describe('a failure undoes all', () => {
     await database.query(`
       create or replace function lib.dawdle() returns trigger language plpgsql as 'begin perform pg_sleep(5); return new; end';
       create trigger dawdle before insert on lib.volume for each row when (new.shelf_mark = 'N slow') execute function lib.dawdle()`);
-    const hasty = await startExecution(database, { schemas: ['lib'], statementTimeoutMs: 300 });
+    const hasty = await startExecution(database, { schemas: ['lib'], statementTimeoutMs: 1000 });
+    // The time is that of the statements, not of the connection.
+    await vi.waitFor(() => hasty.data('anon', '{ __typename }'));
     const body = await hasty.run('anon', `mutation { a: ${insert('N1')} b: ${insert('N slow')} }`);
     expect(body).toMatchObject({ data: null, errors: [{ extensions: { code: 'TIMEOUT', sqlstate: '57014' } }] });
     expect(await marks()).toEqual([]);
@@ -195,7 +197,7 @@ describe('the way to the database', () => {
 
   test('that the server answers too late says that its end is unknown, and a query does not', async () => {
     const limited = await startExecution(throughProxy, { schemas: ['lib'], statementTimeoutMs: 1000 });
-    await limited.run('anon', '{ __typename }');
+    await vi.waitFor(() => limited.data('anon', '{ __typename }'));
     proxy.inspect((from) => (from === 'server' ? 'drop' : 'pass'));
     const written = await limited.run('anon', `mutation { ${insert('N2')} }`);
     const read = await limited.run('anon', '{ volumeCollection { edges { node { shelfMark } } } }');
@@ -206,7 +208,7 @@ describe('the way to the database', () => {
       data: null,
       errors: [{ message, extensions: { code: 'TIMEOUT', outcome: 'unknown' } }],
     });
-    expect(await marks()).toContain('N2');
+    await vi.waitFor(async () => expect(await marks()).toContain('N2'));
     expect(read.errors[0].extensions.outcome).toBeUndefined();
   });
 });

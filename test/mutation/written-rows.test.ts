@@ -2,7 +2,7 @@
  * Inserts, and writes of one row, whose records are plainly selected are the statement one would write by hand; their JSON is made
  * by the gateway. What they answer and refuse is the same as of every other write.
  */
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startExecution, type TestExecution } from '../support/execution.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -281,7 +281,9 @@ describe('An answer that is too large', () => {
 });
 
 test('A write that is committed though its time was over is answered', async () => {
-  const hasty = await startExecution(database, { schemas: ['lib'], statementTimeoutMs: 300 });
+  const hasty = await startExecution(database, { schemas: ['lib'], statementTimeoutMs: 700 });
+  // The time is that of the statement, not of the connection.
+  await vi.waitFor(() => hasty.data('anon', '{ __typename }'));
   const query = 'mutation { a: insertIntostubbornCollection(objects: [{id: 1}]) { affectedCount records { id } } }';
   expect(await hasty.run('anon', query)).toEqual({ data: { a: { affectedCount: 1, records: [{ id: 1 }] } } });
 });

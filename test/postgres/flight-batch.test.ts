@@ -296,12 +296,12 @@ test('a statement that the server forgot is prepared again for everybody', async
 });
 
 test('requests that find no connection are told so, each after its own wait', async () => {
-  pool = openPool(proxy.url, { size: 1, waitMs: 2000 });
+  pool = openPool(proxy.url, { size: 1, waitMs: 6000 });
   await makeSleepShared();
   const client = new AbortController();
   const busy = answersOf([runAs(pool, flightOf(['select pg_sleep(60)'], { mutation: true, signal: client.signal }))]);
   const early = answersOf([sleep('0'), sleep('0')]);
-  await new Promise((resolve) => setTimeout(resolve, 1900));
+  await new Promise((resolve) => setTimeout(resolve, 5000));
   // Its own wait has only begun when that of the others is over.
   const late = answersOf([sleep('0')]);
   expect(await early).toEqual(['overloaded', 'overloaded']);

@@ -20,7 +20,8 @@ beforeAll(async () => {
 
 describe('the pool of requests', () => {
   test('a request that finds no free connection in time is told so, and nothing was sent', async () => {
-    const pool = openPool(url, { size: 2, waitMs: 1000 });
+    const pool = openPool(url, { size: 2, waitMs: 3000 });
+    await Promise.all([1, 2].map(() => runAs(pool, flightOf(['select 1'], { mutation: true }))));
     const holder = new AbortController();
     const busy = [1, 2].map(() => runAs(pool, flightOf(['select pg_sleep(60)'], { signal: holder.signal })));
     await expect(runAs(pool, flightOf(['select 1'], { mutation: true }))).rejects.toMatchObject({
@@ -169,9 +170,8 @@ describe('notifications', () => {
     expect(checks).toBe(0);
     await database.query("notify pgreflect, 'reload'");
     await waitFor(() => checks === 1);
-    await database.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pgreflect-listener'",
-    );
+    await database.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name = 'pgreflect-listener'`);
     await waitFor(() => checks === 2);
     expect(outages).toBe(1);
     await database.query('notify pgreflect');
