@@ -15,19 +15,20 @@ import type { Executor } from './execute/executor.ts';
 import { createExplainer } from './execute/explain-operation.ts';
 import { Reflector, type ReflectorOptions } from './execute/reflector.ts';
 import { type OpenAuth, openAuth } from './http/auth/open-auth.ts';
+import { createAuthenticator } from './http/caller/authenticate.ts';
 import { Meter, type MetricSeries, type MetricSources } from './http/metrics/metrics.ts';
 import { openMetrics } from './http/metrics/metrics-route.ts';
-import { createAuthenticator } from './http/server/authenticate.ts';
 import { createReadiness } from './http/server/health.ts';
 import type { HttpParts, RequestKind } from './http/server/parts.ts';
-import { closeServer, createHttpServer, type HttpServer } from './http/server/server.ts';
+import { closeServer, createHttpServer, type HttpServer } from './http/server.ts';
 import { studioPath } from './http/studio/studio-route.ts';
 import { StudioTickets } from './http/studio/studio-tickets.ts';
 import { type Management, startManagement } from './management/start-management.ts';
 import type { AuthStart } from './management/templates/start-templates.ts';
 import type { Model } from './model/model.ts';
 import type { DatabaseError } from './postgres/failure.ts';
-import { isAway, watchAvailability } from './postgres/pool/availability.ts';
+import { isAway } from './postgres/failure.ts';
+import { watchAvailability } from './postgres/pool/availability.ts';
 import { openReplicas } from './postgres/pool/open-replicas.ts';
 import { type ApiPool, createApiPool } from './postgres/pool/pool.ts';
 import type { Replicas } from './postgres/pool/replicas.ts';
@@ -344,7 +345,8 @@ function managementParts(core: Core, config: Config, auth: OpenAuth | null): Pic
 function studioParts(core: Core, config: Config, tickets: StudioTickets): Pick<HttpParts, 'studio'> {
   if (!config.managementApiEnabled) return {};
   const { ref, api } = core.management;
-  return { studio: { tickets, ref, api, explain: createExplainer(core.reflector, core.systemPool) } };
+  const redeemTicket = (ticket: string) => tickets.redeem(ticket);
+  return { studio: { redeemTicket, ref, api, explain: createExplainer(core.reflector, core.systemPool) } };
 }
 
 function addressOf(app: HttpServer): { readonly url: string; readonly port: number } {

@@ -11,8 +11,8 @@ import type { Problem } from '../config/config-error.ts';
 import type { Sources } from '../config/load-options.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { environmentName, flagName, type OptionName, optionNames, optionOf, serving } from '../config/options.ts';
-import type { Command, CommandContext } from './command.ts';
 import { printAuthFlags } from './print-auth-flags.ts';
+import type { Command, CommandContext } from './shared/command.ts';
 
 /** Characters of a line of the help. */
 const helpWidth = 120;

@@ -11,9 +11,9 @@ import { Reflection, type RoleReflection } from '../execute/reflection.ts';
 import { readRequest } from '../http/graphql/read-request.ts';
 import { isObject, parseJson } from '../shared/json.ts';
 import { onOneLine } from '../shared/one-line.ts';
-import { type Command, type CommandContext, CommandError, flagText, readTypedFile, refuse } from './command.ts';
-import { databaseUrlFor } from './read-model.ts';
-import { withDatabase } from './with-database.ts';
+import { type Command, type CommandContext, CommandError, flagText, readTypedFile, refuse } from './shared/command.ts';
+import { databaseUrlFor } from './shared/read-model.ts';
+import { withDatabase } from './shared/with-database.ts';
 
 /** The command `pgreflect explain`. */
 export const explain: Command = {

@@ -4,7 +4,7 @@
  */
 import { findSigningKey, makeApiKeys, makeSecret, makeSigningKey, type Signer, toPublicKey } from '../config/keys.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
-import { type Command, type CommandContext, refuse } from './command.ts';
+import { type Command, type CommandContext, refuse } from './shared/command.ts';
 
 /** The command `pgreflect keys`. */
 export const keys: Command = {

@@ -5,7 +5,7 @@ import { CommanderError } from 'commander';
 import { version } from '../shared/version.ts';
 import { buildProgram, type Edge } from './build-program.ts';
 import { commands } from './commands.ts';
-import { describeError } from './describe-error.ts';
+import { describeError } from './shared/describe-error.ts';
 
 /** What a command line is given. */
 type CommandLineEdge = Omit<Edge, 'finished'>;

@@ -10,10 +10,10 @@ import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { buildModel } from '../model/build-model.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { buildIntrospectionSchema, printRoleSchema } from '../schema/build-schema.ts';
-import { type Command, type CommandContext, flagText, pathOf, readTypedFile, refuse } from './command.ts';
-import { describeError } from './describe-error.ts';
-import { databaseUrlFor, readCatalogFor } from './read-model.ts';
-import { withDatabase } from './with-database.ts';
+import { type Command, type CommandContext, flagText, pathOf, readTypedFile, refuse } from './shared/command.ts';
+import { describeError } from './shared/describe-error.ts';
+import { databaseUrlFor, readCatalogFor } from './shared/read-model.ts';
+import { withDatabase } from './shared/with-database.ts';
 
 /** The command `pgreflect schema`. */
 export const schema: Command = {

@@ -13,12 +13,12 @@ import {
   listAccessTokens,
   revokeAccessToken,
   usualScopes,
-} from '../management/access-tokens.ts';
+} from '../management/tokens/access-tokens.ts';
 import { DatabaseError } from '../postgres/failure.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
-import { type Command, type CommandContext, CommandError, flagText, refuse } from './command.ts';
-import { requireDatabaseUrl } from './read-model.ts';
-import { withDatabase } from './with-database.ts';
+import { type Command, type CommandContext, CommandError, flagText, refuse } from './shared/command.ts';
+import { requireDatabaseUrl } from './shared/read-model.ts';
+import { withDatabase } from './shared/with-database.ts';
 
 const names = ['databaseUrl', 'adminDatabaseUrl', 'projectRef'] as const;
 const actions = ['create', 'list', 'revoke'] as const;

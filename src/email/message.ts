@@ -9,11 +9,11 @@ import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { invariant } from '../shared/invariant.ts';
 import { defaultTemplates, type TemplateTexts } from './default-templates.ts';
 import { type EmailKind, type EmailVariable, emailKinds } from './email-kind.ts';
+import { type ExtraHeaders, extraHeaders } from './extra-headers.ts';
 import { parseOptions, type TemplatePart } from './parse-options.ts';
 import { cleanSubject } from './subject.ts';
 import { renderTemplate, type TemplateData } from './template/template.ts';
 import { cachedTemplate } from './template-cache.ts';
-import { type ExtraHeaders, extraHeaders } from './transport/extra-headers.ts';
 
 /** A name and an address; the name is empty where there is none. */
 interface Mailbox {

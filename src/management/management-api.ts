@@ -10,7 +10,6 @@ import { DatabaseError } from '../postgres/failure.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
-import { accessScopes, findAccessToken, isSameToken } from './access-tokens.ts';
 import type { ConfigSnapshot, ConfigStore } from './config-store.ts';
 import { demand, fixedTokenId, type ManagementCaller, masked } from './management-caller.ts';
 import { ManagementError } from './management-error.ts';
@@ -19,7 +18,8 @@ import { presentConfig } from './present-config.ts';
 import type { DigestSecret } from './secret-digest.ts';
 import { hasConfigTables, lockStored, writeStored } from './stored-config.ts';
 import type { DescribedEmail, RenderedDraft } from './templates/draft-schemas.ts';
-import type { TokenRequest } from './token-requests.ts';
+import { accessScopes, findAccessToken, isSameToken } from './tokens/access-tokens.ts';
+import type { TokenRequest } from './tokens/token-requests.ts';
 import type { ValidChanges } from './validate-changes.ts';
 import { type ConfigVersion, type EmailsOfVersion, listVersions, readVersion } from './version-history.ts';
 
@@ -163,13 +163,13 @@ export class ManagementApi {
   async withTokens<T>(
     caller: ManagementCaller,
     audit: TokenRequest['audit'],
-    run: (requests: typeof import('./token-requests.ts'), request: TokenRequest) => Promise<T>,
+    run: (requests: typeof import('./tokens/token-requests.ts'), request: TokenRequest) => Promise<T>,
   ): Promise<T> {
     const { pool, clock, ref, store } = this.#options;
     demand(caller, 'project:operate');
     return masked('tokens_failed', async () => {
       const config = await store.refreshIfNewer(pool);
-      return run(await import('./token-requests.ts'), { pool, clock, ref: await ref(), config, caller, audit });
+      return run(await import('./tokens/token-requests.ts'), { pool, clock, ref: await ref(), config, caller, audit });
     });
   }
 

@@ -1,8 +1,9 @@
 /**
  * Who asks something of the management API, what it takes to be allowed, and how failures that say nothing are told.
  */
-import type { AccessScope } from './access-tokens.ts';
+
 import { ManagementError, type ManagementErrorCode } from './management-error.ts';
+import type { AccessScope } from './tokens/access-tokens.ts';
 
 /** Id of the token of the configuration, which is stored nowhere. */
 export const fixedTokenId = 'fixed';

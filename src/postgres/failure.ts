@@ -167,3 +167,8 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
     inValue: valueParsers.get(problem.routine ?? '') ?? null,
   };
 }
+
+/** Whether an error says that the database does not answer, and may answer later. */
+export function isAway(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && (error.kind === 'unavailable' || error.kind === 'overloaded');
+}

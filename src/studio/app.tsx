@@ -3,9 +3,9 @@
  */
 import { Suspense, use, useEffect, useRef } from 'react';
 import { FaultBoundary } from './components/fault-boundary.tsx';
-import { Frame } from './components/frame.tsx';
 import { Problem } from './components/problem.tsx';
 import { SignIn, SignInAgain } from './components/sign-in.tsx';
+import { Frame } from './frame.tsx';
 import { studioPages } from './pages.tsx';
 import { goTo, usePlace } from './shared/router.ts';
 import { session } from './shared/session.ts';

@@ -10,7 +10,7 @@ import {
   findRunningProject,
   loadProject,
   projectDirectory,
-} from '../../src/commands/start/local-project.ts';
+} from '../../src/commands/shared/local-project.ts';
 
 const roles = { anonRole: 'anon', serviceRole: 'service_role' };
 

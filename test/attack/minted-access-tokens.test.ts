@@ -3,7 +3,7 @@
  * project, or a token that outlives the one it was made with.
  */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { type AccessScope, accessScopes } from '../../src/management/access-tokens.ts';
+import { type AccessScope, accessScopes } from '../../src/management/tokens/access-tokens.ts';
 import {
   addToken,
   type ManagedGateway,

@@ -3,7 +3,7 @@
  */
 import { onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { type AccessScope, createAccessToken } from '../../src/management/access-tokens.ts';
+import { type AccessScope, createAccessToken } from '../../src/management/tokens/access-tokens.ts';
 import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { anonKey } from '../support/http.ts';

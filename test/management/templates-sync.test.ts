@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { publishAddress } from '../../src/commands/start/local-project.ts';
+import { publishAddress } from '../../src/commands/shared/local-project.ts';
 import { defaultTemplates } from '../../src/email/default-templates.ts';
 import { runCommand, temporaryDirectory } from '../commands/run-command.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';

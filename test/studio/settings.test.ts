@@ -3,7 +3,7 @@
  */
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { accessScopes } from '../../src/management/access-tokens.ts';
+import { accessScopes } from '../../src/management/tokens/access-tokens.ts';
 import { addToken, ref } from '../management/management.ts';
 import { startStudio, type TestStudio, violations } from './studio.ts';
 

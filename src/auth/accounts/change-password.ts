@@ -5,9 +5,9 @@
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
-import { useNonce } from '../requests/reauthenticate.ts';
 import type { Session } from '../session.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
+import { useNonce } from '../steps/reauthentication-code.ts';
 import { auditUser } from '../store/audit.ts';
 import { endFlows } from '../store/flows.ts';
 import { clearTokens } from '../store/one-time-tokens.ts';

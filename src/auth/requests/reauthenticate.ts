@@ -5,10 +5,8 @@
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-code.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
-import { takeCodeGuesses } from '../steps/attempt-limit.ts';
-import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
+import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
-import { checkCode, consumeToken, emailTokenSeconds, smsTokenSeconds } from '../store/one-time-tokens.ts';
 import { lockKnownUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { type MessageAnswer, messageAnswer } from './sign-in-one-time.ts';
@@ -39,20 +37,5 @@ function assertReachable(user: User): void {
   }
   if (user.email === null && user.phoneConfirmedAt === null) {
     throw new AuthError('phone_not_confirmed', 'Please verify your phone first.', { status: 422 });
-  }
-}
-
-/** Uses up the code that was sent. @param user Locked. @throws AuthError `reauthentication_not_valid` */
-export async function useNonce(tx: Transaction, user: User, nonce: string): Promise<void> {
-  const lifetimeSeconds = user.email === null ? smsTokenSeconds(tx.config) : emailTokenSeconds(tx.config);
-  const types = ['reauthentication_token'] as const;
-  const isDead = await takeCodeGuesses(tx, { userId: user.id }, types);
-  const check = { types, now: nowOf(tx), lifetimeSeconds, isDead };
-  const given = { address: user.email ?? user.phone ?? '', code: nonce };
-  try {
-    await consumeToken(tx, checkCode(user, given, check));
-  } catch (error) {
-    if (!(error instanceof AuthError) || error.code !== 'otp_expired') throw error;
-    throw new AuthError('reauthentication_not_valid', null, { cause: error });
   }
 }

@@ -4,6 +4,7 @@
  * what happened; only a link without its parameters is answered directly.
  */
 
+import { completeVerification } from '../accounts/complete-verification.ts';
 import { isSecureChange } from '../accounts/email-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
@@ -11,7 +12,6 @@ import { isPkceHash } from '../secrets/one-time-code.ts';
 import { type AnswerJson, member, serializerOf, text } from '../serializer.ts';
 import { takeCodeGuesses } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
-import { completeVerification } from '../steps/complete-verification.ts';
 import { issueSession, type SignedIn, sessionAnswer, sessionParameters } from '../steps/issue-session.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { errorParameters, withFragment, withQuery } from '../steps/redirect-target.ts';

@@ -4,7 +4,7 @@
  */
 import type { SendLimit } from '../../config/auth/auth-delivery-fields.ts';
 import { parseDurationSeconds } from '../../config/auth/auth-field.ts';
-import { isAway } from '../../postgres/pool/availability.ts';
+import { isAway } from '../../postgres/failure.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import { type Time, toTimestamp } from '../times.ts';

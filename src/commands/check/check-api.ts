@@ -9,7 +9,7 @@ import type { ExtensionName } from '../../config/extensions.ts';
 import { buildModelParts } from '../../model/build-model.ts';
 import type { Model } from '../../model/model.ts';
 import { type Omission, pathIn } from '../../model/model-context.ts';
-import type { Findings } from '../startup-checks.ts';
+import type { Findings } from '../shared/startup-checks.ts';
 import { asStatement, type Finding } from './finding.ts';
 import { isPartOf } from './reached-objects.ts';
 

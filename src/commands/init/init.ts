@@ -10,9 +10,9 @@ import { loadOptionsOrThrow, type OptionValues } from '../../config/load-options
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { requireDatabaseUrl } from '../read-model.ts';
-import { withDatabase } from '../with-database.ts';
+import type { Command, CommandContext } from '../shared/command.ts';
+import { requireDatabaseUrl } from '../shared/read-model.ts';
+import { withDatabase } from '../shared/with-database.ts';
 import { type AuthRole, openAuthTables, planAuthRole, printAuthTables } from './auth-role.ts';
 import { hasAuth, installAuth, printAuth } from './auth-setup.ts';
 import { printNextSteps } from './next-steps.ts';

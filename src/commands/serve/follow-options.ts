@@ -7,8 +7,8 @@ import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { Sources } from '../../config/load-options.ts';
 import type { Gateway } from '../../gateway.ts';
-import { isAway } from '../../postgres/pool/availability.ts';
-import { describeError } from '../describe-error.ts';
+import { isAway } from '../../postgres/failure.ts';
+import { describeError } from '../shared/describe-error.ts';
 
 interface FollowedOptions {
   readonly gateway: Pick<Gateway, 'expose' | 'configureAuth'>;

@@ -8,10 +8,10 @@ import { hasConfigTables } from '../../management/stored-config.ts';
 import type { Omission } from '../../model/model-context.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
-import { type CommandContext, CommandError } from '../command.ts';
-import { describePlace } from '../describe-error.ts';
-import { makeFirstOperation, printCurl } from '../start/first-operation.ts';
-import { withDatabase } from '../with-database.ts';
+import { type CommandContext, CommandError } from '../shared/command.ts';
+import { describePlace } from '../shared/describe-error.ts';
+import { makeFirstOperation, printCurl } from '../shared/first-operation.ts';
+import { withDatabase } from '../shared/with-database.ts';
 
 /** Says what is served, and where. */
 export async function noteServing(config: Config, url: string, context: CommandContext): Promise<void> {

@@ -17,8 +17,8 @@ import { type MetricsServer, serveMetrics } from '../../http/metrics/metrics-rou
 import { createLogger } from '../../shared/logger.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { obeyStopSignals } from '../../signals.ts';
-import type { CommandContext } from '../command.ts';
-import { refuseAddress } from '../listen-error.ts';
+import type { CommandContext } from '../shared/command.ts';
+import { refuseAddress } from '../shared/listen-error.ts';
 import { followOptions } from './follow-options.ts';
 import { noteServing } from './serve-notes.ts';
 import { Workers } from './workers.ts';

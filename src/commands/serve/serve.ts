@@ -10,11 +10,11 @@ import { ConfigError, type Problem, printProblem } from '../../config/config-err
 import { loadConfig, loadServeOptions } from '../../config/load-config.ts';
 import { type Gateway, startGateway } from '../../gateway.ts';
 import { endSoon, obeySignals } from '../../signals.ts';
-import { type Command, type CommandContext, CommandError } from '../command.ts';
-import { describeError, isAway } from '../describe-error.ts';
-import { refuseAddress } from '../listen-error.ts';
-import { type Findings, findProblems, type StartupConfig } from '../startup-checks.ts';
-import { withDatabase } from '../with-database.ts';
+import { type Command, type CommandContext, CommandError } from '../shared/command.ts';
+import { describeError, isAway } from '../shared/describe-error.ts';
+import { refuseAddress } from '../shared/listen-error.ts';
+import { type Findings, findProblems, type StartupConfig } from '../shared/startup-checks.ts';
+import { withDatabase } from '../shared/with-database.ts';
 import { followOptions } from './follow-options.ts';
 import { noteFirstOperation, noteServing } from './serve-notes.ts';
 import { serveAsWorker } from './serve-worker.ts';

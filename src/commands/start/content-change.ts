@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTwoFilesPatch, OMIT_HEADERS } from 'diff';
 import { onOneLine } from '../../shared/one-line.ts';
+import { type LocalProject, writePrivate } from '../shared/local-project.ts';
 import type { Content } from './fill-database.ts';
-import { type LocalProject, writePrivate } from './local-project.ts';
 
 /** Most lines of a difference that are shown. */
 const maxLines = 30;

@@ -5,12 +5,12 @@
 import { DatabaseError } from '../../postgres/failure.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { onOneLine } from '../../shared/one-line.ts';
-import { type CommandContext, CommandError, flagText, readTypedFile, refuse } from '../command.ts';
 import { setUpDatabase } from '../init/init.ts';
 import type { RoleSetup, StepOutcome } from '../init/role-setup.ts';
-import { readPackageFile } from '../package-files.ts';
-import { withDatabase } from '../with-database.ts';
-import { type LocalProject, localDatabase } from './local-project.ts';
+import { type CommandContext, CommandError, flagText, readTypedFile, refuse } from '../shared/command.ts';
+import { type LocalProject, localDatabase } from '../shared/local-project.ts';
+import { readPackageFile } from '../shared/package-files.ts';
+import { withDatabase } from '../shared/with-database.ts';
 
 /** What to fill a new database with. `title` names each text in messages. */
 export interface Content {

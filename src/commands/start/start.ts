@@ -11,13 +11,9 @@ import { startGateway } from '../../gateway.ts';
 import { removeData } from '../../postgres/embedded/embedded-data.ts';
 import { type EmbeddedServer, startEmbeddedServer } from '../../postgres/embedded/embedded-server.ts';
 import { endSoon, obeySignals } from '../../signals.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { assertFree, refuseAddress } from '../listen-error.ts';
-import { readExampleOperations } from '../package-files.ts';
 import { followOptions } from '../serve/follow-options.ts';
-import { withDatabase } from '../with-database.ts';
-import { describeChange, keepContent } from './content-change.ts';
-import { type Content, createLocalDatabase, fillDatabase, readContent } from './fill-database.ts';
+import type { Command, CommandContext } from '../shared/command.ts';
+import { assertFree, refuseAddress } from '../shared/listen-error.ts';
 import {
   apiKeysOf,
   claimProject,
@@ -27,7 +23,11 @@ import {
   projectDirectory,
   publishAddress,
   writeProject,
-} from './local-project.ts';
+} from '../shared/local-project.ts';
+import { readExampleOperations } from '../shared/package-files.ts';
+import { withDatabase } from '../shared/with-database.ts';
+import { describeChange, keepContent } from './content-change.ts';
+import { type Content, createLocalDatabase, fillDatabase, readContent } from './fill-database.ts';
 import { printPsql, printWelcome } from './welcome.ts';
 
 /** Port of the database, where it is free: beside that of the gateway. */

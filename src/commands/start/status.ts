@@ -2,8 +2,8 @@
  * `pgreflect status`: prints URLs and keys of the local project of the working directory again, for whoever may read its files.
  */
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
-import { type Command, type CommandContext, refuse } from '../command.ts';
-import { apiKeysOf, findRunningProject, localDatabaseUrl, projectDirectory } from './local-project.ts';
+import { type Command, type CommandContext, refuse } from '../shared/command.ts';
+import { apiKeysOf, findRunningProject, localDatabaseUrl, projectDirectory } from '../shared/local-project.ts';
 import { type Addresses, printAddresses, shownOrigin } from './welcome.ts';
 
 /** The command `pgreflect status`. */

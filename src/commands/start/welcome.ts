@@ -6,7 +6,7 @@ import { quoteName } from '../../catalog/quote-name.ts';
 import type { Config } from '../../config/config.ts';
 import type { Gateway } from '../../gateway.ts';
 import { pasteable } from '../../shared/one-line.ts';
-import { makeFirstOperation, printCurl, toOneLine } from './first-operation.ts';
+import { makeFirstOperation, printCurl, toOneLine } from '../shared/first-operation.ts';
 
 /** The text for standard output. @throws DatabaseError where the database stops to answer. */
 export async function printWelcome(config: Config, gateway: Gateway): Promise<string> {

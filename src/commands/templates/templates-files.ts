@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { nearestName } from '../../config/nearest-name.ts';
 import { emailKindNames } from '../../email/email-kind.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
-import { refuse } from '../command.ts';
+import { refuse } from '../shared/command.ts';
 
 /** Texts by the name of their field; emails or parts that are absent are not concerned. */
 export type TemplateTexts = ReadonlyMap<string, string>;

@@ -9,8 +9,8 @@ import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { defaultTemplates } from '../../email/default-templates.ts';
 import { templateField, templateFieldNames } from '../../management/templates/check-template.ts';
-import { type CommandContext, CommandError, flagText, pathOf } from '../command.ts';
-import { createManagementClient, type ManagementClient, type ReadConfig } from '../management-client.ts';
+import { type CommandContext, CommandError, flagText, pathOf } from '../shared/command.ts';
+import { createManagementClient, type ManagementClient, type ReadConfig } from '../shared/management-client.ts';
 import { readPulled, writePulled } from './pulled-texts.ts';
 import { placeOfField, readTemplates, readTexts, type TemplateTexts, writeTemplates } from './templates-files.ts';
 

@@ -4,7 +4,7 @@
  * `render` needs neither server nor database; `pull`, `push` and `diff` talk to the management API of a running project
  * (templates-sync.ts).
  */
-import { type Command, type CommandContext, CommandError, refuse } from '../command.ts';
+import { type Command, type CommandContext, CommandError, refuse } from '../shared/command.ts';
 import { renderBatch } from './render-batch.ts';
 import { defaultTemplateDirectory, diffTemplates, pullTemplates, pushTemplates } from './templates-sync.ts';
 

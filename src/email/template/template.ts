@@ -9,11 +9,9 @@ import { escapeTree } from './escape/escape-tree.ts';
 import { makeEscapers } from './escape/escapers.ts';
 import { parseTree } from './parse/parse-tree.ts';
 import { findVariables } from './parse/template-variables.ts';
-import type { TemplateTree } from './parse/tree.ts';
 import type { Tolerate } from './run/compare-values.ts';
 import { functionNames } from './run/functions.ts';
 import { type TemplateLimits, TemplateRun } from './run/run-template.ts';
-import { fromData } from './run/value.ts';
 import {
   EvaluationFailure,
   placeOf,
@@ -21,6 +19,8 @@ import {
   type TemplateErrorCode,
   type TemplatePlace,
 } from './template-error.ts';
+import type { TemplateTree } from './tree.ts';
+import { fromData } from './values/value.ts';
 
 /** How a source is to be read. */
 export interface TemplateOptions {

@@ -5,10 +5,10 @@
  * and when they change the old one finishes what it has.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { parseExtraHeaders } from '../extra-headers.ts';
 import type { EmailMessage } from '../message.ts';
 import { type CapturedTransportParts, createCapturedTransport } from './captured-transport.ts';
 import { EmailError } from './email-error.ts';
-import { parseExtraHeaders } from './extra-headers.ts';
 import { type SmtpConfig, smtpSettings } from './smtp-settings.ts';
 import { createSmtpTransport, type SmtpTransportOptions } from './smtp-transport.ts';
 import type { EmailTransport } from './transport.ts';

@@ -20,7 +20,7 @@ import { badJson } from '../../auth/steps/members.ts';
 import { type Allowance, assertRequestAllowed, requestAllowance } from '../../auth/store/rate-limit.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { parseJson } from '../../shared/json.ts';
-import { type IsTrusted, networkOf, parseAddress } from '../server/client-address.ts';
+import { type IsTrusted, networkOf, parseAddress } from '../caller/client-address.ts';
 import type { AuthParts } from '../server/parts.ts';
 
 /** A limit on requests of an address. */

@@ -8,11 +8,10 @@ import type { Config } from '../../config/config.ts';
 import { createReach } from '../../hooks/reach.ts';
 import type { Management } from '../../management/start-management.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { findKey, refuseWithdrawnKey } from '../server/authenticate.ts';
-import { createTrust } from '../server/client-address.ts';
-import { type AuthParts, authPath, type InboxParts } from '../server/parts.ts';
-import { createTokenVerifier } from '../server/verify-token.ts';
-import { inboxPath } from '../studio/inbox-route.ts';
+import { findKey, refuseWithdrawnKey } from '../caller/authenticate.ts';
+import { createTrust } from '../caller/client-address.ts';
+import { createTokenVerifier } from '../caller/verify-token.ts';
+import { type AuthParts, authPath, type InboxParts, inboxPath } from '../server/parts.ts';
 
 /** What the service is started with. */
 export interface OpenAuthOptions

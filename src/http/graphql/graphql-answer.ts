@@ -7,11 +7,11 @@ import { bytesOf, CompressedText, type Text } from '../../execute/answer/compres
 import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import type { OpenResponse } from '../../postgres/wire/answer-sink.ts';
-import { countedAs } from '../server/client-address.ts';
+import { countedAs } from '../caller/client-address.ts';
 import { acceptedEncodings, compress } from '../server/compress.ts';
 import { retryAfterSeconds, statusOf } from '../server/error-body.ts';
+import type { AnswerType } from '../server/media-types.ts';
 import type { HttpParts } from '../server/parts.ts';
-import type { AnswerType } from './media-types.ts';
 import { readPosition, writePosition } from './read-your-writes.ts';
 
 /** Runs a request whose caller has been verified. Rejects only where we are at fault. */

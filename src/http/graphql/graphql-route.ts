@@ -7,12 +7,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
+import { type CallerMemory, type KnownCaller, rememberCallers } from '../caller/remember-callers.ts';
+import { createShedding, refuseOnArrival, refuseWhenKnown } from '../connection/shed-load.ts';
+import { answerTypeOf, type RequestType, requestTypeOf } from '../server/media-types.ts';
 import { graphqlPath, type Hook, type HttpParts } from '../server/parts.ts';
-import { type CallerMemory, type KnownCaller, rememberCallers } from '../server/remember-callers.ts';
-import { createShedding, refuseOnArrival, refuseWhenKnown } from '../server/shed-load.ts';
 import { createFastPath } from './fast-path.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
-import { answerTypeOf, type RequestType, requestTypeOf } from './media-types.ts';
 import { createRateLimit } from './requests-per-minute.ts';
 import type { YogaHandler } from './yoga-handler.ts';
 

@@ -9,10 +9,7 @@ import type { FastifyReply } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import { parsePosition } from '../../postgres/wire/wal-position.ts';
 import { PublicError } from '../../shared/errors.ts';
-import { graphqlPath } from '../server/parts.ts';
-
-/** Header and cookie. */
-export const positionName = 'pgreflect-lsn';
+import { graphqlPath, positionName } from '../server/parts.ts';
 
 const cookiePattern = /(?:^|;)\s*pgreflect-lsn=([0-9A-F/]{3,17})\s*(?:;|$)/i;
 

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { PublicError } from '../../shared/errors.ts';
-import { countedAs } from '../server/client-address.ts';
+import { countedAs } from '../caller/client-address.ts';
 import type { Hook } from '../server/parts.ts';
 
 /** Callers counted at once; the least recently seen is forgotten first. */

@@ -1,9 +1,9 @@
 /**
  * Writes a large answer while it is made, compressed where the client wishes.
  *
- * Only where an operator has raised `--max-response-bytes`: an answer over the usual limit is then not kept in memory. Up to the
- * usual limit an answer is kept until it is whole, so that whatever goes wrong becomes an error that a client can read;
- * one that was begun can only be broken off.
+ * Only where an operator has raised `--max-response-bytes`, and only for flat rows on the fast path: JSON text that PostgreSQL
+ * makes is one value and arrives whole. Up to the usual limit an answer is kept until it is whole, so that any failure becomes an
+ * error that a client can read; an answer that was begun can only be broken off.
  */
 import type { ServerResponse } from 'node:http';
 import { pipeline, type Transform, type Writable } from 'node:stream';
@@ -14,9 +14,9 @@ import type { Answer } from '../../execute/executor.ts';
 import type { ResponseSink } from '../../postgres/wire/answer-sink.ts';
 import { acceptedEncodings } from '../server/compress.ts';
 import { anyOriginHeaders } from '../server/cors.ts';
+import type { AnswerType } from '../server/media-types.ts';
 import type { HttpParts } from '../server/parts.ts';
 import { writeRawHead } from '../server/response-head.ts';
-import type { AnswerType } from './media-types.ts';
 
 /** Whether large answers are streamed: to clients who can tell a body that was broken off from a whole one, unlike those of HTTP/1.0. */
 export function streamsAnswers({ config }: HttpParts, { raw }: FastifyRequest): boolean {

@@ -8,8 +8,8 @@ import { createYoga, type Plugin } from 'graphql-yoga';
 import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
+import type { AnswerType, RequestType } from '../server/media-types.ts';
 import { graphqlPath } from '../server/parts.ts';
-import type { AnswerType, RequestType } from './media-types.ts';
 import { decodeText, readFormRequest, readRequest } from './read-request.ts';
 
 /** One request for this handler. */

@@ -5,7 +5,7 @@ import { describedSchema } from '../../execute/describe-schema.ts';
 import { answerSchema, changeSchema } from '../../management/config-schema.ts';
 import { type ManagementErrorCode, managementErrors } from '../../management/management-error.ts';
 import { describedEmail, emailDraft, renderedDraft } from '../../management/templates/draft-schemas.ts';
-import { createdToken, listedToken, wantedToken } from '../../management/token-requests.ts';
+import { createdToken, listedToken, wantedToken } from '../../management/tokens/token-requests.ts';
 import { configVersion, emailsOfVersion } from '../../management/version-history.ts';
 import { flag, type JsonSchema, listOf, objectOf, oneOf, schemaNamed, text } from '../../shared/json-schema.ts';
 import { type ApiDescription, type ApiOperation, json, response } from '../server/openapi.ts';

@@ -10,7 +10,7 @@ import type { PresentedConfig, ReadResult } from '../../management/management-ap
 import { demand, type ManagementCaller, masked } from '../../management/management-caller.ts';
 import { ManagementError, type ManagementErrorCode } from '../../management/management-error.ts';
 import { emailTrial } from '../../management/templates/draft-schemas.ts';
-import type { AuditToken } from '../../management/token-requests.ts';
+import type { AuditToken } from '../../management/tokens/token-requests.ts';
 import { type JsonSchema, listOf, schemaNamed } from '../../shared/json-schema.ts';
 import { ignoredHeader, warningsHeader } from '../server/cors.ts';
 import type { ManagementParts, RequestKind } from '../server/parts.ts';

@@ -7,7 +7,7 @@
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
-import { positionName } from '../graphql/read-your-writes.ts';
+import { positionName } from './parts.ts';
 
 /** Header of the management API with the fields of a change that have no effect. */
 export const ignoredHeader = 'X-Pgreflect-Ignored-Fields';

@@ -6,7 +6,7 @@
  */
 import type { Answer } from '../../execute/executor.ts';
 import { errorCodes, type PublicError } from '../../shared/errors.ts';
-import type { AnswerType } from '../graphql/media-types.ts';
+import type { AnswerType } from './media-types.ts';
 
 /** Status, code and body of the response for a request that never reached the executor. */
 export function errorAnswer(error: PublicError, answerType: AnswerType = 'application/json') {

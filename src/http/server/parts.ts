@@ -14,9 +14,8 @@ import type { DeliverMessage, ManagementApi } from '../../management/management-
 import type { Caller } from '../../postgres/caller/caller.ts';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import type { Observe } from '../../shared/observation.ts';
-import type { StudioTickets } from '../studio/studio-tickets.ts';
-import type { Authenticate, Identity } from './authenticate.ts';
-import type { IsTrusted } from './client-address.ts';
+import type { Authenticate, Identity } from '../caller/authenticate.ts';
+import type { IsTrusted } from '../caller/client-address.ts';
 
 /** The parts that HTTP needs; all of them live as long as the server. */
 export interface HttpParts {
@@ -61,6 +60,12 @@ export const authPath = '/auth/v1';
 
 /** The path under which the management API of a project is mounted. */
 export const projectPath = '/v1/projects/:ref';
+
+/** The page of captured emails; the paths of its requests begin with it. */
+export const inboxPath = '/studio/inbox';
+
+/** Header and cookie of the position in the primary's log up to which a caller must see writes. */
+export const positionName = 'pgreflect-lsn';
 
 /** What the routes work with. */
 export interface InboxParts {
@@ -120,7 +125,8 @@ export type Explain = (role: string, claims: string, request: GraphQLRequest) =>
 
 /** What the routes need beside the other parts. */
 export interface StudioParts {
-  readonly tickets: StudioTickets;
+  /** Whether the one-time token of an address was good; it is not any more. */
+  readonly redeemTicket: (ticket: string) => boolean;
   /** Ref of the project. @throws DatabaseError */
   readonly ref: () => Promise<string>;
   readonly api: ManagementApi;

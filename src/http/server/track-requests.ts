@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Observe } from '../../shared/observation.ts';
-import type { ClientAddress } from './client-address.ts';
+import type { ClientAddress } from '../caller/client-address.ts';
 import { graphqlPath, type RequestState } from './parts.ts';
 import { commonHeaders } from './response-head.ts';
 

@@ -7,7 +7,7 @@
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { refuseMethod } from '../graphql/graphql-route.ts';
-import { acceptsHtml } from '../graphql/media-types.ts';
+import { acceptsHtml } from '../server/media-types.ts';
 import { graphqlPath, type HttpParts } from '../server/parts.ts';
 import { builtFile, keepToThisOrigin, sendStudioFile, setPagePolicy } from './studio-route.ts';
 

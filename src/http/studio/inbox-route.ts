@@ -10,11 +10,8 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PublicError } from '../../shared/errors.ts';
-import type { InboxParts } from '../server/parts.ts';
+import { type InboxParts, inboxPath } from '../server/parts.ts';
 import { keepToThisOrigin } from './studio-route.ts';
-
-/** The page, which is one of the studio; the paths of the emails begin with it. */
-export const inboxPath = '/studio/inbox';
 
 /** Pages that may wait for emails at once, in a process. */
 const maxStreams = 20;

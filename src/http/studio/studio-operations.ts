@@ -15,9 +15,9 @@ import type { ExplainedStatement } from '../../execute/explain-operation.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json.ts';
 import { readAuthRequest } from '../auth/auth-request.ts';
+import { callerOf } from '../caller/authenticate.ts';
 import { run, sendText, writeHead } from '../graphql/graphql-answer.ts';
 import { decodeText, readRequest } from '../graphql/read-request.ts';
-import { callerOf } from '../server/authenticate.ts';
 import type { Explain, HttpParts } from '../server/parts.ts';
 
 /** Answers an operation as the service role; the body is a GraphQL request. */

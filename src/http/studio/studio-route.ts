@@ -82,7 +82,7 @@ export function registerStudio(app: FastifyInstance, parts: HttpParts): void {
     scope.post(`${studioPath}/session`, small, async ({ body }) => {
       const token = parts.config.accessToken;
       const ticket = readTicket(body as Buffer | undefined);
-      if (token !== null && ticket !== null && studio.tickets.redeem(ticket)) return { accessToken: token };
+      if (token !== null && ticket !== null && studio.redeemTicket(ticket)) return { accessToken: token };
       const message = 'The one-time token is invalid, already used, or older than ten minutes.';
       throw new PublicError('UNAUTHENTICATED', message);
     });

@@ -1,5 +1,5 @@
 /**
- * Who asks: everything a transaction is told about the request it serves. Made by http/server/authenticate, consumed by run-as,
+ * Who asks: everything a transaction is told about the request it serves. Made by http/caller/authenticate, consumed by run-as,
  * which turns it into transaction-local settings. Holds no secret: token, key and cookie never get here.
  */
 export interface Caller {

@@ -16,11 +16,11 @@ import {
   toDatabaseError,
 } from '../failure.ts';
 import type { ApiPool } from '../pool/pool.ts';
-import type { FlightCounts } from '../pool/pool-state.ts';
 import type { ApiConnection, BatchEntry, FlightHow, QueuedRequest } from '../pool/queued-request.ts';
 import { AnswerSink, type OpenResponse } from '../wire/answer-sink.ts';
 import { Flight, type FlightOutcome, type FlightResult, type FlightStep, type RowCollector } from '../wire/flight.ts';
 import { MessageReader } from '../wire/message-reader.ts';
+import type { FlightCounts } from '../wire/pool-state.ts';
 import { lostStatement } from '../wire/prepared-statements.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
 import type { Caller } from './caller.ts';

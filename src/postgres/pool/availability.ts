@@ -3,13 +3,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Observe } from '../../shared/observation.ts';
-import { DatabaseError } from '../failure.ts';
+import { DatabaseError, isAway } from '../failure.ts';
 import type { SystemPool } from '../system/run-system.ts';
-
-/** Whether an error says that the database does not answer, and may answer later. */
-export function isAway(error: unknown): error is DatabaseError {
-  return error instanceof DatabaseError && (error.kind === 'unavailable' || error.kind === 'overloaded');
-}
 
 /** What failed, for operators: our own words for clients say no more than that the database is away. */
 function reasonOf(problem: Error): string {

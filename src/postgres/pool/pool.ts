@@ -13,11 +13,11 @@ import {
   takeConnection,
   takeKnown,
 } from '../wire/driver.ts';
+import { type FlightCounts, type PoolState, poolState } from '../wire/pool-state.ts';
 import { PreparedStatements } from '../wire/prepared-statements.ts';
 import { StatementNames } from '../wire/statement-names.ts';
 import { ConnectionQueue, type Turn } from './connection-queue.ts';
 import { FlightBatches } from './flight-batch.ts';
-import { type FlightCounts, type PoolState, poolState } from './pool-state.ts';
 import type { ApiConnection } from './queued-request.ts';
 import { StatementDurations } from './statement-durations.ts';
 

@@ -17,9 +17,9 @@ import { within } from '../../shared/within.ts';
 import type { SystemPool } from '../system/run-system.ts';
 import { loadSqlFile } from '../system/sql-file.ts';
 import { endLimitMs } from '../wire/driver.ts';
+import type { PoolState } from '../wire/pool-state.ts';
 import { parsePosition } from '../wire/wal-position.ts';
 import type { ApiPool } from './pool.ts';
-import type { PoolState } from './pool-state.ts';
 
 /** A replica with its connections. */
 export interface ReplicaPools {

@@ -1,7 +1,7 @@
 /**
  * Work on the database that is done again and again while a process serves, one round at a time.
  */
-import { isAway } from '../pool/availability.ts';
+import { isAway } from '../failure.ts';
 
 interface WorkParts {
   /** Milliseconds between two rounds. */

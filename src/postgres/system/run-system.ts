@@ -6,7 +6,6 @@
  */
 
 import { DatabaseError } from '../failure.ts';
-import { type PoolState, poolState } from '../pool/pool-state.ts';
 import {
   checkDirect,
   createDriverPool,
@@ -15,6 +14,7 @@ import {
   takeConnection,
   takeKnown,
 } from '../wire/driver.ts';
+import { type PoolState, poolState } from '../wire/pool-state.ts';
 import { PreparedStatements } from '../wire/prepared-statements.ts';
 import { StatementNames } from '../wire/statement-names.ts';
 import type { Queryable } from './queryable.ts';

@@ -4,7 +4,6 @@
 import { describe, expect, test } from 'vitest';
 import { decodeCss } from '../../../src/email/template/escape/escape-css.ts';
 import { decodeBytes } from '../../../src/email/template/parse/constants.ts';
-import { formatFloat } from '../../../src/email/template/run/format-float.ts';
 import {
   parseTemplate,
   renderTemplate,
@@ -13,6 +12,7 @@ import {
   templateVariables,
 } from '../../../src/email/template/template.ts';
 import { TemplateError, type TemplatePlace, templateErrorCodes } from '../../../src/email/template/template-error.ts';
+import { formatFloat } from '../../../src/email/template/values/format-float.ts';
 
 function html(source: string, data: TemplateData = {}, options: Partial<TemplateOptions> = {}): string {
   return renderTemplate(parseTemplate(source, { kind: 'html', ...options }), data);

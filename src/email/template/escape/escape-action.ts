@@ -3,8 +3,8 @@
  */
 
 import { invariant } from '../../../shared/invariant.ts';
-import type { Command, Pipeline } from '../parse/tree.ts';
 import { failScan } from '../template-error.ts';
+import type { Command, Pipeline } from '../tree.ts';
 import { type Context, type ContextState, isComment } from './context.ts';
 import { type Escaper, type EscaperName, type Escapers, isReplacedBy } from './escapers.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Escapers for scripts: values as JSON, and texts inside strings, template literals and regular expressions.
  */
-import { isPrintable } from '../run/quote-text.ts';
+import { isPrintable } from '../values/quote-text.ts';
 import {
   type Byte,
   fromData,
@@ -11,7 +11,7 @@ import {
   mapEntry,
   mapKeys,
   type Value,
-} from '../run/value.ts';
+} from '../values/value.ts';
 
 /** What a value that JSON has no words for is replaced by, with the reason in a comment. */
 class NotJson extends Error {}

@@ -5,8 +5,8 @@
  * in which the template ends. Nothing here looks at data, so every fault is found before anything is rendered.
  */
 import { unreachable } from '../../../shared/invariant.ts';
-import type { ActionNode, Branch, CallNode, TemplateNode, TemplateTree } from '../parse/tree.ts';
 import { EvaluationFailure, placeOf, TemplateError, type TemplateErrorCode, unclosedAt } from '../template-error.ts';
+import type { ActionNode, Branch, CallNode, TemplateNode, TemplateTree } from '../tree.ts';
 import {
   beginAction,
   type Context,

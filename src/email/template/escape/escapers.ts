@@ -2,8 +2,8 @@
  * All escapers by name. The escaper of the tree chooses names; rendering applies the functions one after the other.
  */
 
-import { printShown, stringify } from '../run/stringify.ts';
-import type { Value } from '../run/value.ts';
+import { printShown, stringify } from '../values/stringify.ts';
+import type { Value } from '../values/value.ts';
 import { escapeCssString, filterCssValue } from './escape-css.ts';
 import { escapeHtmlFunction, escapeMarkup, escapeUnquoted, filterName } from './escape-html.ts';
 import { escapeRegexp, escapeScriptString, escapeScriptValue, escapeTemplateLiteral } from './escape-script.ts';

@@ -3,7 +3,7 @@
  *
  * Every function takes the source of one token and throws a plain `Error` with the problem; the parser adds the place.
  */
-import { Complex } from '../run/value.ts';
+import { Complex } from '../values/value.ts';
 
 const simpleEscapes: Readonly<Record<string, number>> = {
   a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11, '\\': 92, "'": 39, '"': 34,

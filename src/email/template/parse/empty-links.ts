@@ -3,7 +3,7 @@
  *
  * What comes from inside a variable, from functions or from metadata may be there, and is not looked at.
  */
-import type { Operand, Pipeline, TemplateNode, TemplateTree } from './tree.ts';
+import type { Operand, Pipeline, TemplateNode, TemplateTree } from '../tree.ts';
 
 interface EmptyLink {
   /** Name of the variable, without its dot. */

@@ -6,10 +6,10 @@
  */
 import type { Budget } from '../budget.ts';
 import { placeOf, TemplateError, type TemplateErrorCode, unclosedAt } from '../template-error.ts';
+import type { Branch, Command, Operand, Pipeline, TemplateNode, TemplateTree } from '../tree.ts';
 import { parseCharacter, parseComplex, parseNumber, parseText } from './constants.ts';
 import { TokenReader } from './token-reader.ts';
 import { type Token, type TokenKind, tokenize } from './tokenize.ts';
-import type { Branch, Command, Operand, Pipeline, TemplateNode, TemplateTree } from './tree.ts';
 
 /** Levels of blocks and parentheses; deeper ones would exhaust the stack of whoever walks the tree. */
 const maxNesting = 500;

@@ -2,7 +2,7 @@
  * Finds which variables of the data a template uses, without running it: for the studio, and for warnings about names that a
  * kind of email does not have.
  */
-import type { Operand, Pipeline, TemplateNode, TemplateTree } from './tree.ts';
+import type { Operand, Pipeline, TemplateNode, TemplateTree } from '../tree.ts';
 
 /** Top-level fields, sorted by name, with the offset of their first use. What is reached only through `index` is not seen. */
 export function findVariables(tree: TemplateTree): ReadonlyMap<string, number> {

@@ -2,8 +2,9 @@
  * Finds conditions of which one branch uses some variables and the other does not, where nothing around them does: recipients of
  * whom the condition decides otherwise miss what the others get. Looks at each node once.
  */
+
+import type { TemplateNode, TemplateTree } from '../tree.ts';
 import { findVariables } from './template-variables.ts';
-import type { TemplateNode, TemplateTree } from './tree.ts';
 
 /** Offsets into the source, in its order. A condition with one branch alone does not count. @param names Without their dot. */
 export function findUnevenBranches(tree: TemplateTree, names: readonly string[]): readonly number[] {

@@ -13,7 +13,7 @@ import {
   sizeOfMap,
   typeName,
   type Value,
-} from './value.ts';
+} from '../values/value.ts';
 
 /** Bytes of a text, elements of a list, entries of a map. */
 export function lengthOf(value: Value): bigint {

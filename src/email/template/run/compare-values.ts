@@ -2,7 +2,7 @@
  * The comparison functions: values of the same basic kind compare, others are faults or unequal, and null equals only null.
  */
 import { failValue } from '../template-error.ts';
-import { Byte, type Complex, compareBytes, kindOf, type Value } from './value.ts';
+import { Byte, type Complex, compareBytes, kindOf, type Value } from '../values/value.ts';
 
 /** Told the message of a fault about a value that is unequal or empty instead. */
 export type Tolerate = (message: string) => void;

@@ -5,11 +5,11 @@
  */
 import { unreachable } from '../../../shared/invariant.ts';
 import type { Budget } from '../budget.ts';
-import type { Command, Operand, Pipeline } from '../parse/tree.ts';
 import { EvaluationFailure, failValue } from '../template-error.ts';
+import type { Command, Operand, Pipeline } from '../tree.ts';
+import { isTrue, kindOf, type MapValue, mapEntry, typeName, type Value } from '../values/value.ts';
 import type { Tolerate } from './compare-values.ts';
 import { type TemplateFunction, templateFunctions } from './functions.ts';
-import { isTrue, kindOf, type MapValue, mapEntry, typeName, type Value } from './value.ts';
 
 /** No piped value; not the same as a piped "no value". */
 const absent: unique symbol = Symbol('absent');

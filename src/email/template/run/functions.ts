@@ -9,12 +9,12 @@ import { escapeHtmlFunction } from '../escape/escape-html.ts';
 import { escapeScriptFunction } from '../escape/escape-script.ts';
 import { encodeQueryFunction } from '../escape/escape-url.ts';
 import { failValue } from '../template-error.ts';
+import { printValue } from '../values/format-value.ts';
+import { printAll, printShown } from '../values/stringify.ts';
+import { isTrue, typeName, type Value } from '../values/value.ts';
 import { indexInto, lengthOf, sliceOf } from './collections.ts';
 import { compareOrder, equalsAny, type Tolerate } from './compare-values.ts';
-import { printValue } from './format-value.ts';
 import { printf } from './printf.ts';
-import { printAll, printShown } from './stringify.ts';
-import { isTrue, typeName, type Value } from './value.ts';
 
 /** A function of the language. */
 export interface TemplateFunction {

@@ -1,8 +1,8 @@
 /**
  * `printf`: reads a format and writes the arguments with it. Whatever is wrong with a format shows in the text, as in Go.
  */
-import { assertFormatted, formatValue, plainDirective } from './format-value.ts';
-import { Byte, typeName, type Value } from './value.ts';
+import { assertFormatted, formatValue, plainDirective } from '../values/format-value.ts';
+import { Byte, typeName, type Value } from '../values/value.ts';
 
 const flagNames = { '+': 'plus', '-': 'minus', '#': 'sharp', ' ': 'space', '0': 'zero' } as const;
 

@@ -2,12 +2,10 @@
  * Runs an escaped tree with data and collects the output, within limits.
  */
 import { Budget } from '../budget.ts';
-import type { ActionNode, Branch, CallNode, Pipeline, TemplateNode, TemplateTree } from '../parse/tree.ts';
 import { EvaluationFailure } from '../template-error.ts';
-import type { Tolerate } from './compare-values.ts';
-import { Evaluator } from './evaluate.ts';
-import { printValue } from './format-value.ts';
-import { stringify } from './stringify.ts';
+import type { ActionNode, Branch, CallNode, Pipeline, TemplateNode, TemplateTree } from '../tree.ts';
+import { printValue } from '../values/format-value.ts';
+import { stringify } from '../values/stringify.ts';
 import {
   Byte,
   fromData,
@@ -18,7 +16,9 @@ import {
   mapEntry,
   mapKeys,
   type Value,
-} from './value.ts';
+} from '../values/value.ts';
+import type { Tolerate } from './compare-values.ts';
+import { Evaluator } from './evaluate.ts';
 
 /** How much one rendering may use. */
 export interface TemplateLimits {

@@ -3,13 +3,13 @@
  * the command that mends it.
  */
 
-import { quoteName } from '../catalog/quote-name.ts';
-import { readExposedNames } from '../catalog/read-catalog.ts';
-import type { Config } from '../config/config.ts';
-import type { Problem } from '../config/config-error.ts';
-import { nearestName } from '../config/nearest-name.ts';
-import type { Queryable } from '../postgres/system/queryable.ts';
-import { loadSqlFile } from '../postgres/system/sql-file.ts';
+import { quoteName } from '../../catalog/quote-name.ts';
+import { readExposedNames } from '../../catalog/read-catalog.ts';
+import type { Config } from '../../config/config.ts';
+import type { Problem } from '../../config/config-error.ts';
+import { nearestName } from '../../config/nearest-name.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { withoutPassword } from './describe-error.ts';
 
 /** What `findProblems` asks about. */

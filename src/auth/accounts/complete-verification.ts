@@ -2,18 +2,18 @@
  * What follows from a token that was good: it is used up, and the user is what it proves.
  */
 
-import type { Proof } from '../accounts/claim-account.ts';
-import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
-import { applyEmailChange, isSecureChange } from '../accounts/email-change.ts';
-import { applyPhoneChange } from '../accounts/phone-change.ts';
 import { makePassword } from '../secrets/password-policy.ts';
+import type { Transaction } from '../steps/auth-context.ts';
+import { flowMethodOf, type VerificationKind } from '../steps/verification-types.ts';
 import { auditUser } from '../store/audit.ts';
 import { syncProviders } from '../store/identities.ts';
 import { clearTokens, consumeToken, type PresentedToken } from '../store/one-time-tokens.ts';
 import { updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
-import type { Transaction } from './auth-context.ts';
-import { flowMethodOf, type VerificationKind } from './verification-types.ts';
+import type { Proof } from './claim-account.ts';
+import { confirmEmail, confirmPhone } from './confirm-user.ts';
+import { applyEmailChange, isSecureChange } from './email-change.ts';
+import { applyPhoneChange } from './phone-change.ts';
 
 const invitedPasswordLength = 64;
 

@@ -8,9 +8,9 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ApiKeys, makeApiKeys, makeSecret } from '../../config/keys.ts';
-import { makeAccessToken } from '../../management/access-tokens.ts';
+import { makeAccessToken } from '../../management/tokens/access-tokens.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
-import { refuse } from '../command.ts';
+import { refuse } from './command.ts';
 
 /** The name of the database. */
 export const localDatabase = 'pgreflect';

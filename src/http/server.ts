@@ -6,25 +6,31 @@
  */
 import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { PublicError } from '../../shared/errors.ts';
-import { InvariantError } from '../../shared/invariant.ts';
-import { graphqlMethods, registerGraphqlRoutes } from '../graphql/graphql-route.ts';
-import { answerTypeOf } from '../graphql/media-types.ts';
-import { registerMetrics } from '../metrics/metrics-route.ts';
-import { registerGraphiql } from '../studio/graphiql-route.ts';
-import { registerInbox } from '../studio/inbox-route.ts';
-import { allowStudioFiles, registerStudio } from '../studio/studio-route.ts';
-import { createClientAddress } from './client-address.ts';
-import { guardConnections, readTimeoutMs } from './connections.ts';
-import { anyOriginHeaders, registerCors } from './cors.ts';
-import { errorAnswer, retryAfterSeconds } from './error-body.ts';
-import { registerHealth } from './health.ts';
-import { type Describe, registerOpenApi } from './openapi.ts';
-import { graphqlPath, type HttpParts } from './parts.ts';
-import { servePipelinedInOrder } from './pipelined-requests.ts';
-import { allowedMethods, generalRefusal, outlastBody, refuseConnection, refuseTunnel } from './refuse-request.ts';
-import { commonHeaders } from './response-head.ts';
-import { noStages, pathOf, requestId, trackRequest, trackRequests } from './track-requests.ts';
+import { PublicError } from '../shared/errors.ts';
+import { InvariantError } from '../shared/invariant.ts';
+import { createClientAddress } from './caller/client-address.ts';
+import { guardConnections, readTimeoutMs } from './connection/connections.ts';
+import { servePipelinedInOrder } from './connection/pipelined-requests.ts';
+import {
+  allowedMethods,
+  generalRefusal,
+  outlastBody,
+  refuseConnection,
+  refuseTunnel,
+} from './connection/refuse-request.ts';
+import { graphqlMethods, registerGraphqlRoutes } from './graphql/graphql-route.ts';
+import { registerMetrics } from './metrics/metrics-route.ts';
+import { anyOriginHeaders, registerCors } from './server/cors.ts';
+import { errorAnswer, retryAfterSeconds } from './server/error-body.ts';
+import { registerHealth } from './server/health.ts';
+import { answerTypeOf } from './server/media-types.ts';
+import { type Describe, registerOpenApi } from './server/openapi.ts';
+import { graphqlPath, type HttpParts } from './server/parts.ts';
+import { commonHeaders } from './server/response-head.ts';
+import { noStages, pathOf, requestId, trackRequest, trackRequests } from './server/track-requests.ts';
+import { registerGraphiql } from './studio/graphiql-route.ts';
+import { registerInbox } from './studio/inbox-route.ts';
+import { allowStudioFiles, registerStudio } from './studio/studio-route.ts';
 
 /** The server: Fastify's, with every route in place. */
 export type HttpServer = FastifyInstance;
@@ -120,8 +126,8 @@ async function addAuth(app: FastifyInstance, parts: HttpParts): Promise<readonly
   const { auth } = parts;
   if (!auth) return [];
   const [{ registerAuth }, { describeAuth }] = await Promise.all([
-    import('../auth/auth-route.ts'),
-    import('../auth/auth-description.ts'),
+    import('./auth/auth-route.ts'),
+    import('./auth/auth-description.ts'),
   ]);
   await registerAuth(app, parts, auth);
   return [describeAuth];
@@ -130,8 +136,8 @@ async function addAuth(app: FastifyInstance, parts: HttpParts): Promise<readonly
 async function addManagement(app: FastifyInstance, { management, observe }: HttpParts): Promise<readonly Describe[]> {
   if (!management) return [];
   const [{ registerManagementRoutes }, { describeManagement }] = await Promise.all([
-    import('../management/management-route.ts'),
-    import('../management/management-description.ts'),
+    import('./management/management-route.ts'),
+    import('./management/management-description.ts'),
   ]);
   await registerManagementRoutes(app, management, observe);
   return [describeManagement];

@@ -2,13 +2,13 @@
  * Calls the management API of a running project, for commands that work on it from outside. The token of a local project is
  * sent to that project only: to the loopback address that its process has published, and nowhere a redirect leads.
  */
-import { layerAuthConfig } from '../config/auth/auth-config.ts';
-import type { LoadedOptions } from '../config/load-options.ts';
-import { type ChangeProblem, ManagementError } from '../management/management-error.ts';
-import { validateChanges } from '../management/validate-changes.ts';
-import type { ConfigVersion } from '../management/version-history.ts';
+import { layerAuthConfig } from '../../config/auth/auth-config.ts';
+import type { LoadedOptions } from '../../config/load-options.ts';
+import { type ChangeProblem, ManagementError } from '../../management/management-error.ts';
+import { validateChanges } from '../../management/validate-changes.ts';
+import type { ConfigVersion } from '../../management/version-history.ts';
 import { CommandError, refuse } from './command.ts';
-import { findRunningProject, isLoopback, projectDirectory } from './start/local-project.ts';
+import { findRunningProject, isLoopback, projectDirectory } from './local-project.ts';
 
 /** The configuration of one project. */
 export interface ManagementClient {

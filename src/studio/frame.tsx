@@ -2,13 +2,13 @@
  * What is around every page: the menu, the state of the server, the theme, the way out.
  */
 import type { ReactNode } from 'react';
-import { type StudioPage, studioPages } from '../pages.tsx';
-import { isServerThere } from '../shared/api.ts';
-import { session, signOut } from '../shared/session.ts';
-import { useStore } from '../shared/store.ts';
-import { theme, themes } from '../shared/theme.ts';
-import { LeaveIcon, ThemeIcon } from './icons.tsx';
-import { Link } from './link.tsx';
+import { LeaveIcon, ThemeIcon } from './components/icons.tsx';
+import { Link } from './components/link.tsx';
+import { type StudioPage, studioPages } from './pages.tsx';
+import { isServerThere } from './shared/api.ts';
+import { session, signOut } from './shared/session.ts';
+import { useStore } from './shared/store.ts';
+import { theme, themes } from './shared/theme.ts';
 
 /** @param page The page that is shown; null: none. */
 export function Frame({ page, children }: { readonly page: StudioPage | null; readonly children: ReactNode }) {
@@ -20,8 +20,7 @@ export function Frame({ page, children }: { readonly page: StudioPage | null; re
       </a>
       <header className="menu">
         <p className="brand">
-          <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="24" height="24" />{' '}
-          <span>pgreflect</span>
+          <img src={new URL('./icon.svg', import.meta.url).href} alt="" width="24" height="24" /> <span>pgreflect</span>
         </p>
         <nav aria-label="Studio">
           <ul>

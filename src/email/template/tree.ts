@@ -3,8 +3,8 @@
  *
  * `at` is always an offset into the source, in UTF-16 units, for the place of an error.
  */
-import type { Escaper } from '../escape/escapers.ts';
-import type { Complex } from '../run/value.ts';
+import type { Escaper } from './escape/escapers.ts';
+import type { Complex } from './values/value.ts';
 
 /** Something that has a value. */
 export type Operand =

@@ -1,8 +1,8 @@
 /**
  * A short connection for a command: a pool of one connection, closed when the command ends.
  */
-import { DatabaseError } from '../postgres/failure.ts';
-import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';
+import { DatabaseError } from '../../postgres/failure.ts';
+import { createSystemPool, type SystemPool } from '../../postgres/system/run-system.ts';
 import { CommandError } from './command.ts';
 import { describeDatabaseError } from './describe-error.ts';
 

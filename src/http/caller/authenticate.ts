@@ -9,7 +9,7 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config/config.ts';
-import { isSameToken } from '../../management/access-tokens.ts';
+import { isSameToken } from '../../management/tokens/access-tokens.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { PublicError } from '../../shared/errors.ts';

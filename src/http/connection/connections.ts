@@ -9,8 +9,8 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { Observe } from '../../shared/observation.ts';
-import { createTrust, networkOf, parseAddress } from './client-address.ts';
-import { reportCounts } from './report-counts.ts';
+import { createTrust, networkOf, parseAddress } from '../caller/client-address.ts';
+import { reportCounts } from '../server/report-counts.ts';
 
 /** Longest wait for a client to take more of an answer, in milliseconds. */
 export const readTimeoutMs = 30_000;

@@ -5,7 +5,7 @@
  * A token is random enough that its hash needs neither salt nor slowness.
  */
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import type { Queryable } from '../postgres/system/queryable.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 
 /** What a token may do. */
 export const accessScopes = ['auth_config:read', 'auth_config:write', 'project:operate'] as const;

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Root of the package; the same from `src/commands` and from `dist/commands`. */
-const root = new URL('../../', import.meta.url);
+const root = new URL('../../../', import.meta.url);
 
 /** Text of a file of the package, for example `examples/shop/schema.sql`. */
 export function readPackageFile(path: string): string {

@@ -3,7 +3,7 @@
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { Problem } from '../config/config-error.ts';
+import type { Problem } from '../../config/config-error.ts';
 import { CommandError } from './command.ts';
 
 interface Address {

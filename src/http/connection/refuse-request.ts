@@ -7,8 +7,8 @@ import type { Duplex } from 'node:stream';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Code, PublicError } from '../../shared/errors.ts';
-import { errorAnswer } from './error-body.ts';
-import { sniffHeaders } from './response-head.ts';
+import { errorAnswer } from '../server/error-body.ts';
+import { sniffHeaders } from '../server/response-head.ts';
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 

@@ -3,12 +3,12 @@
  *
  * Never shows a connection string's password or the text of a statement.
  */
-import { ConfigError, type Problem, printProblem } from '../config/config-error.ts';
-import { changeConnectionUrl, decodePart, parseConnectionUrl } from '../config/connection-url.ts';
-import { EmbeddedServerError } from '../postgres/embedded/embedded-server-error.ts';
-import { DatabaseError } from '../postgres/failure.ts';
-import { UnusableConnectionError } from '../postgres/wire/driver.ts';
-import { onOneLine } from '../shared/one-line.ts';
+import { ConfigError, type Problem, printProblem } from '../../config/config-error.ts';
+import { changeConnectionUrl, decodePart, parseConnectionUrl } from '../../config/connection-url.ts';
+import { EmbeddedServerError } from '../../postgres/embedded/embedded-server-error.ts';
+import { DatabaseError } from '../../postgres/failure.ts';
+import { UnusableConnectionError } from '../../postgres/wire/driver.ts';
+import { onOneLine } from '../../shared/one-line.ts';
 import { CommandError } from './command.ts';
 
 const fileAdvice = 'Check the name, the permissions and the free disk space.';

@@ -5,7 +5,7 @@
  * What makes the message what it is (addresses, subject, encoding) cannot be replaced this way.
  */
 
-import { isObject, parseJson } from '../../shared/json.ts';
+import { isObject, parseJson } from '../shared/json.ts';
 /** Header name -> value. */
 export type ExtraHeaders = Readonly<Record<string, string>>;
 

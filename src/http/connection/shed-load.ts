@@ -8,15 +8,15 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { PublicError } from '../../shared/errors.ts';
-import { answerTypeOf } from '../graphql/media-types.ts';
-import type { Identity } from './authenticate.ts';
-import { countedAs, createClientAddress } from './client-address.ts';
-import { errorAnswer } from './error-body.ts';
-import { graphqlPath, type Hook, type HttpParts } from './parts.ts';
-import type { CallerMemory } from './remember-callers.ts';
-import { reportCounts } from './report-counts.ts';
-import { writeRawHead } from './response-head.ts';
-import { noStages, requestId } from './track-requests.ts';
+import type { Identity } from '../caller/authenticate.ts';
+import { countedAs, createClientAddress } from '../caller/client-address.ts';
+import type { CallerMemory } from '../caller/remember-callers.ts';
+import { errorAnswer } from '../server/error-body.ts';
+import { answerTypeOf } from '../server/media-types.ts';
+import { graphqlPath, type Hook, type HttpParts } from '../server/parts.ts';
+import { reportCounts } from '../server/report-counts.ts';
+import { writeRawHead } from '../server/response-head.ts';
+import { noStages, requestId } from '../server/track-requests.ts';
 
 const busy = new PublicError('UNAVAILABLE', 'All database connections are busy. Try again in a moment.');
 const { status, code, body } = errorAnswer(busy);

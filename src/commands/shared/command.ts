@@ -6,9 +6,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Problem } from '../config/config-error.ts';
-import type { Sources } from '../config/load-options.ts';
-import type { CommandName } from '../config/options.ts';
+import type { Problem } from '../../config/config-error.ts';
+import type { Sources } from '../../config/load-options.ts';
+import type { CommandName } from '../../config/options.ts';
 
 /** A flag that only one command has; options of several commands are in config/options.ts. */
 interface CommandFlag {

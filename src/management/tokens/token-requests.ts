@@ -3,12 +3,15 @@
  *
  * Nobody gives more than they have: no other scope, no longer life, no other project. Each change leaves a row in the audit log.
  */
-import type { AuthConfig } from '../config/auth/auth-config.ts';
-import type { Queryable } from '../postgres/system/queryable.ts';
-import type { SystemPool } from '../postgres/system/run-system.ts';
-import type { Clock } from '../shared/clock.ts';
-import { isObject } from '../shared/json.ts';
-import { flag, listOf, objectOf, oneOf, orNull, type SchemaOf, text, type ValueOf } from '../shared/json-schema.ts';
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
+import type { SystemPool } from '../../postgres/system/run-system.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { isObject } from '../../shared/json.ts';
+import { flag, listOf, objectOf, oneOf, orNull, type SchemaOf, text, type ValueOf } from '../../shared/json-schema.ts';
+import { fixedTokenId, type ManagementCaller } from '../management-caller.ts';
+import { ManagementError } from '../management-error.ts';
+import { describeUnknown } from '../validate-changes.ts';
 import {
   type AccessScope,
   type AccessToken,
@@ -20,9 +23,6 @@ import {
   lockAccessToken,
   revokeAccessToken,
 } from './access-tokens.ts';
-import { fixedTokenId, type ManagementCaller } from './management-caller.ts';
-import { ManagementError } from './management-error.ts';
-import { describeUnknown } from './validate-changes.ts';
 
 const time: SchemaOf<string> = { ...text(), format: 'date-time' };
 const name = { ...text('One line.'), minLength: 1, maxLength: 200 } as SchemaOf<string>;

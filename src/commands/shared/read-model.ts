@@ -1,11 +1,11 @@
 /**
  * Reads the model of a role for the commands that show what the role sees.
  */
-import type { Catalog } from '../catalog/catalog.ts';
-import { readCatalog } from '../catalog/read-catalog.ts';
-import type { SystemPool } from '../postgres/system/run-system.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import { readCatalog } from '../../catalog/read-catalog.ts';
+import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { type CommandContext, refuse } from './command.ts';
-import { findRunningProject, localDatabaseUrl, projectDirectory } from './start/local-project.ts';
+import { findRunningProject, localDatabaseUrl, projectDirectory } from './local-project.ts';
 
 /**
  * The catalog with the privileges of one role.

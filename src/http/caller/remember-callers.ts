@@ -10,8 +10,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../postgres/caller/caller.ts';
+import { graphqlPath } from '../server/parts.ts';
 import { type Authenticate, callerOf, type Identity } from './authenticate.ts';
-import { graphqlPath } from './parts.ts';
 
 /** The caller of one request, on both sides of the gateway. */
 export interface KnownCaller {
