@@ -1,5 +1,5 @@
 /**
- * Checks and normalizes the addresses that requests bring in: email and phone. Nothing is trimmed.
+ * Checks and normalizes email addresses and phone numbers of requests. Nothing is trimmed.
  */
 import { AuthError } from './auth-error.ts';
 

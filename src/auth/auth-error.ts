@@ -1,17 +1,17 @@
 /**
- * What can go wrong in the auth service and may be told to its clients: one table of codes with status and usual text, the
- * error that carries one, and nothing else. Clients branch on the code.
+ * Errors that clients of the auth service may read: one table of codes with status and default message, and the error
+ * that carries a code. Clients branch on the code.
  */
 
 interface CodeRow {
   readonly status: number;
-  /** The usual text; null where every place says its own. */
+  /** The default message; null if each caller passes one. */
   readonly message: string | null;
 }
 
 const row = (status: number, message: string | null = null): CodeRow => ({ status, message });
 
-/** All codes with their usual status; some places answer another one. Names belong to Supabase Auth's interface. */
+/** All codes with their usual status, which a caller may override. The names are part of Supabase Auth's interface. */
 export const authErrorCodes = {
   unexpected_failure: row(500, 'Unexpected failure, please check server logs for more information'),
   validation_failed: row(400),
@@ -99,7 +99,7 @@ export const authErrorCodes = {
 /** One of the codes above. */
 export type AuthErrorCode = keyof typeof authErrorCodes;
 
-/** Why a password is not accepted. */
+/** Reasons for refusing a password. */
 export const weakPasswordReasons = ['length', 'characters', 'pwned'] as const;
 
 /** One of them. */
@@ -125,7 +125,7 @@ export class AuthError extends Error {
   /** Only with `weak_password`. */
   readonly weakPassword: readonly WeakPasswordReason[] | null;
   readonly retryAfterSeconds: number | null;
-  /** The connection was lost after a change had been sent: it may or may not have been made. */
+  /** The connection was lost after a change was sent. The change may or may not have been committed. */
   readonly isOutcomeUnknown: boolean;
 
   /** @param message The code's usual text where none is given. */
@@ -140,7 +140,7 @@ export class AuthError extends Error {
   }
 }
 
-/** A refusal in the format of OAuth, always 400: for ID tokens and the callback of providers. */
+/** An error in OAuth format, always 400: for ID tokens and the callback of providers. */
 export class OAuthStyleError extends Error {
   override readonly name = 'OAuthStyleError';
   /** For example `invalid request`. */

@@ -1,8 +1,8 @@
 /**
- * The `Authorization` header of an auth request -> the user and session that ask, or the admin.
+ * Resolves the `Authorization` header of an auth request to the user and session, or to the admin.
  *
- * Signature and `exp` are checked by the verifier that is handed in; here the claims are held against the database, so a
- * token of a session that has ended is refused although it has not expired.
+ * The injected verifier checks signature and `exp`. This file checks the claims against the database, so a token of an
+ * ended session is refused although it has not expired.
  */
 import type { Queryable } from '../postgres/system/queryable.ts';
 import { AuthError } from './auth-error.ts';
@@ -13,13 +13,13 @@ import type { Time } from './times.ts';
 import { nilUuid } from './tools.ts';
 import { highestAal, isBanned, type User } from './user.ts';
 
-/** Claims of a token whose signature and times were checked. */
+/** Claims of a token whose signature and times are verified. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 /** Verifies signature and `exp`. Rejects with an error whose message is the reason, fit for the client. */
 export type VerifyClaims = (token: string) => Promise<Claims>;
 
-/** What a token is checked with. */
+/** What verifying a token needs. */
 export interface BearerContext {
   readonly verify: VerifyClaims;
   readonly database: Queryable;
@@ -30,7 +30,7 @@ export interface BearerContext {
 export interface UserBearer {
   readonly claims: Claims;
   readonly user: User;
-  /** Null for a token that names none. */
+  /** Null if the token names no session. */
   readonly session: Session | null;
 }
 
@@ -41,7 +41,7 @@ export interface AdminBearer {
   readonly role: string;
 }
 
-/** What the request is for: an operator who acts as the user may read. */
+/** The purpose of the request: an operator who acts as the user may only read. */
 export type BearerUse = 'read' | 'change';
 
 /** @throws AuthError `no_authorization`, `bad_jwt`, `user_not_found`, `session_not_found`, `user_banned`. */
@@ -94,7 +94,7 @@ async function requireUser(database: Queryable, id: string): Promise<User> {
   throw new AuthError('user_not_found', 'User from sub claim in JWT does not exist', { status: 403 });
 }
 
-/** Refuses a token with which somebody acts for its user (RFC 8693). @throws AuthError `no_authorization` (403) */
+/** Refuses a token of an operator who acts as its user (RFC 8693). @throws AuthError `no_authorization` (403) */
 function assertOwn({ act }: Claims): void {
   if (act === undefined) return;
   const message = 'A token with the claim "act" is for reading what the user sees, not for changing the account';
@@ -108,11 +108,11 @@ export function assertNotAnonymous(claims: Claims): void {
   throw new AuthError('no_authorization', message, { status: 403 });
 }
 
-/** What the audience of a request follows from. */
+/** What decides the audience of a request. */
 export interface AudienceFacts {
   /** Header `X-JWT-AUD`. */
   readonly header: string | undefined;
-  /** Of the verified token; null on endpoints that look at none. */
+  /** Of the verified token; null on endpoints that check no token. */
   readonly claims: Claims | null;
   readonly adminRoles: readonly string[];
   /** The configured audience, usually `authenticated`. */

@@ -1,26 +1,26 @@
 /**
  * Any error -> status, headers and body, in the format that the version of the client asks for.
  *
- * Only `AuthError` and `OAuthStyleError` speak for themselves, and what the database's own triggers raise; everything else
- * is masked, and the caller logs it under the id of the request.
+ * Only `AuthError`, `OAuthStyleError` and errors raised by the database's own triggers keep their text. Everything else
+ * is masked, and the caller logs it under the request id.
  */
 import { DatabaseError } from '../postgres/failure.ts';
 import { integer, type JsonSchema, listOf, objectOf, oneOf, text } from '../shared/json-schema.ts';
 import { AuthError, authErrorCodes, OAuthStyleError, weakPasswordReasons } from './auth-error.ts';
 
-/** An answer, ready to be sent. */
+/** A response, ready to be sent. */
 export interface ErrorResponse {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
-  /** The code for the log. Null where the format of OAuth has none. */
+  /** The code for the log; null in OAuth format, which has no code. */
   readonly code: string | null;
-  /** The client was told nothing of the cause: log it. */
+  /** The client did not get the cause: log it. */
   readonly masked: boolean;
 }
 
-/** Header by which clients say which format they read, and we say which one it is. Lower case. */
+/** Header that names the error format: clients send the one they read, responses the one they have. Lower case. */
 export const apiVersionHeader = 'x-supabase-api-version';
 
 const newFormatVersion = '2024-01-01';
@@ -32,7 +32,7 @@ const outcome = { enum: ['unknown'], description: 'The change may have been comm
 const more = { weak_password: weakPassword, outcome };
 const codes = Object.keys(authErrorCodes);
 
-/** The bodies that `toErrorResponse` makes: the new format, the old one, that of OAuth. */
+/** The bodies that `toErrorResponse` makes: new format, old format, OAuth format. */
 export const errorSchema: JsonSchema = {
   anyOf: [
     objectOf(
@@ -50,7 +50,7 @@ export const errorSchema: JsonSchema = {
   ],
 };
 
-/** Whether the client reads the new format. Anything that is not a date is the old one. */
+/** Whether the client reads the new format. A value that is not a date means the old format. */
 export function readsNewFormat(apiVersion: string | undefined): boolean {
   const date = apiVersion?.trim() ?? '';
   return /^\d{4}-\d{2}-\d{2}$/.test(date) && !Number.isNaN(Date.parse(date)) && date >= newFormatVersion;
@@ -87,7 +87,9 @@ export function toErrorResponse(error: unknown, apiVersion: string | undefined, 
   return { status, headers, body, code, masked: known === null || status >= 500 };
 }
 
-/** What a database error may say: that of a user's trigger or constraint, and what is no failure of ours. */
+/**
+ * Makes the public error for a database error: text of a user's trigger or constraint, and failures that are not ours.
+ */
 function fromDatabase(error: unknown): AuthError | null {
   if (!(error instanceof DatabaseError)) return null;
   if (error.kind === 'unavailable' || error.kind === 'overloaded') {

@@ -1,21 +1,24 @@
 /**
- * Metadata of users: free JSON objects of which clients change single members.
+ * Metadata of users: JSON objects whose members clients change one by one.
  */
 import { AuthError } from './auth-error.ts';
 
 /** A JSON object. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
-/** Lays `changes` over `old` at the top level; null deletes a member, nested objects are replaced. */
+/** Merges `changes` into `old` at the top level; null deletes a member, nested objects are replaced. */
 export function mergeMetadata(old: Metadata, changes: Metadata): Metadata {
   const entries = Object.entries({ ...old, ...changes });
   return Object.fromEntries(entries.filter(([key, value]) => value !== null || !Object.hasOwn(changes, key)));
 }
 
-/** Most that a user may have of each kind, as JSON in UTF-8: every token has both, and its request must fit `maxHeaderSize` of the HTTP server. */
+/**
+ * Largest size of each kind of metadata of a user, as JSON in UTF-8. Every token contains both kinds, and requests with
+ * it must fit `maxHeaderSize` of the HTTP server.
+ */
 const maxBytes = 16_384;
 
-/** Refuses what is too much; less than `old` has is not. @throws AuthError `validation_failed` (422) */
+/** Refuses metadata over the limit, unless it is smaller than `old`. @throws AuthError `validation_failed` (422) */
 export function assertModest(metadata: Metadata, old: Metadata = {}, what = 'Metadata of a user'): void {
   const bytes = bytesOf(metadata);
   if (bytes <= maxBytes || bytes < bytesOf(old)) return;
@@ -23,14 +26,14 @@ export function assertModest(metadata: Metadata, old: Metadata = {}, what = 'Met
   throw new AuthError('validation_failed', message, { status: 422 });
 }
 
-/** As `mergeMetadata`, of what people enter. @throws AuthError as `assertModest` */
+/** As `mergeMetadata`, for metadata of a request. @throws AuthError as `assertModest` */
 export function enterMetadata(old: Metadata, changes: Metadata): Metadata {
   const entered = mergeMetadata(old, changes);
   assertModest(entered, old);
   return entered;
 }
 
-/** As `mergeMetadata`, where nobody is there to be refused: members for which there is no room are left out. */
+/** As `mergeMetadata`, for changes that no client can be refused for: leaves out members over the limit. */
 export function mergeWhatFits(old: Metadata, changes: Metadata): Metadata {
   const kept = Object.fromEntries(Object.entries(old).filter(([name]) => !Object.hasOwn(changes, name)));
   let room = maxBytes - bytesOf(kept);
@@ -43,15 +46,15 @@ export function mergeWhatFits(old: Metadata, changes: Metadata): Metadata {
   return mergeMetadata(kept, Object.fromEntries(fitting));
 }
 
-/** Of its JSON in UTF-8. */
+/** Size of its JSON in UTF-8. */
 export function bytesOf(metadata: Metadata): number {
   return Buffer.byteLength(JSON.stringify(metadata));
 }
 
-/** Deepest nesting of metadata; PostgreSQL and we both have to walk through it. */
+/** Deepest nesting of metadata, because PostgreSQL and this process both recurse through it. */
 const maxDepth = 100;
 
-/** Whether all texts of a JSON value, names of members included, are without NUL and without halves of characters. */
+/** Whether all strings of a JSON value, member names included, are free of NUL and lone surrogates. */
 export function isStorable(value: unknown, depth = 0): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   if (typeof value !== 'object' || value === null) return true;

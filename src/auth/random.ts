@@ -1,6 +1,6 @@
 /**
- * Where randomness comes from, and the forms it is needed in. It is handed to everything that needs it, so that tests can
- * hold it still; the program uses the operating system's generator.
+ * Random bytes and the forms they are needed in. Passed in everywhere, so that tests can make it deterministic; the
+ * program uses the operating system's generator.
  */
 import { randomFillSync } from 'node:crypto';
 
@@ -12,7 +12,7 @@ export interface Random {
 /** The generator of the operating system. */
 export const systemRandom: Random = createSystemRandom();
 
-/** Asked for many bytes at once, because a question costs more than they do. Bytes are given out once and then forgotten. */
+/** Reads many bytes at once, because a call costs more than the bytes. Each byte is used once and then erased. */
 function createSystemRandom(): Random {
   const supply = Buffer.alloc(4096);
   let given = supply.length;
@@ -32,8 +32,7 @@ function createSystemRandom(): Random {
 }
 
 /**
- * A whole number from 0 to below `limit`, every one equally likely: bytes beyond the last whole multiple of `limit` are
- * thrown away.
+ * A uniform integer from 0 to below `limit`: bytes beyond the last whole multiple of `limit` are rejected.
  *
  * @param limit At most 2^48.
  */
@@ -46,7 +45,7 @@ export function randomInteger(random: Random, limit: number): number {
   }
 }
 
-/** A text of `length` characters of `alphabet`, every one equally likely. */
+/** A text of `length` characters of `alphabet`, chosen uniformly. */
 export function randomText(random: Random, alphabet: string, length: number): string {
   return Array.from({ length }, () => alphabet[randomInteger(random, alphabet.length)]).join('');
 }

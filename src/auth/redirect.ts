@@ -1,20 +1,21 @@
 /**
- * Where a link or a sign-in may lead: to the application itself, to its loopback neighbors, to what the allow list names.
+ * Decides where a link or a sign-in may redirect: to the site URL, to loopback addresses of its host, to the allow
+ * list.
  *
- * An address that is not allowed is no error: the next candidate, and in the end the site URL, takes its place. The address
- * is taken apart here by its letters and then compared with what browsers make of it, because an address that the two
- * read differently is how a redirect is led astray.
+ * An address that is not allowed is no error: the next candidate takes its place, at last the site URL. This file
+ * parses the address itself and compares the result with the URL parser of browsers, because differences between
+ * parsers are how redirects are abused.
  */
 import { isIP } from 'node:net';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { compileUrlPattern, splitPatterns, type UrlPattern } from '../config/url-pattern.ts';
 
-/** The fields that decide. */
+/** The fields that redirects depend on. */
 export type RedirectConfig = Pick<AuthConfig, 'site_url' | 'uri_allow_list'>;
 
-/** What a request offers; empty and undefined are absent. */
+/** Candidates of a request; empty and undefined are absent. */
 export interface RedirectCandidates {
-  /** Request header `redirect_to`; hides the parameter even where it is not allowed. */
+  /** Request header `redirect_to`. It overrides the parameter even if it is not allowed. */
   readonly header?: string | undefined;
   /** Parameter `redirect_to` of the query. */
   readonly query?: string | undefined;
@@ -22,9 +23,9 @@ export interface RedirectCandidates {
   readonly referer?: string | undefined;
 }
 
-/** Decides by one configuration; make it once per configuration. */
+/** The rules of one configuration; create them once per configuration. */
 export interface RedirectRules {
-  /** The first candidate that is allowed, exactly as it was given; else the site URL. */
+  /** The first allowed candidate, unchanged; otherwise the site URL. */
   resolve(candidates: RedirectCandidates): string;
   isAllowed(url: string): boolean;
 }
@@ -34,13 +35,13 @@ interface Address {
   readonly scheme: string;
   /** Lower case, without brackets; empty for none. */
   readonly host: string;
-  /** Empty where it is the scheme's usual one. */
+  /** Empty for the scheme's default port. */
   readonly port: string;
-  /** With a login, where there is one, as it was written. */
+  /** Includes user info, if any, as written. */
   readonly authority: string;
 }
 
-/** Compiles the allow list. A malformed pattern of it, which validation refuses, allows nothing. */
+/** Compiles the allow list. A malformed pattern, which validation refuses, allows nothing. */
 export function createRedirectRules(config: RedirectConfig): RedirectRules {
   const patterns = splitPatterns(config.uri_allow_list).flatMap(compileOrSkip);
   const site = parseAddress(config.site_url);
@@ -62,7 +63,7 @@ function compileOrSkip(pattern: string): readonly UrlPattern[] {
   }
 }
 
-/** Never a target, whatever the list says: they run in the page that leads to them. */
+/** Never allowed, even if listed: such URLs run in the page that links to them. */
 const refusedSchemes = ['javascript', 'data', 'vbscript'];
 
 function isAllowedAddress(url: string, site: Address, patterns: readonly UrlPattern[]): boolean {
@@ -80,12 +81,12 @@ function isAllowedAddress(url: string, site: Address, patterns: readonly UrlPatt
 }
 
 /**
- * A wild card that stands for a part of the host must not reach beyond it: what follows `?` is no host, and what stands before
- * `@` is none. A pattern that says all of the authority itself may go on as it likes.
+ * A wildcard for a part of the host must not match beyond the host: text after `?` is not part of it, nor is text
+ * before `@`. A pattern that spells out the whole authority has no such limit.
  */
 function isWebListed(text: string, { scheme, authority }: Address, patterns: readonly UrlPattern[]): boolean {
   const authorityEnd = `${scheme}://${authority}`.length;
-  // To a browser it is the same.
+  // Browsers read `?` after the authority as `/?`.
   const plain = text.slice(authorityEnd).replace(/^\?/, '/?');
   const isNamed = (pattern: UrlPattern) => pattern.fixedLength >= authorityEnd && pattern.matches(text);
   const isMatched = (pattern: UrlPattern) =>
@@ -103,10 +104,10 @@ function isLoopbackIp(host: string): boolean {
 
 const usualPorts: Readonly<Record<string, string>> = { http: '80', https: '443' };
 
-/** Longest address that is looked at, in characters. */
+/** Longest address that is checked, in characters. */
 const maxLength = 16_384;
 
-/** Null where it is no absolute address, or one that is read differently by different readers. */
+/** Null for text that is not an absolute address, or that parsers read differently. */
 function parseAddress(url: string): Address | null {
   // Browsers drop control characters and turn backslashes into slashes.
   if (url.length > maxLength || /[\p{Cc}\\]/u.test(url)) return null;
@@ -121,7 +122,7 @@ function parseAddress(url: string): Address | null {
   if (host === undefined) return null;
   const isWeb = scheme in usualPorts;
   const seen = parsed.hostname.replace(/^\[|\]$/g, '').toLowerCase();
-  // A host in digits alone is an IP address to a browser; it is refused by its letters later.
+  // Browsers read a host of digits as an IP address; a later check refuses it by its text.
   if (isWeb && (host === '' || (seen !== host && !/^[0-9]+$/.test(host)))) return null;
   return { scheme, host, port: port === usualPorts[scheme] ? '' : port, authority };
 }

@@ -1,5 +1,5 @@
 /**
- * An invitation that is accepted by signing in with a provider, in place of opening its link.
+ * Accepts an invitation by a sign-in with a provider instead of by opening the emailed link.
  */
 
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
@@ -15,9 +15,9 @@ import { confirmEmail } from './confirm-user.ts';
 import { addIdentity } from './external-account.ts';
 
 /**
- * Finds whom an invitation is for, and locks them.
+ * Finds the invited user and locks the row.
  *
- * @param unknown What is said where there is nobody, or the invitation is too old.
+ * @param unknown Error code if there is no such user or the invitation is too old.
  * @throws AuthError `unknown`, `user_banned`.
  */
 export async function findInvited(
@@ -36,9 +36,10 @@ export async function findInvited(
 }
 
 /**
- * Gives the invited user the identity, and uses the invitation up. Whoever has it reads the emails of the address.
+ * Gives the invited user the identity and uses up the invitation. Holding the token proves access to the emails of the
+ * address.
  *
- * @returns Whose it was.
+ * @returns The invited user.
  * @throws AuthError `invite_not_found`, `validation_failed`, `identity_already_exists`, `user_banned`.
  */
 export async function acceptInvitation(tx: Transaction, external: ExternalUser, token: string): Promise<string> {

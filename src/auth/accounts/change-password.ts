@@ -1,5 +1,5 @@
 /**
- * A new password for a user who has a session: what has to be proved before, and what ends with the old one.
+ * Changes the password of a signed-in user: which proofs are required first, and which sessions and links end.
  */
 
 import { AuthError } from '../auth-error.ts';
@@ -17,10 +17,10 @@ import type { User } from '../user.ts';
 
 const reauthenticationAgeMs = 24 * 3_600_000;
 
-/** A session that began with a link or a code is how forgotten passwords are replaced. */
+/** Authentication methods of a recovery: a user who forgot the password signs in with a link or a code. */
 const recoveryMethods = ['otp', 'magiclink', 'recovery'];
 
-/** A new password, hashed, with what is known of the old one. */
+/** A new password, hashed, with facts about the old one. */
 export interface NewPassword {
   readonly hash: string;
   /** The hash that was compared with; null for none. */
@@ -30,7 +30,7 @@ export interface NewPassword {
   readonly nonce: string | null;
 }
 
-/** Does the computing, before the transaction. */
+/** Computes the hashes before the transaction starts. */
 export async function preparePassword(
   { services, deadline }: AuthContext,
   { user }: UserBearer,

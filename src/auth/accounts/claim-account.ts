@@ -1,9 +1,10 @@
 /**
- * What becomes of an account at the first proof of its address: somebody else may have signed up with it, and waited.
+ * Decides what stays in an account when its address is first proved. Another person may have signed up with the address
+ * and waited for its owner to confirm it.
  *
- * Whoever proves the address gets the account. What was entered before survives only where the same person entered it: they
- * show the code of the sign-up email or the PKCE verifier of the sign-up, and nobody else has signed up with the address. An
- * opened link shows nothing: programs open the links of the emails that they look through.
+ * Who proves the address gets the account. Data entered before survives only with proof that the same person entered
+ * it: the code of the sign-up email or the PKCE verifier of the sign-up, and no other sign-up with the address. An
+ * opened link proves nothing, because mail scanners open links.
  */
 import type { ExternalUser } from '../providers/external-user.ts';
 import type { Transaction } from '../steps/auth-context.ts';
@@ -21,22 +22,22 @@ import type { User } from '../user.ts';
 export type Proof =
   /** The code of the sign-up email or text message. */
   | { readonly by: 'code' }
-  /** Anything else that was sent to the address. `pkce`: the flow whose verifier is still to come; null for none. */
+  /** Anything else sent to the address. `pkce`: the flow whose verifier is still to come; null for none. */
   | { readonly by: 'message'; readonly pkce: FlowMethod | null }
-  /** None was needed, or it came in the session or the request that entered what there is. */
+  /** No proof was needed, or it came in the session or request that entered the account's data. */
   | { readonly by: 'session' }
   /** An admin says so. */
   | { readonly by: 'admin' }
-  /** A provider has seen a proof. */
+  /** A provider has verified the address. */
   | { readonly by: 'provider'; readonly external: ExternalUser };
 
-/** The identity that stays, as it is to be. */
+/** The identity that stays, with its new data. */
 type KeptIdentity = Pick<ExternalUser, 'provider' | 'subject' | 'identityData'>;
 
 /**
- * Settles what stays, before the address counts as proven.
+ * Decides what stays, before the address counts as proved.
  *
- * @param user Locked; the address has never been proven.
+ * @param user Locked; the address was never proved.
  */
 export async function settleFirstProof(
   tx: Transaction,
@@ -48,13 +49,13 @@ export async function settleFirstProof(
   if (proof.by === 'provider') return claimAccount(tx, user, proof.external);
   const pkce = proof.by === 'message' ? proof.pkce : null;
   const alone = await evict(tx, user, { identity: ownIdentity(user, address), address, pkce });
-  // The verifier of a sign-up is that of whoever entered it; those of other requests are not.
+  // The verifier of a sign-up belongs to the person who entered the data. Verifiers of other requests do not.
   const isOwn = pkce === 'email/signup' || pkce === 'email_change';
   if (keptBy === 'code' && isOwn) await withholdEntry(tx, user, pkce);
   return alone;
 }
 
-/** Takes every way into an account away but the identity of a provider. Where that is the only one nothing happens. */
+/** Removes every way into an account except one identity of a provider. Does nothing if that is the only one. */
 export async function claimAccount(tx: Transaction, user: User, external: KeptIdentity): Promise<User> {
   const isAlone = user.identities.every((own) => isSame(own, external)) && !user.passwordHash;
   return isAlone ? user : evict(tx, user, { identity: external, address: 'email', pkce: null });
@@ -73,7 +74,7 @@ interface Kept {
   readonly identity: KeptIdentity;
   /** The other one goes. */
   readonly address: 'email' | 'phone';
-  /** Its flow stays: its code is known to whoever opens the link, and of use only to whoever has the verifier. */
+  /** This flow stays: any opener of the link learns its code, but only the client that has the verifier can use it. */
   readonly pkce: FlowMethod | null;
 }
 
@@ -83,7 +84,7 @@ async function evict(tx: Transaction, user: User, { identity, address, pkce }: K
   const kept = user.identities.find((own) => isSame(own, identity));
   const pending = { emailChange: '', emailChangeConfirmStatus: 0, phoneChange: '' } as const;
   const other = address === 'email' ? { phone: null, phoneConfirmedAt: null } : { email: null, emailConfirmedAt: null };
-  // One after the other, in one round trip.
+  // In this order, in one round trip.
   const writes = [
     ...user.identities.filter((own) => own !== kept).map((own) => deleteIdentity(tx, own.id)),
     kept === undefined

@@ -1,5 +1,5 @@
 /**
- * What becomes of a user whose address has been proved to be theirs, however that was done.
+ * Confirms an address: the changes to a user once an address is proved, by any method.
  */
 import { mergeMetadata } from '../metadata.ts';
 import { nowOf, type Transaction } from '../steps/auth-context.ts';
@@ -9,7 +9,7 @@ import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { type Proof, settleFirstProof } from './claim-account.ts';
 
-/** The email address is the user's: also the identities with it say so, and nothing pending is left. @param given Locked. */
+/** Confirms the email address, also in the identities that have it, and clears pending tokens. @param given Locked. */
 export async function confirmEmail(tx: Transaction, given: User, proof: Proof): Promise<User> {
   const now = nowOf(tx);
   const isFirst = given.emailConfirmedAt === null;
@@ -21,10 +21,10 @@ export async function confirmEmail(tx: Transaction, given: User, proof: Proof): 
   return reloadUser(tx, user.id);
 }
 
-/** The phone number is the user's, who is anonymous no longer. @param given Locked. */
+/** Confirms the phone number. The user is no longer anonymous. @param given Locked. */
 export async function confirmPhone(tx: Transaction, given: User, proof: Proof): Promise<User> {
   const now = nowOf(tx);
-  // An account with a proven email address is its owner's, who let the number in.
+  // If the email address is confirmed already, its owner added the number, so nothing is evicted.
   const isFirst = given.emailConfirmedAt === null && given.phoneConfirmedAt === null;
   const user = isFirst ? await settleFirstProof(tx, given, { address: 'phone', proof }) : given;
   await consumeToken(tx, { user, type: 'confirmation_token' });

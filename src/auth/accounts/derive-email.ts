@@ -1,5 +1,5 @@
 /**
- * The email address of a user who has none, or has lost the one they had: their identities give it.
+ * Derives the email address of a user from their identities, if they have none or lost the one they had.
  */
 import { mergeMetadata } from '../metadata.ts';
 import type { Transaction } from '../steps/auth-context.ts';
@@ -8,20 +8,20 @@ import { clearTokens } from '../store/one-time-tokens.ts';
 import { isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';
 
-/** What identities say of an address. */
+/** What the identities say about an address. */
 export interface DerivedEmail {
   /** In lower case; null where the identity has none. */
   readonly email: string | null;
-  /** Whether it has been proved to be the user's. */
+  /** Whether the address is proved to be the user's. */
   readonly isVerified: boolean;
 }
 
 /**
- * The first address that nobody else has: verified ones before others, those of older identities before those of younger
- * ones. An identity without an address comes last, and then the user has none.
+ * Returns the first address that no other user has. Verified addresses come first, then those of older identities. An
+ * identity without an address comes last and means that the user has none.
  *
- * @param identities Those that count.
- * @returns Null where every one has an address of somebody else.
+ * @param identities The identities to consider.
+ * @returns Null if other users have all of the addresses.
  */
 export async function deriveEmail(
   tx: Transaction,
@@ -36,10 +36,10 @@ export async function deriveEmail(
 }
 
 /**
- * Makes the address the user's. Whatever was pending ends, and an address that is not verified has to be confirmed again.
+ * Sets the address. Ends pending changes and tokens; an unverified address must be confirmed again.
  *
  * @param user Locked.
- * @throws AuthError `email_exists` where somebody has just taken it.
+ * @throws AuthError `email_exists` if another user took the address meanwhile.
  */
 export async function adoptEmail(tx: Transaction, user: User, { email, isVerified }: DerivedEmail): Promise<User> {
   const isConfirmed = email !== null && (isVerified || tx.config.mailer_autoconfirm);

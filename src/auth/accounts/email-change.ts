@@ -1,5 +1,5 @@
 /**
- * A new email address for a user: asked for, and in the end applied.
+ * Changes the email address of a user: the request, and the confirmed change.
  */
 
 import { queueNotification } from '../messages/queue-notification.ts';
@@ -13,14 +13,14 @@ import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { type Proof, settleFirstProof } from './claim-account.ts';
 
-/** Whether a change of this user's address is confirmed at the old one, too. */
+/** Whether the user must confirm a change of address at the old address, too. */
 export function isSecureChange(context: AuthContext, user: User): boolean {
   return context.config.mailer_secure_email_change_enabled && user.email !== null;
 }
 
 /**
- * Notes the new address and sends the email to it, with a secure change also one to the present address. Earlier links of
- * a change are dead.
+ * Stores the new address and sends the email to it; a secure change also sends one to the present address. Invalidates
+ * earlier links of a change.
  *
  * @param user Locked.
  * @param change `pkce` is null without the PKCE flow, `mayKnowOfAccount` as of `sendTokenEmail`.
@@ -33,7 +33,7 @@ export async function askEmailChange(
   const { newEmail, pkce, mayKnowOfAccount } = change;
   if (!(await allowEmail(tx, user.emailChangeSentAt, mayKnowOfAccount))) return;
   if (pkce !== null) await createFlow(tx, { userId: user.id, pkce, method: 'email_change' });
-  // The token of the present address must not outlive a request that sends none there.
+  // Clears the token of the present address: a request that sends no email there must invalidate the earlier token.
   const reset = { emailChange: newEmail, emailChangeConfirmStatus: 0, emailChangeTokenCurrent: '' } as const;
   await updateUser(tx, user.id, reset);
   await tx.query(
@@ -46,7 +46,11 @@ export async function askEmailChange(
   await sendTokens(tx, toNew, { ...common, to: user.email, tokenType: 'email_change_token_current' });
 }
 
-/** Makes the pending address the user's, confirmed, in the email identity as well. @throws AuthError `email_exists` */
+/**
+ * Makes the pending address the user's confirmed address, in the email identity as well.
+ *
+ * @throws AuthError `email_exists`
+ */
 export async function applyEmailChange(tx: Transaction, given: User, proof: Proof): Promise<User> {
   const now = nowOf(tx);
   const email = given.emailChange;
@@ -73,7 +77,7 @@ export async function applyEmailChange(tx: Transaction, given: User, proof: Proo
   return changed;
 }
 
-/** Gives the email identity of the user that address; makes one where there is none. */
+/** Sets the address of the user's email identity. Creates the identity if there is none. */
 export async function setEmailIdentity(tx: Transaction, user: User, email: string, isVerified: boolean): Promise<void> {
   const known = user.identities.find(({ provider, providerId }) => provider === 'email' && providerId === user.id);
   const facts = { email, email_verified: isVerified };

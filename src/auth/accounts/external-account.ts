@@ -1,9 +1,9 @@
 /**
- * Which account somebody gets who signs in with a provider: the one that has the identity, the one that has the address, or
- * a new one.
+ * Finds the account for a sign-in with a provider: the account that has the identity, the account that has the address,
+ * or a new one.
  *
- * An address alone opens an account only where the provider has seen a proof of it. Whoever made the account without such a
- * proof may be somebody else, so nothing that they left in it stays: no password, no identity, no session.
+ * An address alone gives access only if the provider verified it. If nobody proved the account's address before,
+ * another person may have created it. Its password, identities and sessions are then removed.
  */
 
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
@@ -29,18 +29,18 @@ import { isBanned, type User } from '../user.ts';
 import { claimAccount } from './claim-account.ts';
 import { confirmEmail } from './confirm-user.ts';
 
-/** Whose account it is. With a refusal nobody gets in, and what was written stays: the email that was sent is good. */
+/** The account. If `refusal` is set, no session starts, but the changes are committed, because the email was sent. */
 export interface ExternalEntry {
   readonly userId: string;
   readonly refusal: AuthError | null;
 }
 
 /**
- * Finds or makes the account, in the transaction of the sign-in.
+ * Finds or creates the account, in the transaction of the sign-in.
  *
- * @param isEmailOptional Accounts without an address are fine.
- * @throws AuthError `signup_disabled`, `user_banned`, and what sending can throw; nothing is stored then.
- *   `identity_already_exists` and `email_exists` where somebody else has just signed in: once more is right then.
+ * @param isEmailOptional Accept accounts without an address.
+ * @throws AuthError `signup_disabled`, `user_banned`, and errors of sending; nothing is stored then.
+ *   `identity_already_exists` and `email_exists` if another request signed in at the same time: retry.
  */
 export async function enterExternally(
   tx: Transaction,
@@ -59,7 +59,7 @@ export async function enterExternally(
   return { userId: user.id, refusal: await proveEmail(tx, user, external) };
 }
 
-/** What a transaction for them may ask: an address that is not proved may have to get an email. */
+/** Hooks that the transaction may call: an unproved address may have to get an email. */
 export function askedFor(context: AuthContext, external: ExternalUser): readonly HookName[] {
   const isSending = external.email !== null && !isProved(context, external);
   return ['before_user_created', 'custom_access_token', ...(isSending ? (['send_email'] as const) : [])];
@@ -96,7 +96,7 @@ async function returnToAccount(
   return updated;
 }
 
-/** An identity that only claims the address makes no owner. */
+/** An identity with an unverified address does not own it. */
 async function findProvedOwner(tx: Transaction, email: string): Promise<{ readonly id: string } | null> {
   const [id, another] = await findEmailOwners(tx, email, tx.audience);
   if (another !== undefined) {
@@ -118,14 +118,15 @@ async function makeAccount(tx: Transaction, external: ExternalUser): Promise<Use
     userMetadata: mergeWhatFits({}, external.identityData),
   };
   await askBeforeUserCreated(tx, facts);
-  // What may be refused is waited for alone: whatever followed it at once would fail first, and say nothing of the reason.
+  // Await the insert alone, because it may be refused. A statement sent right behind it would fail first and hide the
+  // reason.
   await insertUser(tx, facts);
   await addIdentity(tx, external, id);
   await noteEntry(tx, id, 'code');
   return reloadUser(tx, id);
 }
 
-/** An account that was there before: its owner hears of the new way into it. */
+/** Adds the identity to an existing account and notifies its owner. */
 async function joinAccount(tx: Transaction, external: ExternalUser, owner: { readonly id: string }): Promise<User> {
   const user = await lockKnownUser(tx, owner);
   const userMetadata = mergeWhatFits(user.userMetadata, external.identityData);
@@ -148,7 +149,7 @@ export function addIdentity(
   return insertIdentity(tx, { userId, provider, providerId: subject, identityData });
 }
 
-/** Goes on with an account whose address nobody has confirmed. @returns Why nobody gets in yet; null where they do. */
+/** Continues with an account whose address is unconfirmed. @returns Why no session starts yet; null if one may. */
 async function proveEmail(tx: Transaction, user: User, external: ExternalUser): Promise<AuthError | null> {
   if (isProved(tx, external)) {
     const owner = await takeEmail(tx, user, external.email ?? '');
@@ -166,7 +167,7 @@ async function proveEmail(tx: Transaction, user: User, external: ExternalUser): 
   return new AuthError('provider_email_needs_verification', askToVerify(alone, external));
 }
 
-/** The account must get the very address that was proved. Null where it is somebody else's. */
+/** Sets the account's address to the one that was proved. Returns null if another user has it. */
 async function takeEmail(tx: Transaction, user: User, email: string): Promise<User | null> {
   if (user.email?.toLowerCase() === email) return user;
   if (await isEmailTaken(tx, email, tx.audience, user.id)) return null;

@@ -1,5 +1,5 @@
 /**
- * An identity of a provider for a user who is signed in already. One who had no address gets that of the identity.
+ * Links an identity of a provider to a user who is signed in. A user without an address gets the identity's.
  */
 
 import { AuthError } from '../auth-error.ts';
@@ -16,9 +16,9 @@ import { adoptEmail, deriveEmail } from './derive-email.ts';
 import { addIdentity, type ExternalEntry, isProved } from './external-account.ts';
 
 /**
- * Links, in the transaction of the sign-in at the provider.
+ * Links the identity, in the transaction of the sign-in at the provider.
  *
- * @returns With a refusal what was written stays, but nobody gets in.
+ * @returns If `refusal` is set, the changes are committed, but no session starts.
  * @throws AuthError `user_not_found` (422), `user_banned`, `identity_already_exists`, `email_exists` (400).
  */
 export async function linkIdentity(tx: Transaction, external: ExternalUser, userId: string): Promise<ExternalEntry> {
@@ -33,7 +33,7 @@ export async function linkIdentity(tx: Transaction, external: ExternalUser, user
   const [linked] = await Promise.all([reloadUser(tx, user.id), noting]);
   const refusal = await settleEmail(tx, linked, external);
   const [, settled] = await Promise.all([syncProviders(tx, user.id), reloadUser(tx, user.id)]);
-  // Whose address it is has to be proved first.
+  // The user must first prove the address.
   if (refusal === null) {
     await queueNotification(tx, { kind: 'identity_linked', user: settled, provider: external.provider });
   }
@@ -49,7 +49,7 @@ async function lockTarget(tx: Transaction, userId: string): Promise<User> {
   return user;
 }
 
-/** The address of a user who has one stays. @returns Why nobody gets in yet; null where they do. */
+/** Keeps the address of a user who has one. @returns Why no session starts yet; null if one may. */
 async function settleEmail(tx: Transaction, user: User, external: ExternalUser): Promise<AuthError | null> {
   if (user.email !== null) return null;
   const own = user.identities.filter(

@@ -1,6 +1,6 @@
 /**
- * Who asks for a change of themselves, as they are now: between the look at the token and the lock on the user the session may
- * have been ended, because it was stolen, or a second factor may have come into use.
+ * Locks the user who asks for a change of their account, and reads user and session again. Since the token was checked,
+ * the session may have been ended because it was stolen, or the user may have verified a second factor.
  */
 
 import type { Queryable } from '../../postgres/system/queryable.ts';
@@ -18,9 +18,10 @@ export interface CurrentUser<S extends Session | null> {
 }
 
 /**
- * Locks the user for this transaction, and reads both anew. Whoever ends the session has the same lock.
+ * Locks the user for this transaction, and reads both anew. Requests that end sessions take the same lock.
  *
- * @throws AuthError `conflict` where the user has just been deleted, `session_not_found` where the session has just been ended.
+ * @throws AuthError `conflict` if the user was deleted meanwhile, `session_not_found` if the session was ended
+ *   meanwhile.
  */
 export async function lockCurrentUser<S extends Session | null>(
   database: Queryable,
@@ -39,7 +40,11 @@ export function assertManualLinking({ config }: AuthContext): void {
   if (!config.security_manual_linking_enabled) throw new AuthError('manual_linking_disabled');
 }
 
-/** An identity outlives the next password, so it takes the second factor that a new password takes. @throws AuthError `insufficient_aal` */
+/**
+ * Requires the same second factor as a new password, because an identity outlives the next password.
+ *
+ * @throws AuthError `insufficient_aal`
+ */
 export function assertMayLink<A extends CurrentUser<Session | null>>(asking: A): A {
   const { user, session } = asking;
   if (!lacksSecondFactor(user, session)) return asking;

@@ -1,5 +1,5 @@
 /**
- * A new phone number for a user: applied once it is proved to be theirs.
+ * Changes the phone number of a user, once the number is proved.
  */
 
 import { queueNotification } from '../messages/queue-notification.ts';
@@ -10,7 +10,7 @@ import { consumeToken } from '../store/one-time-tokens.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 
-/** Makes the number the user's, confirmed, in the phone identity as well. @throws AuthError `phone_exists` */
+/** Makes the number the user's confirmed number, in the phone identity as well. @throws AuthError `phone_exists` */
 export async function applyPhoneChange(tx: Transaction, user: User, phone: string): Promise<User> {
   const now = nowOf(tx);
   await auditUser(tx, 'user_modified', user);
@@ -23,7 +23,11 @@ export async function applyPhoneChange(tx: Transaction, user: User, phone: strin
   return changed;
 }
 
-/** Tells of the new number, and of the identity that came with a first one. @param queue What the emails go to. */
+/**
+ * Notifies the user of the new number, and of the identity that a first number creates.
+ *
+ * @param queue Receives the emails.
+ */
 export async function queuePhoneNotifications(
   tx: Transaction,
   { before, after }: { readonly before: User; readonly after: User },
@@ -38,7 +42,7 @@ function findPhoneIdentity(user: User): User['identities'][number] | null {
   return user.identities.find(({ provider, providerId }) => provider === 'phone' && providerId === user.id) ?? null;
 }
 
-/** Gives the phone identity of the user that number; makes one where there is none. */
+/** Sets the number of the user's phone identity. Creates the identity if there is none. */
 export async function setPhoneIdentity(tx: Transaction, user: User, phone: string, isVerified: boolean): Promise<void> {
   const known = findPhoneIdentity(user);
   const facts = { phone, phone_verified: isVerified };

@@ -1,11 +1,11 @@
 /**
- * An email to a user whose metadata may have been chosen by somebody else.
+ * Builds an email to a user, whose metadata an attacker may have chosen.
  */
 import { buildMessage, type EmailMessage, type MessageData } from '../../email/message.ts';
 import { TemplateError } from '../../email/template/template-error.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
 
-/** Builds the email by the configured texts; the log says once where a value was of a kind that they do not expect. */
+/** Builds the email from the configured templates. Logs once if a value has a type that they do not expect. */
 export function buildConfigured(
   { config, services }: AuthContext,
   email: EmailMessage['kind'],
@@ -21,8 +21,8 @@ export function buildConfigured(
 }
 
 /**
- * Builds the email, by the built-in texts where the configured ones fail with the data: whoever is in an account that is not
- * theirs could choose metadata with which they do, and its owner would hear of nothing and could not recover it.
+ * Builds the email, from the built-in templates if the configured ones fail with the data. Otherwise an attacker inside
+ * an account could choose metadata that makes them fail; the owner would get no notice and could not recover it.
  */
 export function buildEmail(context: AuthContext, email: EmailMessage['kind'], data: MessageData): EmailMessage {
   const { config, services } = context;
@@ -30,7 +30,7 @@ export function buildEmail(context: AuthContext, email: EmailMessage['kind'], da
     return buildConfigured(context, email, data);
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    // Not its message, which may quote a value.
+    // Leave out the error's message, which may quote a value.
     const problem = `It fails with the data of this user (${error.code}).`;
     services.observe({ kind: 'template_refused', email, source: 'the configuration', problem, kept: 'built-in' });
     const builtIn = { [`mailer_subjects_${email}`]: null, [`mailer_templates_${email}_content`]: null };

@@ -1,5 +1,5 @@
 /**
- * One-time tokens of emails: the code and the link are made and stored in place of the older ones.
+ * One-time tokens of emails: makes code and link, and stores them in place of the older ones.
  */
 import type { LinkKind } from '../../email/confirmation-url.ts';
 import { hashCode, makeCode, makeLinkToken, pkcePrefix } from '../secrets/one-time-code.ts';
@@ -18,7 +18,7 @@ export interface MadeToken {
 export interface TokenEmail {
   readonly kind: LinkKind | 'reauthentication';
   readonly user: User;
-  /** Who gets it; also what the code is hashed with. */
+  /** The recipient's address; also part of the code hash. */
   readonly to: string;
   readonly tokenType: OneTimeTokenType;
   readonly isPkce: boolean;
@@ -26,7 +26,7 @@ export interface TokenEmail {
   readonly newEmail?: string;
 }
 
-/** Stores a new token of the user. The code is for whoever reads the emails of the address. */
+/** Stores a new token of the user. The code proves access to the emails of the address. */
 export async function makeToken(
   tx: Transaction,
   token: { readonly userId: string; readonly type: OneTimeTokenType; readonly address: string },

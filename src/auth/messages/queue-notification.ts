@@ -1,6 +1,6 @@
 /**
- * Tells users by email of changes to their account that somebody else may have made: stored in the transaction of the change,
- * sent after its commit. Whether a notification can be sent never decides about the change.
+ * Notifies users by email of changes to their account that an attacker may have made. Stores the email in the
+ * transaction of the change and sends it after the commit. An email that cannot be sent never fails the change.
  */
 
 import type { MessageData } from '../../email/message.ts';
@@ -12,26 +12,26 @@ import { buildEmail } from './build-email.ts';
 import { toNotificationHookEmail } from './send-by-hook.ts';
 import { isAuthorized } from './send-token.ts';
 
-/** A change. `user` is as it is after the change, where nothing else is said. */
+/** A change. `user` is the state after the change, unless a kind says otherwise. */
 export type Notification =
   | { readonly kind: 'password_changed'; readonly user: User }
   /** Goes to the old address. */
   | { readonly kind: 'email_changed'; readonly user: User; readonly oldEmail: string | null }
   | { readonly kind: 'phone_changed'; readonly user: User; readonly oldPhone: string | null }
   | { readonly kind: 'identity_linked'; readonly user: User; readonly provider: string }
-  /** `user` is as it was before, with the address that it had then. */
+  /** `user` is the state before the change, with its old address. */
   | { readonly kind: 'identity_unlinked'; readonly user: User; readonly provider: string }
   /** A factor was verified for the first time. */
   | { readonly kind: 'mfa_factor_enrolled'; readonly user: User; readonly factorType: string }
   /** A verified factor was removed. */
   | { readonly kind: 'mfa_factor_unenrolled'; readonly user: User; readonly factorType: string };
 
-/** A notice is worth reading for as long as its cause can be undone: a mail server may be away over a weekend. */
+/** The lifetime of a notification: three days to undo its cause, because a mail server may be down over a weekend. */
 const lifetimeSeconds = 3 * 24 * 3600;
 
 /**
- * Stores the email where the configuration has it switched on and the user has an address. What stands in the way of the
- * email, a limit or a template, is logged; only the database can make this fail.
+ * Stores the email if it is enabled and the user has an address. Logs if a limit or a template prevents the email; only
+ * the database can make this fail.
  *
  * @param session Of the change's own transaction (`transact`).
  */
@@ -54,12 +54,12 @@ export async function queueNotification(tx: Transaction, notification: Notificat
   await services.outbox.add(tx, { message, userId: user.id, lifetimeSeconds });
 }
 
-/** As `queueNotification`, for what an admin has changed; users hear of that only where the configuration says so. */
+/** As `queueNotification`, for changes made by an admin. Sends only if the configuration says so. */
 export async function queueAdminNotification(tx: Transaction, notification: Notification): Promise<void> {
   if (tx.config.mailer_notifications_admin_changes_enabled) await queueNotification(tx, notification);
 }
 
-/** Null where there is nobody to tell, or nothing has changed. */
+/** Null if the user has no address or nothing changed. */
 function toData({ redirectTo }: AuthContext, notification: Notification): MessageData | null {
   const { user } = notification;
   const email = user.email ?? '';

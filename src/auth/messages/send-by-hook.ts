@@ -1,5 +1,5 @@
 /**
- * Emails of which the configuration leaves the sending to the hook `send_email`: the facts of one occasion -> what it is told.
+ * Sends emails through the hook `send_email`: facts of an email -> payload of the hook.
  */
 
 import type { HookEmail, HookEmailData } from '../../email/hook-email.ts';
@@ -12,7 +12,7 @@ import type { User } from '../user.ts';
 import { toUserJson } from '../user-json.ts';
 import type { MadeToken, TokenEmail } from './make-token.ts';
 
-/** The emails with tokens, by what the ecosystem calls them. */
+/** The emails with tokens, by Supabase's names. */
 const actionTypes = {
   confirmation: 'signup',
   invite: 'invite',
@@ -27,11 +27,10 @@ const nothing = {
 } as const; // biome-ignore format: a list of members
 
 /**
- * Hands over the emails of one request as one question, within the transaction, or stores it where the configuration has a
- * queue.
+ * Sends the emails of one request with one call of the hook, within the transaction. With a queue, stores them instead.
  *
  * @param sent Of one kind; two for a change that is confirmed at both addresses.
- * @throws AuthError What the hook refused or failed with.
+ * @throws AuthError The hook's refusal or failure.
  */
 export async function sendTokensByHook(
   tx: Transaction,
@@ -54,7 +53,7 @@ export async function sendTokensByHook(
 
 type Tokens = Pick<HookEmailData, 'token' | 'token_hash' | 'token_new' | 'token_hash_new'>;
 
-/** Crosswise for a change at both addresses, as receivers expect it. */
+/** Swapped for a change at both addresses, as receivers expect. */
 function toTokens(sent: readonly (readonly [TokenEmail, MadeToken])[]): Tokens {
   const tokenOf = (isCurrent: boolean) =>
     sent.find(([{ tokenType }]) => (tokenType === 'email_change_token_current') === isCurrent)?.[1];
@@ -68,7 +67,7 @@ function toTokens(sent: readonly (readonly [TokenEmail, MadeToken])[]): Tokens {
   };
 }
 
-/** The email that tells of a change. @param kind `password_changed_notification` and so on. */
+/** The notification email. @param kind `password_changed_notification` and so on. */
 export function toNotificationHookEmail(
   context: AuthContext,
   kind: HookEmail['kind'],

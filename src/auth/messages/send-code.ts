@@ -1,6 +1,6 @@
 /**
- * Makes a one-time code for a phone, stores it and hands over the text message that carries it, inside the transaction of
- * the request. Numbers with a fixed test code get no message.
+ * Makes a one-time code for a phone, stores it and sends the text message, inside the transaction of the request.
+ * Numbers with a fixed test code get no message.
  */
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
@@ -17,7 +17,7 @@ import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
 import { toUserJson } from '../user-json.ts';
 
-/** What a code is for, and where it stands. */
+/** The purpose of a code, which also names its columns. */
 export type CodePurpose = 'confirmation' | 'phone_change' | 'reauthentication';
 
 const tokenTypes = {
@@ -30,7 +30,7 @@ const tokenTypes = {
  * Stores a code and sends it.
  *
  * @returns The sender's id of the message; empty for a test number.
- * @throws AuthError `over_sms_send_rate_limit`, `sms_send_failed`, `unexpected_failure` where nobody sends messages.
+ * @throws AuthError `over_sms_send_rate_limit`, `sms_send_failed`, `unexpected_failure` if no sender is configured.
  */
 export async function sendCode(
   tx: Transaction,
@@ -48,23 +48,23 @@ export async function sendCode(
   return sendPhoneCode(tx, user, made);
 }
 
-/** A message that is to have a code. */
+/** A text message before its code is made. */
 export interface PhoneCodeRequest {
-  /** Digits. */
+  /** Digits only. */
   readonly phone: string;
   readonly channel: TextMessage['channel'];
-  /** Of the code. */
+  /** Length of the code. */
   readonly digits: number;
   /** Text of the message. */
   readonly template: string;
-  /** What the code is for, in the words of a refusal. */
+  /** The purpose of the code, as error messages name it. */
   readonly purpose: CodePurpose | 'MFA';
 }
 
 /** A message with its code. */
 export interface PhoneCode extends PhoneCodeRequest {
   readonly code: string;
-  /** The number has a fixed code, and gets no message. */
+  /** The number has a fixed code and gets no message. */
   readonly isTest: boolean;
 }
 
@@ -80,17 +80,17 @@ export async function makePhoneCode(context: AuthContext, request: PhoneCodeRequ
 }
 
 /**
- * Hands a message over, to the hook `send_sms` where that is on.
+ * Sends a message, through the hook `send_sms` if that is enabled.
  *
  * @returns The sender's id of it; empty for a test number, and from a hook.
- * @throws AuthError `sms_send_failed`, `unexpected_failure` where nobody sends messages.
+ * @throws AuthError `sms_send_failed`, `unexpected_failure` if no sender is configured.
  */
 export async function sendPhoneCode(tx: Transaction, user: User, message: PhoneCode): Promise<string> {
   const { services, config } = tx;
   const { phone, code, channel, template, purpose, isTest } = message;
   if (isTest) return '';
   if (config.hook_send_sms_enabled) {
-    // With the number that is pending by now: receivers send to the one of the user.
+    // Read the user again for the pending number: hooks send to the number in the user.
     const asked = toUserJson(await reloadUser(tx, user.id));
     await askHook(tx, 'send_sms', { user: asked, sms: { otp: code, phone, channel } });
     return '';

@@ -1,7 +1,7 @@
 /**
- * Makes one-time tokens, stores them in place of the older ones and hands over the emails that carry them, all inside the
- * transaction of the request: where an email cannot be sent nothing is stored, and the older tokens stay good. Where the
- * configuration has a queue, the emails are stored as well, and sent after the commit.
+ * Makes one-time tokens, stores them in place of the older ones and sends their emails, all inside the transaction of
+ * the request. If an email cannot be sent, nothing is stored and the older tokens stay valid. With a queue, the emails
+ * are stored as well and sent after the commit.
  */
 
 import { buildConfirmationUrl } from '../../email/confirmation-url.ts';
@@ -19,11 +19,11 @@ import { type MadeToken, makeToken, type TokenEmail } from './make-token.ts';
 import { sendTokensByHook } from './send-by-hook.ts';
 
 /**
- * Stores tokens and sends their emails, which are of one kind. The user should be locked, so that frequency limits see what
- * was sent a moment ago.
+ * Stores tokens and sends their emails, which are of one kind. Lock the user first, so that frequency limits see the
+ * email of a concurrent request.
  *
- * @throws AuthError `email_address_not_authorized`, `over_email_send_rate_limit`, `unexpected_failure` where one cannot be
- *   rendered or sent, and what the hook `send_email` refuses with where that sends them.
+ * @throws AuthError `email_address_not_authorized`, `over_email_send_rate_limit`, `unexpected_failure` if an email
+ *   cannot be rendered or sent, and refusals of the hook `send_email`.
  */
 export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail[]): Promise<void> {
   const { services, config } = tx;
@@ -42,7 +42,7 @@ export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail
   try {
     const messages = sent.map(([email, token]) => ({ userId: email.user.id, message: build(tx, email, token) }));
     timeLeftMs(tx);
-    // To the mail server, or to the outbox, from where they go while their tokens are good.
+    // Send to the mail server, or store in the outbox, which tries for as long as the tokens are valid.
     if (config.mailer_delivery === 'direct') {
       return await services.mailer.deliver(config, ...messages.map(({ message }) => message));
     }
@@ -70,11 +70,11 @@ function build(context: AuthContext, email: TokenEmail, { code, linkToken }: Mad
       : { confirmationUrl: buildConfirmationUrl(kind, config, { authUrl, linkToken, redirectTo }) }),
     ...(newEmail === undefined ? {} : { newEmail }),
   };
-  // Whoever signs up has chosen the metadata in this very request.
+  // The client that signs up chose the metadata in this request, so a failing template may fail the request.
   return kind === 'confirmation' ? buildConfigured(context, kind, data) : buildEmail(context, kind, data);
 }
 
-/** What an email carries where it goes to the address of the user, and the flow that its request leaves. */
+/** What an email to the user's own address carries, and the flow that the request stores. */
 const contents = {
   confirmation: { tokenType: 'confirmation_token', method: 'email/signup' },
   magic_link: { tokenType: 'recovery_token', method: 'magiclink' },
@@ -85,8 +85,8 @@ const contents = {
 /**
  * Sends an email to the address of a user, who is locked, unless one of its kind was sent a moment ago.
  *
- * @param options `pkce` is null without the PKCE flow. `mayKnowOfAccount`: whoever asks has a session, or has signed in with a provider,
- *   and may know that there is an account.
+ * @param options `pkce` is null without the PKCE flow. `mayKnowOfAccount`: the client has a session or has signed in
+ *   with a provider, so it may learn that the account exists.
  * @returns Whether it was sent.
  * @throws AuthError as `allowEmail`, `sendTokens`.
  */
@@ -107,8 +107,8 @@ export async function sendTokenEmail(
 }
 
 /**
- * Decides whether an email of a kind goes out again. If one was sent a moment ago, whoever may know of the account is refused; for
- * everybody else none is sent and it counts as one (`countUnsentEmail`).
+ * Decides whether another email of a kind may be sent. If one was sent a moment ago, clients that may know of the
+ * account get an error. For all others no email is sent, but it is counted (`countUnsentEmail`).
  *
  * @param sentAt When the last one was sent; null for never.
  * @throws AuthError `over_email_send_rate_limit`
@@ -131,7 +131,7 @@ export async function allowEmail(
 }
 
 /**
- * Counts an email that is not sent, so that the limit on all emails refuses alike whether there is an account or not.
+ * Counts an email that is not sent, so that the limit on all emails does not reveal whether an account exists.
  *
  * @throws AuthError `over_email_send_rate_limit`
  */
@@ -139,7 +139,7 @@ export async function countUnsentEmail({ services, config }: AuthContext): Promi
   await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
 }
 
-/** False where there is a list of addresses and this one is not on it. */
+/** False if a list is configured and the address is not on it. */
 export function isAuthorized(address: string, list: string): boolean {
   const plain = (text: string) =>
     text

@@ -1,6 +1,6 @@
 /**
- * Whose ID token a request brings: which issuer is to be asked, and for whom the token must have been made. Both follow from
- * the configuration alone: what a request or a token says only chooses among what is there.
+ * Finds the issuer and the accepted client IDs for the ID token of a request. Both come from the configuration alone;
+ * the request and the token only choose among the configured ones.
  */
 import { decodeJwt } from 'jose';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
@@ -17,7 +17,7 @@ import {
   splitList,
 } from './provider-settings.ts';
 
-/** What a request says of its token; empty for nothing. */
+/** What a request says about its token; empty for nothing. */
 export interface TokenOrigin {
   readonly provider: string;
   readonly issuer: string;
@@ -28,14 +28,16 @@ export interface TokenOrigin {
 /** An issuer whose tokens are accepted. */
 export interface AcceptedIssuer {
   readonly address: string;
-  /** A token must be for one of these. */
+  /** The accepted client IDs: a token must be issued for one of them. */
   readonly clientIds: readonly string[];
   readonly skipsNonce: boolean;
   readonly isEmailOptional: boolean;
   readonly source: ClaimSource;
 }
 
-/** @throws AuthError `provider_disabled`, `validation_failed`; OAuthStyleError where the token names nobody who may be asked. */
+/**
+ * @throws AuthError `provider_disabled`, `validation_failed`; OAuthStyleError if the token's issuer is not accepted.
+ */
 export function acceptIssuer(config: AuthConfig, origin: TokenOrigin): AcceptedIssuer {
   const name = findProvider(origin.provider) ?? findByIssuer(config, origin.issuer);
   return name === null ? acceptListed(config, origin) : acceptProvider(readProvider(config, name), config, origin);
@@ -57,7 +59,7 @@ function isOwnIssuer(settings: ProviderSettings, issuer: string): boolean {
   );
 }
 
-/** The one tenant that the configuration names by its id; null where it names none, or many of them. */
+/** The tenant that the configuration names by id; null for none or for a multi-tenant address. */
 function tenantOf({ address }: ProviderSettings): string | null {
   const last = address.slice(address.lastIndexOf('/') + 1);
   return isUuid(last) ? last : null;

@@ -1,14 +1,14 @@
 /**
- * `fetch` towards providers, with limits: somebody else's server must not be able to hold a request up or to fill the memory.
+ * `fetch` for providers, with limits: a remote server must not hold up a request or fill the memory.
  */
 import { readBounded } from '../../shared/read-bounded.ts';
 
-/** What limits requests to providers: far more than keys, tokens and claims take, counted after decompression. */
+/** Limits of requests to providers: far above the size of keys, tokens and claims, counted after decompression. */
 export const providerLimits = { timeoutMs: 5000, maxBytes: 262_144 };
 
 /**
- * Makes a `fetch` that gives up after the time, does not read on after the size, and follows no redirect: a provider must not
- * choose other machines for us to call.
+ * Makes a `fetch` with a timeout and a size limit that follows no redirect: a provider must not choose other hosts for
+ * us to call.
  */
 export function createBoundedFetch({ timeoutMs, maxBytes }: typeof providerLimits, send: typeof fetch): typeof fetch {
   return async (input, init = {}) => {

@@ -1,5 +1,6 @@
 /**
- * A user as a provider knows them: its claims, checked, cut to what is kept, and under the names that applications read.
+ * A user as a provider describes them: checked claims, reduced to those we keep, under the names that applications
+ * read.
  */
 import { parseEmail } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
@@ -9,39 +10,40 @@ import type { Claims } from './plain-provider.ts';
 
 /** A user of a provider. */
 export interface ExternalUser {
-  /** Name of the provider; for ID tokens of other issuers their address. */
+  /** Name of the provider; for ID tokens of other issuers, the issuer's address. */
   readonly provider: string;
-  /** The provider's name for the user. */
+  /** The provider's id of the user. */
   readonly subject: string;
   /** In lower case; null for none. */
   readonly email: string | null;
-  /** Whether the provider has seen a proof that the address is the user's. */
+  /** Whether the provider verified that the address is the user's. */
   readonly isEmailVerified: boolean;
-  /** All addresses that the provider knows, in lower case. */
+  /** All of the user's addresses that the provider knows, in lower case. */
   readonly emails: readonly string[];
   readonly identityData: Metadata;
 }
 
-/** Whose claims they are. */
+/** The source of claims: the provider and its issuer. */
 export interface ClaimSource {
   readonly provider: string;
-  /** Without it everything is as OpenID Connect says. */
+  /** If absent, claims follow OpenID Connect. */
   readonly traits?: ProviderTraits;
-  /** The issuer that the configuration names; tokens of others may be accepted, too. */
+  /** The configured issuer. Tokens of other issuers may be accepted, too. */
   readonly ownIssuer: string;
 }
 
 /** Longest subject that OpenID Connect allows. */
 const maxSubjectLength = 255;
 
-/** Texts that are longer are no names and no addresses; they would travel in every access token. */
+/** Longest text of a claim. Longer ones are neither names nor addresses, and every access token would carry them. */
 const maxTextLength = 2048;
 
 /**
  * Reads claims.
  *
  * @param more Further addresses of the user.
- * @throws AuthError `validation_failed` where the subject or the address cannot be kept, or all of it is too large (422).
+ * @throws AuthError `validation_failed` if the subject or the address cannot be stored, or the claims are too large
+ *   (422).
  */
 export function toExternalUser(source: ClaimSource, claims: Claims, more: readonly string[] = []): ExternalUser {
   const subject = readSubject(claims.sub);
@@ -75,7 +77,7 @@ function readText(value: unknown): string | undefined {
   return isText && isStorable(value) ? value : undefined;
 }
 
-/** Some providers write it as a text. */
+/** Some providers send the claim as a string. */
 function isVerified({ traits, ownIssuer }: ClaimSource, claims: Claims): boolean {
   if (traits?.isEmailVerified !== undefined) return traits.isEmailVerified(claims, ownIssuer);
   return claims.email_verified === true || claims.email_verified === 'true';

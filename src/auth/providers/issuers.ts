@@ -1,6 +1,5 @@
 /**
- * Providers as they describe themselves: where their endpoints are and which keys they sign with. Kept for some minutes,
- * because both hardly ever change.
+ * Discovers providers: their endpoints and their signing keys. Cached for some minutes, because both rarely change.
  */
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
@@ -16,13 +15,13 @@ export interface Issuer {
   readonly keys: JWTVerifyGetKey;
 }
 
-/** Who we are there. Empty texts where nobody asks. */
+/** Our client at the provider. Empty strings if discovery needs none. */
 export interface ProviderClient {
   readonly id: string;
   readonly secret: string;
 }
 
-/** Finds an issuer by its address, where it is within reach. @throws ProviderError `unreachable` */
+/** Finds an issuer by its address, if the address is within reach. @throws ProviderError `unreachable` */
 export interface FindIssuer {
   (address: string, client?: ProviderClient): Promise<Issuer>;
   readonly reach: Reach;
@@ -30,12 +29,12 @@ export interface FindIssuer {
 
 const lifetimeMs = 600_000;
 
-/** Several tenants of one provider are issuers of their own, and whoever signs in chooses among them. */
+/** Each tenant of a provider is an issuer, and a user who signs in chooses the tenant: limit the cache. */
 const maxIssuers = 100;
 
 const nobody: ProviderClient = { id: 'none', secret: '' };
 
-/** Makes a finder with a memory of its own. */
+/** Makes a finder with its own cache. */
 export function createIssuers(reach: Reach): FindIssuer {
   const known = new LRUCache<string, Promise<Issuer>>({ max: maxIssuers, ttl: lifetimeMs });
   const find = (address: string, client = nobody): Promise<Issuer> => {
@@ -44,14 +43,14 @@ export function createIssuers(reach: Reach): FindIssuer {
     if (found !== undefined) return found;
     const asked = discover(address, client, reach);
     known.set(key, asked);
-    // The next request asks again.
+    // Do not cache a failure.
     asked.catch(() => known.delete(key));
     return asked;
   };
   return Object.assign(find, { reach });
 }
 
-/** The same for a provider without OpenID Connect, which does not describe itself. */
+/** The configuration of a provider without OpenID Connect, which has no discovery. */
 export async function configurePlain(
   site: string,
   { authorize, token }: ReturnType<PlainProvider['endpoints']>,
@@ -67,7 +66,7 @@ export async function configurePlain(
   return configuration;
 }
 
-/** Requests without encryption are right only where the configured address says so. */
+/** Unencrypted requests are allowed only if the configured address is `http:`. */
 function isPlainHttp(address: string): boolean {
   return address.startsWith('http:');
 }
@@ -91,7 +90,7 @@ async function discover(address: string, { id, secret }: ProviderClient, reach: 
   }
 }
 
-/** In the body where the provider takes it there: not all agree on how it is written into a header. */
+/** Send the secret in the body if the provider accepts that: providers disagree on how to encode it in a header. */
 function authenticateWith(secret: string, library: typeof import('openid-client')): ClientAuth {
   if (secret === '') return library.None();
   const [inBody, inHeader] = [library.ClientSecretPost(secret), library.ClientSecretBasic(secret)];

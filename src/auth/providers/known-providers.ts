@@ -1,29 +1,29 @@
 /**
- * Everything that is known of each provider, as data: where it is, what is asked of it, and in which of its claims it differs
- * from OpenID Connect. Whatever else happens at a sign-in is the same for all.
+ * All differences between providers, as data: address, scopes, and claims that differ from OpenID Connect. The rest of
+ * a sign-in is the same for all.
  */
 import type { Provider } from '../../config/auth/auth-provider-fields.ts';
 import { type Claims, gitHub, type PlainProvider } from './plain-provider.ts';
 
 /** One provider. */
 export interface ProviderTraits {
-  /** The issuer, or the site where it speaks OAuth alone; null where the configuration has to name it. */
+  /** The issuer, or the site of a provider with plain OAuth; null if the configuration must set it. */
   readonly address: string | null;
-  /** What follows the configured address in that of the issuer. */
+  /** Path of the issuer after the configured address. */
   readonly issuerPath?: string;
-  /** What is always asked for. Null: its ID tokens are accepted, browsers are not sent there. */
+  /** Scopes that are always requested. Null: only ID tokens are accepted, without a redirect of browsers. */
   readonly scopes: readonly string[] | null;
-  /** Further parameters of the address that browsers are sent to. */
+  /** Further parameters of the authorization URL. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Null: it speaks OpenID Connect. */
+  /** Null for OpenID Connect. */
   readonly plain: PlainProvider | null;
-  /** Beginnings of the issuers of ID tokens that are its own too, besides its address. */
+  /** Prefixes of further issuers whose ID tokens are the provider's. */
   readonly issuerPrefixes?: readonly string[];
-  /** Its ID tokens never have the nonce of the request. */
+  /** Its ID tokens never contain the nonce of the request. */
   readonly skipsNonce?: true;
-  /** Whether an address is proved to be the user's, where `email_verified` does not say so. */
+  /** Whether the address is verified, if `email_verified` does not say so. */
   readonly isEmailVerified?: (claims: Claims, ownIssuer: string) => boolean;
-  /** Claims of its own that are kept. With an empty list the object for them is there all the same. */
+  /** The provider's own claims to keep. An empty list still creates the object for them. */
   readonly customClaims?: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export const knownProviders = {
   apple: {
     address: 'https://appleid.apple.com',
     scopes: ['openid', 'email', 'name'],
-    // It tells name and email to nobody who does not take them as a form.
+    // Apple returns name and email only in a form post.
     parameters: { response_mode: 'form_post' },
     plain: null,
   },
@@ -55,8 +55,8 @@ export const knownProviders = {
 } as const satisfies Record<Provider, ProviderTraits>;
 
 /**
- * A tenant decides which addresses its users have. `xms_edov` says that it owns the domain; without that claim the tenant
- * that the configuration names is believed, but not any tenant of the world.
+ * A tenant sets the addresses of its users freely. `xms_edov` states that the tenant owns the domain. Without that
+ * claim only the configured tenant is trusted, not any tenant.
  */
 function isAzureEmailVerified({ xms_edov: isOwned, iss }: Claims, ownIssuer: string): boolean {
   return isOwned === undefined ? iss === ownIssuer : [true, 1, '1', 'true'].includes(isOwned as string);

@@ -1,21 +1,21 @@
 /**
- * Providers that speak OAuth alone: where they are, and how their API tells who the user is. GitHub is one.
+ * Providers with plain OAuth: their endpoints, and how to read the user from their API. GitHub is one.
  */
 
-/** What a provider says of a user, by the names of OpenID Connect. */
+/** Claims of a user, by the names of OpenID Connect. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Reads JSON from an address of the provider, in the name of the user. */
+/** Reads JSON from an address of the provider with the user's token. */
 export type ReadApi = (address: string) => Promise<unknown>;
 
-/** What the API of a provider without OpenID Connect says of a user. */
+/** A user as the API of a provider without OpenID Connect describes them. */
 export interface ApiUser {
   readonly claims: Claims;
   /** All addresses of the user, the one in the claims included. */
   readonly emails: readonly string[];
 }
 
-/** A provider that speaks OAuth alone, with an API of its own for the user. */
+/** A provider with plain OAuth and its own API for the user. */
 export interface PlainProvider {
   /** @param site The address of the provider without a slash at the end. */
   endpoints(site: string): { readonly authorize: string; readonly token: string };
@@ -24,7 +24,7 @@ export interface PlainProvider {
 
 const publicSite = 'https://github.com';
 
-/** Where it is and how a user is read. */
+/** Its endpoints, and how to read a user. */
 export const gitHub: PlainProvider = {
   endpoints: (site) => ({ authorize: `${site}/login/oauth/authorize`, token: `${site}/login/oauth/access_token` }),
   async readUser(read, site) {

@@ -1,17 +1,17 @@
 /**
- * What went wrong between us and a provider. Its own words stay out of it: they can have tokens in them, and the log shows
- * an error with everything that belongs to it.
+ * An error between us and a provider. It leaves out the provider's text, which may contain tokens: the log prints
+ * errors with all their properties.
  */
 
-/** `unreachable`: it does not answer, or not as a provider does. `refused`: what it answered is not to be believed. */
+/** `unreachable`: no answer, or none in the expected format. `refused`: the answer is not trustworthy. */
 export type ProviderFailure = 'unreachable' | 'refused';
 
-/** A failure, with the reason in a word. */
+/** A failure with its reason. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError';
   readonly failure: ProviderFailure;
 
-  /** @param cause Only its kind is kept. */
+  /** @param cause Only its kind is stored. */
   constructor(failure: ProviderFailure, cause: unknown) {
     super(`The provider failed (${failure}): ${kindOf(cause)}`);
     this.failure = failure;
@@ -20,7 +20,7 @@ export class ProviderError extends Error {
 
 type Detailed = Error & Partial<Record<'code' | 'error' | 'claim', unknown>>;
 
-/** Names, codes and claims, which belong to the libraries, and the codes of OAuth: no text of the provider. */
+/** Names, codes and claims, which come from the libraries, and the codes of OAuth: no text of the provider. */
 function kindOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const { name, code, error: oauthCode, claim, cause } = error as Detailed;

@@ -1,18 +1,18 @@
 /**
- * A provider as the configuration has it: its traits, our client there, and what is accepted from it.
+ * A provider as configured: its traits, our client there, and the accepted client IDs.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type Provider, providers } from '../../config/auth/auth-provider-fields.ts';
 import { AuthError } from '../auth-error.ts';
 import { knownProviders, type ProviderTraits } from './known-providers.ts';
 
-/** A provider that is switched on. */
+/** Without a slash at the end. Empty if neither the provider nor the configuration has one. */
 export interface ProviderSettings {
   readonly name: Provider;
   readonly traits: ProviderTraits;
-  /** Without a slash at the end. Empty where it has none and the configuration names none. */
+  /** Our client ID, and others whose ID tokens are accepted. Empty if none is configured. */
   readonly address: string;
-  /** Ours there, and others whose ID tokens are accepted. Empty: none is configured. */
+  /** Redirect URI for the provider; null for our callback. */
   readonly clientIds: readonly string[];
   readonly secret: string;
   /** Where it sends users back to; null: our callback. */
@@ -37,7 +37,7 @@ export function findProvider(name: string): Provider | null {
   return providers.find((known) => known === name) ?? null;
 }
 
-/** What the configuration says of a provider. */
+/** Reads a provider from the configuration. */
 export function readProvider(config: AuthConfig, name: Provider): ProviderSettings {
   const traits: ProviderTraits = knownProviders[name];
   const ids = [config[`external_${name}_client_id`], config[`external_${name}_additional_client_ids`]];
@@ -53,15 +53,15 @@ export function readProvider(config: AuthConfig, name: Provider): ProviderSettin
   };
 }
 
-/** The address by which an OpenID Connect provider names itself. */
+/** The issuer URL of an OpenID Connect provider. */
 export function issuerOf({ address, traits: { issuerPath = '' } }: ProviderSettings): string {
   return address.endsWith(issuerPath) ? address : `${address}${issuerPath}`;
 }
 
 /**
- * A provider that users can be sent to.
+ * A provider that browsers can be sent to.
  *
- * @throws AuthError `validation_failed` where there is none of that name, or the configuration lacks something.
+ * @throws AuthError `validation_failed` if the name is unknown or the configuration is incomplete.
  */
 export function requireBrowserProvider(config: AuthConfig, given: string): ProviderSettings {
   const refuse = (reason: string) => new AuthError('validation_failed', `Unsupported provider: ${reason}`);

@@ -1,6 +1,6 @@
 /**
- * Sign-in at a provider, both halves: the address that the browser is sent to, and what becomes of the code that it brings
- * back. State, PKCE and nonce belong to one sign-in each, so an answer to another one is of no use here.
+ * Both halves of a sign-in at a provider: the URL that the browser is sent to, and the exchange of the code that it
+ * returns with. State, PKCE and nonce belong to one sign-in, so the answer to another one is refused.
  */
 import type { Configuration } from 'openid-client';
 import type { Clock } from '../../shared/clock.ts';
@@ -11,48 +11,48 @@ import { ProviderError } from './provider-error.ts';
 import { issuerOf, type ProviderSettings } from './provider-settings.ts';
 import { verifyIdToken } from './verify-id-token.ts';
 
-/** What a sign-in begins with. */
+/** The request that starts a sign-in. */
 export interface SignInStart {
   readonly state: string;
   readonly verifier: string;
   readonly nonce: string;
   readonly redirectUri: string;
-  /** Asked for besides what always is. */
+  /** Requested in addition to the provider's default scopes. */
   readonly scopes: readonly string[];
-  /** Of the application, for the provider. */
+  /** From the application, passed to the provider. */
   readonly parameters: URLSearchParams;
 }
 
-/** What the browser brings back, and what the sign-in began with. */
+/** The parameters that the browser returns with, and the stored secrets of the sign-in. */
 export interface SignInAnswer {
   readonly code: string;
-  /** Null where the provider does not name itself. */
+  /** Null if the provider sends no `iss`. */
   readonly issuer: string | null;
   readonly verifier: string;
-  /** Null where none was sent. */
+  /** Null if no nonce was sent. */
   readonly nonce: string | null;
   readonly redirectUri: string;
-  /** Name of the user, where the provider tells it to the browser alone. */
+  /** The user's name, if the provider sends it only through the browser. */
   readonly name: string | null;
 }
 
-/** Who signed in, with the tokens of the provider; empty for none. */
+/** The signed-in user, with the provider's tokens; empty for none. */
 export interface ExternalSignIn {
   readonly user: ExternalUser;
   readonly accessToken: string;
   readonly refreshToken: string;
 }
 
-/** The providers. */
+/** Starts and finishes sign-ins at providers. */
 export interface ProviderSignIn {
   /** @throws ProviderError `unreachable` */
   startUrl(settings: ProviderSettings, start: SignInStart): Promise<string>;
-  /** @throws ProviderError; AuthError `validation_failed` where what the provider says of the user cannot be kept. */
+  /** @throws ProviderError; AuthError `validation_failed` if the provider's claims of the user cannot be stored. */
   finish(settings: ProviderSettings, answer: SignInAnswer): Promise<ExternalSignIn>;
   readonly findIssuer: FindIssuer;
 }
 
-/** Makes it. */
+/** Makes the `ProviderSignIn`. */
 export function createProviderSignIn(findIssuer: FindIssuer, clock: Clock): ProviderSignIn {
   return {
     findIssuer,
@@ -113,7 +113,7 @@ async function finishSignIn(
 }
 
 interface Exchanged extends ApiUser {
-  /** As the provider that the configuration names describes itself. */
+  /** The issuer that the configured provider states in its discovery document. */
   readonly ownIssuer: string;
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -134,7 +134,7 @@ async function exchangeForClaims(issuer: Issuer, answer: SignInAnswer, clock: Cl
   return { ...exchanged, claims: completeClaims(claims, info) };
 }
 
-/** What is signed comes first. Whether an address is verified is said of that address alone. */
+/** Signed claims take precedence. `email_verified` applies only to the address from the same source. */
 function completeClaims(signed: Claims, info: Claims): Claims {
   const isSameEmail = signed.email === undefined || signed.email === info.email;
   return { ...info, ...(isSameEmail ? {} : { email_verified: false }), ...signed };
@@ -169,7 +169,7 @@ async function exchangeCode(configuration: Configuration, answer: SignInAnswer, 
   return library.authorizationCodeGrant(configuration, address, {
     pkceCodeVerifier: verifier,
     idTokenExpected,
-    // The state has been looked up already: it names the sign-in.
+    // The state was checked already: it is the key by which the sign-in was found.
     expectedState: library.skipStateCheck,
     ...(idTokenExpected && nonce !== null && { expectedNonce: nonce }),
   });

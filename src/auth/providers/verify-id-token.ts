@@ -1,6 +1,6 @@
 /**
- * The ID token of a provider -> its claims, once signature, issuer and times are right. To whom it was issued is for the
- * caller to decide.
+ * Verifies the ID token of a provider (signature, issuer, times) and returns its claims. The caller checks the
+ * audience.
  */
 import { createHash } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
@@ -11,16 +11,16 @@ import type { Issuer } from './issuers.ts';
 import type { Claims } from './plain-provider.ts';
 import { ProviderError } from './provider-error.ts';
 
-/** Keys that only the provider has. With a shared secret whoever checks a token could make one. */
+/** Public-key algorithms only. With a shared secret, every verifier of a token could also make one. */
 const publicAlgorithms = algorithms.filter((name) => !name.startsWith('HS'));
 
-/** By how much the clock of a provider may differ from ours, in seconds. */
+/** Allowed difference between a provider's clock and ours, in seconds. */
 export const clockToleranceSeconds = 30;
 
 /**
- * The claims.
+ * The verified claims.
  *
- * @param given The token, who must have issued it, and the access token that came with it; null for none.
+ * @param given The token, its expected issuer, and the access token that came with it; null for none.
  * @throws ProviderError `refused`
  */
 export async function verifyIdToken(
@@ -42,7 +42,7 @@ export async function verifyIdToken(
   }
 }
 
-/** A hash in the token is the first half of the digest that goes with the signature's algorithm. */
+/** `at_hash` is the first half of the digest of the signature's algorithm. */
 function assertAccessToken({ at_hash: expected }: Claims, idToken: string, accessToken: string): void {
   if (expected === undefined) return;
   const { alg = '' } = decodeProtectedHeader(idToken);

@@ -1,5 +1,5 @@
 /**
- * The way to a provider: where the browser goes, and what is noted until it comes back.
+ * Starts a sign-in at a provider: the URL for the browser, and the state stored until it returns.
  */
 
 import { findInvited } from '../accounts/accept-invitation.ts';
@@ -19,7 +19,7 @@ import {
   readProviderSecrets,
 } from '../store/flows.ts';
 
-/** Parameters of a sign-in that are ours; every other one is for the provider. */
+/** Our own parameters of a sign-in; all others are passed to the provider. */
 export const signInQuery = {
   provider: 'Name of the provider.',
   scopes: 'What else to ask the provider for, separated by blanks.',
@@ -32,22 +32,25 @@ export const signInQuery = {
 
 const { invite_token: _invitation, flow: _flow, ...common } = signInQuery;
 
-/** The same for linking. */
+/** The parameters of linking. */
 export const linkingQuery = { ...common, skip_http_redirect: '`true`: the address comes as an answer.' } as const;
 
-/** Ours, or such as would let somebody else choose what the provider does. Compared in lower case. */
+/**
+ * Parameters that an application may not pass: we set them, or they would change how the provider answers. Compared in
+ * lower case.
+ */
 const reserved = new Set([
   ...Object.keys({ ...signInQuery, ...linkingQuery }), 'apikey', 'client_id', 'client_secret', 'redirect_uri', 'response_type', 'state',
   'code_verifier', 'request', 'request_uri',
 ]); // biome-ignore format: a list of names
 
-/** A sign-in that has begun. */
+/** A sign-in that was started. */
 export interface StartedSignIn {
-  /** The address at the provider; of the application where there is nothing to go on with. */
+  /** The URL at the provider; of the application after a refusal. */
   readonly url: string;
-  /** Null where nothing is under way. */
+  /** Null if no sign-in was started. */
   readonly state: string | null;
-  /** The provider answers with a form of its own page. */
+  /** The provider answers with a form post from its own page. */
   readonly answersByForm: boolean;
 }
 
@@ -57,7 +60,7 @@ export async function startSignIn(context: AuthContext, query: URLSearchParams):
   if (begun) {
     return goOn(context, query, begun).catch((refusal: unknown) => {
       if (!(refusal instanceof AuthError)) throw refusal;
-      // A person is waiting for a page.
+      // Answer with a redirect, because a person waits for a page.
       const url = withQuery(context.config.site_url, errorParameters(refusal));
       return { url, state: null, answersByForm: false };
     });
@@ -66,10 +69,10 @@ export async function startSignIn(context: AuthContext, query: URLSearchParams):
 }
 
 /**
- * `GET /user/identities/authorize`. Programs ask with a token, and their answers bring the browser no cookie; so it goes to
- * `/authorize` first, and from there to the provider.
+ * `GET /user/identities/authorize`. Programs send this request with a token, so its answer cannot set a cookie in the
+ * browser. The browser therefore goes to `/authorize` first, and from there to the provider.
  *
- * @returns Where the browser goes. @throws AuthError also `manual_linking_disabled`, `insufficient_aal`
+ * @returns The URL for the browser. @throws AuthError also `manual_linking_disabled`, `insufficient_aal`
  */
 export async function startLinking(context: AuthContext, bearer: UserBearer, query: URLSearchParams): Promise<string> {
   assertManualLinking(context);
@@ -80,12 +83,12 @@ export async function startLinking(context: AuthContext, bearer: UserBearer, que
   return `${context.authUrl}/authorize?${own}`;
 }
 
-/** What the flow knows by now, and what is nobody's business. */
+/** Parameters that the flow has stored already, and secrets. */
 const leftOut = new Set([
   'apikey', 'redirect_to', 'code_challenge', 'code_challenge_method', 'invite_token', 'skip_http_redirect', 'flow',
 ]); // biome-ignore format: a list of names
 
-/** The second step of linking: nothing is begun, the browser that opens it may finish. */
+/** The second step of linking: starts nothing new; the browser that opens this URL may finish. */
 async function goOn(context: AuthContext, query: URLSearchParams, state: string): Promise<StartedSignIn> {
   const { database } = context.services;
   const begun = await findProviderFlow(database, state, nowOf(context));
@@ -133,12 +136,12 @@ async function leadToProvider(
   }
 }
 
-/** Where the provider sends the browser back to. */
+/** The redirect URI for the provider. */
 export function callbackOf({ authUrl }: AuthContext, { redirectUri }: ProviderSettings): string {
   return redirectUri ?? `${authUrl}/callback`;
 }
 
-/** A provider that does not answer is no fault of the request. */
+/** A provider that does not answer is not the client's fault. */
 export function toAuthError(error: unknown, provider: string): unknown {
   if (!(error instanceof ProviderError) || error.failure !== 'unreachable') return error;
   const message = `The provider ${provider} cannot be reached at the moment.`;

@@ -1,5 +1,5 @@
 /**
- * The way back from a provider: the answer is where the browser goes next, with a session, a code or what went wrong.
+ * Handles the return from a provider: redirects the browser with a session, a code or an error.
  */
 import { acceptInvitation } from '../accounts/accept-invitation.ts';
 import { askedFor, type ExternalEntry, enterExternally } from '../accounts/external-account.ts';
@@ -33,17 +33,17 @@ export const callbackQuery = {
 
 /** Where the browser goes next. */
 export interface CallbackTarget {
-  /** 303 where the sign-in is not known, else 302. */
+  /** 303 if the sign-in is unknown, otherwise 302. */
   readonly status: 302 | 303;
   readonly location: string;
-  /** What went wrong, which the address says as far as it may be known; null for nothing. */
+  /** The error, which the URL states as far as clients may read it; null for none. */
   readonly refusal: unknown;
 }
 
 /**
- * `GET` and `POST /callback`. Never throws: whatever happens, the browser goes to the application.
+ * `GET` and `POST /callback`. Never throws: in every case the browser goes to the application.
  *
- * @param rules `isOwn`: whether the browser has begun what has that state.
+ * @param rules `isOwn`: whether this browser started the sign-in with that state.
  */
 export async function finishSignIn(
   context: AuthContext,
@@ -53,12 +53,12 @@ export async function finishSignIn(
   let begun: ProviderFlow;
   try {
     begun = await findProviderFlow(context.services.database, given.get('state') ?? '', nowOf(context));
-    // Nothing is used up: the browser that began it may still finish.
+    // Use nothing up: the browser that started the sign-in may still finish.
     if (!isOwn(begun.id)) throw new AuthError('bad_oauth_state', 'The sign-in was begun in another browser');
   } catch (refusal) {
     return { status: 303, location: withQuery(context.config.site_url, errorParameters(refusal)), refusal };
   }
-  // The list may have changed since.
+  // The allow list may have changed since.
   const isGood = begun.redirectTo !== null && isAllowed(begun.redirectTo);
   const own = { ...context, redirectTo: isGood ? (begun.redirectTo ?? '') : context.config.site_url };
   try {
@@ -70,7 +70,7 @@ export async function finishSignIn(
   }
 }
 
-/** The provider said no; the application hears it in the provider's words. */
+/** The provider refused; the application gets the provider's words. */
 export class ProviderRefusal extends Error {
   override readonly name = 'ProviderRefusal';
   readonly parameters: Parameters;
@@ -100,7 +100,7 @@ async function follow(context: AuthContext, begun: ProviderFlow, given: URLSearc
 
 async function askProvider(context: AuthContext, begun: ProviderFlow, given: URLSearchParams): Promise<ExternalSignIn> {
   const { services, config } = context;
-  // First of all: an answer is looked at once, whatever it says.
+  // Take the secrets first: an answer is processed once, whatever it says.
   const secrets = await transact(context, [], (tx) => takeProviderSecrets(tx, begun));
   const error = given.get('error');
   if (error) throw new ProviderRefusal(error, given.get('error_description'));
@@ -129,7 +129,7 @@ function requireStillServed(config: AuthContext['config'], { provider }: Provide
   }
 }
 
-/** `{"name": {"firstName": …, "lastName": …}}`. Anybody could have written it, so it is a name and nothing else. */
+/** `{"name": {"firstName": …, "lastName": …}}`. It is not signed, so it is used only as a name. */
 function readName(text: string | null): string | null {
   if (text === null) return null;
   try {
@@ -141,7 +141,7 @@ function readName(text: string | null): string | null {
   }
 }
 
-/** A session, the code of the PKCE flow, or a refusal, which is a result so that what was written stays. */
+/** A session, the code of the PKCE flow, or a refusal. A refusal is a result, so that the changes are committed. */
 type Arrival = SignedIn | string | AuthError;
 
 async function arrive(tx: Transaction, begun: ProviderFlow, signIn: ExternalSignIn): Promise<Arrival> {

@@ -1,5 +1,5 @@
 /**
- * The question for a code of a second factor. A phone gets its code with it.
+ * Challenges a second factor. For a phone, sends the code.
  */
 
 import { DatabaseError } from '../../postgres/failure.ts';
@@ -18,7 +18,7 @@ import { type Channel, parseChannel } from '../texts/text-provider.ts';
 import { type Time, toSeconds } from '../times.ts';
 import type { Factor } from '../user.ts';
 
-/** Members of the body, which only a phone needs. */
+/** Members of the body; only a phone needs them. */
 export const challengeBody = { channel: 'text' } as const satisfies BodyMembers;
 
 interface Challenged {
@@ -60,7 +60,7 @@ export function assertVerifyOn({ config }: AuthContext, { factorType }: Factor):
   }
 }
 
-/** @param channel Null for an app. */
+/** @param channel Null for a TOTP app. */
 async function challenge(
   tx: Transaction,
   asking: FactorBearer,
@@ -88,10 +88,10 @@ function makeMessage(context: AuthContext, { phone, lastChallengedAt }: Factor, 
   return makePhoneCode(context, { phone, channel, digits, template, purpose: 'MFA' });
 }
 
-/** Chances that the microseconds of so many attempts are all taken are nil. */
+/** Enough attempts: that many taken microseconds in a row practically never occur. */
 const maxAttempts = 20;
 
-/** The database keeps two factors from being challenged at the same microsecond; each attempt has another one. */
+/** Retries with a new time: the database refuses two challenges at the same microsecond. */
 async function retryAtSameInstant<T>(attempt: () => Promise<T>): Promise<T> {
   for (let count = 1; ; count++) {
     try {

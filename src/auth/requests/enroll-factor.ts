@@ -1,5 +1,6 @@
 /**
- * A new second factor: an app gets its secret, once; a phone is noted. It counts when its first code has been verified.
+ * Enrolls a second factor: returns the secret of an app, once, or stores a phone. The factor counts after its first
+ * verified code.
  */
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
@@ -18,13 +19,13 @@ import { deleteAbandonedFactors, deleteFactor, insertFactor, type NewFactor } fr
 import { reloadUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 
-/** Verified factors that a user may have, whatever the configuration says of all of them. */
+/** Limit of verified factors per user, whatever limit is configured for all factors. */
 const maxVerifiedFactors = 10;
 
-/** Bytes of a secret, as many as SHA-1 gives. */
+/** Length of a secret in bytes, the output size of SHA-1. */
 const secretBytes = 20;
 
-/** Longest name of an issuer in bytes: it stands in the QR code twice, which is hard to scan when it is long. */
+/** Longest issuer name in bytes. The QR code contains it twice and gets hard to scan if it is long. */
 const maxIssuerBytes = 100;
 
 /** Members of the body. */
@@ -35,7 +36,7 @@ export const enrollBody = {
   phone: 'text',
 } as const satisfies BodyMembers;
 
-/** Of an app; the secret in base32. */
+/** Of a TOTP app; the secret in base32. */
 type Totp = Readonly<Record<'secret' | 'uri' | 'qrCode', string>>;
 
 interface Enrolled {
@@ -52,7 +53,7 @@ const totpSerializer = serializerOf<Totp>('AuthTotp', {
 });
 const totpMember = nested<Totp, Totp>(totpSerializer, (own) => own);
 
-/** The only answer that has the secret. */
+/** The answer; no other answer contains the secret. */
 export const enrolledSerializer = serializerOf<Enrolled>('AuthEnrolledFactor', {
   id: uuid(({ id }) => id),
   type: member({ enum: ['totp', 'phone'] }, ({ factor }) => factor.factorType),
@@ -70,7 +71,8 @@ export async function enrollFactor(context: AuthContext, bearer: UserBearer, bod
   const request = check(context.config, body);
   const made = request.factorType === 'totp' ? makeSecret(context, asking.user, request.issuer) : null;
   const inserted = await transact(context, [], (tx) => enroll(tx, asking, request, made));
-  // Drawn at last, because that takes longest: whoever has too many factors already shall not keep us busy with it.
+  // Render the QR code last, because it takes longest: a user who has too many factors must not use up processor time
+  // with it.
   const totp = made === null ? null : { ...made, qrCode: await qrCodeSvg(made.uri) };
   return enrolledSerializer.toJson({ ...inserted, totp });
 }
@@ -100,7 +102,7 @@ function makeSecret({ services, config }: AuthContext, user: User, issuer: strin
   return { secret, uri: totpUri(secret, { issuer: issuer || usualIssuer(config), account }) };
 }
 
-/** The application, as users see it in their browser. Addresses of apps have a scheme alone. */
+/** The application's host, as users see it in their browser. Addresses of mobile apps have only a scheme. */
 function usualIssuer({ site_url: siteUrl }: AuthConfig): string {
   const { host, protocol } = new URL(siteUrl);
   return host || protocol.slice(0, -1);
@@ -130,7 +132,7 @@ async function enroll(
   return { id, factor };
 }
 
-/** An earlier attempt with the number gives way. @throws AuthError `mfa_verified_factor_exists` */
+/** Removes an earlier unverified factor with the number. @throws AuthError `mfa_verified_factor_exists` */
 async function makeRoomForPhone(tx: Queryable, user: User, phone: string | null): Promise<User> {
   const known = phone === null ? undefined : user.factors.find((factor) => factor.phone === phone);
   if (known === undefined) return user;

@@ -24,11 +24,12 @@ export async function logOut(
   }
   await transact(context, [], (database) =>
     Promise.all([
-      // Before any session, as all who end several of a user have it: else two of them could wait for each other.
+      // Lock the user before any session, as every request that ends several sessions does. Otherwise two could
+      // deadlock.
       lockUser(database, user.id),
       auditUser(database, 'logout', user),
       endSessions(database, user.id, scope, session?.id ?? null),
-      // What it has under way at a provider ends with it.
+      // Pending linking at a provider ends, too.
       endLinking(database, user.id),
     ]),
   );

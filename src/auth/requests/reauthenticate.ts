@@ -1,5 +1,5 @@
 /**
- * Proof that the user who has a session is still there: a code, which the change of the password then asks for.
+ * Reauthentication: sends a code that proves the user of a session is present. Changing the password then requires it.
  */
 
 import { AuthError } from '../auth-error.ts';

@@ -1,5 +1,6 @@
 /**
- * A forgotten password: an email with a link that signs the user in, so that the application can set a new one.
+ * Recovers an account: sends an email with a link that signs the user in, so that the application can set a new
+ * password.
  */
 
 import { parseEmail } from '../addresses.ts';

@@ -1,5 +1,5 @@
 /**
- * A message once more, for those who did not get or have lost the first: with a new token, the older one is dead.
+ * Sends a message again with a new token. The older token becomes invalid.
  */
 
 import { askEmailChange } from '../accounts/email-change.ts';
@@ -24,7 +24,7 @@ interface Request {
   readonly pkce: PkceChallenge | null;
 }
 
-/** `POST /resend`. The answer is the same where there is nothing to send. */
+/** `POST /resend`. The answer is the same if there is nothing to send. */
 export async function resend(context: AuthContext, body: unknown): Promise<MessageAnswer> {
   const { services, audience } = context;
   const request = check(context, body);

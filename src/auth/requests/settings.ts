@@ -1,12 +1,12 @@
 /**
- * What applications may know of the configuration before anybody has signed in.
+ * The part of the configuration that applications may read without signing in.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { providers } from '../../config/auth/auth-provider-fields.ts';
 import { isBrowserProvider, isProviderOn } from '../providers/provider-settings.ts';
 import { type AnswerJson, flag, nested, serializerOf, text } from '../serializer.ts';
 
-/** Names of the sign-in methods that clients look for; providers that are not spoken to are off. */
+/** Names of the sign-in methods that clients look for; unsupported providers are off. */
 const methods = [
   'anonymous_users', 'apple', 'azure', 'bitbucket', 'discord', 'facebook', 'snapchat', 'figma', 'fly', 'github', 'gitlab',
   'google', 'keycloak', 'kakao', 'linkedin', 'linkedin_oidc', 'notion', 'spotify', 'slack', 'slack_oidc', 'workos',

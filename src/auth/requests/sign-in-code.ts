@@ -1,5 +1,5 @@
 /**
- * The second half of the PKCE flow: the code of a link and the verifier of its request give a session.
+ * The second half of the PKCE flow: exchanges the code of a link and the verifier of its request for a session.
  */
 
 import { AuthError } from '../auth-error.ts';
@@ -31,7 +31,7 @@ export async function signInWithCode(context: AuthContext, body: unknown): Promi
   return sessionAnswer(context, signedIn, { providerToken: providerAccessToken, providerRefreshToken });
 }
 
-/** The link may have been opened by anybody; the verifier shows that whoever signed up is here. */
+/** Anyone may have opened the link. The verifier proves that the client is the one that signed up. */
 function giveBack(tx: Transaction, user: User, withheld: Withheld): Promise<void> {
   const userMetadata = mergeWhatFits(withheld.userMetadata, user.userMetadata);
   return updateUser(tx, user.id, { passwordHash: withheld.passwordHash ?? '', userMetadata });

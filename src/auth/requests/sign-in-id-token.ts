@@ -1,5 +1,5 @@
 /**
- * Sign-in with the ID token that a program of the user has got from a provider, and linking in the same way.
+ * Signs in, or links an identity, with an ID token that a program of the user got from a provider.
  */
 import { createHash } from 'node:crypto';
 import { askedFor, enterExternally } from '../accounts/external-account.ts';
@@ -24,7 +24,7 @@ export const idTokenBody = {
   link_identity: 'flag',
 } as const satisfies BodyMembers; // biome-ignore format: a list of members
 
-/** Finds out who asks to be linked. @throws AuthError */
+/** Authenticates the user who asks to link. @throws AuthError */
 export type AskUser = () => Promise<{ readonly bearer: UserBearer; readonly context: AuthContext }>;
 
 /** `POST /token?grant_type=id_token`. */
@@ -60,7 +60,7 @@ async function readToken(context: AuthContext, accepted: AcceptedIssuer, given: 
   const claims = await verify(context, accepted, given);
   if (typeof claims.sub !== 'string' || claims.sub === '') throw refuse('Missing sub claim in id_token');
   const audiences = [claims.aud ?? []].flat().map(String);
-  // Of several audiences one is who asked for the token (OpenID Connect Core 1.0, 3.1.3.7).
+  // With several audiences, `azp` names the client that requested the token (OpenID Connect Core 1.0, 3.1.3.7).
   const parties = audiences.length > 1 ? [claims.azp] : audiences;
   const isOurs = (client: unknown) => accepted.clientIds.some((id) => id === client);
   if (!audiences.some(isOurs) || !parties.some(isOurs)) {
@@ -77,7 +77,7 @@ async function verify(
 ): Promise<Claims> {
   try {
     const issuer = await context.services.providers.findIssuer(address);
-    // As it writes itself: a slash at the end is not always there.
+    // The issuer as it spells itself: some omit the final slash.
     const { issuer: itself } = issuer.configuration.serverMetadata();
     return await verifyIdToken(issuer, { idToken, issuer: itself, accessToken }, nowOf(context));
   } catch (error) {
@@ -86,7 +86,9 @@ async function verify(
   }
 }
 
-/** The token names the digest, the request has the nonce itself: who has seen the token alone cannot use it. */
+/**
+ * The token contains the digest of the nonce, the request the nonce itself. A stolen token alone is therefore useless.
+ */
 function assertNonce({ nonce: digest }: Claims, nonce: string): void {
   if (Boolean(digest) !== (nonce !== '')) {
     throw refuse('Passed nonce and nonce in id_token should either both exist or not.');

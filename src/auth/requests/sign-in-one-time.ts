@@ -1,6 +1,6 @@
 /**
- * Sign-in without a password: a link or a code by email, a code by text message. Users who do not exist yet, or never
- * confirmed their address, go through the sign-up.
+ * Sign-in without a password: a link or a code by email, a code by text message. New users and users with an
+ * unconfirmed address go through the sign-up.
  */
 
 import { parseEmail, parsePhone } from '../addresses.ts';
@@ -86,7 +86,7 @@ async function sendMagicLink(
   }
   if (isNew) {
     await signUpSilently(context, { kind: 'email', email, pkce: request.pkce }, request.data);
-    // What was sent is the sign-up email; only a user who counts as confirmed by now needs another.
+    // The sign-up email was sent; only a user who counts as confirmed now needs another.
     if (!config.mailer_autoconfirm) return {};
   }
   const user = await find();
@@ -98,7 +98,7 @@ function signUpSilently(context: AuthContext, address: SignUpAddress, data: Meta
   return runSignUp(context, { address, password: null, data }, { startSession: false });
 }
 
-/** Sends the email with which a user who exists signs in, unless one was sent a moment ago. */
+/** Sends the sign-in email to an existing user, unless one was sent a moment ago. */
 export function emailSignIn(
   context: AuthContext,
   kind: 'magic_link' | 'recovery',
@@ -136,11 +136,11 @@ async function sendPhoneCode(
     await auditUser(tx, 'user_recovery_requested', user, { channel });
     return sendCode(tx, { purpose: 'confirmation', user, phone, channel });
   });
-  // The id would tell that there is a user.
+  // The message id would reveal that the user exists.
   return request.mayCreate ? messageAnswer(messageId) : {};
 }
 
-/** The answer with the sender's id of a message; empty: there is none. */
+/** The answer with the sender's id of a message, or without it if the id is empty. */
 export function messageAnswer(messageId: string): MessageAnswer {
   return messageSerializer.toJson(messageId);
 }

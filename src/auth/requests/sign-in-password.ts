@@ -72,7 +72,7 @@ async function enter(
   { found, newHash, kind }: { readonly found: User; readonly newHash: string | null; readonly kind: string },
 ) {
   const user = await lockUser(tx, found.id);
-  // While the hash was computed the password may have been changed, or the user banned.
+  // While the hash was computed, the password may have been changed or the user banned.
   if (user?.passwordHash !== found.passwordHash) throw new AuthError('invalid_credentials');
   if (isBanned(user, nowOf(tx))) throw new AuthError('user_banned', null, { status: 400 });
   if (newHash !== null) await updateUser(tx, user.id, { passwordHash: newHash });

@@ -1,5 +1,5 @@
 /**
- * The next access token for a refresh token.
+ * Exchanges a refresh token for a new access token.
  */
 
 import { AuthError } from '../auth-error.ts';
@@ -16,6 +16,6 @@ export async function signInWithRefreshToken(context: AuthContext, body: unknown
   const { refresh_token: token } = readMembers(body, refreshBody);
   const outcome = await transact(context, [], (tx) => refreshSession(tx, token ?? ''));
   if (outcome instanceof AuthError) throw outcome;
-  // Committed: where the hook refuses, the old refresh token may be used again, as after an answer that was lost.
+  // The rotation is committed. If the hook refuses, the old refresh token may be used again, as after a lost answer.
   return sessionAnswer(context, await completeSignIn(context, outcome, 'token_refresh'));
 }

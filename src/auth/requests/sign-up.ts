@@ -1,8 +1,8 @@
 /**
- * Sign-up with a password, by email or phone, and sign-in of somebody who does not say who they are. Also what one-time sign-in does
- * for users who do not exist yet.
+ * Sign-up with a password, by email or phone, and anonymous sign-in. One-time sign-in uses the same sign-up for new
+ * users.
  *
- * Whether an address has an account does not show: a confirmed user's gets the answer of a new one, made from nothing.
+ * The answer does not reveal whether an address has an account: for a confirmed user it imitates a new one.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -29,7 +29,7 @@ import { type Channel, parseChannel } from '../texts/text-provider.ts';
 import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
 
-/** Who wants to be a user. */
+/** The address that signs up. */
 export type SignUpAddress =
   | { readonly kind: 'email'; readonly email: string; readonly pkce: PkceChallenge | null }
   | { readonly kind: 'phone'; readonly phone: string; readonly channel: Channel };
@@ -37,18 +37,18 @@ export type SignUpAddress =
 /** A checked sign-up. */
 export interface SignUpRequest {
   readonly address: SignUpAddress;
-  /** Null: the user signs in without one, or sets one later. */
+  /** Null: the user signs in without a password, or sets one later. */
   readonly password: string | null;
   readonly data: Metadata;
 }
 
-/** What came of it. */
+/** The result of a sign-up. */
 export type SignUpOutcome =
   | { readonly kind: 'signed_in'; readonly signedIn: SignedIn }
-  /** A user who has to confirm the address, as JSON; perhaps one that does not exist. */
+  /** A user, perhaps an imitated one, who has to confirm the address; as JSON. */
   | { readonly kind: 'unconfirmed'; readonly user: UserJson; readonly messageId: string };
 
-/** `POST /signup` with an address. @returns A session where the address counts as confirmed, else the user. */
+/** `POST /signup` with an address. @returns A session if the address counts as confirmed, otherwise the user. */
 export async function signUp(context: AuthContext, body: unknown): Promise<SessionJson | UserJson> {
   const request = await checkSignUp(context, body);
   const outcome = await runSignUp(context, request, { startSession: true });
@@ -87,10 +87,10 @@ function checkAddress({ config }: AuthContext, members: Members<typeof signUpBod
 }
 
 /**
- * Signs a user up, or goes on with the sign-up of one who never confirmed.
+ * Signs a user up, or continues an unconfirmed sign-up.
  *
- * @param startSession False: a user who counts as confirmed at once is told by `unconfirmed` all the same, without a session.
- * @throws AuthError `signup_disabled`, `user_already_exists`, and what sending can throw; nothing is stored then.
+ * @param startSession False: returns `unconfirmed` without a session even if the user counts as confirmed at once.
+ * @throws AuthError `signup_disabled`, `user_already_exists`, and errors of sending; nothing is stored then.
  */
 export async function runSignUp(
   context: AuthContext,
@@ -108,11 +108,11 @@ export async function runSignUp(
 }
 
 interface CheckedPassword {
-  /** Null for none, and where nobody will need it. */
+  /** Null without a password, or if the hash is not needed. */
   readonly passwordHash: string | null;
-  /** Whether it is the one that an unconfirmed account has already. */
+  /** Whether the unconfirmed account already has this password. */
   readonly isKnown: boolean;
-  /** Of that account; null for none. */
+  /** Password hash of the unconfirmed account; null for none. */
   readonly knownHash: string | null;
 }
 
@@ -120,7 +120,10 @@ interface Entry extends SignUpRequest, CheckedPassword {
   readonly startSession: boolean;
 }
 
-/** Outside the transaction, because it takes long; as long for every address, so that it tells nothing. */
+/**
+ * Runs outside the transaction, because it takes long. It takes the same time for every address, so timing reveals
+ * nothing.
+ */
 async function checkPassword(
   context: AuthContext,
   known: User | null,
@@ -146,7 +149,7 @@ async function enter(tx: Transaction, entry: Entry): Promise<SignUpOutcome> {
     if (address.kind === 'email') await countUnsentEmail(tx);
     return { kind: 'unconfirmed', user: imitate(tx, entry), messageId: '' };
   }
-  // Somebody has just signed up; their password has to be looked at.
+  // Another request has just signed up with the address; its password was not compared yet.
   if (known !== null && known.passwordHash !== entry.knownHash) throw new AuthError('email_exists');
   const isStrange = known !== null && !isSameEntry(known, entry);
   if (isStrange) await contestEntry(tx, known.id);
@@ -156,14 +159,14 @@ async function enter(tx: Transaction, entry: Entry): Promise<SignUpOutcome> {
     await auditUser(tx, 'login', confirmed, { provider: address.kind });
     return { kind: 'signed_in', signedIn: await issueSession(tx, user.id, 'password') };
   }
-  // What is there was put there by somebody else, and is not for everyone.
+  // The account's data was entered by another person and must not be shown.
   const json = isStrange ? imitate(tx, entry) : toUserJson(confirmed ?? (await reloadUser(tx, user.id)));
   return { kind: 'unconfirmed', user: json, messageId };
 }
 
 /**
- * A user who does not exist, with what the answer to a new user has, member by member. Made from nothing but the request,
- * because whatever of the real user stayed in it would tell that there is one.
+ * Imitates the answer for a new user, member by member, from the request alone. Any data of the real user would reveal
+ * that the account exists.
  */
 function imitate(context: AuthContext, { address, data }: SignUpRequest): UserJson {
   const { services, audience } = context;
@@ -198,7 +201,7 @@ async function findKnown(queryable: Queryable, audience: string, address: SignUp
     : findUserByPhone(queryable, address.phone, audience);
 }
 
-/** Whether the account may be of the same person: who has its password is, and without one the data have to be the same. */
+/** Whether the account may belong to the same person: the password matches, or without one, the metadata is equal. */
 function isSameEntry(known: User, { address, data, password, isKnown }: Entry): boolean {
   if (!isKnown || password !== null) return isKnown;
   return isDeepStrictEqual(known.userMetadata, { ...data, ...identityDataOf(known.id, address, data) });
@@ -208,7 +211,7 @@ function identityDataOf(id: string, address: SignUpAddress, data: Metadata): Met
   return address.kind === 'email' ? emailIdentityData(id, address.email, data) : phoneIdentityData(id, data);
 }
 
-/** One who has the address through another identity has confirmed it there. */
+/** A user who has the address through another identity confirmed it there. */
 function isConfirmed(user: User, address: SignUpAddress): boolean {
   if (address.kind === 'phone') return user.phoneConfirmedAt !== null;
   return user.emailConfirmedAt !== null || user.email?.toLowerCase() !== address.email;
@@ -233,7 +236,7 @@ async function insert(tx: Transaction, { address, data, passwordHash }: Entry): 
   return reloadUser(tx, id);
 }
 
-/** Confirms the user where the configuration says so; else asks for the proof. */
+/** Confirms the user if the configuration says so; otherwise sends the confirmation. */
 async function confirmOrAsk(
   tx: Transaction,
   user: User,
@@ -256,7 +259,7 @@ async function confirmOrAsk(
   return { confirmed: null, messageId: '' };
 }
 
-/** The account of somebody else who never confirmed is now that of whoever signs up. */
+/** Gives another person's unconfirmed account to the person who signs up now. */
 async function enterAnew(tx: Transaction, user: User, entry: Entry): Promise<User> {
   const { passwordHash, data } = entry;
   if (user.passwordHash !== null || passwordHash === null) return user;

@@ -1,6 +1,5 @@
 /**
- * The end of a second factor. Sessions that it had raised fall back; tokens that were issued before say so at their next
- * refresh.
+ * Removes a second factor. Sessions that it raised lose their level; issued tokens show this after their next refresh.
  */
 
 import { lockCurrentUser } from '../accounts/lock-current-user.ts';
@@ -23,7 +22,7 @@ export async function unenrollFactor(context: AuthContext, bearer: UserBearer, f
   const asking = assertFactorBearer(bearer);
   requireFactor(asking.user, factorId);
   const removed = await transact(context, [], async (tx) => {
-    // The level is read under the lock: the factor that gave it may just have been removed.
+    // Check the level under the lock: the factor behind it may have been removed meanwhile.
     const { user, session: own } = await lockCurrentUser(tx, asking);
     const factor = requireFactor(user, factorId);
     if (factor.status === 'verified' && own.aal === 'aal1') {

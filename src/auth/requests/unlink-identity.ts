@@ -1,6 +1,7 @@
 /**
- * A way to sign in that a user gives up. One has to be left, and the user gets the address of one that is left where their
- * own goes with it. Whoever has come in by it is out: the other sessions end, and what is under way.
+ * Unlinks an identity. One identity must remain; if the user's address goes with the identity, the user gets the
+ * address of a remaining one. The user's other sessions and pending sign-ins end, because the identity may have started
+ * them.
  */
 
 import { adoptEmail, deriveEmail } from '../accounts/derive-email.ts';
@@ -23,7 +24,7 @@ import { endSessions } from '../store/sessions.ts';
 import { updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';
 
-/** The answer: there is nothing to tell. */
+/** The answer: an empty object. */
 export const unlinkedSerializer = serializerOf<null>('AuthUnlinked', {});
 
 /**
@@ -36,7 +37,7 @@ export async function unlinkIdentity(context: AuthContext, bearer: UserBearer, i
   assertManualLinking(context);
   if (!isUuid(id)) throw new AuthError('validation_failed', 'identity_id must be an UUID', { status: 404 });
   if (bearer.claims.aud !== context.audience) throw new AuthError('unexpected_audience');
-  // Of two requests at the same time for the last two identities the second finds one.
+  // The lock serializes two requests that unlink the last two identities: the second one is refused.
   await transact(context, [], async (tx) => unlink(tx, assertMayLink(await lockCurrentUser(tx, bearer)), id));
   return unlinkedSerializer.toJson(null);
 }
@@ -62,7 +63,7 @@ async function unlink(tx: Transaction, asking: CurrentUser<Session | null>, id: 
   await queueNotification(tx, { kind: 'identity_unlinked', user, provider });
 }
 
-/** Does nothing where one of the identities that are left has the address of the user. */
+/** Does nothing if a remaining identity has the user's address. */
 async function replaceEmail(tx: Transaction, user: User, left: readonly Identity[]): Promise<void> {
   const own = user.email?.toLowerCase() ?? '';
   if (left.some(({ email }) => (email ?? '') === own)) return;

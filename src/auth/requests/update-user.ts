@@ -1,7 +1,7 @@
 /**
- * What users change of themselves: password, metadata, email address, phone number. All of a request or nothing.
+ * Changes that users make to themselves: password, metadata, email address, phone number. All of a request or nothing.
  *
- * What takes long (comparing passwords) comes before the transaction; what decides is looked at again in it.
+ * The slow part (comparing passwords) runs before the transaction; the facts that decide are checked again in it.
  */
 
 import { changePassword, type NewPassword, preparePassword } from '../accounts/change-password.ts';
@@ -25,7 +25,7 @@ import { lacksSecondFactor, type User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
 
 interface Changes {
-  /** Null: not given, or the present one. */
+  /** Null: not given, or unchanged. */
   readonly email: string | null;
   readonly phone: string | null;
   readonly channel: Channel;
@@ -37,7 +37,7 @@ interface Changes {
   readonly pkce: PkceChallenge | null;
 }
 
-/** `PUT /user`. @returns The user as it now is. */
+/** `PUT /user`. @returns The updated user. */
 export async function updateOwnUser(context: AuthContext, bearer: UserBearer, body: unknown): Promise<UserJson> {
   const changes = await check(context, bearer, body);
   await assertAllowed(context, bearer, changes);
@@ -92,7 +92,8 @@ async function assertAllowed(context: AuthContext, bearer: UserBearer, changes: 
   if (user.isSsoUser && (isSensitive(changes) || nonce !== null)) {
     throw new AuthError('user_sso_managed', 'Updating email, phone, password of a SSO account only possible via SSO');
   }
-  // Where a proof is asked for first, an address of somebody else is refused then: here the answer would tell that it has an account.
+  // If the new address needs a proof first, the taken address is refused after it. An error here would reveal that it
+  // has an account.
   if (
     email !== null &&
     countsAsProven(context, user) &&
@@ -105,7 +106,7 @@ async function assertAllowed(context: AuthContext, bearer: UserBearer, changes: 
   }
 }
 
-/** Whether the address that an anonymous user gives is theirs at once. */
+/** Whether an anonymous user's new address counts as proved immediately. */
 function countsAsProven({ config }: AuthContext, user: User): boolean {
   return user.isAnonymous && config.mailer_autoconfirm;
 }
@@ -152,7 +153,7 @@ async function changeEmail(tx: Transaction, user: User, email: string, pkce: Pkc
   if (countsAsProven(tx, user)) {
     return applyEmailChange(tx, { ...user, emailChange: email }, { by: 'session' });
   }
-  // Until the address is proven, what the account has was entered by whoever has its session.
+  // Until the address is proved, the account's data counts as entered by the holder of its session.
   if (user.isAnonymous) await noteEntry(tx, user.id, 'code');
   await askEmailChange(tx, user, { newEmail: email, pkce, mayKnowOfAccount: true });
   return reloadUser(tx, user.id);

@@ -1,7 +1,8 @@
 /**
- * The answer to a challenge: a right code raises the session and verifies a factor that was not yet in use.
+ * Verifies a challenge: a valid code raises the session, and verifies a factor at its first use.
  *
- * A code of an app is accepted once, and none before it afterwards: the step is used up in the transaction of the sign-in.
+ * A TOTP code is accepted once, and no earlier one after it: the time step is used up in the transaction of the
+ * sign-in.
  */
 
 import { AuthError } from '../auth-error.ts';
@@ -38,7 +39,7 @@ export const verifyFactorBody = { challenge_id: 'needed', code: 'needed' } as co
 interface Answer {
   readonly asking: FactorBearer;
   readonly factorId: string;
-  /** Null where none was named. */
+  /** Null if the request names none. */
   readonly challengeId: string | null;
   readonly code: string;
 }
@@ -63,16 +64,16 @@ export async function verifyFactor(
   return sessionAnswer(context, outcome);
 }
 
-/** A refusal is a result inside the transaction, so that what it writes is committed. */
+/** Returns a refusal as a result inside the transaction, so that its changes are committed. */
 async function decide(tx: Transaction, answer: Answer): Promise<SignedIn | AuthError> {
   const [user, own] = await Promise.all([
     lockKnownUser(tx, answer.asking.user),
     lockSession(tx, answer.asking.session.id),
   ]);
-  // It has just been ended.
+  // The session was ended meanwhile.
   if (own === null) throw new AuthError('session_not_found');
   const factor = requireFactor(user, answer.factorId);
-  // One that was enrolled before another came into use must not get around that.
+  // A factor that was enrolled before another was verified must not bypass that one.
   if (factor.status !== 'verified') assertSecondFactorUsed(user, own);
   const challenge = await requireChallenge(tx, answer);
   if (nowOf(tx) > challenge.createdAt + challengeLifetimeMs) {
@@ -118,7 +119,7 @@ async function checkTotpCode(tx: Transaction, { secret, factorId }: Challenge, c
   if (step === null || !(await useStep(tx, factorId, step))) throw new AuthError('mfa_verification_failed');
 }
 
-/** Secrets that Supabase Auth has encrypted are not texts to compare with. */
+/** Secrets that Supabase Auth encrypted cannot be compared with. */
 function assertReadable(secret: string | null): asserts secret is string {
   if (secret !== null && secret !== '' && !secret.startsWith('{')) return;
   throw new AuthError('unexpected_failure', null, {
@@ -127,8 +128,8 @@ function assertReadable(secret: string | null): asserts secret is string {
 }
 
 /**
- * Users hear of it: whoever has their password may have added a factor of their own. Linking that began without a factor ends as
- * the sessions without one do.
+ * Notifies the user: an attacker who has the password may have added the factor. Ends sessions without a second factor,
+ * and linking that started without one.
  */
 async function enterUse(tx: Transaction, user: User, factor: Factor): Promise<void> {
   await updateFactor(tx, factor.id, { status: 'verified' });
@@ -144,7 +145,7 @@ interface Success {
   readonly challenge: Challenge;
 }
 
-/** The session with its new level; those of the user that lack it end. */
+/** Raises the level of the session and ends the user's sessions that lack it. */
 async function raiseSession(tx: Transaction, { user, own, factor, challenge }: Success): Promise<SignedIn> {
   const traits = { factor_id: factor.id, challenge_id: challenge.id };
   const method = factorMethods[factor.factorType];

@@ -1,7 +1,7 @@
 /**
- * Verification: by a program, with a code that the user typed or the hash of a link that a server received; or by a person who
- * opened the link of an email. Then the answer is where the browser goes next: the application learns from fragment and query
- * what happened; only a link without its parameters is answered directly.
+ * Verifies one-time tokens. Programs send the code that the user typed, or the hash from a link that a server received.
+ * Persons open the link of an email: they are redirected, and the application reads the result from fragment and query.
+ * Only a link without its parameters is answered directly.
  */
 
 import { completeVerification } from '../accounts/complete-verification.ts';
@@ -100,7 +100,7 @@ function parseCodeEmail(email: string): string {
   }
 }
 
-/** Presents what a link carries. @throws AuthError `otp_expired`, `user_banned` */
+/** Looks up the hash of a link. @throws AuthError `otp_expired`, `user_banned` */
 export async function presentHash(
   tx: Transaction,
   { type, tokenHash }: { readonly type: VerificationType; readonly tokenHash: string },
@@ -117,14 +117,14 @@ async function present(tx: Transaction, given: Extract<Given, { kind: 'code' }>)
   const presented = checkCode(owner, { address, code }, { ...checkOf(tx, type), isDead });
   if (type !== 'email_change') return presented;
   const { user } = presented;
-  // The address of the current token is that of the user, and its turn comes only with a secure change.
+  // The token of the present address is checked only in a secure change.
   const isKnown = address === user.email?.toLowerCase() || address === user.emailChange.toLowerCase();
   const isCurrentToken = presented.type === 'email_change_token_current';
   if (!isKnown || (isCurrentToken && !isSecureChange(tx, user))) throw new AuthError('otp_expired');
   return presented;
 }
 
-/** The user to whom the code must belong, for this transaction alone; null for nobody. */
+/** Locks the user whom the code must belong to, for this transaction; null if there is none. */
 async function lockOwner(
   tx: Transaction,
   { type, address, code }: Extract<Given, { kind: 'code' }>,
@@ -134,7 +134,7 @@ async function lockOwner(
   switch (type) {
     case 'sms':
       return lockKnown((await findUserByPhone(tx, address, audience))?.id ?? null);
-    // Several users may wait for the same number or address.
+    // Several users may have the same pending number or address.
     case 'phone_change':
     case 'email_change':
       return lockKnown(await findUserIdByCode(tx, { address, code }, tokensOf(type)));
@@ -151,11 +151,11 @@ function checkOf(context: AuthContext, type: VerificationType): TokenCheck {
 /** Where the browser goes next. */
 export interface LinkTarget {
   readonly location: string;
-  /** Why the link was refused, which the address says as far as it may be known; null where it was good. */
+  /** Why the link was refused, which the URL states as far as clients may read it; null if it was valid. */
   readonly refusal: unknown;
 }
 
-/** `GET /verify`. @throws AuthError `validation_failed` where a parameter is missing. */
+/** `GET /verify`. @throws AuthError `validation_failed` if a parameter is missing. */
 export async function openLink(
   context: AuthContext,
   { token, type }: { readonly token: string | null; readonly type: string | null },
@@ -195,7 +195,7 @@ async function follow(context: AuthContext, token: string, typeName: string): Pr
   return withFragment(redirectTo, { ...(await sessionParameters(context, entered)), sb: '', type: verified });
 }
 
-/** Without a flow nobody could use the code, so the token stays: the transaction is undone. */
+/** Throws without a flow: the code would be useless, so the transaction is rolled back and the token stays valid. */
 function issueCode(tx: Transaction, userId: string, verified: VerificationKind): Promise<string> {
   const method = flowMethodOf(verified);
   if (method === null) throw new AuthError('flow_state_not_found', 'No associated flow state found.', { status: 400 });

@@ -1,5 +1,5 @@
 /**
- * The claims of an access token, and the answer that carries one together with its refresh token.
+ * The claims of an access token, and the answer with access and refresh token.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { weakPasswordReasons } from '../auth-error.ts';
@@ -11,7 +11,7 @@ import { userSerializer } from '../user-json.ts';
 import type { PasswordWeakness } from './password-policy.ts';
 import type { TokenSigner } from './signing-keys.ts';
 
-/** What claims are made with. */
+/** What claims are made of. */
 export interface ClaimsContext {
   /** Claim `iss`: the configured issuer, else the public address of the auth service. */
   readonly issuer: string;
@@ -19,12 +19,12 @@ export interface ClaimsContext {
   readonly now: Time;
 }
 
-/** Life of an access token in seconds. */
+/** Lifetime of an access token in seconds. */
 export function accessTokenSeconds({ jwt_exp }: Pick<AuthConfig, 'jwt_exp'>): number {
   return jwt_exp || 3600;
 }
 
-/** What an access token says. */
+/** The claims of an access token. */
 export interface AccessClaims {
   readonly [claim: string]: unknown;
   /** Seconds since the epoch. */
@@ -53,7 +53,7 @@ export function accessTokenClaims(user: User, session: Session, { issuer, config
   };
 }
 
-/** A session that lacks the second factor of its user ends early; its token must not live on. */
+/** A session that lacks the user's second factor ends early; its token must not outlive it. */
 function expiry(user: User, session: Session, iat: number, config: ClaimsContext['config']): number {
   const usual = iat + accessTokenSeconds(config);
   if (config.sessions_allow_low_aal <= 0 || session.aal >= highestAal(user)) return usual;
@@ -61,22 +61,22 @@ function expiry(user: User, session: Session, iat: number, config: ClaimsContext
   return Math.min(usual, end);
 }
 
-/** What an answer with a session may have beside it. */
+/** Further members of an answer with a session. */
 export interface SessionExtras {
-  /** Of the provider, where there was one. */
+  /** The provider's token, if a provider was used. */
   readonly providerToken?: string | null;
   readonly providerRefreshToken?: string | null;
-  /** For the password grant only: what the policy has against the password, or null. */
+  /** For the password grant only: how the password violates the policy, or null. */
   readonly weakPassword?: PasswordWeakness | null;
 }
 
-/** What a sign-in gives. */
+/** The result of a sign-in. */
 export interface SessionTokens {
-  /** As of the sign-in. */
+  /** The user at sign-in. */
   readonly user: User;
   readonly refreshToken: string;
   readonly claims: AccessClaims;
-  /** When the claims were made, in seconds since the epoch; `iat` may say something else. */
+  /** When the claims were made, in seconds since the epoch; a hook may set another `iat`. */
   readonly issuedAt: number;
 }
 

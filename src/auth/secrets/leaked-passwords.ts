@@ -1,7 +1,8 @@
 /**
- * Asks a list of leaked passwords by the first five digits of a password's SHA-1, so that nobody there learns the password.
+ * Looks a password up in a list of leaked ones by the first five digits of its SHA-1, so that the list's server cannot
+ * learn the password.
  *
- * Where the list cannot be asked, every password counts as unknown to it: sign-ups do not depend on somebody else's server.
+ * If the list does not answer, the password counts as not leaked: sign-ups must not depend on a remote server.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -9,28 +10,28 @@ import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { readBounded } from '../../shared/read-bounded.ts';
 
-/** Whether a password is in a public list of leaked ones. Resolves to false where nobody can tell. */
+/** Whether a password is in a public list of leaked ones. Resolves to false if the list does not answer. */
 export type IsPwned = (password: string) => Promise<boolean>;
 
 /** What the check works with. */
 export interface PwnedParts {
-  /** Address of the ranges: the five digits follow after a slash. */
+  /** Base address of the ranges; a slash and the five digits are appended. */
   readonly address: string;
   readonly clock: Clock;
   readonly observe: Observe;
-  /** How long the list may take to answer, in milliseconds. */
+  /** Timeout of the list in milliseconds. */
   readonly timeoutMs?: number;
 }
 
-/** A hundred ranges of a thousand entries are 4 MB. */
+/** Limit of cached ranges: a hundred ranges of a thousand entries take 4 MB. */
 const maxRanges = 100;
 const rangeLifeMs = 3_600_000;
 const maxRangeBytes = 1_000_000;
 
-/** So long nobody waits again for a list that did not answer. */
+/** After a failure, skip the list for this long, so that requests do not wait for it. */
 const pauseMs = 30_000;
 
-/** Makes the check; it remembers ranges. */
+/** Makes the check, with a cache of ranges. */
 export function createPwnedCheck({ address, clock, observe, timeoutMs = 3000 }: PwnedParts): IsPwned {
   const now = () => clock.now();
   const ranges = new LRUCache<string, Promise<string>>({
@@ -75,10 +76,10 @@ export function createPwnedCheck({ address, clock, observe, timeoutMs = 3000 }: 
   };
 }
 
-/** @throws Error whose message says what is wrong, and nothing of the password. */
+/** @throws Error whose message states the problem and nothing of the password. */
 async function fetchRange(address: string, timeoutMs: number): Promise<string> {
   const signal = AbortSignal.timeout(timeoutMs);
-  // Padding keeps the size of the answer from telling the range.
+  // Padding keeps the size of the answer from revealing the range.
   const response = await fetch(address, { headers: { 'Add-Padding': 'true' }, redirect: 'error', signal });
   if (!response.ok) {
     await response.body?.cancel();
@@ -89,7 +90,7 @@ async function fetchRange(address: string, timeoutMs: number): Promise<string> {
   return text.toUpperCase();
 }
 
-/** Padding has the count 0. */
+/** Padding entries have the count 0. */
 function isListed(range: string, suffix: string): boolean {
   const line = range.split(/\r?\n/).find((entry) => entry.startsWith(`${suffix}:`));
   return line !== undefined && Number(line.slice(suffix.length + 1)) > 0;

@@ -1,8 +1,8 @@
 /**
- * One-time codes and their hashes: what an email carries, and what is stored instead of it.
+ * One-time codes and their hashes: the email carries the code, the database the hash.
  *
- * The hash covers the address as well, so a code works for the address it was sent to. Links carry something random, which
- * nobody can guess by guessing codes. The PKCE flow marks both with a prefix.
+ * The hash covers the address as well, so a code works only for the address it was sent to. Links carry a random token,
+ * not the hash of the guessable code. The PKCE flow marks both with a prefix.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Random, randomInteger } from '../random.ts';
@@ -25,7 +25,7 @@ export function hashCode(address: string, code: string): string {
   return createHash('sha224').update(address).update(code).digest('hex');
 }
 
-/** What a link carries: random, and no hash, only as long as one. */
+/** The token of a link: random text with the length of a hash. */
 export function makeLinkToken(random: Random): string {
   return Buffer.from(random.bytes(28)).toString('hex');
 }
@@ -35,13 +35,13 @@ export function isPkceHash(hash: string): boolean {
   return hash.startsWith(pkcePrefix);
 }
 
-/** Whether a stored value is that hash, with or without the prefix. Takes the same time wherever they differ. */
+/** Whether the stored value is that hash, with or without the prefix. Compares in constant time. */
 export function matchesHash(stored: string, hash: string): boolean {
   const bare = stored.startsWith(pkcePrefix) ? stored.slice(pkcePrefix.length) : stored;
   return sameText(bare, hash);
 }
 
-/** Compares two texts without telling by time where they differ. */
+/** Compares two texts in constant time. */
 export function sameText(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b)) && a.length === b.length;

@@ -1,7 +1,8 @@
 /**
- * Password hashes: makes bcrypt, verifies what databases of Supabase Auth may hold: bcrypt, Argon2 and Firebase scrypt.
+ * Password hashes: makes bcrypt; verifies bcrypt, Argon2 and Firebase scrypt, which databases of Supabase Auth may
+ * contain.
  *
- * Pure computation off the main thread; how many run at once is decided by passwords.ts.
+ * Pure computation off the main thread; passwords.ts limits how many run at once.
  */
 import { argon2, createCipheriv, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -9,15 +10,15 @@ import { promisify } from 'node:util';
 /** Cost of new hashes: 2^10 rounds. */
 export const bcryptCost = 10;
 
-/** Longest password in bytes; bcrypt looks at no more. */
+/** Longest password in bytes; bcrypt ignores the rest. */
 export const maxPasswordBytes = 72;
 
-/** The hash is of a kind, or encrypted in a way, that cannot be checked here. An operator's problem, not a wrong password. */
+/** The hash has an unsupported type or encryption. This is an operator's problem, not a wrong password. */
 export class UnreadableHashError extends Error {
   override readonly name = 'UnreadableHashError';
 }
 
-/** Native code that is loaded with the first password: a gateway without sign-ins does without. */
+/** Native code, loaded with the first password: a gateway without sign-ins does not need it. */
 const loadBcrypt = () => import('@node-rs/bcrypt');
 
 /** A new hash. */
@@ -26,7 +27,7 @@ export async function makeHash(password: string, cost: number = bcryptCost): Pro
   return hash(password, { cost });
 }
 
-/** Whether a hash has another cost than, or is of another kind than, those we make. */
+/** Whether a hash has another type or cost than new hashes. */
 export function isOutdated(passwordHash: string, wanted: number = bcryptCost): boolean {
   const [, cost] = /^\$2[abxy]?\$(\d\d)\$/.exec(passwordHash) ?? [];
   return Number(cost) !== wanted;
@@ -41,7 +42,7 @@ export async function checkHash(password: string, passwordHash: string): Promise
   throw new UnreadableHashError(`A stored password hash ${reason}, so it cannot be checked.`);
 }
 
-/** Limits on stored parameters: a row must not be able to take the machine's memory (KiB) or a minute. */
+/** Limits on stored parameters: a hash in a row must not use up the memory (KiB) or a minute of processor time. */
 const most = { memoryKib: 1024 * 1024, passes: 64, parallelism: 64, scryptBytes: 512 * 1024 * 1024 };
 
 const argon2Pattern =
@@ -69,7 +70,10 @@ const computeScrypt = promisify<string, Buffer, number, { N: number; r: number; 
   scrypt,
 );
 
-/** Shortest key of a project, and hash, in bytes; Firebase's have 64. Of a shorter hash too many passwords are right. */
+/**
+ * Shortest key of a project, and shortest hash, in bytes; Firebase's have 64. A shorter hash would match too many
+ * passwords.
+ */
 const leastFirebaseBytes = 16;
 
 /** Firebase encrypts a key of the project with the derived key; the ciphertext is the hash. */

@@ -1,7 +1,7 @@
 /**
- * What a new password must be like: long enough, of the required characters, not known from leaks.
+ * The policy for new passwords: length, required characters, not leaked.
  *
- * Log-in does not refuse by the policy, it only reports (`weak_password` in the session).
+ * Sign-in only reports violations (`weak_password` in the session) and does not refuse them.
  */
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
@@ -10,20 +10,20 @@ import { type Random, randomText } from '../random.ts';
 import type { IsPwned } from './leaked-passwords.ts';
 import { assertNotTooLong } from './passwords.ts';
 
-/** The fields that make the policy. */
+/** The fields of the policy. */
 export type PasswordPolicy = Pick<
   AuthConfig,
   'password_min_length' | 'password_required_characters' | 'password_hibp_enabled'
 >;
 
-/** What is wrong with a password. */
+/** How a password violates the policy. */
 export interface PasswordWeakness {
   /** One sentence per reason, joined by a blank. */
   readonly message: string;
   readonly reasons: readonly WeakPasswordReason[];
 }
 
-/** What the policy has against a password; null for nothing. */
+/** Checks a password against the policy; null if it conforms. */
 export async function findWeakness(
   password: string,
   policy: PasswordPolicy,
@@ -51,7 +51,7 @@ export async function assertStrong(password: string, policy: PasswordPolicy, isP
   if (weakness) throw new AuthError('weak_password', weakness.message, { weakPassword: weakness.reasons });
 }
 
-/** `abc:0123:\:` -> the sets; a colon behind a backslash is a character. */
+/** `abc:0123:\:` -> the sets; `\:` is a literal colon. */
 export function splitCharacterSets(text: string): readonly string[] {
   const sets: string[] = [];
   for (const part of text.split(':')) {
@@ -64,7 +64,7 @@ export function splitCharacterSets(text: string): readonly string[] {
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** A random password with at least one character of each required set. @param length Without those. */
+/** A random password with at least one character of each required set. @param length Without those characters. */
 export function makePassword(random: Random, length: number, requiredCharacters: string): string {
   const required = splitCharacterSets(requiredCharacters).map((set) => randomText(random, set, 1));
   return `${randomText(random, alphabet, length)}${required.join('')}`;

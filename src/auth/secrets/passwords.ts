@@ -1,6 +1,6 @@
 /**
- * Sets and checks passwords, with a bound on how many are hashed at once: each takes a processor for a while, and the
- * requests that need none must not wait for a burst of sign-ins.
+ * Sets and verifies passwords, and limits how many hashes are computed at once. Each keeps a processor busy for a
+ * while, and a burst of sign-ins must not delay other requests.
  */
 import { availableParallelism } from 'node:os';
 import { AuthError } from '../auth-error.ts';
@@ -8,30 +8,30 @@ import { createConcurrencyLimit } from '../concurrency-limit.ts';
 import { bcryptCost, checkHash, isOutdated, makeHash, maxPasswordBytes } from './password-hash.ts';
 
 /**
- * Hashes and verifies in turn. One for a process.
+ * Queues hashing and verification. One per process.
  *
- * `deadline` is that of the request, of `performance.now()`: where its turn comes later nothing is computed, because nobody waits
- * for it any more. Else a burst of sign-ins would keep all that come after it waiting long after its own have been given up.
+ * `deadline` is the request's, in terms of `performance.now()`. A job whose turn comes later is dropped, because its
+ * client has given up. Otherwise a burst of sign-ins would keep delaying all later ones.
  */
 export interface PasswordHasher {
-  /** A hash for storing. @throws AuthError `validation_failed` where the password is too long, `request_timeout` */
+  /** A hash for storing. @throws AuthError `validation_failed` if the password is too long, `request_timeout` */
   hash(password: string, deadline?: number): Promise<string>;
   /**
-   * Whether the password is the one of the hash. Without a hash it is not, and it takes as long to say so.
+   * Whether the password has that hash. Without a hash the result is false after the same time.
    *
    * @throws UnreadableHashError; AuthError `request_timeout`
    */
   verify(password: string, passwordHash: string | null, deadline?: number): Promise<boolean>;
-  /** Whether a password that was just verified should be hashed anew. */
+  /** Whether a verified password should be hashed anew. */
   isOutdated(passwordHash: string): boolean;
 }
 
-/** What follows the cost in the hash of a random password that nobody kept; for users who do not exist. */
+/** A hash without its cost, of a random password that was thrown away: verified for users who do not exist. */
 const nobodysHash = 'j8Tgma25oWeaOQoOgf5I8OT/IoEPAyOSo9Oo9JZr/kzjBut.W0HTG';
 
 /**
  * @param concurrency Computations at once; by default one processor is left for everything else.
- * @param cost Of new hashes; tests alone have a lower one than the default.
+ * @param cost Of new hashes; only tests set it lower.
  */
 export function createPasswordHasher(
   concurrency: number = Math.max(1, availableParallelism() - 1),

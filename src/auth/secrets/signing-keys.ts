@@ -1,7 +1,7 @@
 /**
- * The key that signs access tokens, and the public keys that others verify them with.
+ * The key that signs access tokens, and the public keys that verify them.
  *
- * The one of the configured keys whose `key_ops` has `sign` signs; without one, the project's secret does (HS256).
+ * The configured key whose `key_ops` has `sign` signs. Without one, the project's secret does (HS256).
  */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { importJWK, type JWK, SignJWT } from 'jose';

@@ -7,7 +7,7 @@ import type { User } from '../user.ts';
 import { takeCodeGuesses } from './attempt-limit.ts';
 import { nowOf, type Transaction } from './auth-context.ts';
 
-/** Uses up the code that was sent. @param user Locked. @throws AuthError `reauthentication_not_valid` */
+/** Uses up the code. @param user Locked. @throws AuthError `reauthentication_not_valid` */
 export async function useNonce(tx: Transaction, user: User, nonce: string): Promise<void> {
   const lifetimeSeconds = user.email === null ? smsTokenSeconds(tx.config) : emailTokenSeconds(tx.config);
   const types = ['reauthentication_token'] as const;

@@ -1,9 +1,9 @@
 /**
- * What operators do in the name of a user or of the service role: the studio's. Each leaves a row in the audit log that names the
+ * Actions of operators (the studio) as a user or as the service role. Each writes a row to the audit log that names the
  * operator.
  *
- * The token of a user shows what the user sees. It belongs to no session, so nothing of the user changes and it cannot be refreshed,
- * and its claim `act` (RFC 8693) says that somebody else acts: the auth service lets it read the user, and nothing more.
+ * The token of a user shows what the user sees. It belongs to no session, so it changes nothing of the user and cannot
+ * be refreshed. Its claim `act` (RFC 8693) marks it as the operator's: the auth service lets it only read the user.
  */
 
 import { AuthError } from '../../auth-error.ts';
@@ -15,28 +15,28 @@ import { loadUser, lockUser } from '../../store/users.ts';
 import { toSeconds } from '../../times.ts';
 import { nilUuid } from '../../tools.ts';
 
-/** The token. */
+/** The token for an operator. */
 export interface OperatorToken {
   readonly accessToken: string;
   /** Seconds since the epoch. */
   readonly expiresAt: number;
 }
 
-/** Longest life of the token in seconds: nobody can end it before. */
+/** Longest lifetime of the token in seconds, because it cannot be revoked. */
 const maxSeconds = 3600;
 
-/** @throws AuthError `user_not_found`, or what the hook `custom_access_token` refused or failed with. */
+/** @throws AuthError `user_not_found`, or the refusal or failure of the hook `custom_access_token`. */
 export async function actAsUser(context: AuthContext, operator: Operator, userId: string): Promise<OperatorToken> {
   const { services } = context;
   const user = await loadUser(services.database, userId);
   if (user === null) throw new AuthError('user_not_found');
   const now = nowOf(context);
   const none = { refreshedAt: null, notAfter: null, factorId: null, userAgent: null, ip: null, tag: null };
-  // What every reader of tokens takes for no session.
+  // The nil UUID, which every reader of tokens treats as no session.
   const session = { ...none, id: nilUuid, userId, createdAt: now, aal: 'aal1', amr: [{ method, at: now }] } as const;
   const { claims } = await completeSignIn(context, { session, refreshToken: '', user }, method);
   const exp = Math.min(claims.exp, toSeconds(now) + maxSeconds);
-  // After the hook, which must not take the mark away.
+  // Set `act` after the hook, which must not remove it.
   const accessToken = await services.signer.sign({ ...claims, exp, act: { sub: operator.tokenId } });
   await transact(context, [], (tx) => auditOperator(tx, 'user_impersonated', operator, { user_id: userId }));
   return { accessToken, expiresAt: exp };
@@ -46,8 +46,8 @@ export async function actAsUser(context: AuthContext, operator: Operator, userId
 const method = 'operator';
 
 /**
- * The claims of one request as the service role, which the operator sends with their access token: nobody gets a token of the role,
- * so it ends with theirs. Rejects where the row cannot be written.
+ * The claims of one request as the service role. The operator sends the request with their own access token, so no
+ * token of the role exists that outlives it. Rejects if the audit row cannot be written.
  */
 export async function actAsService(context: AuthContext, operator: Operator, role: string, requestId: string) {
   await transact(context, [], (tx) => auditOperator(tx, 'service_role_used', operator, { request_id: requestId }));

@@ -1,5 +1,5 @@
 /**
- * A user made by an admin: as it is told, without any email.
+ * Creates a user for an admin and sends no email.
  */
 
 import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';

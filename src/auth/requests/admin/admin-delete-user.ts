@@ -1,5 +1,5 @@
 /**
- * The end of a user: the row with everything that belongs to it, or a row that keeps the id and nothing of the person.
+ * Deletes a user: the row with everything that belongs to it, or all personal data in it while the id stays.
  */
 
 import type { AdminBearer } from '../../bearer.ts';
@@ -21,7 +21,7 @@ const phoneLength = 15;
 /** Members of the body. */
 export const deleteUserBody = { should_soft_delete: 'flag' } as const satisfies BodyMembers;
 
-/** The answer: there is nothing left to tell. */
+/** The answer: an empty object. */
 export const deletedSerializer = serializerOf<null>('AuthDeleted', {});
 
 /** `DELETE /admin/users/{id}`. */
@@ -44,7 +44,7 @@ export async function deleteAnyUser(
 
 async function forget(tx: Transaction, user: User): Promise<void> {
   const now = nowOf(tx);
-  // Random: a digest of an address or number would let readers of the row test guesses.
+  // Random text: a digest of an address or number would let readers of the row test guesses.
   const replacement = () => randomUuid(tx.services.random).replaceAll('-', '');
   const concealed = <T extends string | null>(value: T) => (value ? replacement() : value);
   await clearTokens(tx, user.id);

@@ -1,5 +1,5 @@
 /**
- * What admins do with the second factors of a user.
+ * Requests of admins about the second factors of a user.
  */
 
 import { parsePhone } from '../../addresses.ts';
@@ -30,7 +30,7 @@ export async function listFactors({ services }: AuthContext, userId: string): Pr
   return factors.map((factor) => factorSerializer.toJson(factor));
 }
 
-/** `DELETE /admin/users/{id}/factors/{factor_id}`. @returns The factor as it was. */
+/** `DELETE /admin/users/{id}/factors/{factor_id}`. @returns The deleted factor. */
 export async function deleteAnyFactor(context: AuthContext, admin: AdminBearer, path: FactorPath): Promise<AnswerJson> {
   return transact(context, [], async (tx) => {
     const user = await requireUser(tx, path.userId, 'lock');
@@ -51,7 +51,7 @@ export async function deleteAnyFactor(context: AuthContext, admin: AdminBearer, 
 /** Members of the body. */
 export const updateFactorBody = { friendly_name: 'text', phone: 'text' } as const satisfies BodyMembers;
 
-/** `PUT /admin/users/{id}/factors/{factor_id}`. @returns The factor as it now is. */
+/** `PUT /admin/users/{id}/factors/{factor_id}`. @returns The updated factor. */
 export async function updateAnyFactor(
   context: AuthContext,
   admin: AdminBearer,

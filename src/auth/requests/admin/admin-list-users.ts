@@ -43,7 +43,7 @@ export async function listUsers(context: AuthContext, query: URLSearchParams): P
   };
 }
 
-/** `created_at`, and a direction behind a blank. */
+/** `created_at`, optionally followed by a blank and a direction. */
 function parseSort(text: string | null): 'asc' | 'desc' {
   if (!text) return 'desc';
   const [column, direction = 'desc'] = text

@@ -1,5 +1,5 @@
 /**
- * What admins change of users: at once, without proof, and without telling the user where the configuration does not ask for it.
+ * Changes a user for an admin: immediately, without proof. Notifies the user only if the configuration says so.
  */
 
 import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';
@@ -26,7 +26,7 @@ import { findUserByPhone, isEmailTaken, reloadUser, updateUser } from '../../sto
 import type { User } from '../../user.ts';
 import { toUserJson, type UserJson } from '../../user-json.ts';
 
-/** `PUT /admin/users/{id}`. @returns The user as it now is. */
+/** `PUT /admin/users/{id}`. @returns The updated user. */
 export async function updateAnyUser(
   context: AuthContext,
   { role }: AdminBearer,
@@ -46,7 +46,7 @@ export async function updateAnyUser(
   });
 }
 
-/** The new hash; null where the password stays. */
+/** The new hash; null if the password stays. */
 async function hashOf(
   { config, services, deadline }: AuthContext,
   { password, passwordHash }: AdminUserFacts,
@@ -66,7 +66,7 @@ async function apply(tx: Transaction, user: User, facts: AdminUserFacts, passwor
   const { audience, role, appMetadata, userMetadata } = facts;
   const own = { ...(audience === null ? {} : { audience }), ...(role === null ? {} : { role }) };
   await updateUser(tx, id, { ...own, ...bannedUntil(facts, now) });
-  // First of all, because what somebody else has entered may go with it; what the admin enters stays.
+  // Confirm the address first: that may remove data that another person entered. The admin's data must stay.
   await applyEmail(tx, await reloadUser(tx, id), facts);
   await applyPhone(tx, await reloadUser(tx, id), facts);
   const proven = await reloadUser(tx, id);

@@ -10,7 +10,7 @@ import { offsetOf, type PageAnswer, pageHeaders, parsePage } from '../../steps/p
 import type { Time } from '../../times.ts';
 import { nilUuid } from '../../tools.ts';
 
-/** Scopes of a search, and the members of an entry in which each looks. */
+/** Scopes of a search, and the members of an entry that each one searches. */
 const scopes = {
   author: ['actor_username', 'actor_name'],
   action: ['action'],

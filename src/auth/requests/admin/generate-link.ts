@@ -1,5 +1,5 @@
 /**
- * A link for an admin to pass on: the same as an email would carry, and no email is sent.
+ * Makes a link that an admin delivers: the same link as in an email, but no email is sent.
  */
 
 import { buildConfirmationUrl, type LinkKind } from '../../../email/confirmation-url.ts';
@@ -54,7 +54,7 @@ interface Request {
   readonly email: string;
   /** Empty for none. */
   readonly newEmail: string;
-  /** Null unless a user has to be made with one. */
+  /** Null unless a user must be created with a password. */
   readonly passwordHash: string | null;
   readonly data: Metadata;
 }
@@ -69,7 +69,7 @@ export const linkBody = {
 /**
  * `POST /admin/generate_link`.
  *
- * @param isAllowed Whether a redirect of the body may be used; else that of the request is.
+ * @param isAllowed Whether the redirect of the body may be used; otherwise that of the request is.
  */
 export async function generateLink(
   given: AuthContext,
@@ -110,7 +110,7 @@ async function check(context: AuthContext, members: Members<typeof linkBody>): P
   return { ...facts, passwordHash: await services.hasher.hash(password, context.deadline) };
 }
 
-/** The user, and the type of the link: a magic link for somebody new is a sign-up. */
+/** The user, and the type of the link: for a new user, a magic link becomes a sign-up. */
 async function prepare(tx: Transaction, request: Request, role: string): Promise<Pick<Link, 'user' | 'type'>> {
   const { type, email, newEmail, data } = request;
   const found = await findUserByEmail(tx, email, tx.audience);

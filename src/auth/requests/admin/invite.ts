@@ -1,5 +1,5 @@
 /**
- * Invitation: a user without password, and an email whose link signs in and lets them choose one.
+ * Invites a user: creates one without a password, and sends an email whose link signs in, to choose a password.
  */
 
 import { settleFirstProof } from '../../accounts/claim-account.ts';
@@ -36,10 +36,10 @@ export async function invite(context: AuthContext, { role }: AdminBearer, body: 
 }
 
 /**
- * The user to invite, made where there is none. Of one who never confirmed nothing stays but what an admin has entered:
- * whoever accepts the invitation is somebody else.
+ * The user to invite, created if there is none. From an unconfirmed account, only data entered by admins stays: the
+ * invited person may not be the one who signed up.
  *
- * @throws AuthError `email_exists` where the user has confirmed already.
+ * @throws AuthError `email_exists` if the user is confirmed.
  */
 export async function prepareInvited(tx: Transaction, email: string, data: Metadata): Promise<User> {
   const found = await findEmailOwner(tx, email, tx.audience);
@@ -49,7 +49,7 @@ export async function prepareInvited(tx: Transaction, email: string, data: Metad
   return takeOver(tx, user, data);
 }
 
-/** A new user with an email identity, for whom an admin vouches. */
+/** Creates a user with an email identity; the admin vouches for the address. */
 export async function insertByAdmin(
   tx: Transaction,
   email: string,
@@ -67,7 +67,7 @@ export async function insertByAdmin(
   return reloadUser(tx, id);
 }
 
-/** An admin begins anew with an account that nobody has confirmed. What an admin has entered before stays. */
+/** Resets an unconfirmed account for an admin. Keeps the data that admins entered. */
 export async function takeOver(tx: Transaction, user: User, data: Metadata): Promise<User> {
   const isOurs = (await readEntry(tx, user.id)) === 'admin';
   if (isOurs) return user;
