@@ -1,15 +1,19 @@
 /**
- * Bounds how many of something run at once: so many at a time, first come first served.
+ * Limits how many jobs run at once; the others wait, first come first served.
  */
 import type { AuthError } from './auth-error.ts';
 
-/** Runs `run` when its turn comes. @param deadline Of `performance.now()`: where its turn comes later nothing is run. */
+/**
+ * Runs `run` when its turn comes.
+ *
+ * @param deadline In terms of `performance.now()`: a job whose turn comes later is not run.
+ */
 export type ConcurrencyLimit = <T>(run: () => Promise<T>, deadline: number) => Promise<T>;
 
 /**
- * Makes it.
+ * Makes the queue.
  *
- * @param refuse What is thrown where the turn does not come in time.
+ * @param refuse Makes the error for a job whose turn does not come in time.
  * @param maxWaitMs Longest wait for a turn; 0: until the deadline.
  */
 export function createConcurrencyLimit(
@@ -41,7 +45,7 @@ export function createConcurrencyLimit(
       return await run();
     } finally {
       const [next] = waiting;
-      // The place is handed on, so that nobody who comes now takes it first.
+      // Hand the slot to the next waiter, so that a new job cannot take it first.
       if (next === undefined) running -= 1;
       else {
         waiting.delete(next);

@@ -1,11 +1,11 @@
 /**
- * Serializers of answers: each is a list of members with how a member is read from a value, and makes both the JSON and its
- * schema. What is answered can therefore not be described differently.
+ * Serializers of answers: a list of members, each with a function that reads it from a value. One list makes both the
+ * JSON and its schema, so the two cannot differ.
  */
 import { type JsonSchema, schemaNamed } from '../shared/json-schema.ts';
 import { type Time, toOptionalRfc3339, toRfc3339 } from './times.ts';
 
-/** A schema, and those that it refers to by name. */
+/** A schema, and the named schemas that it refers to. */
 export interface AnswerSchema {
   readonly schema: JsonSchema;
   readonly named: ReadonlyMap<string, JsonSchema>;
@@ -13,12 +13,12 @@ export interface AnswerSchema {
 
 /** A member of an answer over values of the type `T`. */
 export interface AnswerMember<T> extends AnswerSchema {
-  /** It is left out where `read` returns undefined. */
+  /** Left out if `read` returns undefined. */
   readonly isOptional: boolean;
   readonly read: (value: T) => unknown;
 }
 
-/** Members in the order in which they are answered. */
+/** Members in the order of the answer. */
 export type AnswerMembers<T> = Readonly<Record<string, AnswerMember<T>>>;
 
 /** JSON-ready; undefined members are left out by `JSON.stringify`. */
@@ -29,7 +29,7 @@ export interface Serializer<T> extends AnswerSchema {
   toJson(value: T): AnswerJson;
 }
 
-/** Makes a serializer. @param name Of its schema. */
+/** Makes a serializer. @param name Name of its schema. */
 export function serializerOf<T>(name: string, members: AnswerMembers<T>): Serializer<T> {
   const entries = Object.entries(members);
   const own: JsonSchema = {
@@ -44,12 +44,12 @@ export function serializerOf<T>(name: string, members: AnswerMembers<T>): Serial
   };
 }
 
-/** An array of what another schema says. */
+/** An array with another schema for its items. */
 export function listOf({ schema, named }: AnswerSchema): AnswerSchema {
   return { schema: { type: 'array', items: schema }, named };
 }
 
-/** One of several. */
+/** One of several schemas. */
 export function anyOf(...answers: readonly AnswerSchema[]): AnswerSchema {
   const named = new Map(answers.flatMap((answer) => [...answer.named]));
   return { schema: { anyOf: answers.map(({ schema }) => schema) }, named };
@@ -85,10 +85,10 @@ export const text = membersOf<string | undefined>({ type: 'string' });
 /** An id. */
 export const uuid = membersOf<string>({ type: 'string', format: 'uuid' });
 
-/** A switch. */
+/** A boolean. */
 export const flag = membersOf<boolean>({ type: 'boolean' });
 
-/** A whole number. */
+/** An integer. */
 export const integer = membersOf<number>({ type: 'integer' });
 
 /** An object of any members. */
@@ -96,7 +96,7 @@ export const object = membersOf<object>({ type: 'object' });
 
 const moment: JsonSchema = { type: 'string', format: 'date-time' };
 
-/** A time that is always there; rows made by hand may lack it. */
+/** A time that is never null in our rows; rows written by hand may lack it. */
 export function knownTime<T>(read: (value: T) => Time | null): AnswerMember<T> {
   return member(moment, (value) => {
     const time = read(value);
@@ -104,12 +104,12 @@ export function knownTime<T>(read: (value: T) => Time | null): AnswerMember<T> {
   });
 }
 
-/** A time, left out where there is none. */
+/** A time, left out if null. */
 export function optionalTime<T>(read: (value: T) => Time | null): AnswerMember<T> {
   return optional(member(moment, (value) => toOptionalRfc3339(read(value))));
 }
 
-/** A time, null where there is none. */
+/** A time, or null. */
 export function timeOrNull<T>(read: (value: T) => Time | null): AnswerMember<T> {
   return member({ ...moment, type: ['string', 'null'] }, (value) => toOptionalRfc3339(read(value)) ?? null);
 }

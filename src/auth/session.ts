@@ -1,17 +1,17 @@
 /**
- * A session of a user as plain data, and the questions whether it still holds.
+ * A session of a user as plain data, and the checks of its validity.
  */
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { Time } from './times.ts';
 import type { Aal, Factor } from './user.ts';
 
-/** One way in which the user proved to be the one, newest first in a session. */
+/** An authentication method of a session; newest first in a session. */
 export interface AmrEntry {
   readonly method: string;
   readonly at: Time;
 }
 
-/** A row of `auth.sessions` with its methods. */
+/** A row of `auth.sessions` with its authentication methods. */
 export interface Session {
   readonly id: string;
   readonly userId: string;
@@ -32,21 +32,21 @@ export type SessionLimits = Pick<
   'sessions_timebox' | 'sessions_inactivity_timeout' | 'sessions_allow_low_aal'
 >;
 
-/** Why a session holds no longer, in the order of the checks. */
+/** Why a session is no longer valid, in the order of the checks. */
 export type SessionValidity = 'valid' | 'ended' | 'inactive' | 'low_aal';
 
 const hourMs = 3_600_000;
 
-/** What `checkSession` needs to know beside the session. */
+/** What `checkSession` needs in addition to the session. */
 export interface ValidityFacts {
   readonly now: Time;
   /** The highest level that the user's factors allow. */
   readonly highestAal: Aal;
-  /** Last change of the refresh token that is used; null where none is. */
+  /** Last change of the refresh token in use; null for none. */
   readonly tokenUpdatedAt: Time | null;
 }
 
-/** Whether the session still holds. A limit of 0 is none. */
+/** Whether the session is still valid. A limit of 0 means no limit. */
 export function checkSession(session: Session, limits: SessionLimits, facts: ValidityFacts): SessionValidity {
   const { now, highestAal, tokenUpdatedAt } = facts;
   const createdAt = session.createdAt ?? now;
@@ -58,18 +58,18 @@ export function checkSession(session: Session, limits: SessionLimits, facts: Val
   return 'valid';
 }
 
-/** When the session was last used, as far as is known. */
+/** The last known use of the session. */
 export function lastRefreshedAt(session: Session, tokenUpdatedAt: Time | null = null): Time {
   return Math.max(session.refreshedAt ?? 0, tokenUpdatedAt ?? 0, session.createdAt ?? 0);
 }
 
-/** The group in which a session counts: its tag if that is one of `tags`, else the first of them. */
+/** The group of a session for the limit on sessions: its tag if listed in `tags`, otherwise the first of them. */
 export function sessionGroup(session: Session, tags: string | null): string {
   const known = (tags ?? '').split(',').map((tag) => tag.trim());
   return known.find((tag) => tag !== '' && tag === session.tag) ?? known.find((tag) => tag !== '') ?? '';
 }
 
-/** How second factors show in a session, by their type. */
+/** The authentication method of each type of second factor. */
 export const factorMethods = { totp: 'totp', phone: 'mfa/phone', webauthn: 'mfa/webauthn' } as const satisfies Record<
   Factor['factorType'],
   string
@@ -78,7 +78,7 @@ export const factorMethods = { totp: 'totp', phone: 'mfa/phone', webauthn: 'mfa/
 /** The methods of all second factors. */
 export const secondFactorMethods: readonly string[] = Object.values(factorMethods);
 
-/** The level that the methods of a session amount to. */
+/** The assurance level of a list of authentication methods. */
 export function aalOf(amr: readonly AmrEntry[]): Aal {
   return amr.some(({ method }) => secondFactorMethods.includes(method)) ? 'aal2' : 'aal1';
 }

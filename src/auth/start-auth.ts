@@ -1,5 +1,5 @@
 /**
- * Builds the auth service of a process from the configuration: everything that its requests run with.
+ * Builds the auth service of a process from the configuration, with all that its requests need.
  */
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { Config } from '../config/config.ts';
@@ -26,24 +26,24 @@ import { createCleanUpWork } from './store/clean-up.ts';
 import { createRateLimiter } from './store/rate-limit.ts';
 import { createSendText } from './texts/send-text.ts';
 
-/** What it is built from. */
+/** The parts that the service is built from. */
 export interface AuthSetup {
   readonly config: Config;
   /** Public address of the service, without a slash at the end. */
   readonly authUrl: string;
   readonly inboxUrl: string;
-  /** Connections of the owner of the auth tables; not stopped here. */
+  /** Connections as the owner of the auth tables; the caller stops them. */
   readonly database: SystemPool;
   readonly verify: VerifyClaims;
-  /** Which machines it calls. */
+  /** The hosts that the service may call. */
   readonly reach: Reach;
-  /** The auth configuration of the moment, as a request that begins now would see it. */
+  /** Returns the current auth configuration, as a new request would see it. */
   readonly currentConfig: () => Promise<AuthConfig>;
   readonly clock: Clock;
   readonly observe: Observe;
-  /** By default one that makes hashes of full cost. */
+  /** Default: a hasher with full cost. */
   readonly hasher?: PasswordHasher | undefined;
-  /** A connection broke. */
+  /** Called when a connection breaks. */
   readonly onLost: (problem: Error) => void;
 }
 
@@ -51,21 +51,21 @@ export interface AuthSetup {
 export interface Auth {
   readonly services: AuthServices;
   readonly inbox: Inbox;
-  /** Whether the database has the tables of the service, and our login may use them. @throws DatabaseError */
+  /** Whether the database has the auth tables and our login may use them. @throws DatabaseError */
   isInstalled(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
-/** Connections for what is written while a request holds one of its own: counts, and captured messages. */
+/** Connections for writes beside a request's own transaction: counts, and captured messages. */
 const sidePoolSize = 2;
 
-/** Longest wait for what is under way when the service stops, in milliseconds; each of the workers, and each email. */
+/** Longest wait for running work when the service stops, in milliseconds; for each worker and each email. */
 const stopLimitMs = 2000;
 
-/** The role of admins beside the service role, as Supabase Auth has it. */
+/** Admin role in addition to the service role, as in Supabase Auth. */
 const adminRole = 'supabase_admin';
 
-/** Starts it; connects when first used. Rejects where a signing key is malformed. */
+/** Starts the service; connects on first use. Rejects if a signing key is malformed. */
 export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const { config, authUrl, inboxUrl, database, verify, reach, clock, observe } = setup;
   const signer = await createTokenSigner(config);
@@ -115,7 +115,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   outbox.start();
   if (config.cleanUpMs > 0) cleaner.start();
   const stop = async () => {
-    // What does not end in time is cut with its connections: an email that was on its way is sent again by the next process.
+    // Work that does not end in time is cut with its connections. The next process sends an interrupted email again.
     await within(stopLimitMs, Promise.all([outbox.stop(), cleaner.stop()]));
     await within(stopLimitMs, mailer.stop());
     await side.stop();
@@ -128,7 +128,7 @@ function overloaded(): AuthError {
   return new AuthError('unexpected_failure', message, { status: 503, retryAfterSeconds: 1 });
 }
 
-/** Tables that are there stay; until they are, every request looks for them. */
+/** Checks with every request until the tables exist; then remembers it. */
 function createInstalledCheck(database: SystemPool): () => Promise<boolean> {
   let isThere = false;
   return async () => {

@@ -1,12 +1,12 @@
 /**
- * Times between the database, our own data and JSON. Inside, a time is a number of milliseconds since the Unix epoch, with
- * a fraction where the database has microseconds; null is no time. `infinity` of the database is `Infinity`.
+ * Converts times between the database, our data and JSON. Internally, a time is in milliseconds since the Unix epoch,
+ * with a fraction if the database has microseconds; null is no time. `infinity` of the database is `Infinity`.
  */
 
 /** Milliseconds since the epoch; may have a fraction. */
 export type Time = number;
 
-/** What statements that read a time select: `(extract(epoch from x) * 1000)::float8`, or the same within JSON. */
+/** Reads a time as statements select it: `(extract(epoch from x) * 1000)::float8`, or the same within JSON. */
 export function readTime(value: unknown): Time | null {
   return value === null || value === undefined ? null : Number(value);
 }
@@ -16,14 +16,14 @@ export function toRfc3339(time: Time): string {
   const bounded = Math.min(Math.max(time, -62_135_596_800_000), 253_402_300_799_999);
   const milliseconds = Math.floor(bounded);
   const micros = Math.round((bounded - milliseconds) * 1000);
-  // Rounding up to a whole millisecond belongs to the next one.
+  // Rounding up reached the next millisecond.
   if (micros === 1000) return toRfc3339(milliseconds + 1);
   const [day, second = ''] = new Date(milliseconds).toISOString().replace('Z', '').split('.');
   const digits = `${second}${String(micros).padStart(3, '0')}`.replace(/0+$/, '');
   return digits === '' ? `${day}Z` : `${day}.${digits}Z`;
 }
 
-/** As `toRfc3339`; undefined, which JSON leaves out, for no time. */
+/** As `toRfc3339`; undefined, which JSON leaves out, for null. */
 export function toOptionalRfc3339(time: Time | null): string | undefined {
   return time === null ? undefined : toRfc3339(time);
 }

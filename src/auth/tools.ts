@@ -1,17 +1,17 @@
 /**
- * What every step of authentication may need from outside: the time and randomness.
+ * Time and randomness, passed into every step of authentication.
  */
 import type { Queryable } from '../postgres/system/queryable.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Random } from './random.ts';
 
-/** Handed in, so that tests can hold time and randomness still. */
+/** Injected, so that tests can make time and randomness deterministic. */
 export interface Tools {
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** A transaction, with what rows are made of. */
+/** A transaction, with time and randomness for new rows. */
 export interface StoreTransaction extends Queryable, Tools {}
 
 /** The `instance_id` of every row; Supabase Auth does not see rows with another one. */

@@ -1,5 +1,5 @@
 /**
- * A user as clients see one: the members and their order are Supabase Auth's. Never hash, token or secret.
+ * The JSON of a user for clients: members and order are Supabase Auth's. Never contains hashes, tokens or secrets.
  */
 import {
   type AnswerJson, type AnswerMembers, flag, knownTime, member, nestedList, object, optional, optionalTime, serializerOf, text,
@@ -10,7 +10,7 @@ import type { Factor, Identity, User } from './user.ts';
 /** JSON-ready; undefined members are left out by `JSON.stringify`. */
 export type UserJson = AnswerJson;
 
-/** An identity for an answer. */
+/** An identity in an answer. */
 export const identitySerializer = serializerOf<Identity>('AuthIdentity', {
   identity_id: uuid(({ id }) => id),
   id: text(({ providerId }) => providerId),
@@ -23,7 +23,7 @@ export const identitySerializer = serializerOf<Identity>('AuthIdentity', {
   email: optional(text(({ email }) => email || undefined)),
 });
 
-/** A second factor for an answer. */
+/** A second factor in an answer. */
 export const factorSerializer = serializerOf<Factor>('AuthFactor', {
   id: uuid(({ id }) => id),
   created_at: knownTime(({ createdAt }) => createdAt),
@@ -67,10 +67,10 @@ export const userMembers: AnswerMembers<User> = {
   is_anonymous: flag(({ isAnonymous }) => isAnonymous),
 };
 
-/** A user for an answer. */
+/** A user in an answer. */
 export const userSerializer = serializerOf<User>('AuthUser', userMembers);
 
-/** The user for an answer. */
+/** The JSON of a user. */
 export function toUserJson(user: User): UserJson {
   return userSerializer.toJson(user);
 }

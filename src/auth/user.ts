@@ -1,7 +1,7 @@
 /**
- * A user as the auth service sees one: the row of `auth.users` with identities and second factors, and questions about it.
+ * A user of the auth service: the row of `auth.users` with identities and second factors, and checks on it.
  *
- * Plain frozen data. Hash and tokens are in here: what clients see is made by user-json.ts.
+ * Plain frozen data that includes hash and tokens: user-json.ts makes what clients see.
  */
 import type { Metadata } from './metadata.ts';
 import type { Time } from './times.ts';
@@ -10,7 +10,7 @@ import type { Time } from './times.ts';
 export interface Identity {
   /** Row id. */
   readonly id: string;
-  /** The provider's name for the user; for email and phone the user's id. */
+  /** The provider's id of the user; for email and phone, the user's id. */
   readonly providerId: string;
   readonly userId: string;
   readonly identityData: Metadata;
@@ -35,12 +35,12 @@ export interface Factor {
   readonly lastChallengedAt: Time | null;
 }
 
-/** One user. Empty texts of token columns and pending addresses mean none. */
+/** One user. Empty token columns and pending addresses mean none. */
 export interface User {
   readonly id: string;
   readonly audience: string | null;
   readonly role: string | null;
-  /** In lower case where we wrote it. */
+  /** In lower case if we wrote it. */
   readonly email: string | null;
   /** Null: no password. Text that begins with `{` is encrypted and cannot be read. */
   readonly passwordHash: string | null;
@@ -82,22 +82,22 @@ export interface User {
 /** Authenticator assurance level of a session. */
 export type Aal = 'aal1' | 'aal2' | 'aal3';
 
-/** Whether the user may not sign in at the moment. */
+/** Whether the user is banned at the moment. */
 export function isBanned(user: User, now: Time): boolean {
   return user.bannedUntil !== null && user.bannedUntil > now;
 }
 
-/** Whether the user has a second factor in use. */
+/** Whether the user has a verified second factor. */
 export function hasVerifiedFactor(user: User): boolean {
   return user.factors.some(({ status }) => status === 'verified');
 }
 
-/** Whether a session of the user is without the second factor that they have; null: a token without a session. */
+/** Whether a session lacks the user's second factor; null: a token without a session. */
 export function lacksSecondFactor(user: User, session: { readonly aal: Aal } | null): boolean {
   return hasVerifiedFactor(user) && (session?.aal ?? 'aal1') === 'aal1';
 }
 
-/** The highest level that a session of the user can have. */
+/** The highest level that a session of the user can reach. */
 export function highestAal(user: User): Aal {
   return hasVerifiedFactor(user) ? 'aal2' : 'aal1';
 }

@@ -1,5 +1,5 @@
 /**
- * What follows from a token that was good: it is used up, and the user is what it proves.
+ * Completes a verification: uses up the valid token and updates the user accordingly.
  */
 
 import { makePassword } from '../secrets/password-policy.ts';
@@ -17,19 +17,19 @@ import { applyPhoneChange } from './phone-change.ts';
 
 const invitedPasswordLength = 64;
 
-/** A good token, and what it proves. */
+/** A valid token, and what it proves. */
 export interface Verification {
   readonly presented: PresentedToken;
   readonly kind: VerificationKind;
-  /** What was presented. Of a link of the PKCE flow the verifier is still to come. */
+  /** What the client presented. For a link of the PKCE flow, the verifier is still to come. */
   readonly by: 'code' | 'link' | 'pkce_link';
 }
 
 /**
  * Uses up the token, in the transaction that presented it.
  *
- * @param finish What the verified user came for; its statements are the last ones.
- * @returns What `finish` gives; null where the other address of an email change has to confirm as well.
+ * @param finish Runs last, for the verified user.
+ * @returns The result of `finish`; null if the other address of an email change must confirm as well.
  * @throws AuthError `email_exists`, `phone_exists`
  */
 export async function completeVerification<T>(
@@ -40,14 +40,14 @@ export async function completeVerification<T>(
   const { kind, presented } = verification;
   const { user } = presented;
   const completing = complete(tx, verification);
-  // Sign-ins of confirmed users, which most are, ask for all of their statements at once: one round trip.
+  // Most sign-ins are of confirmed users: send all of their statements in one round trip.
   const isSignIn = (kind === 'magiclink' || kind === 'recovery') && user.emailConfirmedAt !== null;
   if (!isSignIn && (await completing) === null) return null;
   const [, , finished] = await Promise.all([completing, syncProviders(tx, user.id), finish()]);
   return finished;
 }
 
-/** The user afterwards; null where the other address of an email change has to confirm as well. */
+/** The updated user; null if the other address of an email change must confirm as well. */
 async function complete(tx: Transaction, verification: Verification): Promise<User | null> {
   const { presented, kind } = verification;
   const { user } = presented;
@@ -70,7 +70,7 @@ async function complete(tx: Transaction, verification: Verification): Promise<Us
 }
 
 function proofOf({ kind, by }: Verification): Proof {
-  // A code to sign in with was asked for by whoever has it; what was entered at the sign-up may be somebody else's.
+  // A sign-in code proves only that its holder reads the emails; another person may have entered the sign-up data.
   if (by === 'code' && kind !== 'magiclink' && kind !== 'recovery') return { by };
   return { by: 'message', pkce: by === 'pkce_link' ? flowMethodOf(kind) : null };
 }
@@ -87,7 +87,7 @@ async function confirmSignUp(tx: Transaction, user: User, proof: Proof): Promise
   return confirmEmail(tx, user, proof);
 }
 
-/** Whoever reads the emails has the address, so a link of a user who never confirmed does that as well. */
+/** A recovery link also confirms an unconfirmed address, because it proves access to the emails. */
 async function recoverUser(tx: Transaction, presented: PresentedToken, proof: Proof): Promise<User> {
   const { user } = presented;
   const isNew = user.emailConfirmedAt === null;

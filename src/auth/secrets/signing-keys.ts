@@ -16,7 +16,7 @@ export interface TokenSigner {
   sign(claims: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
-/** @throws Error where there is neither a key that signs nor a secret, or a key is malformed. */
+/** @throws Error if there is neither a signing key nor a secret, or a key is malformed. */
 export async function createTokenSigner(config: Pick<Config, 'jwtSecret' | 'jwtKeys'>): Promise<TokenSigner> {
   const jwk = findSigningKey(config.jwtKeys);
   if (jwk === null && config.jwtSecret === null) {
@@ -29,7 +29,7 @@ export async function createTokenSigner(config: Pick<Config, 'jwtSecret' | 'jwtK
   return { algorithm, sign: (claims) => new SignJWT({ ...claims }).setProtectedHeader(header).sign(key) };
 }
 
-/** A digest of a few hundred bytes is made at once; handing it to another thread and back would take ten times as long. */
+/** Signs on this thread: a digest of a few hundred bytes takes a tenth of the time of handing it to another thread. */
 function secretSigner(secret: KeyObject): TokenSigner {
   const header = Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT' })).toString('base64url');
   return {
@@ -41,13 +41,13 @@ function secretSigner(secret: KeyObject): TokenSigner {
   };
 }
 
-/** The public part of all asymmetric keys, as `/.well-known/jwks.json` shows it; empty where a secret signs. */
+/** The public part of all asymmetric keys, as `/.well-known/jwks.json` shows it; empty if a secret signs. */
 export function publicKeySet(keys: readonly JsonWebKeyMember[]): { readonly keys: readonly JsonWebKeyMember[] } {
   const asymmetric = keys.filter(({ kty }) => kty !== 'oct');
   return { keys: asymmetric.map((key) => ({ ...withoutPrivateParts(toPublicKey(key)), use: 'sig' })) };
 }
 
-/** What a verifier needs, and no member that somebody may have put beside it. */
+/** Copies only the members that a verifier needs, so that no other member is published. */
 function withoutPrivateParts(key: JsonWebKeyMember): JsonWebKeyMember {
   const members = ['kty', 'kid', 'alg', 'crv', 'x', 'y', 'n', 'e', 'key_ops'];
   return Object.fromEntries(Object.entries(key).filter(([member]) => members.includes(member))) as JsonWebKeyMember;

@@ -1,15 +1,15 @@
 /**
- * Codes of authenticator apps (RFC 6238 with SHA-1, six digits, steps of 30 seconds), and the address by which an app takes
- * over a secret. A library would bring its own crypto for what `node:crypto` does in a few lines.
+ * Codes of authenticator apps (RFC 6238 with SHA-1, six digits, steps of 30 seconds), and the URI that imports a secret
+ * into an app. A library would bring its own crypto for a few lines of `node:crypto`.
  */
 import { createHmac } from 'node:crypto';
 import { type Time, toSeconds } from '../times.ts';
 import { sameText } from './one-time-code.ts';
 
-/** Seconds for which a code is shown. */
+/** Length of a time step in seconds. */
 const stepSeconds = 30;
 
-/** How far the clock of the app may be away, in steps. */
+/** Allowed difference of the app's clock, in steps. */
 const tolerance = 1;
 
 const digits = 6;
@@ -22,7 +22,7 @@ export function toBase32(bytes: Uint8Array): string {
   return groups.map((group) => base32Alphabet[Number.parseInt(group.padEnd(5, '0'), 2)]).join('');
 }
 
-/** The bytes of a base32 text, with or without padding; null where it is none. */
+/** The bytes of a base32 text, with or without padding; null for invalid text. */
 export function fromBase32(text: string): Uint8Array | null {
   const letters = text.toUpperCase().replace(/=+$/, '');
   if (!/^[A-Z2-7]*$/.test(letters)) return null;
@@ -30,7 +30,7 @@ export function fromBase32(text: string): Uint8Array | null {
   return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2));
 }
 
-/** Number of the step of a time. */
+/** Number of the time step at a time. */
 export function totpStep(now: Time): number {
   return Math.floor(toSeconds(now) / stepSeconds);
 }
@@ -45,20 +45,20 @@ export function totpCode(key: Uint8Array, step: number): string {
   return String(number % 10 ** digits).padStart(digits, '0');
 }
 
-/** The step whose code was given, which may be the one before or after now; null where the code is of none of them. */
+/** The step of the code: the current one, the one before or the one after. Null if the code matches none. */
 export function findStep(key: Uint8Array, code: string, now: Time): number | null {
   const current = totpStep(now);
   const steps = Array.from({ length: 2 * tolerance + 1 }, (_, index) => current + index - tolerance);
-  // All are computed, so that the time taken tells nothing.
+  // Compute all of them, so that timing reveals nothing.
   const matching = steps.filter((step) => sameText(totpCode(key, step), code));
   return matching.at(-1) ?? null;
 }
 
 /**
- * The address that QR codes carry.
+ * The URI in the QR code.
  *
  * @param secret In base32.
- * @param label Whose codes these are, and the user's address, for example: apps show both.
+ * @param label Issuer and, for example, the user's address; apps show both.
  */
 export function totpUri(secret: string, { issuer, account }: Readonly<Record<'issuer' | 'account', string>>): string {
   const name = encode(issuer);
@@ -66,7 +66,7 @@ export function totpUri(secret: string, { issuer, account }: Readonly<Record<'is
   return `otpauth://totp/${name}:${encode(account)}?${parameters}`;
 }
 
-/** Ports and addresses stay readable: colon and at sign mean nothing in these places. */
+/** Keep colon and at sign readable: they have no meaning in these parts of a URI. */
 function encode(text: string): string {
   return encodeURIComponent(text).replaceAll('%40', '@').replaceAll('%3A', ':');
 }
@@ -91,7 +91,7 @@ export async function qrCodeSvg(text: string): Promise<string> {
   ].join('');
 }
 
-/** A bar for each run of dark modules. */
+/** One rectangle per run of dark modules. */
 function rowPath(row: readonly boolean[], y: number): string {
   const text = row.map((isDark) => (isDark ? '1' : '0')).join('');
   const runs = [...text.matchAll(/1+/g)];

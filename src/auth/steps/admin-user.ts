@@ -1,5 +1,5 @@
 /**
- * One user by the id in the path, and what admins may say of users.
+ * Loads the user named by the id in the path, and reads what admins may set on users.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
@@ -11,7 +11,11 @@ import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
 import { type BodyMembers, readMembers } from './members.ts';
 
-/** Loads the user. @param lock Keeps the row for the transaction. @throws AuthError `validation_failed` (404), `user_not_found` */
+/**
+ * Loads the user.
+ *
+ * @param lock Locks the row for the transaction. @throws AuthError `validation_failed` (404), `user_not_found`
+ */
 export async function requireUser(tx: Queryable, id: string, lock: 'lock' | 'read' = 'read'): Promise<User> {
   if (!isUuid(id)) throw new AuthError('validation_failed', 'user_id must be an UUID', { status: 404 });
   const user = await (lock === 'lock' ? lockUser(tx, id) : loadUser(tx, id));
@@ -19,13 +23,13 @@ export async function requireUser(tx: Queryable, id: string, lock: 'lock' | 'rea
   return user;
 }
 
-/** What an admin says of a user; null where nothing is said. */
+/** The values that an admin sets; null for absent ones. */
 export interface AdminUserFacts {
   readonly id: string | null;
   readonly audience: string | null;
   readonly role: string | null;
   readonly email: string | null;
-  /** Digits. */
+  /** Digits only. */
   readonly phone: string | null;
   readonly password: string | null;
   readonly passwordHash: string | null;
@@ -62,13 +66,13 @@ export function readAdminUser(body: unknown): AdminUserFacts {
   };
 }
 
-/** Refuses a hash that no sign-in could be checked with. @throws AuthError `validation_failed` */
+/** Refuses a hash that no sign-in could verify. @throws AuthError `validation_failed` */
 export function assertKnownHash(passwordHash: string | null): void {
   if (passwordHash === null || /^\$(2[aby]|argon2id?|argon2i|fbscrypt)\$.{20,220}$/s.test(passwordHash)) return;
   throw new AuthError('validation_failed', 'The password hash is of no supported kind');
 }
 
-/** The end of a ban from now on; undefined where nothing is said of it. */
+/** When the ban ends; undefined if the request does not set it. */
 export function bannedUntil({ banMs }: AdminUserFacts, now: Time): { readonly bannedUntil?: Time | null } {
   if (banMs === null) return {};
   return { bannedUntil: banMs === 0 ? null : now + banMs };
@@ -86,10 +90,13 @@ const unitMs: Readonly<Record<string, number>> = {
   ns: 1e-6, us: 1e-3, 'µs': 1e-3, 'μs': 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000,
 }; // biome-ignore format: a table
 
-/** Longest duration that Supabase Auth knows, in milliseconds: 2^63 nanoseconds. */
+/** Longest duration of Supabase Auth, in milliseconds: 2^63 nanoseconds. */
 const longestMs = 9_223_372_036_854;
 
-/** Milliseconds of a duration as Supabase Auth writes it (`24h`, `1h30m`, `1.5h`); null where the text is none. A negative one is a time that has passed. */
+/**
+ * Milliseconds of a duration in Supabase Auth's format (`24h`, `1h30m`, `1.5h`); null for invalid text. A negative
+ * duration is a time in the past.
+ */
 export function parseGoDuration(text: string): number | null {
   const [, sign, rest = ''] = /^([+-]?)(.+)$/s.exec(text) ?? [];
   if (rest === '0') return 0;

@@ -1,5 +1,5 @@
 /**
- * Asks a hook on behalf of a request: what it refuses, and how it fails, becomes the answer of the request.
+ * Calls a hook for a request. The hook's refusal or failure becomes the answer of the request.
  */
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { HookError } from '../../hooks/hook-error.ts';
@@ -11,10 +11,10 @@ import { toRfc3339 } from '../times.ts';
 import { type AuthContext, nowOf, type Transaction } from './auth-context.ts';
 
 /**
- * Asks a hook that is switched on.
+ * Calls an enabled hook.
  *
- * @param context The transaction of the request, where there is one: a function runs in it.
- * @throws AuthError `hook_timeout` and so on, or what the hook refused with (`unknown`).
+ * @param context The transaction of the request, if there is one: a function hook runs in it.
+ * @throws AuthError `hook_timeout` and so on, or the hook's refusal (`unknown`).
  */
 export async function askHook(
   context: AuthContext | Transaction,
@@ -30,15 +30,15 @@ export async function askHook(
   }
 }
 
-/** Not created yet, in the words of the ecosystem's payload. */
+/** The zero time of Go, which payloads of Supabase Auth have for a user not created yet. */
 const never = '0001-01-01T00:00:00Z';
 
 /**
- * Asks the hook `before_user_created`, where it is on: before somebody becomes a user by what they do themselves, whichever
- * way. What admins make, users and invitations, is not asked about. It never sees the hash of the password.
+ * Calls the hook `before_user_created`, if enabled, before a sign-up of any kind creates a user. Users and invitations
+ * made by admins are exempt. The payload never contains the password hash.
  *
  * @param tx The transaction that will insert the user.
- * @throws AuthError What the hook refused or failed with; the user must not be inserted then.
+ * @throws AuthError The hook's refusal or failure; the user must not be inserted then.
  */
 export async function askBeforeUserCreated(tx: Transaction, user: NewUser & { readonly id: string }): Promise<void> {
   if (!tx.config.hook_before_user_created_enabled) return;

@@ -1,33 +1,41 @@
 /**
- * Guesses at codes and passwords: each counts before it is looked at, in the database and outside the transaction of the request,
- * so that neither many addresses nor many processes nor an undone transaction give anybody more of them.
+ * Counts guesses at codes and passwords, each before its check, in the database and outside the request's transaction.
+ * Many addresses, many processes or a rollback therefore give no extra guesses.
  */
 import { createHash } from 'node:crypto';
 import type { OneTimeTokenType } from '../store/one-time-tokens.ts';
 import { assertRequestAllowed, requestAllowance } from '../store/rate-limit.ts';
 import type { AuthContext, Transaction } from './auth-context.ts';
 
-/** Longer than any code lives. */
+/** Longer than the lifetime of any code. */
 const windowMs = 86_400_000;
 
-/** Counts a guess at a password of an address, known or not. @throws AuthError `over_request_rate_limit` */
+/**
+ * Counts a guess at the password of an address, whether or not it has an account.
+ *
+ * @throws AuthError `over_request_rate_limit`
+ */
 export async function countPasswordGuess({ services, config }: AuthContext, address: string): Promise<void> {
   const hash = createHash('sha256').update(address.toLowerCase()).digest('hex');
   const allowance = requestAllowance(config.rate_limit_verify, 300);
   await assertRequestAllowed(services.requestLimiter, `password:${hash}`, allowance);
 }
 
-/** Counts an attempt at a second factor, as the routes do by address. @throws AuthError `over_request_rate_limit` */
+/**
+ * Counts an attempt at a second factor, as the routes count by IP address.
+ *
+ * @throws AuthError `over_request_rate_limit`
+ */
 export async function countFactorAttempt({ services, config }: AuthContext, factorId: string): Promise<void> {
   const allowance = requestAllowance(config.mfa_rate_limit_challenge_and_verify, 60);
   await assertRequestAllowed(services.limiter, `factor_attempt:${factorId}`, allowance);
 }
 
 /**
- * Counts a guess at the code of a challenge, and at those of its factor: a new challenge gives few more, because the secret of an
- * app is the same for all of them.
+ * Counts a guess at the code of a challenge and of its factor. A new challenge adds few guesses, because all challenges
+ * of an app share one secret.
  *
- * @returns False where there have been too many; the guess must not be looked at then.
+ * @returns False after too many guesses; the guess must not be checked then.
  */
 export async function takeFactorGuess(context: AuthContext, challengeId: string, factorId: string): Promise<boolean> {
   const allowance = { kind: 'window', limit: 6 * context.config.mailer_otp_attempts, windowMs: 3_600_000 } as const;
@@ -40,13 +48,13 @@ async function takeGuess({ services, config }: AuthContext, name: string): Promi
   return (await services.limiter.take(`guess:${name}`, allowance)) === null;
 }
 
-/** Whose tokens a guess is about: those that were sent to an address, or those of a user. */
+/** The tokens that a guess is for: those sent to an address, or those of a user. */
 export type GuessedAt = { readonly address: string } | { readonly userId: string };
 
-/** Tokens that have died of guesses. */
+/** Tells whether a token is invalid after too many guesses. */
 export type DeadTokens = (userId: string, type: OneTimeTokenType) => boolean;
 
-/** Counts a guess at the code of each of the tokens; an address without any costs as much. */
+/** Counts a guess at the code of each token; an address without tokens costs the same. */
 export async function takeCodeGuesses(
   tx: Transaction,
   at: GuessedAt,

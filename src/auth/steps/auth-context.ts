@@ -1,8 +1,8 @@
 /**
- * What every request to the auth service is run with: the services of the process, and the facts of one request.
+ * The context of every auth request: the services of the process and the facts of one request.
  *
- * A file in `requests/` takes checked members and an `AuthContext`, does its work in one transaction, and returns what the answer
- * says or throws an `AuthError`. Nothing in these files knows of HTTP.
+ * A file in `requests/` takes checked members and an `AuthContext`, does its work in one transaction, and returns the
+ * content of the answer or throws an `AuthError`. These files know nothing of HTTP.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
@@ -23,36 +23,36 @@ import type { ClientOrigin } from '../store/sessions.ts';
 import type { SendText } from '../texts/text-provider.ts';
 import type { StoreTransaction, Tools } from '../tools.ts';
 
-/** What all requests share; one for a process. */
+/** Services that all requests share; one per process. */
 export interface AuthServices extends Tools {
-  /** Connections of the owner of the auth tables. */
+  /** Connections as the owner of the auth tables. */
   readonly database: SystemPool;
-  /** Bounds the transactions that wait for another server. */
+  /** Limits the transactions that wait for another server. */
   readonly limitWaiting: ConcurrencyLimit;
-  /** Counts on connections of its own: it is asked while a transaction holds one. */
+  /** Counts on connections of its own, because a transaction holds one during the call. */
   readonly limiter: RateLimiter;
-  /** Counts requests before they begin, in the round trip of the look at the configuration. */
+  /** Counts requests before they start, in the same round trip as the check of the configuration. */
   readonly requestLimiter: RateLimiter;
   readonly hasher: PasswordHasher;
   readonly isPwned: IsPwned;
   readonly signer: TokenSigner;
   readonly verify: VerifyClaims;
   readonly mailer: Pick<Mailer, 'deliver'>;
-  /** Sends after the commit what a request has added to it. */
+  /** Sends after the commit the emails that the request stored. */
   readonly outbox: Outbox;
   readonly sendText: SendText;
   readonly hooks: Hooks;
   readonly providers: ProviderSignIn;
-  /** Claim `iss` of the tokens. */
+  /** The tokens' claim `iss`. */
   readonly issuer: string;
-  /** Audience of users, where the request names none. */
+  /** Default audience, for requests that name none. */
   readonly audience: string;
   /** Database role of new users. */
   readonly userRole: string;
   /** Roles that a token of an admin may have. */
   readonly adminRoles: readonly string[];
   readonly observe: Observe;
-  /** Whoever reads the log is the one who asks. */
+  /** A local project: the reader of the log is the developer who sends the requests, so the log may say more. */
   readonly localProject: boolean;
 }
 
@@ -62,28 +62,29 @@ export interface AuthContext {
   /** The configuration as it was when the request arrived. */
   readonly config: AuthConfig;
   readonly client: ClientOrigin;
-  /** Audience in which users are looked up. */
+  /** Audience for looking up users. */
   readonly audience: string;
-  /** Where links of this request lead; resolved by the rules for redirects. */
+  /** Redirect target for the links of this request, resolved by the redirect rules. */
   readonly redirectTo: string;
   /** Public address of the auth service for links of this request, without a slash at the end. */
   readonly authUrl: string;
-  /** Of `performance.now()`: nothing is written after it. */
+  /** In terms of `performance.now()`: nothing is written after it. */
   readonly deadline: number;
 }
 
 /** One request in its transaction. */
 export interface Transaction extends AuthContext, StoreTransaction {}
 
-/** A statement that goes on so long after its time limit has caught it, and is ended with its connection. In milliseconds. */
+/** Extra time for a statement after its time limit, in milliseconds; then its connection is closed. */
 const graceMs = 1000;
 
 /**
- * Runs `run` in a transaction, and undoes it when the request has run out of time: an answer that says so must be true.
+ * Runs `run` in a transaction. Rolls back if the request exceeds its deadline, because the answer will say that nothing
+ * happened.
  *
- * @param asks What `run` may ask, a hook or whoever sends messages in its place. Where that is another server, which may be
- *   slow, the transaction is one of few that wait at once: others always find a connection.
- * @throws AuthError `request_timeout`, `unexpected_failure` (503) where too many wait, besides what `run` throws.
+ * @param asks Hooks that `run` may call, or the senders of messages in their place. Calls to another server may be
+ *   slow, so few such transactions run at once; others always find a connection.
+ * @throws AuthError `request_timeout`, `unexpected_failure` (503) if too many wait, and the errors of `run`.
  */
 export function transact<T>(
   context: AuthContext,
@@ -111,7 +112,7 @@ async function transactInTime<T>(context: AuthContext, run: (tx: Transaction) =>
     tx = {
       ...{ ...context, clock, random },
       query(text, values) {
-        // What was begun beside work that has failed may still go on; the connection is somebody else's by then.
+        // After a failure, work started in parallel may still run, while another request has the connection by then.
         if (isOver) throw new AuthError('unexpected_failure');
         timeLeftMs(context);
         return queryable.query(text, values);
@@ -130,7 +131,7 @@ async function transactInTime<T>(context: AuthContext, run: (tx: Transaction) =>
   return result;
 }
 
-/** Milliseconds that the request may still take, 1 at least. @throws AuthError `request_timeout` */
+/** Milliseconds left until the deadline, at least 1. @throws AuthError `request_timeout` */
 export function timeLeftMs({ deadline }: AuthContext): number {
   const leftMs = deadline - performance.now();
   if (leftMs <= 0) throw new AuthError('request_timeout');
@@ -145,9 +146,9 @@ export function nowOf({ services }: AuthContext): number {
 const taken: readonly AuthErrorCode[] = ['email_exists', 'phone_exists', 'identity_already_exists'];
 
 /**
- * Runs a transaction, and once more where it met somebody who has just taken the address, the number or the identity.
+ * Runs a transaction, and a second time if another request took the address, number or identity meanwhile.
  *
- * @throws What the second attempt throws.
+ * @throws Errors of the second attempt.
  */
 export async function onceMore<T>(attempt: () => Promise<T>): Promise<T> {
   try {

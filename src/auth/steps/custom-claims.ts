@@ -1,6 +1,7 @@
 /**
- * The hook `custom_access_token`: what an access token says is shown to it before the token is made, and what it answers is
- * what the token says. It may add, change and leave out, but not what a token needs to be one, not whose it is, and not a role of admins.
+ * The hook `custom_access_token`: gets the claims of an access token before it is signed, and returns the final claims.
+ * It may add, change and remove claims, but not the required ones, not the user or session, and it may not set an admin
+ * role.
  */
 import { isObject } from '../../shared/json.ts';
 import { AuthError } from '../auth-error.ts';
@@ -10,10 +11,10 @@ import { askHook } from './ask-hook.ts';
 import type { AuthContext } from './auth-context.ts';
 
 /**
- * The claims as the hook wants them; unchanged where it is off.
+ * The claims that the hook returns; unchanged if it is off.
  *
- * @param context The transaction that signs the user in, where there is one.
- * @throws AuthError What the hook refused or failed with; `unexpected_failure` where its claims are not those of a token.
+ * @param context The transaction of the sign-in, if there is one.
+ * @throws AuthError The hook's refusal or failure; `unexpected_failure` if its claims are not valid for a token.
  */
 export async function customizeClaims(
   context: AuthContext,
@@ -38,7 +39,7 @@ const list: Check = ['a list', Array.isArray];
 const audience: Check = ['a text or a list', (value) => typeof value === 'string' || Array.isArray(value)];
 const object: Check = ['an object', isObject];
 
-/** Those that every reader of our tokens may count on. */
+/** Claims that every reader of our tokens relies on. */
 const required: Readonly<Record<string, Check>> = {
   iss: text, sub: text, aud: audience, exp: integer, iat: integer, email: text, phone: text, role: text, aal: text,
   session_id: text, is_anonymous: flag,
@@ -48,13 +49,15 @@ const optional: Readonly<Record<string, Check>> = {
   jti: text, nbf: integer, app_metadata: object, user_metadata: object, amr: list,
 }; // biome-ignore format: a table
 
-/** Whose token it is was decided by the sign-in. */
+/** The sign-in decided the token's user and session. */
 const fixed = ['sub', 'session_id'] as const;
 
-/** Most that they may have, as JSON in UTF-8: a request with the token must fit `maxHeaderSize` of the HTTP server. */
+/**
+ * Largest size of the claims, as JSON in UTF-8: a request with the token must fit `maxHeaderSize` of the HTTP server.
+ */
 const maxBytes = 40_960;
 
-/** What keeps them from being claims of a token, without their values; null for nothing. */
+/** Why the claims are not valid for a token, without their values; null if they are. */
 function findProblem(claims: unknown, given: AccessClaims, adminRoles: readonly string[]): string | null {
   if (!isObject(claims)) return 'claims must be an object';
   for (const [name, [what, isRight]] of Object.entries({ ...required, ...optional })) {
@@ -68,7 +71,7 @@ function findProblem(claims: unknown, given: AccessClaims, adminRoles: readonly 
   }
   const changed = fixed.find((name) => claims[name] !== given[name]);
   if (changed !== undefined) return `${changed} must stay as it is`;
-  // Whoever may name a hook, or has got into its server, would be an admin of everything.
+  // Otherwise, configuring a hook or breaking into its server would be enough to become admin of everything.
   const isRaised = claims.role !== given.role && adminRoles.includes(String(claims.role));
   return isRaised ? 'role must not become that of an admin' : null;
 }

@@ -1,6 +1,6 @@
 /**
- * The end of every successful sign-in: a new session and what its access token says inside the transaction, the answer with
- * the tokens after it. Nobody makes an access token anywhere else.
+ * The last step of every successful sign-in: creates the session and its claims inside the transaction, and the answer
+ * with the tokens after it. Access tokens are made nowhere else.
  */
 
 import { accessTokenClaims, type SessionExtras, type SessionTokens, toSessionJson } from '../secrets/access-token.ts';
@@ -12,13 +12,13 @@ import { type AuthContext, nowOf, type Transaction } from './auth-context.ts';
 import { customizeClaims } from './custom-claims.ts';
 import type { Parameters } from './redirect-target.ts';
 
-/** A session with its user as of the sign-in, and what its access token says. */
+/** A session with its user at sign-in, and the claims of its access token. */
 export interface SignedIn extends IssuedSession, SessionTokens {}
 
 /** The answer of a sign-in: tokens, times and the user. */
 export type SessionJson = Readonly<Record<string, unknown>>;
 
-/** Starts a session. @param method How the user proved to be the one, for the claim `amr`. */
+/** Starts a session. @param method The authentication method, for the claim `amr`. */
 export async function issueSession(tx: Transaction, userId: string, method: string): Promise<SignedIn> {
   const [issued, user] = await Promise.all([
     createSession(tx, { userId, method, client: tx.client }),
@@ -28,11 +28,11 @@ export async function issueSession(tx: Transaction, userId: string, method: stri
 }
 
 /**
- * Decides what the access token of a session says.
+ * Makes the claims of a session's access token.
  *
  * @param method How the user signed in: a method of `amr`, or that of a refresh.
- * @param context The transaction of the sign-in, where there is one: nothing of it stays where the hook refuses.
- * @throws AuthError What the hook `custom_access_token` refused or failed with.
+ * @param context The transaction of the sign-in, if there is one: it is rolled back if the hook refuses.
+ * @throws AuthError The refusal or failure of the hook `custom_access_token`.
  */
 export async function completeSignIn(
   context: AuthContext,
@@ -45,14 +45,14 @@ export async function completeSignIn(
   return { ...issued, claims: await customizeClaims(context, claims, method), issuedAt: toSeconds(now) };
 }
 
-/** The same for an address that a browser is sent to. */
+/** The parameters of a redirect with the session. */
 export async function sessionParameters(context: AuthContext, signedIn: SignedIn): Promise<Parameters> {
   const answer = await sessionAnswer(context, signedIn);
   const names = ['access_token', 'expires_at', 'expires_in', 'refresh_token', 'token_type'];
   return Object.fromEntries(names.map((name) => [name, String(answer[name])]));
 }
 
-/** The answer. */
+/** The answer of a sign-in. */
 export function sessionAnswer(
   { services }: AuthContext,
   signedIn: SignedIn,

@@ -1,8 +1,7 @@
 /**
- * The members of a JSON body, checked for their types before anything is done. Unknown members are ignored, null counts as
- * absent.
+ * Reads the members of a JSON body and checks their types first. Unknown members are ignored, null counts as absent.
  *
- * Text that PostgreSQL cannot store is refused here, once for all requests.
+ * Refuses text that PostgreSQL cannot store, once for all requests.
  */
 import { isObject } from '../../shared/json.ts';
 import type { JsonSchema } from '../../shared/json-schema.ts';
@@ -16,10 +15,10 @@ interface MemberTypes {
   readonly metadata: Metadata;
 }
 
-/** A type; `needed`: a text that the endpoint refuses to be without; a list: the words of which such a text is one. */
+/** A type; `needed`: required text; a list: the allowed texts. */
 type Member = keyof MemberTypes | 'needed' | readonly string[];
 
-/** The members of a body by name and type. Every one may be absent when it is read: who reads it says what is missing. */
+/** The members of a body by name and type. Any member may be absent; the caller reports a missing one. */
 export type BodyMembers = Readonly<Record<string, Member>>;
 
 /** The values of the members; null where the member is absent. */
@@ -34,8 +33,8 @@ const typeNames = { text: 'a string', flag: 'true or false', metadata: 'an objec
  * Reads members by name and type.
  *
  * @param body A parsed body; anything but an object is refused.
- * @throws AuthError `bad_json` where a member has another type, `validation_failed` where text cannot be stored or metadata are
- *   too large.
+ * @throws AuthError `bad_json` if a member has another type, `validation_failed` if text cannot be stored or metadata
+ *   is too large.
  */
 export function readMembers<const S extends BodyMembers>(body: unknown, members: S): Members<S> {
   if (!isObject(body)) throw badJson('the body is not an object');
@@ -52,7 +51,7 @@ export function readMembers<const S extends BodyMembers>(body: unknown, members:
   return Object.fromEntries(entries) as Members<S>;
 }
 
-/** What the endpoints take, as a schema; texts have further rules that it does not tell. */
+/** The schema of a body. It omits the further rules for texts. */
 export function bodySchema(members: BodyMembers): JsonSchema {
   const properties = Object.entries(members).map(([name, member]) => [name, memberSchema(name, member)]);
   const required = Object.keys(members).filter((name) => isNeeded(members[name]!));
@@ -70,7 +69,7 @@ function memberSchema(name: string, member: Member): JsonSchema {
   };
 }
 
-/** By name: they mean the same in every body. */
+/** Formats by member name: a name means the same in every body. */
 const memberFormats: Readonly<Record<string, string>> = {
   ...{ email: 'email', new_email: 'email', password: 'password', current_password: 'password' },
   ...{ id: 'uuid', challenge_id: 'uuid', redirect_to: 'uri' },
@@ -89,7 +88,7 @@ function isNeeded(member: Member): boolean {
   return typeof member !== 'string' || member === 'needed';
 }
 
-/** The refusal of a body that is not what the endpoint reads. @param reason The rest of the sentence. */
+/** The error for an invalid body. @param reason The rest of the sentence. */
 export function badJson(reason: string): AuthError {
   return new AuthError('bad_json', `Could not parse request body as JSON: ${reason}`);
 }

@@ -1,12 +1,12 @@
 /**
- * A second factor by the id in the path, and who may ask about one.
+ * Loads a second factor by the id in the path, and decides which users may manage factors.
  */
 import { AuthError } from '../auth-error.ts';
 import { assertNotAnonymous, isUuid, type UserBearer } from '../bearer.ts';
 import type { Session } from '../session.ts';
 import { type Factor, lacksSecondFactor, type User } from '../user.ts';
 
-/** Who asks about a factor of theirs: a user with an account and a session. */
+/** A user with an account and a session, who manages their own factors. */
 export interface FactorBearer {
   readonly user: User;
   readonly session: Session;
@@ -19,7 +19,7 @@ export function assertFactorBearer({ claims, user, session }: UserBearer): Facto
   return { user, session };
 }
 
-/** The factor of that user. @throws AuthError `validation_failed` (404), `mfa_factor_not_found` */
+/** The user's factor with that id. @throws AuthError `validation_failed` (404), `mfa_factor_not_found` */
 export function requireFactor(user: User, id: string): Factor {
   if (!isUuid(id)) throw new AuthError('validation_failed', 'factor_id must be an UUID', { status: 404 });
   const factor = user.factors.find((own) => own.id === id.toLowerCase());
@@ -30,7 +30,7 @@ export function requireFactor(user: User, id: string): Factor {
 /**
  * Refuses sessions without the second factor that the user already has.
  *
- * @param own The session as it is under the lock of the user: the factor that gave its level may just have been removed.
+ * @param own The session, read under the user's lock: the factor behind its level may have been removed meanwhile.
  * @throws AuthError `insufficient_aal` (403)
  */
 export function assertSecondFactorUsed(user: User, own: Session): void {
@@ -38,13 +38,13 @@ export function assertSecondFactorUsed(user: User, own: Session): void {
   throw new AuthError('insufficient_aal', 'AAL2 required to enroll a new factor', { status: 403 });
 }
 
-/** Longest name in characters; PostgreSQL has to have room for it in an index. */
+/** Longest name in characters, so that it fits PostgreSQL's limit on index entries. */
 const maxNameLength = 255;
 
 /**
- * Refuses a name that another factor of the user has. The empty one counts as well: apps list factors by name.
+ * Refuses a name that another factor of the user has, also the empty name: apps list factors by name.
  *
- * @throws AuthError `mfa_factor_name_conflict`, `validation_failed` where it is too long.
+ * @throws AuthError `mfa_factor_name_conflict`, `validation_failed` if it is too long.
  */
 export function assertNameFree(factors: readonly Factor[], friendlyName: string): void {
   if (friendlyName.length > maxNameLength) {

@@ -1,5 +1,5 @@
 /**
- * Pages of long lists: what a request asks for, and the headers that lead to the others.
+ * Pages of long lists: the page that a request asks for, and the headers that link to the others.
  */
 import { AuthError } from '../auth-error.ts';
 
@@ -10,7 +10,7 @@ export interface Page {
   readonly size: number;
 }
 
-/** An answer with the headers that lead to the other pages. */
+/** An answer with the headers that link to the other pages. */
 export interface PageAnswer<Body> {
   readonly body: Body;
   readonly headers: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export function offsetOf({ number, size }: Page): number {
 }
 
 /**
- * The headers `X-Total-Count` and `Link`. Clients cut the page's number out behind the first `=`, so `page` comes first.
+ * The headers `X-Total-Count` and `Link`. Clients parse the page number after the first `=`, so `page` comes first.
  *
  * @param url Of the list, without a query.
  */

@@ -1,20 +1,20 @@
 /**
- * What is added to the address of an application when a browser is sent there: parameters in the fragment for the
- * implicit flow, in the query for PKCE. Nothing else of the address changes.
+ * Adds parameters to a redirect URL: to the fragment for the implicit flow, to the query for PKCE. The rest of the URL
+ * does not change.
  */
 import { AuthError } from '../auth-error.ts';
 
 /** Names and values. */
 export type Parameters = Readonly<Record<string, string>>;
 
-/** Puts the parameters behind `#`, sorted. A fragment that is there is replaced, unless it is the path of a hash router. */
+/** Adds sorted parameters as the fragment. Replaces an existing fragment, unless it is the path of a hash router. */
 export function withFragment(url: string, parameters: Parameters): string {
   const { beforeFragment, fragment } = split(url);
   const kept = /^[/!]/.test(fragment) ? `#${fragment}` : '';
   return toAscii(`${beforeFragment}${kept}#${encode('', parameters)}`);
 }
 
-/** Sets the parameters in the query, sorted with those that are there. The fragment stays. */
+/** Sets the parameters in the query, sorted with the existing ones. The fragment stays. */
 export function withQuery(url: string, parameters: Parameters): string {
   const { beforeFragment, fragment } = split(url);
   const start = beforeFragment.indexOf('?');
@@ -37,7 +37,7 @@ function encode(query: string, parameters: Parameters): string {
   return all.toString();
 }
 
-/** What a header can carry. */
+/** Escapes characters that a header cannot carry. */
 function toAscii(url: string): string {
   return url.toWellFormed().replace(/[^\x21-\x7e]/gu, encodeURIComponent);
 }
@@ -49,7 +49,7 @@ const errorWords: Readonly<Record<number, string>> = {
   503: 'temporarily_unavailable',
 };
 
-/** A refusal as applications read it from an address. Anything but an `AuthError` says nothing of itself. */
+/** The error parameters of a redirect. An error other than `AuthError` reveals nothing of itself. */
 export function errorParameters(error: unknown): Parameters {
   const { status, code, message } = error instanceof AuthError ? error : new AuthError('unexpected_failure');
   return { error: errorWords[status] ?? 'access_denied', error_code: code, error_description: message };

@@ -1,15 +1,15 @@
 /**
- * The types of verification that requests name: which tokens each may present, and what a token then stands for.
+ * The verification types of requests: the tokens that each type accepts, and what a token then proves.
  */
 
 import type { FlowMethod } from '../store/flows.ts';
 import type { OneTimeTokenType } from '../store/one-time-tokens.ts';
 
-/** What a token was made for, once it is known. */
+/** The purpose of a token, once known. */
 export type VerificationKind =
   | 'signup' | 'invite' | 'magiclink' | 'recovery' | 'email_change' | 'sms' | 'phone_change'; // biome-ignore format: a list
 
-/** A type of a request. `email` leaves open which of two tokens it is. */
+/** A type in a request. `email` accepts either of two tokens. */
 export type VerificationType = VerificationKind | 'email';
 
 const tokens = {
@@ -31,7 +31,7 @@ export function findVerificationType(name: string): VerificationType | null {
   return Object.hasOwn(tokens, name) ? (name as VerificationType) : null;
 }
 
-/** Tokens that may be presented under a type, in the order in which they are tried. */
+/** The tokens accepted for a type, in the order of the checks. */
 export function tokensOf(type: VerificationType): readonly OneTimeTokenType[] {
   return tokens[type];
 }
@@ -41,13 +41,13 @@ export function isPhoneType(type: VerificationType): type is 'sms' | 'phone_chan
   return type === 'sms' || type === 'phone_change';
 }
 
-/** What a token of a type stands for. */
+/** The kind of verification that a token of a type stands for. */
 export function resolveKind(type: VerificationType, token: OneTimeTokenType): VerificationKind {
   if (type !== 'email') return type;
   return token === 'recovery_token' ? 'magiclink' : 'signup';
 }
 
-/** The flow that the request of such a token left, in the PKCE flow. Text messages leave none. */
+/** The method of the flow that the request of such a token stored, in the PKCE flow. Text messages store none. */
 export function flowMethodOf(kind: VerificationKind): FlowMethod | null {
   if (isPhoneType(kind)) return null;
   return kind === 'signup' ? 'email/signup' : kind;

@@ -1,5 +1,5 @@
 /**
- * The audit log: one row per event, written in the transaction of the change it tells of.
+ * The audit log: one row per event, written in the transaction of the change.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { randomUuid } from '../random.ts';
@@ -7,7 +7,7 @@ import { toTimestamp } from '../times.ts';
 import { nilUuid, type StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
 
-/** What can be told, and the heading under which it stands. */
+/** Audit actions and their log type. */
 const logTypes = {
   login: 'account',
   logout: 'account',
@@ -40,7 +40,7 @@ const logTypes = {
 /** Name of an event. */
 export type AuditAction = keyof typeof logTypes;
 
-/** Who did it. */
+/** The user or admin who acted. */
 export interface AuditActor {
   readonly id: string;
   /** Phone or email; for admin calls the role. */
@@ -54,7 +54,7 @@ export interface AuditEvent {
   readonly action: AuditAction;
   readonly actor: AuditActor;
   readonly traits?: Readonly<Record<string, unknown>> | undefined;
-  /** The address of the client is noted. */
+  /** The row contains the client's IP address. */
   readonly hasAddress?: boolean;
 }
 
@@ -64,10 +64,10 @@ export interface AuditTransaction extends StoreTransaction {
   readonly client: { readonly ip: string | null };
 }
 
-/** Longest name of a person in a row, in characters. */
+/** Longest user name in a row, in characters. */
 const maxNameLength = 255;
 
-/** Writes what a user did. */
+/** Writes an action of a user. */
 export function auditUser(
   tx: AuditTransaction,
   action: AuditAction,
@@ -77,7 +77,7 @@ export function auditUser(
   return writeAudit(tx, { action, actor: userActor(user), traits, hasAddress: hasAddress(action) });
 }
 
-/** Writes what a caller of the admin API did. */
+/** Writes an action of a caller of the admin API. */
 export function auditAdmin(
   tx: AuditTransaction,
   action: AuditAction,
@@ -92,11 +92,11 @@ export function auditAdmin(
 export interface Operator {
   /** Id of the access token. */
   readonly tokenId: string;
-  /** For people. */
+  /** A name for humans. */
   readonly by: string;
 }
 
-/** Writes what an operator did. */
+/** Writes an action of an operator. */
 export function auditOperator(
   tx: AuditTransaction,
   action: AuditAction,
@@ -107,7 +107,7 @@ export function auditOperator(
   return writeAudit(tx, { action, actor, traits: { ...traits, access_token_id: tokenId }, hasAddress: true });
 }
 
-/** Where Supabase Auth notes it. */
+/** As Supabase Auth does. */
 function hasAddress(action: AuditAction): boolean {
   return logTypes[action] === 'factor' || action === 'identity_linked' || action === 'identity_unlinked';
 }
@@ -118,7 +118,7 @@ export async function writeAudit(tx: AuditTransaction, event: AuditEvent): Promi
   await tx.query(insertAuditRows, [toAuditRows(tx, [event])]);
 }
 
-/** A user as the one who acts. */
+/** A user as the actor. */
 export function userActor(user: User): AuditActor {
   const name = user.userMetadata.full_name;
   const characters = typeof name === 'string' ? [...name.slice(0, 2 * maxNameLength)].slice(0, maxNameLength) : [];
@@ -130,7 +130,7 @@ export function userActor(user: User): AuditActor {
   };
 }
 
-/** The rows of events, ready for a statement that takes them as one JSON parameter. */
+/** The rows of events for a statement that takes them as one JSON parameter. */
 export function toAuditRows(
   { config, client, clock, random }: AuditTransaction,
   events: readonly AuditEvent[],

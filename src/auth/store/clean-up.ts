@@ -1,6 +1,6 @@
 /**
- * Deletes what nobody can use any more, a little at a time, so that it may run beside requests and in several processes:
- * each statement takes at most a hundred rows that nobody else holds.
+ * Deletes expired rows, at most a hundred per statement, and skips locked rows. It can therefore run beside requests
+ * and in several processes.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { OutboxParts } from '../../email/outbox/outbox-worker.ts';
@@ -8,26 +8,27 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import { RepeatedWork } from '../../postgres/system/repeated-work.ts';
 import { type Time, toTimestamp } from '../times.ts';
 
-/** What decides about sessions, and whether users go. */
+/** The configured limits of sessions, and whether anonymous users are deleted. */
 export interface CleanUpOptions {
   readonly config: Pick<AuthConfig, 'sessions_timebox' | 'sessions_inactivity_timeout'>;
   readonly now: Time;
-  /** Also deletes anonymous users of more than 30 days: an operator must have asked for it. */
+  /** Also deletes anonymous users older than 30 days; opt-in by the operator. */
   readonly deleteAnonymousUsers: boolean;
 }
 
-/** Rows that one round deleted or revoked, by what they were. */
+/** Rows that one round deleted or revoked, by kind. */
 export type CleanUpCounts = Readonly<Record<string, number>>;
 
 /**
- * The token that was used last gives the active one again, at any time: the answer with it may have been lost. `offset 0` has
- * each token looked up by itself, so that the search ends with the limit; as a join it would begin with all tokens.
+ * Keeps the token used last: it may be exchanged for the active one at any time, because that answer may have been
+ * lost. `offset 0` makes PostgreSQL check each token separately, so the search stops at the limit; a join would start
+ * with all tokens.
  */
 const uselessToken = `t.revoked and t.updated_at < $1::timestamptz - interval '24 hours' and not exists (
       select from auth.refresh_tokens a where a.parent = t.token and a.revoked is not true offset 0
     )`;
 
-/** `$1` is now, `$2` hours. Limits on messages may be for weeks, those on requests are for an hour at most. */
+/** `$1` is now, `$2` hours. Limits on messages may span weeks, those on requests an hour at most. */
 const statements = {
   revokedTokens: oldRows('refresh_tokens', uselessToken),
   flows: oldRows('flow_state', 't.created_at < $1::timestamptz - interval \'24 hours\''),
@@ -67,14 +68,14 @@ const idleSessions = oldRows(
 type OwnedTable =
   | 'refresh_tokens' | 'flow_state' | 'oauth_client_states' | 'mfa_challenges' | 'mfa_factors' | 'sessions' | 'users'; // biome-ignore format: a list
 
-/** Both texts are from this file. */
+/** Both texts are constants of this file. */
 function oldRows(table: OwnedTable, condition: string, limit: 10 | 100 = 100): string {
   return `delete from auth.${table} d
     where d.id in (select t.id from auth.${table} t where ${condition} limit ${limit} for update skip locked)
     returning d.id`;
 }
 
-/** Runs one round; call it again while something is found. */
+/** Runs one round; repeat while it finds rows. */
 export async function cleanUp(database: Queryable, options: CleanUpOptions): Promise<CleanUpCounts> {
   const { config, deleteAnonymousUsers } = options;
   const now = toTimestamp(options.now);
@@ -92,11 +93,11 @@ export async function cleanUp(database: Queryable, options: CleanUpOptions): Pro
   return counts;
 }
 
-/** What the clean-up of a process works with; `everyMs` lie between two looks. */
+/** What the clean-up of a process needs; `everyMs` is the interval. */
 type CleanUpParts = Pick<OutboxParts, 'database' | 'currentConfig' | 'isInstalled' | 'clock' | 'observe'> &
   Pick<CleanUpOptions, 'deleteAnonymousUsers'> & { readonly everyMs: number };
 
-/** The clean-up of a process, for the first time after a while: a start has better things to do. */
+/** The clean-up of a process. The first round is delayed, to keep the start fast. */
 export function createCleanUpWork(parts: CleanUpParts): RepeatedWork {
   const { database, currentConfig, isInstalled, everyMs, deleteAnonymousUsers, clock, observe } = parts;
   const mayHaveMore = async () => {

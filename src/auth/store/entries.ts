@@ -1,5 +1,5 @@
 /**
- * Whose proof of an address keeps what was entered in the account before it. No row: nobody's does.
+ * Records who entered the data of an unproved account: which proof of the address keeps the data. No row: none does.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { User } from '../user.ts';
@@ -8,7 +8,7 @@ import type { FlowMethod } from './flows.ts';
 /** `code`: the code of the sign-up email, or the PKCE verifier of the sign-up. `admin`: every proof, an admin entered it. */
 export type KeptBy = 'code' | 'admin';
 
-/** Notes who entered what an account without a proven address has. */
+/** Stores who entered the data of an account without a proved address. */
 export async function noteEntry(database: Queryable, userId: string, keptBy: KeptBy): Promise<void> {
   await database.query(
     `insert into auth.pgreflect_entries (user_id, kept_by) values ($1::uuid, $2)
@@ -17,14 +17,16 @@ export async function noteEntry(database: Queryable, userId: string, keptBy: Kep
   );
 }
 
-/** Two have asked for the address, and nobody can tell which of them entered what is there. An admin's word stays. */
+/**
+ * Removes the entry after a second sign-up with the address: the data may be of either person. An admin's entry stays.
+ */
 export async function contestEntry(database: Queryable, userId: string): Promise<void> {
   await database.query(`delete from auth.pgreflect_entries e where e.user_id = $1::uuid and e.kept_by = 'code'`, [
     userId,
   ]);
 }
 
-/** Whose proof keeps what the account has; null: nobody's. */
+/** The proof that keeps the account's data; null: none does. */
 export async function readEntry(database: Queryable, userId: string): Promise<KeptBy | null> {
   const [row] = await database.query('select e.kept_by from auth.pgreflect_entries e where e.user_id = $1::uuid', [
     userId,
@@ -32,7 +34,7 @@ export async function readEntry(database: Queryable, userId: string): Promise<Ke
   return (row?.kept_by as KeptBy | undefined) ?? null;
 }
 
-/** Forgets the entry, because the address is about to be proven. @returns Null where there was none. */
+/** Deletes the entry, because the address is about to be proved. @returns Null if there was none. */
 export async function takeEntry(database: Queryable, userId: string): Promise<KeptBy | null> {
   const [row] = await database.query(
     'delete from auth.pgreflect_entries e where e.user_id = $1::uuid returning e.kept_by',
@@ -41,7 +43,10 @@ export async function takeEntry(database: Queryable, userId: string): Promise<Ke
   return (row?.kept_by as KeptBy | undefined) ?? null;
 }
 
-/** Keeps what the user had until the verifier of the newest flow of that method comes; it goes with the flow. */
+/**
+ * Keeps the user's old data with the newest flow of that method until its verifier arrives. It is deleted with the
+ * flow.
+ */
 export async function withholdEntry(
   database: Queryable,
   { id, passwordHash, userMetadata }: User,

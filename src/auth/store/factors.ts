@@ -1,8 +1,8 @@
 /**
- * Reads and writes second factors (`auth.mfa_factors`) and the challenges that are put to them (`auth.mfa_challenges`).
+ * Reads and writes second factors (`auth.mfa_factors`) and their challenges (`auth.mfa_challenges`).
  *
- * Functions that write belong to a transaction that holds the lock on the user: of two requests about the factors of a user
- * the second sees what the first has done.
+ * Callers of functions that write hold the lock on the user, so concurrent requests about a user's factors run one
+ * after the other.
  */
 
 import type { Queryable } from '../../postgres/system/queryable.ts';
@@ -12,10 +12,10 @@ import type { StoreTransaction } from '../tools.ts';
 import type { Factor } from '../user.ts';
 import { toStorableIp } from './sessions.ts';
 
-/** Life of a challenge in milliseconds; as long may a factor be left alone that nobody has challenged. */
+/** Lifetime of a challenge in milliseconds, and of a factor that was never challenged. */
 export const challengeLifetimeMs = 300_000;
 
-/** A factor that is to be. */
+/** A factor to insert. */
 export interface NewFactor {
   readonly userId: string;
   /** Empty for none. */
@@ -23,7 +23,7 @@ export interface NewFactor {
   readonly factorType: Factor['factorType'];
   /** In base32; null for a phone. */
   readonly secret: string | null;
-  /** Digits; null for an app. */
+  /** Digits only; null for an app. */
   readonly phone: string | null;
 }
 
@@ -47,10 +47,10 @@ export async function insertFactor(tx: StoreTransaction, factor: NewFactor): Pro
   return id;
 }
 
-/** What changes of a factor; what is absent stays. */
+/** Changes of a factor; absent members stay. */
 export interface FactorChanges {
   readonly friendlyName?: string;
-  /** Digits. */
+  /** Digits only. */
   readonly phone?: string;
   readonly status?: 'verified';
 }
@@ -75,7 +75,7 @@ export async function deleteFactor(database: Queryable, id: string): Promise<voi
   await database.query('delete from auth.mfa_factors f where f.id = $1::uuid', [id]);
 }
 
-/** Deletes factors, of whomever, that nobody went on with, at most a hundred. */
+/** Deletes abandoned unverified factors of all users, at most a hundred. */
 export async function deleteAbandonedFactors(tx: StoreTransaction): Promise<void> {
   await tx.query(
     `delete from auth.mfa_factors d
@@ -89,7 +89,7 @@ export async function deleteAbandonedFactors(tx: StoreTransaction): Promise<void
   );
 }
 
-/** Deletes the other attempts of a user to enroll a factor of the same type. */
+/** Deletes the user's other unverified factors of the same type. */
 export async function deleteOtherAttempts(database: Queryable, userId: string, verified: Factor): Promise<void> {
   await database.query(
     `delete from auth.mfa_factors f
@@ -98,29 +98,29 @@ export async function deleteOtherAttempts(database: Queryable, userId: string, v
   );
 }
 
-/** A challenge with what its answer is held against. */
+/** A challenge with the values that its answer is checked against. */
 export interface Challenge {
   readonly id: string;
   readonly factorId: string;
   readonly createdAt: Time;
   readonly isVerified: boolean;
-  /** It comes from the address that asks now. */
+  /** Whether the request comes from the IP address of the challenge. */
   readonly isSameAddress: boolean;
-  /** Of the message; null for an app. */
+  /** Code of the message; null for an app. */
   readonly code: string | null;
-  /** Of the app, in base32; null for a phone. Text that begins with `{` is encrypted and cannot be read. */
+  /** Secret of the app, in base32; null for a phone. Text that begins with `{` is encrypted and cannot be read. */
   readonly secret: string | null;
 }
 
-/** Stands for the address of a connection that has none. */
+/** Stored for a connection without an IP address. */
 const noAddress = '0.0.0.0';
 
 /**
- * Makes a challenge.
+ * Creates a challenge.
  *
- * @param given `code` is that of the message; null for an app.
- * @returns Its id; null where the factor has just been deleted.
- * @throws DatabaseError of `mfa_factors_last_challenged_at_key` where another factor was challenged at the same instant.
+ * @param given `code` is the code of the message; null for an app.
+ * @returns Its id; null if the factor was deleted meanwhile.
+ * @throws DatabaseError of `mfa_factors_last_challenged_at_key` if another factor was challenged at the same instant.
  */
 export async function createChallenge(
   tx: StoreTransaction,
@@ -141,12 +141,12 @@ export async function createChallenge(
   return rows.length === 0 ? null : id;
 }
 
-/** No two factors may have been challenged at the same microsecond; our clock counts milliseconds. */
+/** Adds random microseconds to the clock's milliseconds: the column is unique over all factors. */
 function toInstant(now: Time, random: Random): string | null {
   return toTimestamp(now - randomInteger(random, 1000) / 1000);
 }
 
-/** The challenge, kept for this transaction; null where the factor has no such. @param id A UUID. */
+/** Locks the challenge for this transaction; null if the factor has no such challenge. @param id A UUID. */
 export async function lockChallenge(
   database: Queryable,
   { id, factorId, ip }: { readonly id: string; readonly factorId: string; readonly ip: string | null },
@@ -167,13 +167,13 @@ export async function deleteChallenge(database: Queryable, id: string): Promise<
   await database.query('delete from auth.mfa_challenges c where c.id = $1::uuid', [id]);
 }
 
-/** Notes that a challenge was answered. */
+/** Marks a challenge as answered. */
 export async function noteAnswered(tx: StoreTransaction, id: string): Promise<void> {
   const text = 'update auth.mfa_challenges set verified_at = $2::timestamptz where id = $1::uuid';
   await tx.query(text, [id, toTimestamp(tx.clock.now())]);
 }
 
-/** Uses up the code of a step, and those before it. @returns False where it had been used up. */
+/** Uses up the code of a step and of all earlier ones. @returns False if it was used up before. */
 export async function useStep(database: Queryable, factorId: string, step: number): Promise<boolean> {
   const rows = await database.query(
     `insert into auth.pgreflect_totp_steps as s (factor_id, step) values ($1::uuid, $2::bigint)

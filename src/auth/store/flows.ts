@@ -1,9 +1,9 @@
 /**
- * Flows: sign-ins that are under way, rows of `auth.flow_state`.
+ * Flows: pending sign-ins, rows of `auth.flow_state`.
  *
- * In the PKCE flow of an email the request leaves a challenge, the link gives a code, and the code and the verifier of the challenge
- * give a session: links that somebody else opens are of no use to them. A sign-in at a provider is found again by the state that
- * the provider hands back, which is good for one answer: the secrets that go with it are deleted by whoever asks first.
+ * In the PKCE flow of an email, the request stores a challenge and the link returns a code. Code and verifier give a
+ * session, so a link opened by another person is useless to them. A sign-in at a provider is found by its state, which
+ * is valid for one answer: the first answer takes and deletes the secrets.
  */
 
 import { createHash } from 'node:crypto';
@@ -16,29 +16,29 @@ import { type Time, toTimestamp } from '../times.ts';
 import type { StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
 
-/** What the client committed itself to. */
+/** The PKCE challenge of the client. */
 export interface PkceChallenge {
   readonly challenge: string;
   readonly method: 's256' | 'plain';
 }
 
-/** How the user will have proved to be the one; becomes the method of the session. */
+/** How the user proves their identity in the flow; becomes the session's authentication method. */
 export type FlowMethod = 'email/signup' | 'invite' | 'magiclink' | 'recovery' | 'email_change' | 'oauth';
 
-/** Life of a code from its issue, in milliseconds. */
+/** Lifetime of a code from its issue, in milliseconds. */
 export const flowLifetimeMs = 300_000;
 
-/** What `withholdEntry` (entries.ts) kept for a flow `f`, as JSON: a `Withheld`, or null. */
+/** SQL for the data that `withholdEntry` (entries.ts) kept for a flow `f`, as JSON: a `Withheld`, or null. */
 const withheldOfFlow = `(
   select pg_catalog.json_build_object('passwordHash', e.password_hash, 'userMetadata', e.user_metadata)
   from auth.pgreflect_entries e where e.flow_id = f.id
 )`;
 
-/** What the verifier gives back. */
+/** The data that the verifier restores. */
 export type Withheld = Pick<User, 'passwordHash' | 'userMetadata'>;
 
 /**
- * Reads the two parameters of a request; empty and null count as absent. Null: not the PKCE flow.
+ * Reads the two PKCE parameters of a request; empty and null count as absent. Null: not the PKCE flow.
  *
  * @throws AuthError `validation_failed`
  */
@@ -60,13 +60,13 @@ export function parsePkce(
   return { challenge, method: word };
 }
 
-/** Whether the verifier is that of the challenge. Takes the same time wherever they differ. */
+/** Whether the verifier matches the challenge. Compares in constant time. */
 export function fitsChallenge(verifier: string, { challenge, method }: PkceChallenge): boolean {
   const computed = method === 'plain' ? verifier : createHash('sha256').update(verifier).digest('base64url');
   return sameText(computed, challenge);
 }
 
-/** Stores the challenge of the flow of an email, in the transaction of the request that sends the email. */
+/** Stores the flow of an email, in the transaction of the request that sends the email. */
 export async function createFlow(
   tx: StoreTransaction,
   flow: { readonly userId: string; readonly pkce: PkceChallenge; readonly method: FlowMethod },
@@ -90,7 +90,7 @@ export async function createFlow(
 }
 
 /**
- * Issues the code of the user's newest flow of that method, when the link has been opened.
+ * Issues the code of the user's newest flow of that method after the link was opened.
  *
  * @returns The code for the redirect.
  * @throws AuthError `flow_state_not_found` (400); the token must not count as used then.
@@ -111,7 +111,7 @@ export async function issueFlowCode(tx: StoreTransaction, userId: string, method
   throw new AuthError('flow_state_not_found', 'No associated flow state found.', { status: 400 });
 }
 
-/** A flow whose code and verifier were right. */
+/** A flow whose code and verifier were valid. */
 export interface ExchangedFlow {
   readonly userId: string;
   readonly method: string;
@@ -119,13 +119,13 @@ export interface ExchangedFlow {
   /** Null for none. */
   readonly providerAccessToken: string | null;
   readonly providerRefreshToken: string | null;
-  /** What the link took away from the account until this verifier came; null for nothing. */
+  /** The data that the link removed from the account until the verifier came; null for none. */
   readonly withheld: Withheld | null;
 }
 
 /**
- * Exchanges a code: the flow is gone afterwards, so of several simultaneous exchanges one succeeds. A wrong verifier leaves
- * it for another try, because the transaction is rolled back.
+ * Exchanges a code and deletes the flow, so only one of several concurrent exchanges succeeds. A wrong verifier rolls
+ * back, so the client may try again.
  *
  * @throws AuthError `validation_failed`, `flow_state_not_found`, `flow_state_expired`, `bad_code_verifier`.
  */
@@ -137,7 +137,7 @@ export async function exchangeFlowCode(
   if (authCode === '' || codeVerifier === '') {
     throw new AuthError('validation_failed', 'invalid request: both auth code and code verifier should be non-empty');
   }
-  // The user before the flow, as all who lock both have them: else two of them could wait for each other.
+  // Lock the user before the flow, in the same order as everywhere else. Otherwise two could deadlock.
   const locking = tx.query(
     `select u.id from auth.users u
     where u.id = (select f.user_id from auth.flow_state f where f.auth_code = $1 limit 1) for update`,
@@ -154,7 +154,7 @@ export async function exchangeFlowCode(
     [authCode],
   );
   const [, [row]] = await Promise.all([locking, deleting]);
-  // A code of an email that nobody has opened is known to nobody who may use it.
+  // The code of an email's flow is valid only after the link was opened.
   const isIssued = row?.issued_at !== null || row?.method === 'oauth';
   if (row === undefined || !isIssued) throw new AuthError('flow_state_not_found');
   const { code_challenge, challenge_method, issued_at, created_at, ...exchanged } = row;
@@ -165,13 +165,13 @@ export async function exchangeFlowCode(
 }
 
 /**
- * Ends what is under way for a user when their sessions end: codes that nobody has exchanged, and sign-ins at a provider that
- * were to give them an identity. Else whoever began it would come in once more.
+ * Ends a user's pending flows when their sessions end: unexchanged codes, and pending links of an identity. Otherwise
+ * the client that started one could sign in once more.
  *
- * @param spared Flows of that method stay while their link has not been opened; null: none does.
+ * @param spared Flows of that method stay while their link is unopened; null: none stays.
  */
 export async function endFlows(tx: StoreTransaction, userId: string, spared: FlowMethod | null = null): Promise<void> {
-  // By its name as a text: tables of earlier versions of Supabase Auth have no such column, and no user links with them.
+  // Read the column through the row's JSON: tables of earlier versions of Supabase Auth lack it, and have no linking.
   await tx.query(
     `delete from auth.flow_state f
     where (
@@ -184,9 +184,9 @@ export async function endFlows(tx: StoreTransaction, userId: string, spared: Flo
   );
 }
 
-/** Ends the sign-ins at a provider that were to give the user an identity. */
+/** Ends the user's pending links of identities. */
 export async function endLinking(tx: StoreTransaction, userId: string): Promise<void> {
-  // By its name as a text, as above.
+  // Through the row's JSON, as above.
   await tx.query(
     `delete from auth.flow_state f
     where f.created_at >= $2::timestamptz and pg_catalog.to_jsonb(f) ->> 'linking_target_id' = $1::uuid::text`,
@@ -194,25 +194,25 @@ export async function endLinking(tx: StoreTransaction, userId: string): Promise<
   );
 }
 
-/** What a sign-in is begun for. */
+/** The facts of a new sign-in at a provider. */
 export interface NewProviderFlow {
   readonly provider: string;
-  /** Null: the session comes with the redirect. */
+  /** Null: the redirect carries the session. */
   readonly pkce: PkceChallenge | null;
-  /** Where the browser goes in the end. */
+  /** Final redirect target of the browser. */
   readonly redirectTo: string;
-  /** Hash of the link of an invitation; null for none. */
+  /** Token hash of an invitation's link; null for none. */
   readonly inviteToken: string | null;
-  /** The user who gets the identity; null: whoever signs in. */
+  /** The user who gets the identity; null: a sign-in. */
   readonly linkingTargetId: string | null;
   readonly isEmailOptional: boolean;
 }
 
-/** What only we know of a sign-in until its answer comes. */
+/** Secrets of a sign-in until the provider's answer arrives. */
 export interface ProviderSecrets {
-  /** Of PKCE towards the provider. */
+  /** PKCE verifier for the provider. */
   readonly verifier: string;
-  /** Null where none was sent. */
+  /** Null if no nonce was sent. */
   readonly nonce: string | null;
 }
 
@@ -247,13 +247,13 @@ export async function createProviderFlow(
   return id;
 }
 
-/** A sign-in whose answer has come. */
+/** A sign-in whose answer has arrived. */
 export interface ProviderFlow extends Omit<NewProviderFlow, 'pkce' | 'redirectTo'> {
   readonly id: string;
   readonly isPkce: boolean;
-  /** Null where the row, made by another program, has none. */
+  /** Null if another program created the row without one. */
   readonly redirectTo: string | null;
-  /** Null where the row, made by another program, has no secrets. */
+  /** Null if another program created the row without secrets. */
   readonly clientStateId: string | null;
 }
 
@@ -278,7 +278,7 @@ export async function findProviderFlow(database: Queryable, state: string, now: 
   return flow as unknown as ProviderFlow;
 }
 
-/** The secrets of a sign-in that goes on; null where it has been answered. */
+/** The secrets of a pending sign-in; null if it was answered. */
 export async function readProviderSecrets(
   database: Queryable,
   { clientStateId }: ProviderFlow,
@@ -292,7 +292,7 @@ export async function readProviderSecrets(
 }
 
 /**
- * Hands out the secrets of a sign-in, once: of several answers with one state one gets further.
+ * Takes the secrets of a sign-in, once: only the first of several answers with one state succeeds.
  *
  * @throws AuthError `oauth_invalid_state`, `oauth_client_state_not_found`, `oauth_client_state_expired`.
  */
@@ -317,9 +317,9 @@ export async function takeProviderSecrets(
 }
 
 /**
- * Notes who signed in, for the exchange of the code.
+ * Stores the signed-in user, for the exchange of the code.
  *
- * @param tokens Of the provider for the application; empty for none.
+ * @param tokens The provider's tokens for the application; empty for none.
  * @returns The code for the redirect.
  * @throws AuthError `flow_state_already_used`
  */
@@ -339,7 +339,7 @@ export async function completeProviderFlow(
   throw new AuthError('flow_state_already_used', 'OAuth state has already been used');
 }
 
-/** Forgets a sign-in that has come to its end. @throws AuthError `flow_state_already_used` where it was ended meanwhile. */
+/** Deletes a completed sign-in. @throws AuthError `flow_state_already_used` if it was ended meanwhile. */
 export async function deleteProviderFlow(database: Queryable, { id }: ProviderFlow): Promise<void> {
   const rows = await database.query('delete from auth.flow_state f where f.id = $1::uuid returning f.id', [id]);
   if (rows.length === 0) throw new AuthError('flow_state_already_used', 'OAuth state has already been used');

@@ -1,6 +1,6 @@
 /**
- * Reads and writes `auth.identities`: the ways in which a user can sign in. `email` is a generated column, never written;
- * `identity_data.email` is stored in lower case, because it is made of it.
+ * Reads and writes `auth.identities`: the ways in which a user can sign in. `email` is a generated column, made of
+ * `identity_data.email`, which is therefore stored in lower case.
  */
 
 import { DatabaseError } from '../../postgres/failure.ts';
@@ -12,30 +12,30 @@ import { toTimestamp } from '../times.ts';
 import type { StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
 
-/** What a new identity is made of. */
+/** The values of a new identity. */
 export interface NewIdentity {
   readonly userId: string;
   readonly provider: string;
-  /** The provider's name for the user; for email and phone the user's id. */
+  /** The provider's id of the user; for email and phone, the user's id. */
   readonly providerId: string;
-  /** Has at least `sub`. */
+  /** Contains at least `sub`. */
   readonly identityData: Metadata;
 }
 
-/** The data of the identity of an email sign-up: what the client sent cannot replace what we know. */
+/** The data of an email sign-up's identity. The client's metadata cannot override our values. */
 export function emailIdentityData(userId: string, email: string, data: Metadata): Metadata {
   return { ...data, sub: userId, email, email_verified: false, phone_verified: false };
 }
 
 /**
- * The same for a phone sign-up; the number is not part of it. Nor is an email address of the client's: in an identity it would
- * keep its owner from having it.
+ * The data of a phone sign-up's identity, without the number. Leaves out an email address of the client, which would
+ * keep the address from its owner.
  */
 export function phoneIdentityData(userId: string, { email: _claimed, ...data }: Metadata): Metadata {
   return { ...data, sub: userId, email_verified: false, phone_verified: false };
 }
 
-/** Inserts an identity; its row id comes back. @throws AuthError `identity_already_exists` */
+/** Inserts an identity and returns its row id. @throws AuthError `identity_already_exists` */
 export async function insertIdentity(tx: StoreTransaction, identity: NewIdentity): Promise<string> {
   const id = randomUuid(tx.random);
   const { userId, provider, providerId, identityData } = identity;
@@ -62,7 +62,7 @@ export async function updateIdentityData(tx: StoreTransaction, id: string, ident
   );
 }
 
-/** Notes a sign-in through the identity. */
+/** Records a sign-in through the identity. */
 export async function touchIdentity(tx: StoreTransaction, id: string): Promise<void> {
   await tx.query(
     'update auth.identities set last_sign_in_at = $2::timestamptz, updated_at = $2::timestamptz where id = $1::uuid',
@@ -70,7 +70,7 @@ export async function touchIdentity(tx: StoreTransaction, id: string): Promise<v
   );
 }
 
-/** Who has the identity, or null. */
+/** The user who has the identity, or null. */
 export async function findIdentityOwner(
   database: Queryable,
   provider: string,
@@ -98,12 +98,12 @@ export async function verifyIdentityEmail(tx: StoreTransaction, user: User): Pro
   );
 }
 
-/** As user.sql reads it: what is no object cannot be added to. */
+/** As user.sql reads it: a value that is not an object counts as empty. */
 const appMetadata = `case when pg_catalog.jsonb_typeof(u.raw_app_meta_data) = 'object' then u.raw_app_meta_data else '{}' end`;
 
 /**
- * Writes the names of the user's providers into the app metadata: that of the oldest identity, and all of them. A user
- * without identities keeps what there is, and where nothing differs nothing is written.
+ * Updates the providers in the app metadata: the provider of the oldest identity, and all of them. Changes nothing for
+ * users without identities. Writes only if something differs.
  */
 export async function syncProviders(tx: StoreTransaction, userId: string): Promise<void> {
   await tx.query(

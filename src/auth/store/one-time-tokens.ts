@@ -1,9 +1,9 @@
 /**
  * One-time tokens in the database: stored once, presented by link or by code, consumed exactly once.
  *
- * A token stands in a column of the user and in a row of `auth.one_time_tokens`. Links are found by the row, codes by the
- * column. Whoever presents a token holds the lock on the user until the end of the transaction and sees what those before
- * it left, so of any number of simultaneous presenters one finds it.
+ * A token is in a column of the user and in a row of `auth.one_time_tokens`. Links are found by the row, codes by the
+ * column. A request that presents a token locks the user until the end of its transaction, so only one of several
+ * concurrent requests finds the token.
  */
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
@@ -16,7 +16,7 @@ import type { StoreTransaction } from '../tools.ts';
 import { isBanned, type User } from '../user.ts';
 import { selectUser, toUser, userColumns } from './users.ts';
 
-/** Where a user has a token, which is a column of the token's name, and when it was sent. */
+/** The user's columns for each token type: the token, and when it was sent. */
 const places = {
   confirmation_token: ['confirmationToken', 'confirmationSentAt'],
   recovery_token: ['recoveryToken', 'recoverySentAt'],
@@ -26,26 +26,26 @@ const places = {
   reauthentication_token: ['reauthenticationToken', 'reauthenticationSentAt'],
 } as const;
 
-/** Kind of a token, as the database names it. */
+/** Type of a token, as the database names it. */
 export type OneTimeTokenType = keyof typeof places;
 
-/** A row of the token whose hash is `$1`, of the first of the types `$2`. */
+/** Condition for the row of the token whose hash is `$1`, with the first matching type of `$2`. */
 const isToken = 't.token_hash = $1 and t.token_type::text = any ($2::text[])';
 const first = 'order by pg_catalog.array_position($2::text[], t.token_type::text) limit 1';
 const ownerOfToken = `(select t.user_id from auth.one_time_tokens t where ${isToken} ${first})`;
 
 /**
- * Hashes are those of links, which prove an email address: the one that the user still has, or waits for. A number's code stands
- * in the same places, and anybody who got it can make its hash.
+ * A link's hash proves an email address: the user's present one or the pending one. Codes of phones are stored in the
+ * same place, and their recipients could compute the hash, so they are excluded.
  */
 const isForAddress = `pg_catalog.lower(t.relates_to) = pg_catalog.lower(
       case t.token_type when 'email_change_token_new' then x."emailChange" else x."email" end
     )`;
 
-/** Locks the user that the token belongs to. */
+/** Locks the user who owns the token. */
 const lockByHash = `select u.id from auth.users u where u.id = ${ownerOfToken} for update`;
 
-/** The user `$3` with the type of the token, which is null where the user has not got it. */
+/** The user `$3` with the type of the token; the type is null if the user does not have it. */
 const givenUserWithToken = `select pg_catalog.row_to_json(x) as "user",
     (
       select t.token_type::text from auth.one_time_tokens t
@@ -57,15 +57,15 @@ const givenUserWithToken = `select pg_catalog.row_to_json(x) as "user",
 export interface NewOneTimeToken {
   readonly userId: string;
   readonly type: OneTimeTokenType;
-  /** Of the code; with `pkce_` in front in the PKCE flow. */
+  /** Hash of the code; with the prefix `pkce_` in the PKCE flow. */
   readonly codeHash: string;
-  /** What a link carries. Random, so that no guess at a code is one at a link; `codeHash` where none is given. */
+  /** Token of the link. It is random, so a guessed code is no guess at the link. Default: `codeHash`. */
   readonly linkToken?: string;
-  /** Address that the code was hashed with. */
+  /** The address that is part of the code hash. */
   readonly address: string;
 }
 
-/** Stores a token in place of the older one of that user and type, which is dead then, and sets its `*_sent_at` to now. */
+/** Stores a token, replaces (and so invalidates) the user's older one of that type, and sets its `*_sent_at` to now. */
 export async function storeToken(tx: StoreTransaction, token: NewOneTimeToken): Promise<void> {
   const { type } = token;
   await tx.query(
@@ -88,37 +88,37 @@ export async function storeToken(tx: StoreTransaction, token: NewOneTimeToken): 
   );
 }
 
-/** A token that was good when it was presented. The user is locked; `consumeToken` must follow in the transaction. */
+/** A valid presented token. The user is locked; `consumeToken` must follow in the transaction. */
 export interface PresentedToken {
   readonly user: User;
   readonly type: OneTimeTokenType;
 }
 
-/** What a token is checked against. */
+/** The limits that a token is checked against. */
 export interface TokenCheck {
   readonly types: readonly OneTimeTokenType[];
   readonly now: Time;
-  /** Life of the token in seconds; see `emailTokenSeconds`, `smsTokenSeconds`. */
+  /** Tells which tokens are invalid in any case; by default none. */
   readonly lifetimeSeconds: number;
   /** Those that are good no more, whatever is presented; none where nothing is said. */
   readonly isDead?: (userId: string, type: OneTimeTokenType) => boolean;
 }
 
-/** Life of the tokens of emails in seconds. */
+/** Lifetime of email tokens in seconds. */
 export function emailTokenSeconds(config: Pick<AuthConfig, 'mailer_otp_exp'>): number {
   return config.mailer_otp_exp || 3600;
 }
 
-/** Life of the codes of text messages in seconds. */
+/** Lifetime of text message codes in seconds. */
 export function smsTokenSeconds(config: Pick<AuthConfig, 'sms_otp_exp'>): number {
   return config.sms_otp_exp || 60;
 }
 
 /**
- * Finds what a link or a `token_hash` stands for.
+ * Looks up the token of a link or `token_hash`.
  *
- * @param tokenHash As it was stored, prefix included.
- * @throws AuthError `otp_expired`, the same whether unknown, used or too old; `user_banned`.
+ * @param tokenHash As stored, prefix included.
+ * @throws AuthError `otp_expired`, the same for unknown, used and expired tokens; `user_banned`.
  */
 export async function presentTokenHash(
   database: Queryable,
@@ -127,7 +127,8 @@ export async function presentTokenHash(
 ): Promise<PresentedToken> {
   const [held] = await database.query(lockByHash, [tokenHash, check.types]);
   if (held === undefined) throw new AuthError('otp_expired');
-  // Somebody may have consumed or replaced it while we waited for the lock, so it is looked up again with the user.
+  // Another request may have consumed or replaced the token while this one waited for the lock: read it again with the
+  // user.
   const [row] = await database.query(givenUserWithToken, [tokenHash, check.types, held.id]);
   return checkTokenRow(row, check);
 }
@@ -141,10 +142,14 @@ function checkTokenRow(row: Record<string, unknown> | undefined, check: TokenChe
   return { user, type };
 }
 
-/** A code, and the address that it was sent to. */
+/** A code, and the address it was sent to. */
 type GivenCode = Readonly<Record<'address' | 'code', string>>;
 
-/** Checks a code that a user typed against the first of the types that it fits. @param user Locked; null for none. @throws AuthError as `presentTokenHash`. */
+/**
+ * Checks a typed code against the first matching type.
+ *
+ * @param user Locked; null for none. @throws AuthError as `presentTokenHash`.
+ */
 export function checkCode(user: User | null, given: GivenCode, check: TokenCheck): PresentedToken {
   if (user === null) throw new AuthError('otp_expired');
   if (isBanned(user, check.now)) throw new AuthError('user_banned');
@@ -159,8 +164,8 @@ export function checkCode(user: User | null, given: GivenCode, check: TokenCheck
 }
 
 /**
- * Finds the user to whom a code belongs by the address that it was sent to: that of an email change may not be the user's yet,
- * and several may have asked for it. Consumes and locks nothing.
+ * Finds the owner of a code by the address it was sent to. The address of an email change is not the user's yet, and
+ * several users may have requested it. Consumes and locks nothing.
  */
 export async function findUserIdByCode(
   database: Queryable,
@@ -192,9 +197,9 @@ function isExpired(user: User, type: OneTimeTokenType, { now, lifetimeSeconds }:
 }
 
 /**
- * Uses up a presented token: its column is emptied, and all rows of the user go.
+ * Uses up a presented token: empties its column and deletes all token rows of the user.
  *
- * @param rows `own`: only its own row goes, for the first of two confirmations of an email change.
+ * @param rows `own`: deletes only its own row, for the first of two confirmations of an email change.
  */
 export async function consumeToken(
   tx: StoreTransaction,
@@ -211,7 +216,7 @@ export async function consumeToken(
 }
 
 /**
- * Kills everything that is pending, as a new password does: all token columns and their times, and all rows. Pending new
+ * Invalidates all pending tokens, as a new password does: token columns, their times, and all rows. Pending new
  * addresses stay.
  */
 export async function clearTokens(tx: StoreTransaction, userId: string): Promise<void> {

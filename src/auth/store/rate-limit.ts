@@ -1,6 +1,6 @@
 /**
- * Counts what may be done only so often: requests of an address, messages to everybody. The counts live in the database
- * and are shared by all processes; where it cannot be reached each process counts for itself.
+ * Rate limits: requests per IP address, messages in total. The counts are in the database, shared by all processes. If
+ * it cannot be reached, each process counts for itself.
  */
 import type { SendLimit } from '../../config/auth/auth-delivery-fields.ts';
 import { parseDurationSeconds } from '../../config/auth/auth-field.ts';
@@ -9,19 +9,19 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import { type Time, toTimestamp } from '../times.ts';
 
-/** How much of something there may be. */
+/** How many uses are allowed. */
 export type Allowance =
-  /** `burst` at once; `perMs` come back in a millisecond. */
+  /** `burst` at once, refilled at `perMs` per millisecond. */
   | { readonly kind: 'bucket'; readonly burst: number; readonly perMs: number }
-  /** `limit` in every window of that length; the first use opens a window. */
+  /** `limit` per window; the first use starts a window. */
   | { readonly kind: 'window'; readonly limit: number; readonly windowMs: number };
 
-/** The limit that an endpoint puts on an address. Null: none, as 0 in the configuration says. */
+/** An endpoint's limit per IP address. Null: no limit, which the configuration writes as 0. */
 export function requestAllowance(perInterval: number, intervalSeconds: number, burst: number = 30): Allowance | null {
   return perInterval <= 0 ? null : { kind: 'bucket', burst, perMs: perInterval / (intervalSeconds * 1000) };
 }
 
-/** The limit on messages: a number is that many an hour, `n/duration` a bucket of n. 0 allows none. */
+/** The limit on messages: a number is a limit per hour, `n/duration` a bucket of n. 0 allows none. */
 export function sendAllowance(limit: SendLimit): Allowance {
   if (typeof limit === 'number') return { kind: 'window', limit, windowMs: 3_600_000 };
   const [count = '', duration = ''] = limit.split('/');
@@ -32,10 +32,10 @@ export function sendAllowance(limit: SendLimit): Allowance {
 /** Counts uses under names. */
 export interface RateLimiter {
   /**
-   * Takes one of what is left under a name.
+   * Takes one use of a name's allowance.
    *
-   * @param name What is counted, for example `otp:192.0.2.1`; its first 190 characters tell it from others.
-   * @returns Null where there was one; else the milliseconds until there will be.
+   * @param name What is counted, for example `otp:192.0.2.1`; names are compared by their first 190 characters.
+   * @returns Null if allowed; otherwise the milliseconds until the next use is.
    */
   take(name: string, allowance: Allowance): Promise<number | null>;
 }
@@ -43,18 +43,18 @@ export interface RateLimiter {
 /** Longest name of a count, in characters. */
 const maxNameLength = 200;
 
-/** Names that one process counts by itself, at most. */
+/** Most names that one process counts without the database. */
 const maxLocalNames = 10_000;
 
 /**
- * @param database Outside the transaction of the request: a use counts even where the request fails.
+ * @param database Outside the transaction of the request: a use counts even if the request fails.
  * @param now The time in milliseconds.
  */
 export function createRateLimiter(database: Queryable, now: () => Time): RateLimiter {
   const local = new Map<string, Count>();
   return {
     async take(name, allowance) {
-      // Counted apart, because the two kinds count in opposite directions.
+      // Separate counts, because the two kinds count in opposite directions.
       const key = `${allowance.kind}:${name}`.slice(0, maxNameLength);
       try {
         return await takeShared(database, key, allowance, now());
@@ -66,7 +66,7 @@ export function createRateLimiter(database: Queryable, now: () => Time): RateLim
   };
 }
 
-/** Refuses a request whose address has done too much. @throws AuthError `over_request_rate_limit` */
+/** Refuses a request if its IP address sent too many. @throws AuthError `over_request_rate_limit` */
 export async function assertRequestAllowed(
   limiter: RateLimiter,
   name: string,
@@ -76,7 +76,11 @@ export async function assertRequestAllowed(
   if (waitMs !== null) throw tooMany('over_request_rate_limit', waitMs);
 }
 
-/** Refuses a message where too many were sent. @throws AuthError `over_email_send_rate_limit`, `over_sms_send_rate_limit` */
+/**
+ * Refuses a message if too many were sent.
+ *
+ * @throws AuthError `over_email_send_rate_limit`, `over_sms_send_rate_limit`
+ */
 export async function assertSendAllowed(limiter: RateLimiter, kind: 'email' | 'sms', limit: SendLimit): Promise<void> {
   const allowance = sendAllowance(limit);
   const isNone = allowance.kind === 'window' ? allowance.limit <= 0 : allowance.burst <= 0;
@@ -85,12 +89,12 @@ export async function assertSendAllowed(limiter: RateLimiter, kind: 'email' | 's
   if (waitMs !== null) throw tooMany(sendCodes[kind], waitMs);
 }
 
-/** Text messages that a number may get at once; one more may follow after each configured pause. */
+/** Text messages that a number may get at once; the configured pause then separates further ones. */
 const numberBurst = 3;
 
 /**
- * Refuses a text message to a number that has got too many, from whomever: pauses are kept with users and factors, of which
- * anybody may make new ones.
+ * Refuses a text message to a number that got too many, from any user. Pauses are stored with users and factors, of
+ * which an attacker can create new ones.
  *
  * @throws AuthError `over_sms_send_rate_limit`
  */
@@ -109,8 +113,9 @@ export async function assertNumberAllowed(
 }
 
 /**
- * The error for a second message of a kind to the same user within the configured time, with the remaining seconds, rounded down.
- * Null where it may be sent. The request may still succeed: for most emails the error is dropped (send-token.ts).
+ * The error for a second message of a kind to the same user within the configured time, with the remaining seconds,
+ * rounded down. Null if it may be sent. The request may still succeed: for most emails the caller drops the error
+ * (send-token.ts).
  *
  * @param sentAt When the last one was sent; null for never.
  */
@@ -136,8 +141,8 @@ function tooMany(code: AuthErrorCode, waitMs: number, message: string | null = n
   return new AuthError(code, message, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 }
 
-// Both statements: $1 name, $2 now, $3 size of the bucket or window's limit, $4 tokens a millisecond or window in ms.
-// The clocks of processes may differ, so time never runs backwards in a row. A bucket's row holds the tokens that are left.
+// Both statements: $1 name, $2 now, $3 size of the bucket or window's limit, $4 tokens per millisecond or window in ms.
+// The clocks of processes may differ, so a row's time never goes backwards. A bucket's row holds the tokens left.
 const takeFromBucket = `insert into auth.pgreflect_rate_limits as l (name, tokens, updated_at)
   values ($1, $3::float8 - 1, $2::timestamptz)
   on conflict (name) do update set
@@ -148,7 +153,7 @@ const takeFromBucket = `insert into auth.pgreflect_rate_limits as l (name, token
     + greatest(0, extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000) * $4::float8) >= 1
   returning l.name`;
 
-// A window's row holds the tokens that were taken: a limit that is changed meanwhile counts at once.
+// A window's row holds the tokens taken, so a changed limit applies immediately.
 const takeFromWindow = `insert into auth.pgreflect_rate_limits as l (name, tokens, updated_at)
   select $1, 1, $2::timestamptz where $3::float8 >= 1
   on conflict (name) do update set
@@ -174,7 +179,7 @@ async function takeShared(database: Queryable, name: string, allowance: Allowanc
   return waitMs({ tokens: Number(row?.tokens ?? 0), updatedAt: Number(row?.updated_at ?? now) }, allowance, now);
 }
 
-/** As a row: of a bucket the tokens that are left, of a window those that were taken. */
+/** As the row: tokens left in a bucket, or taken in a window. */
 interface Count {
   readonly tokens: number;
   readonly updatedAt: Time;
@@ -191,7 +196,7 @@ function takeLocal(local: Map<string, Count>, name: string, allowance: Allowance
   if (left < 1) return waitMs(count, allowance, now);
   local.delete(name);
   local.set(name, { ...count, tokens: count.tokens + (allowance.kind === 'bucket' ? -1 : 1) });
-  // Behind the newest names stands the one that was not used for longest.
+  // The map is in order of use: its first name is the least recently used.
   const oldest = local.size > maxLocalNames ? local.keys().next().value : undefined;
   if (oldest !== undefined) local.delete(oldest);
   return null;

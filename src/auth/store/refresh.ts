@@ -1,9 +1,9 @@
 /**
- * Exchanges a refresh token for the next one, and finds out who uses one twice.
+ * Exchanges a refresh token for the next one, and detects reuse.
  *
- * Refreshes of a session happen one after the other under the lock on its row. The last used token gives the
- * active one again, at any time, because its answer may have been lost; one used before that, outside a short interval, is
- * taken for stolen and revokes all refresh tokens of the session. That is committed, although the answer is a refusal.
+ * Refreshes of a session are serialized by the lock on its row. The last used token may be exchanged for the active one
+ * at any time, because its answer may have been lost. Reuse of an older token, outside a short interval, counts as
+ * theft and revokes all refresh tokens of the session. That is committed, although the answer is a refusal.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
@@ -39,7 +39,7 @@ export interface RefreshTransaction extends AuditTransaction {
 
 interface TokenState {
   readonly tokenId: string;
-  /** Null where the user is gone. */
+  /** Null if the user was deleted. */
   readonly user: User | null;
   readonly session: Session | null;
   readonly revoked: boolean;
@@ -48,18 +48,18 @@ interface TokenState {
   readonly activeParent: string | null;
 }
 
-/** A session with its user as of now. A refusal is a result as well, so that what it writes is committed. */
+/** A session with its current user. A refusal is a result as well, so that its changes are committed. */
 export type RefreshOutcome = (IssuedSession & { readonly user: User }) | AuthError;
 
 /**
  * Refreshes a session.
  *
- * @returns Or `validation_failed`, `refresh_token_not_found`, `user_banned` (400), `session_not_found` (400), `session_expired`,
- *   `refresh_token_already_used`.
- * @throws AuthError `conflict` where it waits too long for another refresh of the session.
+ * @returns Or `validation_failed`, `refresh_token_not_found`, `user_banned` (400), `session_not_found` (400),
+ *   `session_expired`, `refresh_token_already_used`.
+ * @throws AuthError `conflict` if another refresh of the session holds the lock for too long.
  */
 export async function refreshSession(tx: RefreshTransaction, token: string): Promise<RefreshOutcome> {
-  // Tokens of the second format of Supabase Auth begin a session that we cannot go on with.
+  // Tokens in Supabase Auth's second format start a session that we cannot continue.
   if (!/^[a-z0-9]{12}$/.test(token)) return new AuthError('validation_failed', 'Refresh token is not valid');
   const limiting = tx.query(`select pg_catalog.set_config('lock_timeout', '5s', true)`, []);
   const locking = tx.query(
@@ -67,7 +67,8 @@ export async function refreshSession(tx: RefreshTransaction, token: string): Pro
     where s.id = (select t.session_id from auth.refresh_tokens t where t.token = $1) for update`,
     [token],
   );
-  // A statement of its own, so it sees what another refresh wrote before we got the lock. All go in one round trip.
+  // A separate statement, so that it sees changes made by another refresh before we got the lock. One round trip for
+  // all.
   const [, , state] = await Promise.all([limiting, locking, readState(tx, token)]).catch((error: unknown) => {
     const isLocked = error instanceof DatabaseError && error.sqlstate === '55P03';
     throw isLocked ? new AuthError('conflict', null, { cause: error }) : error;
@@ -131,7 +132,7 @@ async function useToken(tx: RefreshTransaction, token: string, facts: Facts): Pr
   const { config, client } = tx;
   const isParentOfActive = state.revoked && state.activeToken !== null && state.activeParent === token;
   const reuseMs = config.security_refresh_token_reuse_interval * 1000;
-  // Without an active token all tokens of the session were revoked: no interval revives it.
+  // Without an active token, all tokens of the session were revoked: the reuse interval does not apply.
   const isWithinInterval = state.activeToken !== null && now <= (state.updatedAt ?? 0) + reuseMs;
   if (state.revoked && !isParentOfActive && !isWithinInterval) {
     if (config.refresh_token_rotation_enabled) await revokeTokens(tx, session.id);

@@ -1,5 +1,6 @@
 /**
- * Reads, makes and ends sessions. A session lives in `auth.sessions`; its refresh tokens and methods go with it.
+ * Reads, creates and ends sessions. A session is a row of `auth.sessions`; its refresh tokens and methods are deleted
+ * with it.
  */
 import { isIP } from 'node:net';
 import type { Queryable } from '../../postgres/system/queryable.ts';
@@ -13,14 +14,14 @@ import { nilUuid, type StoreTransaction } from '../tools.ts';
 export const selectSession = loadSqlFile('auth/session.sql');
 const createStatement = loadSqlFile('auth/create-session.sql');
 
-/** Where a request comes from, as sessions note it. */
+/** The client of a request, as sessions store it. */
 export interface ClientOrigin {
   readonly userAgent: string | null;
-  /** An IP address; anything else is not stored. */
+  /** An IP address; other text is not stored. */
   readonly ip: string | null;
 }
 
-/** A session that is to be. */
+/** The values of a new session. */
 export interface NewSession {
   readonly userId: string;
   /** `password`, `otp`, `oauth`, `anonymous`, or the method of a PKCE flow. */
@@ -29,7 +30,7 @@ export interface NewSession {
   readonly tag?: string;
 }
 
-/** A session and the token that refreshes it. */
+/** A session and its refresh token. */
 export interface IssuedSession {
   readonly session: Session;
   readonly refreshToken: string;
@@ -40,12 +41,12 @@ export function makeRefreshToken(random: Random): string {
   return randomText(random, 'abcdefghijklmnopqrstuvwxyz234567', 12);
 }
 
-/** The address where it is one; null else, because the column takes nothing else. */
+/** The text if it is an IP address, otherwise null, because the column accepts nothing else. */
 export function toStorableIp(ip: string | null): string | null {
   return ip !== null && isIP(ip) !== 0 ? ip : null;
 }
 
-/** Starts a session of level `aal1` and sets `last_sign_in_at`; a user read before has the old value. */
+/** Starts a session of level `aal1` and sets `last_sign_in_at`; a user object read before has the old value. */
 export async function createSession(
   tx: StoreTransaction,
   { userId, method, client, tag }: NewSession,
@@ -84,9 +85,9 @@ export async function loadSession(database: Queryable, id: string): Promise<Sess
   return toSessions(await database.query(`${selectSession} where s.id = $1::uuid`, [id]))[0] ?? null;
 }
 
-/** As `loadSession`, and keeps the row for this transaction: a refresh of the session waits. */
+/** As `loadSession`, and locks the row for this transaction: a refresh of the session waits. */
 export async function lockSession(database: Queryable, id: string): Promise<Session | null> {
-  // What is read with the lock would be as old as the wait for it.
+  // Two statements: values read by the locking statement would be as old as the wait for the lock.
   const [, rows] = await Promise.all([
     database.query('select s.id from auth.sessions s where s.id = $1::uuid for update', [id]),
     database.query(`${selectSession} where s.id = $1::uuid`, [id]),
@@ -104,7 +105,7 @@ function toSessions(rows: readonly Record<string, unknown>[]): readonly Session[
 }
 
 /**
- * Notes a method of a session, a repeated one as new, and the level that all of them amount to.
+ * Adds an authentication method to a session, a repeated one as new, and updates the level.
  *
  * @param factorId The factor that was used; null keeps the one before.
  */
@@ -128,10 +129,10 @@ export async function addAmr(
   );
 }
 
-/** Whose sessions end: all of the user, this one, or all but this one. */
+/** The sessions to end: all of the user, this one, or all but this one. */
 export type LogoutScope = 'global' | 'local' | 'others';
 
-/** Ends sessions of a user. Without a session of the request every scope means all. @returns How many ended. */
+/** Ends sessions of a user. Without a current session, every scope means all. @returns How many ended. */
 export async function endSessions(
   database: Queryable,
   userId: string,
@@ -147,7 +148,7 @@ export async function endSessions(
   return rows.length;
 }
 
-/** Ends the sessions of a user that are below a level, as a second factor does. */
+/** Ends the user's sessions below a level, when a second factor is added. */
 export async function endSessionsBelow(database: Queryable, userId: string, aal: 'aal2'): Promise<void> {
   await database.query(
     `delete from auth.sessions s where s.user_id = $1::uuid and coalesce(s.aal, 'aal1') < $2::auth.aal_level`,
@@ -156,8 +157,8 @@ export async function endSessionsBelow(database: Queryable, userId: string, aal:
 }
 
 /**
- * Uses up the active refresh token of a session and issues the next one. As after a refresh, the old one still gives the
- * new one, because the answer with it may be lost.
+ * Uses up the active refresh token of a session and issues the next one. As after a refresh, the old token may be
+ * exchanged for the new one, because the answer may be lost.
  *
  * @param session Locked.
  * @returns The token.
@@ -178,7 +179,7 @@ export async function replaceRefreshToken(tx: StoreTransaction, { id, userId }: 
   return token;
 }
 
-/** Takes the level away from the sessions that a factor has raised. */
+/** Lowers the level of the sessions that a factor raised. */
 export async function lowerSessions(tx: StoreTransaction, factorId: string): Promise<void> {
   await tx.query(
     `with lowered as (

@@ -1,9 +1,9 @@
 /**
- * Reads and writes `auth.users` by the rules that keep the table usable for Supabase Auth: the nil instance id on every
- * row, no empty address but null, no null token but empty, generated columns never written.
+ * Reads and writes `auth.users`, so that the table stays usable for Supabase Auth: the nil instance id on every row,
+ * null instead of an empty address, empty text instead of a null token, generated columns never written.
  *
- * Functions take the session of the transaction they belong to. Unique indexes, not look-ups, decide between two requests
- * for the same address: their refusal comes out as `email_exists` or `phone_exists`.
+ * Functions take the transaction they belong to. Unique indexes, not look-ups, decide between two requests for the same
+ * address: a violation becomes `email_exists` or `phone_exists`.
  */
 import { DatabaseError } from '../../postgres/failure.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
@@ -15,7 +15,7 @@ import { type Time, toTimestamp } from '../times.ts';
 import { nilUuid, type StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
 
-/** Selects users as `u`, up to the `where`; a row as JSON is read by `toUser`. */
+/** Selects users as `u`, up to the `where`; `toUser` reads a row as JSON. */
 export const selectUser = loadSqlFile('auth/user.sql');
 
 const byId = `u.id = $1::uuid and u.instance_id = '${nilUuid}'`;
@@ -25,7 +25,7 @@ const userByEmail = asJson(`${selectUser} where ${byEmail} limit 1`);
 const userByPhone = asJson(`${selectUser}
   where u.instance_id = '${nilUuid}' and u.phone = $1 and u.aud = $2 and u.is_sso_user = false limit 1`);
 
-/** One JSON text is read faster than forty columns. */
+/** One JSON text is faster to read than forty columns. */
 function asJson(select: string): string {
   return `select pg_catalog.row_to_json(x) as "user" from (${select}) x`;
 }
@@ -34,7 +34,7 @@ function asJson(select: string): string {
 export function toUser(json: unknown): User | null {
   if (json === null || json === undefined) return null;
   const user = json as User;
-  // JSON has no infinite number, so PostgreSQL writes a text.
+  // PostgreSQL writes `infinity` as a string, because JSON has no infinite number.
   return Object.freeze(
     typeof user.bannedUntil === 'string' ? { ...user, bannedUntil: Number(user.bannedUntil) } : user,
   );
@@ -45,14 +45,14 @@ export async function loadUser(database: Queryable, id: string): Promise<User | 
   return readUser(await database.query(userById, [id]));
 }
 
-/** The user as it is after what was written in this transaction. @throws AuthError `user_not_found` where somebody has just deleted it. */
+/** The user with the changes of this transaction. @throws AuthError `user_not_found` if deleted meanwhile. */
 export async function reloadUser(tx: Queryable, id: string): Promise<User> {
   const user = await loadUser(tx, id);
   if (user === null) throw new AuthError('user_not_found');
   return user;
 }
 
-/** As `loadUser`, and keeps the row for this transaction: every other one that wants it waits. */
+/** As `loadUser`, and locks the row for this transaction. */
 export function lockUser(database: Queryable, id: string): Promise<User | null> {
   return lockAndRead(database, `select u.id from auth.users u where ${byId} for update`, userById, [id]);
 }
@@ -63,7 +63,7 @@ export function lockUserByEmail(database: Queryable, email: string, audience: st
   return lockAndRead(database, lock, userByEmail, [email.toLowerCase(), audience]);
 }
 
-/** Two statements, in one round trip: what is read with the lock would be as old as the wait for it. */
+/** Two statements in one round trip: values read by the locking statement would be as old as the wait for the lock. */
 async function lockAndRead(
   database: Queryable,
   lock: string,
@@ -72,7 +72,7 @@ async function lockAndRead(
 ): Promise<User | null> {
   const [held, rows] = await Promise.all([database.query(lock, values), database.query(read, values)]);
   const user = readUser(rows);
-  // During the wait the address may have become that of another user, who is not locked.
+  // During the wait, the address may have moved to another user, who is not locked.
   return user !== null && user.id === held[0]?.id ? user : null;
 }
 
@@ -90,7 +90,10 @@ function readUser(rows: readonly Record<string, unknown>[]): User | null {
   return toUser(rows[0]?.user);
 }
 
-/** Of the address `$1` in the audience `$2`, but for the user `$3`; first the one whose address it is, then the oldest. */
+/**
+ * Owners of the address `$1` in the audience `$2`, except the user `$3`: first the user with that address, then the
+ * oldest.
+ */
 const emailOwners = `select o.id from (
     select u.id, 0 as rank, u.created_at from auth.users u where ${byEmail}
     union all
@@ -102,10 +105,10 @@ const emailOwners = `select o.id from (
   group by o.id order by pg_catalog.min(o.rank), pg_catalog.min(o.created_at), o.id limit 2`;
 
 /**
- * The ids of users who have an address, two at most: as their address, or through an identity for which it was proved. One that
- * is only claimed at a provider would keep its owner from having it.
+ * The ids of users who own an address, two at most: as their address, or through an identity for which it was proved.
+ * An unverified address of an identity does not count; it would keep the address from its owner.
  *
- * @param exceptUserId A user who does not count; null for none.
+ * @param exceptUserId A user to leave out; null for none.
  */
 export async function findEmailOwners(
   database: Queryable,
@@ -117,20 +120,20 @@ export async function findEmailOwners(
   return rows.map(({ id }) => id as string);
 }
 
-/** Whether the address belongs to a user of the audience, another one than is given. */
+/** Whether another user of the audience owns the address. */
 export async function isEmailTaken(...asked: Parameters<typeof findEmailOwners>): Promise<boolean> {
   return (await findEmailOwners(...asked)).length > 0;
 }
 
-/** What a new user has beside defaults. */
+/** The values of a new user that have no default. */
 export interface NewUser {
-  /** A random one where none is given. */
+  /** Default: a random id. */
   readonly id?: string;
   readonly audience: string;
   readonly role: string;
   /** In lower case; null for none. */
   readonly email: string | null;
-  /** Digits; null for none. */
+  /** Digits only; null for none. */
   readonly phone: string | null;
   readonly passwordHash: string | null;
   readonly appMetadata: Metadata;
@@ -141,8 +144,8 @@ export interface NewUser {
 /**
  * Inserts a user without identities and without confirmation.
  *
- * @returns The user as it is now.
- * @throws AuthError `email_exists`, `phone_exists`, or `conflict` (422) where the id is taken.
+ * @returns The inserted user.
+ * @throws AuthError `email_exists`, `phone_exists`, or `conflict` (422) if the id is taken.
  */
 export async function insertUser(tx: StoreTransaction, user: NewUser): Promise<User> {
   const id = user.id ?? randomUuid(tx.random);
@@ -206,7 +209,7 @@ export const userColumns = {
   isAnonymous: 'is_anonymous',
 } as const satisfies Partial<Record<keyof User, string>>;
 
-/** What is absent stays; null clears where the type has it. */
+/** Absent members stay; null clears where the type allows it. */
 export type UserChanges = Partial<Pick<User, keyof typeof userColumns>>;
 
 /**
@@ -216,7 +219,7 @@ export type UserChanges = Partial<Pick<User, keyof typeof userColumns>>;
  */
 export async function updateUser(tx: StoreTransaction, id: string, changes: UserChanges): Promise<void> {
   const values: unknown[] = [id, toTimestamp(tx.clock.now())];
-  // Names come from the table above alone; what is in `changes` only chooses among them.
+  // Column names come only from the table above; keys of `changes` select among them.
   const assignments = (Object.keys(userColumns) as (keyof UserChanges)[]).flatMap((name) => {
     const value = changes[name];
     if (value === undefined) return [];
@@ -234,7 +237,7 @@ function toParameter(column: string, value: unknown): unknown {
   return /_(at|until)$/.test(column) ? toTimestamp(value as Time | null) : value;
 }
 
-/** Deletes the row; identities, sessions, factors and tokens go with it. @returns False where there was none. */
+/** Deletes the row with its identities, sessions, factors and tokens. @returns False if there was none. */
 export async function deleteUser(database: Queryable, id: string): Promise<boolean> {
   const rows = await database.query(
     `delete from auth.users u where u.id = $1::uuid and u.instance_id = '${nilUuid}' returning u.id`,
@@ -258,14 +261,14 @@ async function refuseDuplicates<T>(statement: Promise<T>): Promise<T> {
   }
 }
 
-/** The user as it is now, for this transaction alone. @throws AuthError `conflict` where it has just been deleted. */
+/** Locks and reads the user for this transaction. @throws AuthError `conflict` if deleted meanwhile. */
 export async function lockKnownUser(tx: Queryable, { id }: Pick<User, 'id'>): Promise<User> {
   const user = await lockUser(tx, id);
   if (user === null) throw new AuthError('conflict', 'The user has just been deleted');
   return user;
 }
 
-/** The user whose address it is, else the oldest one with such an identity, or null. */
+/** The user with that address, otherwise the oldest with such an identity, or null. */
 export async function findEmailOwner(tx: Queryable, email: string, audience: string): Promise<User | null> {
   const [id] = await findEmailOwners(tx, email, audience);
   return id === undefined ? null : loadUser(tx, id);

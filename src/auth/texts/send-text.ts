@@ -1,8 +1,8 @@
 /**
- * Hands text messages to whoever the configuration names: the inbox, a provider's API, or a webhook of the operator.
+ * Sends text messages through the configured sender: the inbox, a provider's API, or a webhook of the operator.
  *
- * Within one time limit, which is shorter than that of a request: where a provider is down the request fails in time, and
- * nothing of it stays.
+ * The time limit is shorter than that of a request: if a provider is down, the request fails in time and is rolled
+ * back.
  */
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
@@ -26,18 +26,18 @@ import type { SendText } from './text-provider.ts';
 import { memberAt, type OutgoingText, TextError } from './text-provider.ts';
 import { type FormProvider, textProviders } from './text-providers.ts';
 
-/** What it works with. */
+/** What `createSendText` needs. */
 export interface SendTextParts extends Tools {
-  /** Connections that no waiting request holds. */
+  /** Connections that waiting requests do not hold. */
   readonly database: Queryable;
   readonly observe: Observe;
-  /** Which machines it calls; any where nothing is said. */
+  /** Hosts that it may call; default: any. */
   readonly reach?: Reach;
-  /** Of requests to providers; the usual ones where none are given. */
+  /** Limits of requests to providers; defaults apply if absent. */
   readonly limits?: WebhookLimits;
 }
 
-/** Makes it. */
+/** Makes the sender of text messages. */
 export function createSendText(parts: SendTextParts): SendText {
   return async ({ to, code, channel, template, config }) => {
     const { sms_provider: provider } = config;
@@ -116,7 +116,7 @@ const failures: Readonly<Record<PostFailure, string>> = {
   too_large: 'the response of the provider is too large',
 };
 
-/** @returns The id that the receiver gives the message, or that of ours. */
+/** @returns The receiver's id of the message, or our own. */
 async function postToWebhook(
   { clock, limits = webhookLimits, reach = openReach }: SendTextParts,
   config: AuthConfig,
@@ -136,7 +136,7 @@ async function postToWebhook(
   return typeof id === 'string' && id !== '' ? id : answer.id;
 }
 
-/** Keeps a message. @returns An id of it. */
+/** Stores a message in the inbox. @returns Its id. */
 async function captureText(
   database: Queryable,
   { to, text }: Pick<OutgoingText, 'to' | 'text'>,

@@ -1,10 +1,11 @@
 /**
- * What differs between providers of text messages: one row of data each. All of them take a form over HTTP and answer JSON.
+ * The differences between providers of text messages: one row of data each. All of them take a form over HTTP and
+ * answer JSON.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { AuthError } from '../auth-error.ts';
 
-/** A message that is ready to be sent. */
+/** A message ready to be sent. */
 export interface OutgoingText {
   /** Digits, without the plus sign. */
   readonly to: string;
@@ -15,28 +16,28 @@ export interface OutgoingText {
 
 /** A request to a provider. */
 export interface ProviderRequest {
-  /** Below the address of its API. */
+  /** Relative to the address of its API. */
   readonly path: string;
-  /** Header `authorization`; null where the form has the login. */
+  /** Header `authorization`; null if the form contains the login. */
   readonly authorization: string | null;
   readonly form: Readonly<Record<string, string>>;
 }
 
-/** What an answer says: the provider's id of the message, or why there will be none: its code for the reason, or null. */
+/** A provider's answer: its id of the message, or its error code (null for none) if it refused. */
 export type ProviderVerdict =
   | { readonly kind: 'taken'; readonly id: string }
   | { readonly kind: 'refused'; readonly code: string | null };
 
-/** One provider. The fields that it needs are there. */
+/** One provider. Its required configuration fields are set. */
 export interface TextProvider {
-  /** Usual address of its API. */
+  /** Default address of its API. */
   readonly url: string;
   toRequest(message: OutgoingText, config: AuthConfig): ProviderRequest;
-  /** @param answer Its JSON; anything, when the provider is not itself. */
+  /** @param answer Its JSON; any value, because a broken provider may send anything. */
   read(answer: unknown): ProviderVerdict;
 }
 
-/** The member at the end of a path through objects and lists; undefined where the path leads nowhere. */
+/** The member at a path through objects and lists; undefined if there is none. */
 export function memberAt(json: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(
     (value, key) => (typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined),
@@ -44,44 +45,44 @@ export function memberAt(json: unknown, ...path: readonly (string | number)[]): 
   );
 }
 
-/** The verdict for what should be an id, and what should be a code. */
+/** The verdict from values that should be an id and an error code. */
 export function verdict(id: unknown, code: unknown): ProviderVerdict {
   if (typeof id === 'string' && id !== '') return { kind: 'taken', id };
-  // Codes are numbers or short words; anything longer could repeat what was sent.
+  // Codes are numbers or short words; longer text could repeat the message.
   const isCode = /^[A-Za-z0-9_.-]{1,20}$/.test(String(code ?? ''));
   return { kind: 'refused', code: isCode ? String(code) : null };
 }
 
 /**
- * A text message that was not handed over. The message of the error is for the client as well as for the log: it says what
- * happened and perhaps the provider's code for it, never an address, a login or a number.
+ * A text message that could not be sent. Clients and the log get the error's message: what happened, perhaps with the
+ * provider's code, but never an address, a login or a number.
  */
 export class TextError extends Error {
   override readonly name = 'TextError';
 }
 
-/** One message to be. */
+/** A text message to send. */
 export interface TextMessage {
   /** Digits, without the plus sign. */
   readonly to: string;
   readonly code: string;
   readonly channel: 'sms' | 'whatsapp';
-  /** Its text, in the language of the templates of emails. */
+  /** Its text, in the template language of emails. */
   readonly template: string;
   readonly config: AuthConfig;
 }
 
 /**
- * Hands a message over and returns the sender's id of it. Rejects where that fails, with a `TextError` where that can be said.
+ * Sends a message and returns the sender's id of it. Rejects on failure, with a `TextError` if the reason may be told.
  *
- * Null in its place: nobody is configured who sends messages.
+ * Null instead of a function: no sender is configured.
  */
 export type SendText = (message: TextMessage) => Promise<string | null>;
 
 /** How a message reaches a phone. */
 export type Channel = TextMessage['channel'];
 
-/** The channel of a request; `sms` where none is given. @throws AuthError `validation_failed` */
+/** The channel of a request; default `sms`. @throws AuthError `validation_failed` */
 export function parseChannel(channel: string | null, { sms_provider }: Pick<AuthConfig, 'sms_provider'>): Channel {
   if (!channel || channel === 'sms') return 'sms';
   if (channel === 'whatsapp' && sms_provider === 'twilio') return 'whatsapp';

@@ -1,11 +1,11 @@
 /**
- * The providers of text messages, as their documentation describes the sending of one message.
+ * The providers of text messages: the request that sends one message, after their documentation.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { SmsProvider } from '../../config/auth/auth-sms-fields.ts';
 import { memberAt, type OutgoingText, type TextProvider, verdict } from './text-provider.ts';
 
-/** Those that take a form. */
+/** Providers that take a form. */
 export type FormProvider = Exclude<SmsProvider, 'capture' | 'webhook' | 'twilio_verify'>;
 
 /** `Messages.json` of the Programmable Messaging API. */
@@ -32,7 +32,7 @@ function twilioAddresses({ to, channel }: OutgoingText, config: AuthConfig): Rea
   const sender = config.sms_twilio_message_service_sid ?? '';
   const recipient = { To: `${prefix}+${to}` };
   if (/^MG[0-9a-f]{32}$/i.test(sender)) return { ...recipient, MessagingServiceSid: sender };
-  // Short numbers and names have no plus sign.
+  // Short numbers and sender names have no plus sign.
   const number = /^[0-9]{7,15}$/.test(sender) ? `+${sender}` : sender;
   return { ...recipient, From: number.startsWith('+') ? `${prefix}${number}` : number };
 }
