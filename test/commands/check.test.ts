@@ -158,7 +158,7 @@ const loose = `
   alter table task enable row level security;
   create policy own on task using (owner_id = (select auth.uid()));
 
-  create table page (id int primary key, data jsonb, search tsvector, kept jsonb);
+  create table page (id int primary key, data jsonb, search tsvector, kept jsonb, tags text[], hidden jsonb);
   create index on page using gin (kept jsonb_path_ops);
   create table sheet (id int primary key, owner_id uuid, data jsonb, bare jsonb);
   create index on sheet (owner_id);
@@ -170,6 +170,15 @@ const loose = `
   alter table paper enable row level security;
   create policy everybody on paper to public using (true);
   create policy own on paper to public using (owner_id = (select auth.uid()));
+  -- Nobody may read the column, or any row: no filter.
+  create table secret (id int primary key, data jsonb, bare jsonb);
+  create index on secret using gin (data);
+  alter table page enable row level security;
+  alter table secret enable row level security;
+  create policy everybody on page using (true);
+  grant select on paper, secret to anon, authenticated;
+  grant select on sheet to authenticated;
+  grant select (id, data, search, tags, kept) on page to anon;
 
   create schema "Other"; create schema "not exposed";
   alter default privileges for role "check maker" in schema "Other" grant select, insert, update on tables to anon, authenticated;
@@ -325,6 +334,12 @@ describe('for programs, --format json: each finding goes away with the SQL that 
       object: 'public.page.search',
       severity: 'note',
       fix: 'create index on public.page using gin (search);',
+    },
+    {
+      check: 'contents_unindexed',
+      object: 'public.page.tags',
+      severity: 'note',
+      fix: 'create index on public.page using gin (tags);',
     },
     // Nobody owns a statement that helps.
     { check: 'index_behind_policy', object: 'public.sheet.data', severity: 'note', fix: null },

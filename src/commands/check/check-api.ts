@@ -10,7 +10,7 @@ import { buildModelParts } from '../../model/build-model.ts';
 import type { Model } from '../../model/model.ts';
 import { type Omission, pathIn } from '../../model/model-context.ts';
 import type { Findings } from '../shared/startup-checks.ts';
-import { asStatement, type Finding } from './finding.ts';
+import { asStatement, type Finding, type RoleModel } from './finding.ts';
 import { isPartOf } from './reached-objects.ts';
 
 /** What a start would refuse or warn of. */
@@ -25,6 +25,16 @@ function setup(severity: Finding['severity'], message: string, fix: string | nul
   return { check: 'setup', severity, object: null, message, fix };
 }
 
+/** The models of the roles that exist. */
+export function buildModels(
+  catalog: Catalog,
+  { roles, extensions }: { readonly roles: readonly string[]; readonly extensions: readonly ExtensionName[] },
+): readonly RoleModel[] {
+  return roles
+    .filter((role) => catalog.roles.has(role))
+    .map((role) => ({ role, ...buildModelParts(catalog, { role, extensions }) }));
+}
+
 /**
  * What each role sees, what is left out of it and why. Equal sentences of several roles become one.
  *
@@ -32,12 +42,9 @@ function setup(severity: Finding['severity'], message: string, fix: string | nul
  */
 export function checkModels(
   catalog: Catalog,
-  { roles, extensions }: { readonly roles: readonly string[]; readonly extensions: readonly ExtensionName[] },
+  models: readonly RoleModel[],
   viewKeys: ReadonlyMap<string, string>,
 ): readonly Finding[] {
-  const models = roles
-    .filter((role) => catalog.roles.has(role))
-    .map((role) => ({ role, ...buildModelParts(catalog, { role, extensions }) }));
   const findings = [
     ...models.flatMap(({ model }) => findMalformedDirective(model)),
     ...models.flatMap(({ omissions }) => describeOmissions(omissions, viewKeys)),

@@ -2,7 +2,8 @@
  * Checks of `pgreflect check` for what makes requests slow as tables grow: missing indexes, and policies that ask for every
  * row what is the same for all. One check per function; the statements are in `sql/`.
  */
-import type { ExtensionName } from '../../config/extensions.ts';
+import { isJson, isSearchable } from '../../model/columns.ts';
+import { type Column, comparedAs } from '../../model/model.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { asStatement, type Check, type CheckScope, type Finding, statementCheck } from './finding.ts';
@@ -52,27 +53,43 @@ async function findCallsPerRow({ tx, schemas }: CheckScope): Promise<readonly Fi
   });
 }
 
-/** Columns whose contents are filtered by and that no index serves, or one that policies keep from serving. */
+/** Columns whose contents are filtered by and that no index serves, and indexes that policies keep from serving. */
 const findUnindexedContents = statementCheck(
   'check-content-indexes.sql',
-  ({ name, type, index, policy }) => {
+  ({ name, type, index, method, patterns, policy, roles }) => {
     const about = { severity: 'note', object: String(name) } as const;
     if (index === null) {
       const message = `The ${type} column ${name} has no index, so filters by its contents read the whole table.`;
       return { ...about, check: 'contents_unindexed', message };
     }
-    const message = `The index "${index}" of ${name} serves no role that the policy "${policy}" binds: its operators could tell what is in hidden rows, so PostgreSQL asks the policy for every row first. An index on the column that the policy compares helps.`;
+    const filters = patterns === true ? 'filters by patterns of' : 'filters by';
+    const orders = method === 'btree' && patterns !== true ? ' Orders use the index, cursors do not.' : '';
+    const message = `The policy "${policy}" keeps ${filters} ${name} from using the index "${index}" for ${roles}: its operators could reveal hidden rows, so PostgreSQL asks the policy for every row first.${orders} An index on the column that the policy compares helps.`;
     return { ...about, check: 'index_behind_policy', message };
   },
-  ({ schemas, roles, extensions }) => [
-    schemas,
+  ({ models, roles }) => [
+    JSON.stringify(models.flatMap(contentColumns)),
+    [...new Set(models.flatMap(({ model }) => [...model.tables.keys()]))],
     roles,
-    Object.keys(contents).filter((type) => extensions.includes(contents[type]!)),
   ],
 );
 
-/** Types of columns that are filtered by their contents, with the extensions that do. */
-const contents: Readonly<Record<string, ExtensionName>> = { jsonb: 'json_filters', tsvector: 'text_search' };
+/** Columns that a role filters by what is in them, as sql/check-content-indexes.sql takes them. */
+function contentColumns({ role, model }: CheckScope['models'][number]) {
+  return [...model.tables.values()].flatMap((table) => {
+    const { extensions } = model.namespaces.find(({ name }) => name === table.namespace)!;
+    const isContent = ({ type }: Column) =>
+      type?.kind === 'list' || isBinaryJson(type) || (extensions.includes('text_search') && isSearchable(type));
+    return table.columns
+      .filter((column) => column.filterable && isContent(column))
+      .map(({ number }) => ({ table: table.oid, number, role }));
+  });
+}
+
+/** No index has columns of type json. */
+function isBinaryJson(type: Column['type']): boolean {
+  return isJson(type) && type?.kind === 'scalar' && comparedAs(type.cast).name === 'jsonb';
+}
 
 /** All checks of this file. */
 export const speedChecks: readonly Check[] = [

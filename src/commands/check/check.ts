@@ -11,12 +11,12 @@ import { type Command, type CommandContext, flagText, refuse } from '../shared/c
 import { databaseUrlFor } from '../shared/read-model.ts';
 import { findProblems } from '../shared/startup-checks.ts';
 import { withDatabase } from '../shared/with-database.ts';
-import { checkModels, checkTrigger, describeSetup, ignoredByComments } from './check-api.ts';
+import { buildModels, checkModels, checkTrigger, describeSetup, ignoredByComments } from './check-api.ts';
 import { checkDirectives } from './check-directives.ts';
 import { findAmbiguousKeys, proposeViewKeys } from './check-keys.ts';
 import { securityChecks } from './check-security.ts';
 import { speedChecks } from './check-speed.ts';
-import { type CheckScope, type Finding, findingKinds, type Severity } from './finding.ts';
+import { type CheckScope, type Finding, findingKinds, type RoleModel, type Severity } from './finding.ts';
 import { mergePartitions, readPartitions } from './partitions.ts';
 import { isAboutReached } from './reached-objects.ts';
 import { formats } from './report.ts';
@@ -71,16 +71,18 @@ async function runCheck(context: CommandContext): Promise<number> {
     const asked = { databaseUrl, schemas, anonRole, authenticatedRole, serviceRole, allowedRoles };
     const setup = await findProblems(pool, asked);
     const catalog = await readCatalog(pool, schemas);
+    const callers = roles.filter((role) => role !== serviceRole);
+    const models = buildModels(catalog, { roles, extensions: values.extensions! });
     const scope = {
       schemas: catalog.namespaces.map(({ nspname }) => nspname),
-      roles: roles.filter((role) => role !== serviceRole),
-      extensions: values.extensions!,
+      roles: callers,
+      models: models.filter(({ role }) => callers.includes(role)),
     };
     const isIgnored = ignoredByComments(catalog);
     const found = [
       ...describeSetup(setup),
       ...checkDirectives(catalog),
-      ...(await runChecks(pool, { scope, catalog, roles })),
+      ...(await runChecks(pool, { scope, catalog, models })),
       ...checkTrigger(catalog),
     ].filter((finding) => !isIgnored(finding));
     return { findings: found, isReached: isAboutReached(catalog, scope.roles) };
@@ -97,18 +99,17 @@ async function runCheck(context: CommandContext): Promise<number> {
 interface Subject {
   readonly scope: Omit<CheckScope, 'tx'>;
   readonly catalog: Catalog;
-  readonly roles: readonly string[];
+  /** Of all roles, the service role too. */
+  readonly models: readonly RoleModel[];
 }
 
 /** Runs every check at one snapshot, in a transaction that cannot write. */
-function runChecks(pool: SystemPool, { scope, catalog, roles }: Subject): Promise<readonly Finding[]> {
+function runChecks(pool: SystemPool, { scope, catalog, models }: Subject): Promise<readonly Finding[]> {
   return pool.transaction(
     async (tx) => {
       const findings: Finding[] = [];
       for (const find of [...securityChecks, ...speedChecks]) findings.push(...(await find({ ...scope, tx })));
-      findings.push(
-        ...checkModels(catalog, { roles, extensions: scope.extensions }, await proposeViewKeys(tx, catalog)),
-      );
+      findings.push(...checkModels(catalog, models, await proposeViewKeys(tx, catalog)));
       const merged = mergePartitions(findings, await readPartitions(tx, scope.schemas));
       return [...merged, ...(await findAmbiguousKeys({ ...scope, tx }, catalog))];
     },

@@ -1,7 +1,8 @@
 /**
  * What `pgreflect check` finds: one format for every check, printed for people or as JSON for programs.
  */
-import type { ExtensionName } from '../../config/extensions.ts';
+import type { Model } from '../../model/model.ts';
+import type { Omission } from '../../model/model-context.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 
@@ -35,6 +36,13 @@ export interface Finding {
   readonly fix: string | null;
 }
 
+/** What a role sees, and what is left out of it. */
+export interface RoleModel {
+  readonly role: string;
+  readonly model: Model;
+  readonly omissions: readonly Omission[];
+}
+
 /** What a check may look at. */
 export interface CheckScope {
   /** Has an empty search path, so that PostgreSQL prints every name with its schema. */
@@ -43,8 +51,8 @@ export interface CheckScope {
   readonly schemas: readonly string[];
   /** API roles but the service role; the visitor's first. */
   readonly roles: readonly string[];
-  /** What the API offers where the comment of a schema does not say. */
-  readonly extensions: readonly ExtensionName[];
+  /** What these roles see. */
+  readonly models: readonly RoleModel[];
 }
 
 /** One check: asks the database, changes nothing. @throws DatabaseError */
