@@ -1,8 +1,7 @@
 /**
- * Builds the HTTP server: every route, and the rules that hold for all of them (ids, caching, CORS, errors, the log).
+ * Builds the HTTP server: all routes and the rules common to them (ids, caching, CORS, errors, the log).
  *
- * The only place where an error of any kind becomes a response: public errors as they are, everything else masked under
- * an id.
+ * The only place that turns an error into a response: public errors unchanged, all others masked under an id.
  */
 import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -32,15 +31,15 @@ import { registerGraphiql } from './studio/graphiql-route.ts';
 import { registerInbox } from './studio/inbox-route.ts';
 import { allowStudioFiles, registerStudio } from './studio/studio-route.ts';
 
-/** The server: Fastify's, with every route in place. */
+/** The server: Fastify's, with all routes. */
 export type HttpServer = FastifyInstance;
 
-/** Time for a client to send its whole request, in milliseconds. */
+/** Time limit for receiving a whole request, in milliseconds. */
 const receiveTimeoutMs = 30_000;
-/** How often it is looked at, in milliseconds. */
+/** Interval of checking that limit, in milliseconds. */
 const receiveCheckMs = 5000;
 
-/** Of a request, its path among them. A token with all the metadata that a user may have has 45 kB. */
+/** Largest head of a request, including its path. A token with the most metadata allowed takes 45 kB. */
 const maxHeaderSize = 65_536;
 
 /** Builds the server without listening. */
@@ -53,23 +52,23 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     bodyLimit: config.limits.maxBodyBytes,
     requestTimeout: receiveTimeoutMs,
     connectionTimeout: readTimeoutMs,
-    // The first of two headers of a name is not more right than the other. Who names no host is refused in our words.
+    // Two headers of the same name are ambiguous and refused. Requests without a host get our own error.
     http: {
       maxHeaderSize,
       joinDuplicateHeaders: true,
       requireHostHeader: false,
       connectionsCheckingInterval: receiveCheckMs,
     },
-    // The framework's own would load a compiler of JSON Schema for nothing.
+    // The framework's default would load a JSON Schema compiler without need.
     schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
     genReqId: (request) => requestId(request.headers['x-request-id']),
     forceCloseConnections: 'idle',
-    // While the server drains, connections that are still open get answers.
+    // Open connections still get answers during the shutdown.
     return503OnClosing: false,
     clientErrorHandler: refuseConnection,
-    // What is too long for a route to make sense of, the route refuses.
+    // Routes refuse parameters that are too long.
     routerOptions: { maxParamLength: maxHeaderSize },
-    // A path that cannot be decoded has no route, and gets no hooks.
+    // A path that cannot be decoded has no route and runs no hooks.
     frameworkErrors: (error, request, reply) => {
       trackRequest(request, reply, { observe, address: addressOf(request.raw) });
       reply.headers(commonHeaders(request.id));
@@ -98,9 +97,12 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   return app;
 }
 
-/** Accepts no more, lets requests in flight finish for a while, and then cuts what is left. Resolves when every connection is closed. */
+/**
+ * Stops accepting connections, lets running requests finish for a while, then closes the rest. Resolves when every
+ * connection is closed.
+ */
 export async function closeServer(app: HttpServer, drainTimeoutMs: number): Promise<void> {
-  // Connections that become idle while others are still busy would keep the server open.
+  // Otherwise, connections that become idle meanwhile would keep the server open.
   const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
   const giveUp = setTimeout(() => app.server.closeAllConnections(), drainTimeoutMs);
   try {
@@ -120,7 +122,7 @@ async function addPages(app: FastifyInstance, parts: HttpParts): Promise<void> {
   registerStudio(app, parts);
 }
 
-// Code of services that a gateway may be without is loaded where they are added.
+// Loads the code of optional services only when they are added.
 
 async function addAuth(app: FastifyInstance, parts: HttpParts): Promise<readonly Describe[]> {
   const { auth } = parts;
@@ -143,12 +145,12 @@ async function addManagement(app: FastifyInstance, { management, observe }: Http
   return [describeManagement];
 }
 
-/** Requests are checked by what reads them, and answers are text by the time the framework gets them. */
+/** Refuses schemas: routes check their requests themselves, and the framework gets finished text. */
 function refuseSchemas(): never {
   throw new InvariantError('a route has a schema');
 }
 
-/** In front of all routes, and in words that are the same for all. */
+/** Refuses invalid requests before all routes, with the same errors. */
 function refuseInGeneral(app: FastifyInstance, answerError: ErrorHandler): void {
   app.addHook('onRequest', (request, reply, done) => {
     const problem = generalRefusal(request.raw);
@@ -163,7 +165,7 @@ function refuseInGeneral(app: FastifyInstance, answerError: ErrorHandler): void 
   });
 }
 
-/** What a Supabase project serves beside these APIs, by the beginning of its paths. */
+/** Path prefixes of a Supabase project's other services. */
 const otherServices: ReadonlyMap<string, string> = new Map([
   ['rest', 'The REST API'],
   ['storage', 'Storage'],
@@ -177,7 +179,7 @@ function answerUnknownPaths(app: FastifyInstance, hasStudio: boolean): void {
     const service = otherServices.get(path.split('/')[1] ?? '');
     if (service !== undefined) {
       const message = `${service} of Supabase is not part of pgreflect. Ask the GraphQL API at "${graphqlPath}".`;
-      // The clients of those services read `message` beside everything else.
+      // Clients of those services also read `message`.
       return reply.code(404).send({ code: 'NOT_FOUND', message, errors: [{ message }] });
     }
     const hint = path === `${graphqlPath}/` ? 'without the slash at the end' : 'for POST requests';
@@ -200,7 +202,7 @@ function createErrorHandler({ observe }: HttpParts): ErrorHandler {
     });
     const wished = answerTypeOf(request.headers.accept);
     const type = wished === 'application/graphql-response+json' ? wished : 'application/json';
-    // Only clients of GraphQL expect a refusal to be 200.
+    // Only GraphQL clients expect errors with status 200.
     const isGraphql = request.routeOptions.url === graphqlPath;
     const { status, body, code } = errorAnswer(shown, isGraphql ? type : 'application/graphql-response+json');
     request.state.answer ??= {

@@ -1,5 +1,5 @@
 /**
- * The routes of the auth service for servers that hold the service key.
+ * The routes of the auth service for servers that have the service key.
  */
 import { createUser } from '../../auth/requests/admin/admin-create-user.ts';
 import { deleteAnyUser, deletedSerializer, deleteUserBody } from '../../auth/requests/admin/admin-delete-user.ts';

@@ -1,6 +1,6 @@
 /**
- * The auth service for `/openapi.json`, from its routes, the members that its bodies are read by,
- * and the serializers of its answers.
+ * Describes the auth service for `/openapi.json`: from its routes, the members of their bodies, and the serializers of
+ * its answers.
  */
 import { errorSchema } from '../../auth/error-response.ts';
 import { bodySchema } from '../../auth/steps/members.ts';

@@ -1,6 +1,5 @@
 /**
- * What everyone may read of the auth service without a key and without the database: that it lives, and how its tokens are
- * verified.
+ * Public documents of the auth service, without key and database: health, and the keys that verify its tokens.
  */
 import type { FastifyInstance } from 'fastify';
 import { publicKeySet } from '../../auth/secrets/signing-keys.ts';
@@ -9,7 +8,7 @@ import type { Config } from '../../config/config.ts';
 import { version } from '../../shared/version.ts';
 import type { AuthParts } from '../server/parts.ts';
 
-/** Seconds for which others may keep the keys. */
+/** Cache lifetime of the keys in seconds. */
 const keysMaxAgeSeconds = 600;
 
 interface DocumentFacts {
@@ -22,7 +21,7 @@ const below = (path: string) => text<DocumentFacts>(({ parts }) => `${parts.auth
 
 /** One document. */
 export interface AuthDocument {
-  /** Below the service. */
+  /** Relative to the service. */
   readonly path: string;
   /** One sentence without its end. */
   readonly summary: string;
@@ -38,7 +37,7 @@ export const authDocuments: readonly AuthDocument[] = [
     isCacheable: false,
     serializer: serializerOf('AuthHealth', {
       version: text(() => version),
-      // Programs that probe for a compatible service look for this name.
+      // Clients that probe for a compatible service look for this name.
       name: text(() => 'GoTrue'),
       description: text(() => 'The authentication service of pgreflect'),
     }),

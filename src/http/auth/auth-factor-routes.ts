@@ -1,5 +1,5 @@
 /**
- * The routes of the auth service for second factors: those of users and those of admins.
+ * The routes of the auth service for second factors, for users and for admins.
  */
 import {
   deleteAnyFactor,
@@ -17,7 +17,7 @@ import { factorSerializer } from '../../auth/user-json.ts';
 import { type AuthRequest, limitBy } from './auth-request.ts';
 import { type AuthRoutes, json } from './auth-route-table.ts';
 
-/** The routes of users. */
+/** The routes for users. */
 export const factorRoutes: AuthRoutes = {
   'POST /factors': {
     summary: 'Add a second factor',
@@ -52,7 +52,7 @@ export const factorRoutes: AuthRoutes = {
   },
 };
 
-/** The routes of admins. */
+/** The routes for admins. */
 export const adminFactorRoutes: AuthRoutes = {
   'GET /admin/users/:id/factors': {
     summary: 'List the second factors of a user',

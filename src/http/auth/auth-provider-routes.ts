@@ -1,5 +1,5 @@
 /**
- * The routes of the auth service for sign-in with a provider: to it and back.
+ * The routes of the auth service for sign-in with a provider: the redirect to it and the callback.
  */
 
 import { linkingQuery, signInQuery, startLinking, startSignIn } from '../../auth/requests/authorize.ts';
@@ -12,12 +12,12 @@ import { clearFlowCookie, hasFlowCookie, setFlowCookie } from './flow-cookie.ts'
 
 const addressSerializer = serializerOf<string>('AuthProviderAddress', { url: text((url) => url) });
 
-/** The address that is left may have a code in it, and the one that follows a session. */
+/** The URL that the browser leaves may contain a code, and the next one a session. */
 const privately = { 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' };
 
 const comeBack = { access: 'anyone', redirects: [302, 303], answer: null, run: runCallback } as const;
 
-/** Each start leaves rows, and asks the provider where its pages are. */
+/** Each start stores rows and requests the provider's discovery document. */
 const limitStarts = limitBy('authorize', 'rate_limit_token_refresh', 300);
 
 /** The routes. */
@@ -46,7 +46,7 @@ export const providerRoutes: AuthRoutes = {
     answer: addressSerializer,
     run: async ({ query }, { context, bearer }) => {
       const url = await startLinking(context, bearer, query);
-      // Programs that send a token follow no redirect.
+      // Programs that send a token do not follow redirects.
       const isWanted = query.get('skip_http_redirect') === 'true';
       return isWanted
         ? { body: addressSerializer.toJson(url), headers: privately }

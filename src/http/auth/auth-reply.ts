@@ -1,5 +1,5 @@
 /**
- * Answers of the auth service: JSON and redirects, and every error in the format that its client reads.
+ * Answers of the auth service: JSON, redirects, and errors in the format that the client reads.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AuthError } from '../../auth/auth-error.ts';
@@ -9,13 +9,13 @@ import type { Observe } from '../../shared/observation.ts';
 
 /** An answer. */
 export interface AuthReply {
-  /** 200 where nothing else is said. */
+  /** Default: 200. */
   readonly status?: number;
   /** JSON; undefined: no body. */
   readonly body?: unknown;
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the log: the code of an error that the answer tells of. */
+  /** For the log: the code of the error in the answer. */
   readonly errorCode?: string | null;
 }
 
@@ -29,7 +29,7 @@ export function sendReply(request: FastifyRequest, reply: FastifyReply, answer: 
   return reply.header('content-type', 'application/json').send(text);
 }
 
-/** Sends an error; one that the client is told nothing of is observed under the id of the request. */
+/** Sends an error. A masked one is observed under the request id. */
 export function sendAuthError(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -44,7 +44,7 @@ export function sendAuthError(
     request.id,
   );
   if (masked) observe({ kind: 'masked_error', id: request.id, requestId: request.id, error });
-  // The gateway's own refusals are read by clients that know nothing of this service.
+  // The gateway's own errors: their text is for all clients.
   const gateway = problem instanceof PublicError ? { message: problem.message } : {};
   return sendReply(request, reply, { status, headers, body: { ...body, ...gateway }, errorCode: code });
 }

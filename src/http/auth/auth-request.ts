@@ -1,5 +1,5 @@
 /**
- * A request to the auth service, read as its routes need it: parameters, body, where it comes from, who asks.
+ * A request to the auth service, as its routes read it: parameters, body, origin, caller.
  */
 
 import type { IncomingHttpHeaders } from 'node:http';
@@ -23,27 +23,27 @@ import { parseJson } from '../../shared/json.ts';
 import { type IsTrusted, networkOf, parseAddress } from '../caller/client-address.ts';
 import type { AuthParts } from '../server/parts.ts';
 
-/** A limit on requests of an address. */
+/** A limit on requests per IP address. */
 export interface AddressLimit {
-  /** Routes with the same name are counted together. */
+  /** Routes with the same name share a count. */
   readonly bucket: string;
-  /** Null: none. */
+  /** Null: no limit. */
   readonly allowance: Allowance | null;
 }
 
-/** Fields with the number of requests of an address. */
+/** Fields with the number of requests per IP address. */
 type RateField =
   | 'rate_limit_otp'
   | 'rate_limit_verify'
   | 'rate_limit_token_refresh'
   | 'mfa_rate_limit_challenge_and_verify';
 
-/** The limit that a field of the configuration sets for so many seconds, counted under a name of its own. */
+/** The limit of a configuration field per that many seconds, with its own count. */
 export function limitBy(bucket: string, field: RateField, seconds: number): (request: AuthRequest) => AddressLimit {
   return ({ context }) => ({ bucket, allowance: requestAllowance(context.config[field], seconds) });
 }
 
-/** A user who asks, and the context in the audience of the token. */
+/** The user who sends the request, and the context in the token's audience. */
 export interface AskingUser {
   readonly bearer: UserBearer;
   readonly context: AuthContext;
@@ -56,27 +56,27 @@ export interface AuthRequest {
   readonly context: AuthContext;
   readonly redirects: RedirectRules;
   readonly query: URLSearchParams;
-  /** A part of the path by its name in the route; empty where there is none. */
+  /** A path parameter by its name in the route; empty if absent. */
   path(name: string): string;
   /** The parsed body. @throws AuthError `bad_json` */
   body(): unknown;
-  /** The parsed body, or an empty object where there is none. @throws AuthError `bad_json` */
+  /** The parsed body, or an empty object for none. @throws AuthError `bad_json` */
   optionalBody(): unknown;
-  /** The body as browsers send forms; empty where there is none. */
+  /** The body of a browser's form; empty for none. */
   form(): URLSearchParams;
   /** The header `Cookie`. */
   readonly cookies: string | undefined;
-  /** Whether there is a header `Authorization`: without it an opaque API key stands in for a token. */
+  /** Whether there is an `Authorization` header. Without one, an opaque API key stands in for a token. */
   readonly hasAuthorization: boolean;
-  /** Counts the request for its address. @throws AuthError `over_request_rate_limit` */
+  /** Counts the request for its IP address. @throws AuthError `over_request_rate_limit` */
   count({ bucket, allowance }: AddressLimit): Promise<void>;
-  /** The user who asks, usually for a change. @throws AuthError */
+  /** The user who sends the request, by default to change something. @throws AuthError */
   asUser(use?: BearerUse): Promise<AskingUser>;
-  /** The admin who asks. @throws AuthError */
+  /** The admin who sends the request. @throws AuthError */
   asAdmin(): Promise<AdminBearer>;
 }
 
-/** Reads a request. @param deadline Of `performance.now()`. */
+/** Reads a request. @param deadline In terms of `performance.now()`. */
 export function readAuthRequest(
   request: FastifyRequest,
   parts: AuthParts,
@@ -123,12 +123,12 @@ export function readAuthRequest(
 }
 
 /**
- * Notes a refusal that a browser carries to the application in an address.
+ * Logs an error that a redirect carries to the application.
  *
- * @returns The code that the application is told, null for none; what it is not told of goes to the log.
+ * @returns The code in the redirect, null for none. Details that the application does not get go to the log.
  */
 export function noteRefusal(error: unknown, { id, context }: AuthRequest): string | null {
-  // In the words of the provider, which are not for the log.
+  // The text is the provider's and does not belong in the log.
   if (error instanceof ProviderRefusal) return null;
   const isMasked = !(error instanceof AuthError) || error.status >= 500;
   if (isMasked) context.services.observe({ kind: 'masked_error', id, requestId: id, error });
@@ -140,14 +140,17 @@ export function apiKeyOf(request: FastifyRequest): string | undefined {
   return one(request.headers.apikey) || queryOf(request).get('apikey') || undefined;
 }
 
-/** Where there is no such header, an opaque key stands in for it; one that is a token does not, as behind Supabase's gateway. */
+/**
+ * Without an `Authorization` header, an opaque key stands in for it; a key that is a token does not, as with Supabase's
+ * gateway.
+ */
 function authorizationOf(request: FastifyRequest): string | undefined {
   const key = apiKeyOf(request);
   const standsIn = key !== undefined && key.split('.').length !== tokenParts;
   return request.headers.authorization ?? (standsIn ? `Bearer ${key}` : undefined);
 }
 
-/** Of a JSON Web Token. */
+/** Parts of a JSON Web Token. */
 const tokenParts = 3;
 
 function queryOf({ url }: FastifyRequest): URLSearchParams {
@@ -159,7 +162,10 @@ function one(value: string | readonly string[] | undefined): string | undefined 
   return typeof value === 'string' ? value : value?.[0];
 }
 
-/** The header of the Supabase platform, where the configuration says that a trusted proxy sets it; else as for all requests. */
+/**
+ * The Supabase platform's header, if the configuration says that a trusted proxy sets it; otherwise as for all
+ * requests.
+ */
 function clientAddress(request: FastifyRequest, config: AuthConfig, isFromProxy: IsTrusted): string {
   const { headers, state, raw } = request;
   const isBelieved = config.security_sb_forwarded_for_enabled && isFromProxy(raw.socket.remoteAddress);
@@ -167,21 +173,24 @@ function clientAddress(request: FastifyRequest, config: AuthConfig, isFromProxy:
   return parseAddress(forwarded?.split(',')[0]) ?? state.address ?? '';
 }
 
-/** Links name the public address, or another host that the configuration allows: a header alone must not choose it. */
+/**
+ * The base of links: the public address, or another host that the configuration allows. A header alone must not choose
+ * it.
+ */
 function linkBase(headers: IncomingHttpHeaders, authUrl: string, externalHosts: string): string {
   const allowed = externalHosts
     .split(',')
     .map(hostOf)
     .filter((host) => host !== '');
   if (allowed.length === 0) return authUrl;
-  // With its port, where it has one: who listens at another port of the host may be somebody else.
+  // Compare with the port, because another port of the host may belong to another service.
   const given = hostOf(one(headers['x-forwarded-host']) ?? headers.host ?? '');
   if (!allowed.includes(given)) return authUrl;
   const isPlain = /^localhost(?::|$)/.test(given) && one(headers['x-forwarded-proto']) === 'http';
   return `${isPlain ? 'http' : 'https'}://${given}${new URL(authUrl).pathname}`;
 }
 
-/** In lower case, without the usual port. */
+/** In lower case, without the default port. */
 function hostOf(text: string): string {
   return text.trim().toLowerCase().replace(/:443$/, '');
 }
@@ -192,7 +201,7 @@ function isEmpty(body: unknown): boolean {
   return !(body instanceof Uint8Array) || body.length === 0;
 }
 
-/** The content type does not matter. */
+/** Accepts any content type. */
 function parseBody(body: unknown): unknown {
   if (!(body instanceof Uint8Array) || body.length === 0) throw badJson('the body is empty');
   let text: string;
@@ -202,7 +211,7 @@ function parseBody(body: unknown): unknown {
     throw badJson('the body is not UTF-8');
   }
   const json = parseJson(text);
-  // What the parser says repeats the text, which may hold a password.
+  // Omit the parser's message: it quotes the text, which may contain a password.
   if (json === undefined) throw badJson('the body is not JSON');
   return json;
 }

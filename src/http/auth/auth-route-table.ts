@@ -1,5 +1,5 @@
 /**
- * What a route of the auth service is: method, path, who may ask, and what it does.
+ * A route of the auth service: method, path, required caller, and handler.
  */
 
 import type { AdminBearer } from '../../auth/bearer.ts';
@@ -9,53 +9,53 @@ import type { JsonSchema } from '../../shared/json-schema.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AddressLimit, AskingUser, AuthRequest } from './auth-request.ts';
 
-/** What is done for whoever asks. @throws AuthError, or whatever is answered as an unexpected failure. */
+/** Handles the request for its caller. @throws AuthError; any other error becomes an unexpected failure. */
 type Run<A extends readonly unknown[]> = (request: AuthRequest, ...asking: A) => Promise<AuthReply>;
 
-/** What a route does, and whose token it asks for; absent: nobody's. */
+/** The handler and the caller that it requires; absent: none. */
 type Work =
   | { readonly caller?: undefined; readonly run: Run<[]> }
-  /** `use`: what the token must allow; `change` where nothing is said. */
+  /** `use`: what the token must allow; default `change`. */
   | { readonly caller: 'user'; readonly use?: 'read'; readonly run: Run<[AskingUser]> }
   | { readonly caller: 'admin'; readonly run: Run<[AdminBearer]> };
 
-/** A parameter of the query of which more is known. */
+/** A query parameter with a schema. */
 interface QueryParameter {
   readonly description: string;
   readonly required?: true;
-  /** Beside its type, which is a text where nothing is said. */
+  /** In addition to its type, by default text. */
   readonly schema: JsonSchema;
 }
 
-/** One route, with all that /openapi.json says of it. */
+/** One route, with its description for /openapi.json. */
 type RouteFacts = Work & {
-  /** One sentence without its end. */
+  /** One sentence without the full stop. */
   readonly summary: string;
-  /** `anyone`: opened by browsers and mail programs, which have no API key. Absent: needs a key. */
+  /** `anyone`: for browsers and mail programs, which have no API key. Absent: needs a key. */
   readonly access?: 'anyone';
-  /** Parameters of the query, each with a sentence on it. */
+  /** Query parameters, each with a description. */
   readonly query?: Readonly<Record<string, string | QueryParameter>>;
-  /** What the body is read by, one of several where it depends; absent: none is read. */
+  /** The body's members, several lists for alternatives; absent: no body. */
   readonly body?: readonly BodyMembers[];
-  /** The body may be missing. */
+  /** The body is optional. */
   readonly isBodyOptional?: true;
-  /** What a form of a browser may have, with a sentence on each; absent: none is read. */
+  /** Fields of a browser's form, each with a description; absent: no form. */
   readonly form?: Readonly<Record<string, string>>;
-  /** 200 where nothing else is said. */
+  /** Default: 200. */
   readonly status?: 200 | 204;
-  /** Statuses with which the browser is sent on; without `answer` it always is. */
+  /** Statuses of redirects; without `answer`, the route always redirects. */
   readonly redirects?: readonly (302 | 303)[];
-  /** Null: the answer has no body. */
+  /** Null: no body. */
   readonly answer: AnswerSchema | null;
-  /** What the request takes of what its address has left; null for nothing. @throws AuthError as `run` would. */
+  /** The limit on requests per IP address; null for none. @throws AuthError as `run` would. */
   readonly limit?: (request: AuthRequest) => AddressLimit | null;
-  /** Answers no sooner than `minResponseMs`, or its time would tell who has an account. */
+  /** Waits until `minResponseMs`, because the time would otherwise reveal whether an account exists. */
   readonly hasMinResponse?: true;
 };
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** Routes by method and path below the service, which has names behind colons: `GET /admin/users/:id`. */
+/** Routes by method and path relative to the service, with parameters after colons: `GET /admin/users/:id`. */
 export type AuthRoutes = Readonly<Record<`${Method} /${string}`, RouteFacts>>;
 
 /** One route. */
@@ -71,13 +71,13 @@ export function routesOf(...lists: readonly AuthRoutes[]): readonly AuthRoute[] 
     });
 }
 
-/** Finds out who asks, and does what the route is for. */
+/** Authenticates the caller and runs the handler. */
 export async function runRoute(route: AuthRoute, request: AuthRequest): Promise<AuthReply> {
   if (route.caller === 'user') return route.run(request, await request.asUser(route.use));
   return route.caller === 'admin' ? route.run(request, await request.asAdmin()) : route.run(request);
 }
 
-/** The parameter of routes whose links lead somewhere. */
+/** The redirect parameter of routes that send links. */
 export const redirectQuery = { redirect_to: 'Where the link leads, if the configuration allows it.' };
 
 /** The answer 200 with a JSON body. */

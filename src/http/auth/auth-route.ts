@@ -1,6 +1,5 @@
 /**
- * Mounts the auth service: the rules that hold for all of its routes (keys, time limit, errors, methods), around what
- * each of them does.
+ * Mounts the auth service: the rules of all its routes (keys, time limit, errors, methods) around their handlers.
  */
 import { setTimeout as setDelay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
@@ -21,10 +20,10 @@ const maxBodyBytes = 1_048_576;
 
 const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** All routes that are served with JSON or for browsers. */
+/** All routes with JSON and redirects. */
 export const authRoutes = routesOf(userRoutes, providerRoutes, ownRoutes, factorRoutes, adminRoutes, adminFactorRoutes);
 
-/** Parts of Supabase Auth that this service does not have, with a star for the rest: as if they were switched off. */
+/** Parts of Supabase Auth that this service lacks, with a star for the rest of a path: answered as if disabled. */
 const unserved: readonly (readonly [AuthErrorCode, string | null, ...(readonly string[])])[] = [
   ['saml_provider_disabled', null, '/sso', '/sso/*', '/admin/sso/*'],
   ['passkey_disabled', null, '/passkeys', '/passkeys/*', '/admin/users/:id/passkeys', '/admin/users/:id/passkeys/*'],
@@ -59,7 +58,7 @@ function addRoute(scope: FastifyInstance, route: AuthRoute, parts: HttpParts, au
   scope.route({
     method: route.method,
     url: route.path,
-    // A look at a link must not use it up.
+    // A HEAD request must not use up a link.
     exposeHeadRoute: false,
     bodyLimit: maxBodyBytes,
     onRequest: async (request) => {
@@ -69,13 +68,13 @@ function addRoute(scope: FastifyInstance, route: AuthRoute, parts: HttpParts, au
   });
 }
 
-/** Checks the API key; the routes find out who asks. @throws PublicError `UNAUTHENTICATED` */
+/** Checks the API key; the routes authenticate the user. @throws PublicError `UNAUTHENTICATED` */
 async function checkKey(request: FastifyRequest, { authenticate }: HttpParts): Promise<void> {
   const key = apiKeyOf(request);
   request.state.identity = await authenticate(key === undefined ? {} : { apikey: key });
 }
 
-/** Answers in time or not at all: the request knows the same deadline and writes nothing after it. */
+/** Answers within the deadline. The request has the same deadline and writes nothing after it. */
 async function run(route: AuthRoute, request: FastifyRequest, auth: AuthParts): Promise<AuthReply> {
   const limitMs = auth.knownConfig().api_max_request_duration * 1000;
   const deadline = request.state.startedAt + limitMs;
@@ -95,7 +94,7 @@ async function run(route: AuthRoute, request: FastifyRequest, auth: AuthParts): 
   }
 }
 
-/** @param time Of `performance.now()`. */
+/** @param time In terms of `performance.now()`. */
 async function untilPast(time: number): Promise<void> {
   const leftMs = time - performance.now();
   // Timers may end a millisecond early.
@@ -103,8 +102,8 @@ async function untilPast(time: number): Promise<void> {
 }
 
 /**
- * Counts the request under the configuration that this process knows while it looks for a newer one, both in one round trip.
- * Where there is a newer one, it alone decides.
+ * Counts the request under the cached configuration and checks for a newer one, in one round trip. If there is a newer
+ * one, only that decides.
  */
 async function admit(
   route: AuthRoute,

@@ -35,11 +35,11 @@ import type { AuthReply } from './auth-reply.ts';
 import { type AddressLimit, type AskingUser, type AuthRequest, limitBy, noteRefusal } from './auth-request.ts';
 import { type AuthRoutes, json, redirectQuery } from './auth-route-table.ts';
 
-/** Seconds in which a configured number of requests comes back. */
+/** Interval in seconds of a configured number of requests. */
 const fiveMinutes = 300;
 const hour = 3600;
 
-/** Codes and links are counted together. */
+/** Codes and links share a count. */
 const limitVerify = limitBy('verify', 'rate_limit_verify', fiveMinutes);
 const limitTokens = limitBy('token', 'rate_limit_token_refresh', fiveMinutes);
 
@@ -98,7 +98,7 @@ export const userRoutes: AuthRoutes = {
   },
 };
 
-/** The routes of users who are signed in. */
+/** The routes for signed-in users. */
 export const ownRoutes: AuthRoutes = {
   'GET /reauthenticate': {
     summary: 'Send a code to confirm a password change',
@@ -148,7 +148,7 @@ export const ownRoutes: AuthRoutes = {
 
 type Sending = (context: AuthContext, body: unknown) => Promise<unknown>;
 
-/** A request for a message, about which nobody may learn who has an account. */
+/** A route that sends a message. Its answer must not reveal whether an account exists. */
 function sendingRoute(bucket: string, summary: string, body: BodyMembers, send: Sending): AuthRoutes {
   const route: AuthRoutes[string & keyof AuthRoutes] = {
     ...{ summary, query: redirectQuery, body: [body], answer: messageSerializer },
@@ -164,7 +164,7 @@ function sendingRoute(bucket: string, summary: string, body: BodyMembers, send: 
   return { [`POST /${bucket}`]: route };
 }
 
-/** Supabase Auth has words of its own for a body that `/magiclink` cannot read. */
+/** Supabase Auth has a special message for an unreadable body of `/magiclink`. */
 function rewordUnread(error: unknown): unknown {
   if (!(error instanceof AuthError) || error.code !== 'bad_json') return error;
   return new AuthError('bad_json', error.message.replace(/^[^:]*/, 'Could not read verification params'));
@@ -214,7 +214,7 @@ async function runVerifyLink(request: AuthRequest): Promise<AuthReply> {
   const parameters = { token: query.get('token') || query.get('token_hash'), type: query.get('type') };
   const { location, refusal } = await openLink(context, parameters);
   const errorCode = refusal === null ? null : noteRefusal(refusal, request);
-  // The address that is left has a token in it, and the one that follows perhaps a session.
+  // The URL that the browser leaves contains a token, and the next one perhaps a session.
   const headers = { location, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' };
   return { status: 303, headers, errorCode };
 }

@@ -1,21 +1,21 @@
 /**
- * The cookie that ties a sign-in at a provider to the browser that began it: an answer of a provider that comes from another
- * browser is refused, so nobody can have somebody else finish what they began.
+ * The cookie that ties a sign-in at a provider to the browser that started it. A callback from another browser is
+ * refused, so an attacker cannot make a victim finish a sign-in that the attacker started.
  */
 import { createHash } from 'node:crypto';
 import { sameText } from '../../auth/secrets/one-time-code.ts';
 
-/** As long as a sign-in may take. */
+/** Lifetime of a sign-in. */
 const lifetimeSeconds = 300;
 
-/** What the cookie is made for. */
+/** The sign-in of a cookie. */
 export interface FlowCookie {
   readonly state: string;
-  /** Public address of the service; only with `https:` can the cookie be one of this host alone. */
+  /** Public address of the service. Only with `https:` can the cookie be limited to this host. */
   readonly authUrl: string;
 }
 
-/** Each sign-in has one of its own: a browser may have several under way. */
+/** One cookie per sign-in: a browser may have several pending. */
 function nameOf({ state, authUrl }: FlowCookie): string {
   const prefix = authUrl.startsWith('https:') ? '__Host-' : '';
   return `${prefix}pgreflect-flow-${digestOf(state).slice(0, 16)}`;
@@ -25,7 +25,7 @@ function digestOf(state: string): string {
   return createHash('sha256').update(state).digest('base64url');
 }
 
-/** The header `Set-Cookie`. @param isCrossSite The answer comes as a form of the provider's page, not by a redirect. */
+/** The header `Set-Cookie`. @param isCrossSite The callback is a form post from the provider's page, not a redirect. */
 export function setFlowCookie(flow: FlowCookie, isCrossSite: boolean): string {
   const isSecure = flow.authUrl.startsWith('https:');
   const sameSite = isCrossSite && isSecure ? 'None' : 'Lax';
@@ -33,7 +33,7 @@ export function setFlowCookie(flow: FlowCookie, isCrossSite: boolean): string {
   return `${nameOf(flow)}=${digestOf(flow.state)}; ${attributes}`;
 }
 
-/** The header `Set-Cookie` that takes it away again. */
+/** The header `Set-Cookie` that deletes the cookie. */
 export function clearFlowCookie(flow: FlowCookie): string {
   const secure = flow.authUrl.startsWith('https:') ? '; Secure' : '';
   return `${nameOf(flow)}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax${secure}`;

@@ -1,5 +1,5 @@
 /**
- * Starts the auth service and joins it with what HTTP needs of it: routes, and the inbox for captured messages.
+ * Starts the auth service and makes what HTTP needs of it: routes, and the inbox for captured messages.
  */
 
 import type { VerifyClaims } from '../../auth/bearer.ts';
@@ -13,11 +13,11 @@ import { createTrust } from '../caller/client-address.ts';
 import { createTokenVerifier } from '../caller/verify-token.ts';
 import { type AuthParts, authPath, type InboxParts, inboxPath } from '../server/parts.ts';
 
-/** What the service is started with. */
+/** What starting the service needs. */
 export interface OpenAuthOptions
   extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'reach' | 'currentConfig'> {
   readonly management: Management;
-  /** As of `AuthParts`; many times what the database takes for them. */
+  /** As in `AuthParts`: many times the duration of their statements. */
   readonly minResponseMs?: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface OpenAuth {
   stop(): Promise<void>;
 }
 
-/** Null where no key could sign tokens: the gateway then serves without the service. */
+/** Null if no key can sign tokens; the gateway then runs without the service. */
 export async function openAuth({
   management,
   minResponseMs = defaultMinResponseMs,
@@ -42,7 +42,7 @@ export async function openAuth({
     observe({ kind: 'warning', message, hint: 'Set --jwt-secret, or add a key with `sign` in key_ops to --jwt-keys.' });
     return null;
   }
-  // Loaded here, so that a gateway without the service does without its code.
+  // Loaded here, so that a gateway without the service does not load its code.
   const [{ startAuth }, { isEmailCaptured }] = await Promise.all([
     import('../../auth/start-auth.ts'),
     import('../../email/transport/mailer.ts'),
@@ -78,9 +78,9 @@ export async function openAuth({
 }
 
 /**
- * The Bearer token of a request -> its claims. Clients send their API key as well where they have no token, and an opaque key
- * stands for a token of its role. Only tokens of our own keys count: whoever signs with a further key may say who asks at the
- * GraphQL API, but must not be an admin here, nor one of our users.
+ * Verifies the Bearer token of a request and returns its claims. Clients without a token send their API key instead,
+ * and an opaque key stands for a token of its role. Only tokens of our own keys count: the holder of a further key may
+ * name any caller at the GraphQL API, but must not become an admin or a user here.
  */
 async function createClaimsVerifier(options: Config, clock: Clock): Promise<VerifyClaims> {
   const verify = await createTokenVerifier({ ...options, jwks: [], jwksUrl: null }, clock);

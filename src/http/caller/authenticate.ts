@@ -1,9 +1,9 @@
 /**
- * Request headers -> who asks.
+ * Authenticates a caller by the request headers.
  *
- * The `apikey` header decides the base role; a Bearer token, when present, is verified and its role claim wins. Verified
- * headers are remembered under their hash, so that a client's next request costs one hash and one look-up (on the same
- * socket not even that, see remember-callers.ts), and no token is kept. Refusals are not remembered.
+ * The `apikey` header decides the base role; a Bearer token, if present, is verified and its role claim wins. Verified
+ * headers are cached under their hash, so a client's next request costs one hash and one look-up (on the same socket
+ * not even that, see remember-callers.ts), and no token is stored. Refusals are not cached.
  */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -22,46 +22,46 @@ import {
   type VerifyToken,
 } from './verify-token.ts';
 
-/** A verified caller, apart from the single request. */
+/** A verified caller, without facts of the single request. */
 export interface Identity {
   /** Never empty, never `none`. */
   readonly role: string;
   /** Text of `request.jwt.claims`. */
   readonly claims: string;
-  /** The token's `sub`; null for a caller without a user. */
+  /** The token's `sub`; null without a user. */
   readonly subject: string | null;
   /** When the headers must be verified again, in milliseconds since the epoch. */
   readonly validUntil: number;
 }
 
-/** Verifies headers; answers at once where it has seen them before. @throws PublicError (or rejects with one). */
+/** Verifies headers; answers synchronously on a cache hit. @throws PublicError (or rejects with one). */
 export interface Authenticate {
   (headers: IncomingHttpHeaders): Identity | Promise<Identity>;
-  /** The time that `Identity.validUntil` is compared with. */
+  /** The clock for `Identity.validUntil`. */
   now(): number;
 }
 
-/** The part of the configuration that says which API keys there are. */
+/** The options that define the API keys. */
 export type KeyOptions = Pick<Config, 'anonRole' | 'serviceRole' | 'anonKey' | 'serviceKey'>;
 
-/** The part of the configuration that decides who may ask. */
+/** The options that decide authentication. */
 export type AuthenticationOptions = TokenOptions &
   KeyOptions &
   Pick<Config, 'jwtRoleClaim' | 'allowedRoles' | 'requireApiKey'>;
 
-/** Who a key or token stands for. */
+/** The caller of a key or token. */
 export interface FoundCaller {
   readonly identity: Omit<Identity, 'validUntil'>;
-  /** Milliseconds since the epoch; null: as long as the keys stay. */
+  /** Milliseconds since the epoch; null: as long as the keys are configured. */
   readonly validUntil: number | null;
 }
 
-// 10,000 callers in about 10 MB; five minutes bound how long a key that was withdrawn at the JWKS URL still works.
+// 10,000 callers take about 10 MB. Five minutes limit how long a key removed at the JWKS URL still works.
 const maxRemembered = 10_000;
 const maxRememberedBytes = 32 * 1024 * 1024;
 const maxRememberedMs = 5 * 60 * 1000;
 
-/** Builds the check. Rejects where a configured key is malformed. */
+/** Builds the check. Rejects if a configured key is malformed. */
 export async function createAuthenticator(
   options: AuthenticationOptions,
   clock: Clock = systemClock,
@@ -101,13 +101,13 @@ export async function createAuthenticator(
   return Object.assign(authenticate, { now: () => clock.now() });
 }
 
-/** What the database is told about one request. */
+/** The facts of a request that the database gets. */
 export function callerOf(identity: Identity, headers: IncomingHttpHeaders, method: string, path: string): Caller {
   const { authorization: _token, apikey: _key, cookie: _cookie, ...visible } = headers;
   return { role: identity.role, claims: identity.claims, headers: JSON.stringify(visible), method, path };
 }
 
-/** What API keys are recognized with. */
+/** What recognizing API keys needs. */
 export interface KeyParts {
   readonly options: KeyOptions;
   readonly verify: VerifyToken;
@@ -132,14 +132,14 @@ async function identify(apiKey: string | undefined, bearer: string | null, parts
 
 function keylessCaller(options: AuthenticationOptions): FoundCaller {
   if (options.requireApiKey) {
-    // The first sentence is that of Supabase.
+    // The first sentence is Supabase's.
     const hint = 'No `apikey` request header or url param was found. Send the header `apikey` with the anon key.';
     throw new PublicError('UNAUTHENTICATED', 'No API key found in request', { hint });
   }
   return { identity: roleAlone(options.anonRole), validUntil: null };
 }
 
-/** The caller of an API key; null where it is none of ours. */
+/** The caller of an API key; null if it is not one of ours. */
 export async function findKey(key: string, { options, verify, clock }: KeyParts): Promise<FoundCaller | null> {
   for (const [configured, role] of [
     [options.anonKey, options.anonRole],
@@ -161,24 +161,24 @@ export async function findKey(key: string, { options, verify, clock }: KeyParts)
 
 type KeyClaims = Readonly<Record<string, unknown>> & { readonly role: string };
 
-/** Whether claims are those of an API key: nobody's, and of one of the two roles. */
+/** Whether the claims are an API key's: without a user, and with one of the two roles. */
 function isKey(claims: Readonly<Record<string, unknown>>, options: KeyOptions): claims is KeyClaims {
   return claims.sub === undefined && (claims.role === options.anonRole || claims.role === options.serviceRole);
 }
 
-/** Where a key is configured for the role, it is the only one: that is how keys are withdrawn. */
+/** If a key is configured for the role, only that one is valid: this withdraws all others. */
 function isWithdrawn({ role }: KeyClaims, options: KeyOptions): boolean {
   return (role === options.anonRole ? options.anonKey : options.serviceKey) !== null;
 }
 
-/** Refuses a key of ours that is not in use any more, which is still well signed. @throws PublicError `UNAUTHENTICATED` */
+/** Refuses a withdrawn key of ours, whose signature is still valid. @throws PublicError `UNAUTHENTICATED` */
 export function refuseWithdrawnKey({ claims, isOwn }: VerifiedToken, options: KeyOptions): void {
   if (!isOwn || !isKey(claims, options) || !isWithdrawn(claims, options)) return;
   const hint = 'Use the key that is configured now; tokens of a server need the claim "sub".';
   throw new PublicError('UNAUTHENTICATED', 'This API key was replaced.', { hint });
 }
 
-/** A configured key needs no signature, but a token among them still ends when it says so. */
+/** A configured key needs no signature check; a token among them still expires. */
 function configuredKey(key: string, role: string, clock: Clock): FoundCaller | null {
   const claims = unverifiedClaims(key);
   if (claims === null) return { identity: roleAlone(role), validUntil: null };
@@ -196,7 +196,7 @@ async function findUser(token: string, { options, verify }: Parts): Promise<Foun
   return { identity: { role, claims: text, subject: typeof claims.sub === 'string' ? claims.sub : null }, validUntil };
 }
 
-/** The value of the role claim: a member of that very name, else a path of names joined by dots; undefined where there is none. */
+/** The role claim: a member with exactly that name, otherwise a path of names joined by dots; undefined if absent. */
 function roleClaim(claims: Readonly<Record<string, unknown>>, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name] ?? undefined;
   let value: unknown = claims;
@@ -208,7 +208,7 @@ function roleClaim(claims: Readonly<Record<string, unknown>>, name: string): unk
 }
 
 function assertAllowed(role: unknown, options: AuthenticationOptions): asserts role is string {
-  // To PostgreSQL these two are not roles: `set role` with them means the login role.
+  // Empty text and `none` are not roles in PostgreSQL: `set role` with them means the login role.
   if (typeof role !== 'string' || role === '' || role === 'none' || !canBeName(role)) {
     throw new PublicError(
       'ROLE_NOT_ALLOWED',
@@ -221,7 +221,7 @@ function assertAllowed(role: unknown, options: AuthenticationOptions): asserts r
   }
 }
 
-/** PostgreSQL cuts longer names, and cannot read a NUL at all. */
+/** PostgreSQL truncates longer names and cannot store NUL. */
 function canBeName(text: string): boolean {
   return Buffer.byteLength(text) <= 63 && !text.includes('\0') && text.isWellFormed();
 }
@@ -235,7 +235,7 @@ function bearerToken(authorization: string | undefined): string | null {
       hint,
     });
   }
-  // Other schemes belong to whatever stands in front of the gateway.
+  // Other schemes are for a proxy in front of the gateway.
   return match === null ? null : (match[1] ?? '').trim();
 }
 

@@ -1,8 +1,9 @@
 /**
- * The address a request comes from: the connection's, or behind trusted proxies (`--trusted-proxies`) the one they name.
+ * The client address of a request: the connection's, or behind trusted proxies (`--trusted-proxies`) the one they
+ * report.
  *
- * Every proxy appends the address that it was called from to `X-Forwarded-For`, so only the right end of that list is
- * written by somebody we trust; whatever stands further left may have been sent by the client itself.
+ * Every proxy appends its client's address to `X-Forwarded-For`, so only the right end of the list is trustworthy.
+ * Entries further left may be forged by the client.
  */
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
@@ -10,12 +11,12 @@ import { all } from '@fastify/proxy-addr';
 import ipaddr from 'ipaddr.js';
 import type { Observe } from '../../shared/observation.ts';
 
-/** Finds the address of a request; null where the connection is gone. IPv4 in IPv6 notation is given as IPv4. */
+/** Returns the address of a request; null if the connection is closed. IPv4-mapped IPv6 is returned as IPv4. */
 export type ClientAddress = (request: IncomingMessage) => string | null;
 
 /**
- * @param trustedProxies Addresses and networks (`10.1.2.0/24`); none: the header is not believed.
- * @param observe Hears once that there seems to be a proxy of which nobody has told.
+ * @param trustedProxies Addresses and networks (`10.1.2.0/24`); empty: ignore the header.
+ * @param observe Called once if there seems to be a proxy that is not configured.
  */
 export function createClientAddress(trustedProxies: readonly string[], observe: Observe = () => {}): ClientAddress {
   const ofConnection: ClientAddress = ({ socket }) => parseAddress(socket.remoteAddress);
@@ -33,28 +34,28 @@ export function createClientAddress(trustedProxies: readonly string[], observe: 
     };
   }
   const isTrusted = createTrust(trustedProxies);
-  // What is no address is no proxy either: its writer is the best known.
+  // An invalid address ends the search: the last valid one is the best known.
   return (request) =>
     all(request, isTrusted)
       .map(parseAddress)
       .findLast((address) => address !== null) ?? null;
 }
 
-/** One address, also as some proxies write it: with a port, in brackets. Null for everything else. */
+/** Parses an address, also with a port or in brackets, as some proxies write it. Null for other text. */
 export function parseAddress(text = ''): string | null {
   const [, bracketed, withPort] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(text.trim()) ?? [];
   const plain = (bracketed ?? withPort ?? text.trim()).replace(/^::ffff:(?=[\d.]+$)/i, '');
-  // A zone only means something on the machine that wrote it.
+  // A zone has a meaning only on its own machine.
   if (isIP(plain) === 0 || plain.includes('%')) return null;
   return isIPv6(plain) ? ipaddr.process(plain).toString() : plain;
 }
 
-/** Networks in which an address stands for one of IPv4: each address is another customer's. */
+/** IPv6 networks that embed IPv4 addresses: each address belongs to a different client. */
 const translated: readonly string[] = ['rfc6052', 'rfc6145'];
 
 /**
- * What requests are counted by: a customer has one IPv4 address, or an IPv6 network of 64 bits with more addresses than could ever
- * be counted one by one.
+ * The key for counting: an IPv4 address, or the /64 network of an IPv6 address, because one customer has far too many
+ * IPv6 addresses to count.
  */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
@@ -63,7 +64,7 @@ export function networkOf(address: string): string {
   return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0])}/64`;
 }
 
-/** Whom limits and queues take a request for: its user, or the network that one without a user comes from. */
+/** The key for limits and queues: the user, or without one the client's network. */
 export function countedAs(subject: string | null, address: string | null): string {
   return subject === null ? `address ${networkOf(address ?? '')}` : `user ${subject}`;
 }

@@ -1,10 +1,10 @@
 /**
- * Remembers who asked last on each socket: clients keep sockets open and send the same headers again and again, and then
- * neither a hash, nor a look-up, nor new text for the database is needed.
+ * Caches the caller of each socket: clients keep sockets open and send the same headers again. A repeated request needs
+ * no hash, no look-up and no new text for the database.
  *
- * Only the very same headers count, all of them but the length of the body. They stay in memory while the socket is
- * open, the token among them; what was verified is verified again as soon as anywhere else. All sockets together are forgotten when
- * what they keep has become too much: headers are as large as clients like.
+ * All headers except the body's length must be equal. They stay in memory while the socket is open, including the
+ * token; verification expires as in the other cache. When all sockets together exceed the limit, everything is dropped,
+ * because clients choose the size of headers.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,17 +13,21 @@ import type { Caller } from '../../postgres/caller/caller.ts';
 import { graphqlPath } from '../server/parts.ts';
 import { type Authenticate, callerOf, type Identity } from './authenticate.ts';
 
-/** The caller of one request, on both sides of the gateway. */
+/** The caller of one request: identity, and the caller for the database. */
 export interface KnownCaller {
   readonly identity: Identity;
   readonly caller: Caller;
 }
 
-/** Who asked on which socket; they are remembered as long as they live. */
+/** The caller of each socket, kept while the socket is open. */
 export interface CallerMemory {
-  /** Verifies the headers of a request; answers at once where it has seen them before. @throws PublicError (or rejects with one). */
+  /**
+   * Verifies the headers of a request; answers synchronously on a cache hit.
+   *
+   * @throws PublicError (or rejects with one).
+   */
   find(request: FastifyRequest): KnownCaller | Promise<KnownCaller>;
-  /** Who asks, where that is known without verifying anything; null: it has to be found out. */
+  /** The cached caller, without verification; null: unknown. */
   recall(raw: IncomingMessage): Identity | null;
 }
 
@@ -31,15 +35,15 @@ interface Remembered {
   readonly method: string;
   readonly rawHeaders: readonly string[];
   readonly identity: Identity;
-  /** By length of the body, which is among the headers that the database is told. */
+  /** By body length, because the headers sent to the database include it. */
   readonly callers: Map<string, Caller>;
 }
 
-/** Most lengths remembered for one socket. */
+/** Most body lengths cached per socket. */
 const maxLengths = 32;
-/** Estimated bytes remembered for all sockets, those that have been closed since the last time among them. */
+/** Limit of the estimated bytes of all sockets, including those closed since the last clearing. */
 const maxBytes = 32 * 1024 * 1024;
-/** A caller stands in the headers, their JSON, and the settings of the flights that read and of those that write. */
+/** Copies of a caller: the headers, their JSON, and the settings of reading and of writing flights. */
 const copies = 6;
 const bytesPerCaller = 1024;
 
@@ -48,7 +52,7 @@ export function rememberCallers(authenticate: Authenticate): CallerMemory {
   let sockets = new WeakMap<Socket, Remembered>();
   let bytes = 0;
 
-  /** Makes room for one more caller. */
+  /** Accounts for one more caller; clears the cache when it is full. */
   function spend({ rawHeaders }: IncomingMessage, { claims }: Identity): void {
     bytes += bytesPerCaller + copies * rawHeaders.reduce((sum, text) => sum + text.length, claims.length);
     if (bytes <= maxBytes) return;
@@ -97,7 +101,7 @@ function lengthOf({ headers }: FastifyRequest): string {
   return headers['content-length'] ?? '';
 }
 
-/** Names and values as they were sent, in order; the same name may come twice. */
+/** Compares names and values as sent, in order; a name may occur twice. */
 function isSame({ method, rawHeaders }: Remembered, raw: IncomingMessage): boolean {
   const { rawHeaders: sent } = raw;
   if (sent.length !== rawHeaders.length || method !== raw.method) return false;

@@ -1,8 +1,8 @@
 /**
- * Verifies JSON Web Tokens against the configured keys.
+ * Verifies JSON Web Tokens with the configured keys.
  *
- * Every key is pinned to one algorithm: the token's header chooses among keys, never how a key is used. So `none`, or
- * HS256 "signed" with the text of a public key, finds no key. A `kid` that names one of our keys uses that key only.
+ * Every key is pinned to one algorithm: the token's header selects a key, never the algorithm. `none`, or HS256 with a
+ * public key as the secret, therefore finds no key. A `kid` that names one of our keys selects only that key.
  */
 import {
   type CryptoKey,
@@ -27,18 +27,18 @@ interface PinnedKey {
   readonly kid: string | null;
   readonly alg: string;
   readonly key: ImportedKey;
-  /** Signs API keys: the secret and our own keys do, keys of others do not. */
+  /** Whether it signs API keys: the secret and our own keys do, keys of third parties do not. */
   readonly own: boolean;
 }
 
 type RemoteKeys = ReturnType<typeof createRemoteJWKSet>;
 
-/** The claims of a token whose signature and times have been checked. */
+/** The claims of a token whose signature and times are verified. */
 export interface VerifiedToken {
   readonly claims: Readonly<Record<string, unknown>>;
-  /** The payload exactly as it was signed. */
+  /** The payload exactly as signed. */
   readonly text: string;
-  /** End of validity in milliseconds since the epoch, leeway included; null without `exp`. */
+  /** Expiry in milliseconds since the epoch, leeway included; null without `exp`. */
   readonly validUntil: number | null;
   /** Whether the secret or a key of our own signed it. */
   readonly isOwn: boolean;
@@ -48,20 +48,20 @@ export interface VerifiedToken {
 export interface VerifyOptions {
   /** Accept only the secret and our own keys. */
   readonly ownKeysOnly: boolean;
-  /** Check `aud` and `iss` where the configuration demands values. */
+  /** Check `aud` and `iss` if the configuration sets them. */
   readonly checkAudience: boolean;
 }
 
-/** Verifies a token. @throws PublicError `UNAUTHENTICATED`; `UNAVAILABLE` where remote keys cannot be loaded. */
+/** Verifies a token. @throws PublicError `UNAUTHENTICATED`; `UNAVAILABLE` if remote keys cannot be loaded. */
 export type VerifyToken = (token: string, options: VerifyOptions) => Promise<VerifiedToken>;
 
-/** The part of the configuration that decides which tokens are good. */
+/** The options that decide which tokens are valid. */
 export type TokenOptions = Pick<Config, 'jwtSecret' | 'jwtKeys' | 'jwks' | 'jwksUrl' | 'jwtAud' | 'jwtIssuer'>;
 
-/** Allowed difference between clocks, for `exp` and `nbf`. */
+/** Allowed difference between clocks, for `exp` and `nbf`, in seconds. */
 export const leewaySeconds = 30;
 
-/** Imports the keys. Rejects where a key is malformed. */
+/** Imports the keys. Rejects if a key is malformed. */
 export async function createTokenVerifier(options: TokenOptions, clock: Clock): Promise<VerifyToken> {
   const keys = await importKeys(options);
   const remote = options.jwksUrl === null ? null : remoteKeys(new URL(options.jwksUrl), clock);
@@ -92,7 +92,7 @@ export async function createTokenVerifier(options: TokenOptions, clock: Clock): 
   };
 }
 
-/** The claims of a token that nobody has verified; null where it is not a token at all. Decide nothing by them alone. */
+/** The unverified claims of a token; null for other text. Make no decision from them alone. */
 export function unverifiedClaims(token: string): Readonly<Record<string, unknown>> | null {
   try {
     return decodeJwt(token);
@@ -101,7 +101,7 @@ export function unverifiedClaims(token: string): Readonly<Record<string, unknown
   }
 }
 
-/** The payload of a well-formed token as it was written. */
+/** The payload of a well-formed token as written. */
 export function payloadText(token: string): string {
   return Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
 }
@@ -165,8 +165,8 @@ const maxKeyAgeMs = 24 * 60 * 60 * 1000;
 const failureCooldownMs = 5000;
 
 /**
- * Keys of a URL: cached 10 minutes, fetched again for an unknown `kid` every 30 seconds at most. While the URL fails the
- * last good answer serves for up to a day, and it is asked every five seconds at most.
+ * Keys of a JWKS URL: cached for 10 minutes; fetched again for an unknown `kid`, every 30 seconds at most. If the URL
+ * fails, the last answer is used for up to a day, with a retry every five seconds at most.
  */
 function remoteKeys(url: URL, clock: Clock): RemoteKeys {
   let good: { readonly body: string; readonly at: number } | null = null;

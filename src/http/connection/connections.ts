@@ -1,8 +1,8 @@
 /**
- * What holds for connections beside their requests: how many there may be, how long one may keep us waiting, what becomes of one whose
- * client has said all it wants to say, and how they end with the server.
+ * Limits of connections: their number, idle and stalled times, half-closed ones, and how they end when the server
+ * stops.
  *
- * Promise: no client keeps a connection, or memory, by doing nothing.
+ * Guarantee: no idle client keeps a connection or memory.
  */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -12,16 +12,16 @@ import type { Observe } from '../../shared/observation.ts';
 import { createTrust, networkOf, parseAddress } from '../caller/client-address.ts';
 import { reportCounts } from '../server/report-counts.ts';
 
-/** Longest wait for a client to take more of an answer, in milliseconds. */
+/** Longest pause of a client in reading an answer, in milliseconds. */
 export const readTimeoutMs = 30_000;
-/** The same while the server closes, and the time that requests have to arrive then. */
+/** The same while the server closes, and the time left for requests to arrive. */
 const hurryMs = 1000;
-/** How often it is found out whether a client that has ended its side still listens, in milliseconds. */
+/** Interval in milliseconds for probing whether a half-closed client still reads. */
 const probeEveryMs = 250;
 
 const local: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
 
-/** Node's own: the answer that the socket is at, of a request that may still be arriving. */
+/** Node's internal field: the response the socket is writing; its request may still be arriving. */
 interface HttpSocket extends Socket {
   readonly _httpMessage?: ServerResponse | null;
 }
@@ -42,7 +42,7 @@ class Connections {
     this.#isExempt = (address) => local.has(address) || isTrusted(address);
   }
 
-  /** False: its network has too many already. */
+  /** False: its network has too many connections already. */
   add(socket: HttpSocket): boolean {
     const address = parseAddress(socket.remoteAddress);
     const network = address === null || this.#isExempt(address) ? null : networkOf(address);
@@ -64,24 +64,24 @@ class Connections {
     else this.#perNetwork.delete(network);
   }
 
-  /** Nothing has come or gone for a while. */
+  /** The socket was idle for its timeout. */
   handleTimeout(socket: HttpSocket): void {
     const response = socket._httpMessage ?? null;
     const isOurTurn = socket.writableLength === 0 && response?.req.complete === true;
-    // A request that is still arriving, the first one too, has the time of a request. An idle connection has another one by now.
+    // A request that is still arriving has the receive timeout; an idle connection has a different one by now.
     const isArriving = !this.#isClosing && socket.writableLength === 0 && socket.timeout === this.#server.timeout;
     if (isOurTurn || isArriving) socket.setTimeout(socket.timeout as number);
     else socket.destroy();
   }
 
   /**
-   * The client has ended its side. One that has only done that gets its answer; one that has left says so when something is
-   * sent: the interim response that HTTP has for "working on it".
+   * Handles a half-closed socket. A client that still reads gets its answer. A disconnect shows only on a write, so an
+   * interim response (102) is sent.
    */
   #probe(socket: HttpSocket): void {
     const response = socket._httpMessage ?? null;
     if (response === null || response.req.httpVersion === '1.0') return;
-    // What is sent to one that has left fails from the second time on.
+    // After a disconnect, the second write fails.
     const timer = setInterval(() => {
       const isUnanswered = socket._httpMessage === response && !response.headersSent;
       if (isUnanswered && socket.writable) response.writeProcessing();
@@ -90,7 +90,7 @@ class Connections {
     socket.once('close', () => clearInterval(timer));
   }
 
-  /** The server closes: who does nothing for his request or answer is not waited for. */
+  /** On shutdown: closes connections whose clients neither send nor read. */
   hurry(): void {
     this.#isClosing = true;
     for (const socket of this.#open) socket.setTimeout(hurryMs);
@@ -101,16 +101,16 @@ class Connections {
   }
 }
 
-/** The part of the configuration that bounds connections. */
+/** The options that limit connections. */
 export type ConnectionLimits = Pick<Config, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'>;
 
-/** Makes the rules hold for a server whose timeout is `readTimeoutMs`. */
+/** Applies the rules to a server whose timeout is `readTimeoutMs`. */
 export function guardConnections(app: FastifyInstance, limits: ConnectionLimits, observe: Observe): void {
   const { server } = app;
   const connections = new Connections(server, limits);
   const noteRefused = reportCounts((count) => observe({ kind: 'connections_refused', count }));
   server.maxConnections = limits.maxConnections;
-  // A client may end its side after its request; the type declarations leave it out.
+  // Allow half-closed clients; the type declarations lack this option.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on('drop', noteRefused);
   server.on('connection', (socket: Socket) => {

@@ -1,19 +1,19 @@
 /**
- * Pipelined requests of one connection are worked on one after the other, each when the answer before it has been written.
+ * Serves pipelined requests of a connection one after the other, each after the previous response was written.
  *
- * Promise: a client that sends and does not read makes us hold one answer, and the requests of one piece of what it sent.
+ * Guarantee: for a client that sends without reading, we buffer one response and the requests of one received chunk.
  */
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Makes the only listener of the server wait for the turn of each request. */
+/** Wraps the server's only listener, so that each request waits for its turn. */
 export function servePipelinedInOrder(server: Server): void {
   const [serve] = server.listeners('request') as [RequestListener];
   server.removeListener('request', serve);
   const waiting = new WeakMap<Socket, number>();
   const countOf = (socket: Socket): number => waiting.get(socket) ?? 0;
 
-  /** Reads no more for as long as requests wait. Node resumes the socket for reasons of its own, such as a body that is read. */
+  /** Pauses reading while requests wait. Node resumes the socket itself at times, for example after a body is read. */
   function stopReading(socket: Socket): void {
     if (!waiting.has(socket)) socket.on('resume', () => countOf(socket) > 0 && socket.pause());
     waiting.set(socket, countOf(socket) + 1);
@@ -22,7 +22,7 @@ export function servePipelinedInOrder(server: Server): void {
 
   server.on('request', (request, response) => {
     const { socket } = request;
-    // Node gives a response the socket when those before it are done.
+    // Node assigns the socket to a response when the previous ones are done.
     if (response.socket !== null) return serve(request, response);
     stopReading(socket);
     response.once('socket', () => {

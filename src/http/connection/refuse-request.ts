@@ -1,6 +1,6 @@
 /**
- * Refuses what is no request, or none that any route could answer: bytes that are not HTTP, more than one host, methods of other
- * protocols. And gives those who are still sending a body time to hear of its refusal.
+ * Refuses invalid requests before any route: bytes that are not HTTP, several hosts, methods of other protocols. Gives
+ * clients that still send a body time to read the refusal.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -12,12 +12,12 @@ import { sniffHeaders } from '../server/response-head.ts';
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** What is wrong with any request, wherever it goes; null: nothing. */
+/** The error of a request, independent of its route; null: none. */
 export function generalRefusal({ method, headers, httpVersion }: IncomingMessage): PublicError | null {
   if (!methods.has(method ?? ''))
     return new PublicError('METHOD_NOT_ALLOWED', 'The server does not support this HTTP method.');
   const { host } = headers;
-  // Where a header comes twice its values are joined.
+  // Node joins the values of a repeated header.
   if (host?.includes(',') || (host === undefined && httpVersion !== '1.0')) {
     return new PublicError('BAD_REQUEST', 'The request must have exactly one Host header.');
   }
@@ -27,15 +27,18 @@ export function generalRefusal({ method, headers, httpVersion }: IncomingMessage
 /** For `Allow`. */
 export const allowedMethods = [...methods].join(', ');
 
-/** How long a connection stays after the last word, so that a client who is still sending can read it, in milliseconds. */
+/**
+ * How long a connection stays open after the answer, so that a client that is still sending can read it, in
+ * milliseconds.
+ */
 const lingerMs = 2000;
 const lingering = new WeakSet<Duplex>();
 
-/** Answers bytes that are not an HTTP request, or not a finished one. */
+/** Answers bytes that are not a complete HTTP request. */
 export function refuseConnection(error: Error & { code?: string }, socket: Duplex): void {
   if (lingering.has(socket)) return;
   const response = (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
-  // Whoever gets this for the answer to the request before would be misled.
+  // The client would take this for the answer to its previous request.
   const isAnswering = response !== null && (response.headersSent || response.req.complete);
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) return void socket.destroy();
   if (error.code === 'HPE_HEADER_OVERFLOW') {
@@ -67,12 +70,12 @@ function endWith(socket: Duplex, line: string, message: string, code: Code = 'BA
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** Of a body that was refused, what is read and dropped, in bytes. */
+/** Limit in bytes for reading and dropping a refused body. */
 const droppedBytes = 32 * 1024 * 1024;
 
 /**
- * The payload of an answer to a request whose body is not all there: the whole answer at once, but not the end of it, which would close
- * the connection under a client that is still sending and reads only then.
+ * The payload of an answer to a request whose body is incomplete. Sends the whole answer at once but delays its end:
+ * the end would close the connection, and a client that reads only after sending would lose the answer.
  */
 export function outlastBody(
   { raw }: FastifyRequest,

@@ -1,10 +1,9 @@
 /**
- * Refuses requests that would wait for the database in vain, before their body is read.
+ * Sheds load: refuses requests that would wait for the database in vain, before reading their body.
  *
- * Whose caller is known from the request before on the same socket is refused on arrival, before the framework has seen the
- * request, the others when their caller has been found. Measured: on the framework's way, and with a line in the log, a refusal
- * costs as much as serving a small request, and then a gateway that is asked for twice what it can do would spend most of its
- * time on refusing.
+ * If the socket's caller is known, it refuses on arrival, before the framework; otherwise after authentication.
+ * Measured: with the framework and a log line, a refusal costs as much as serving a small request, and an overloaded
+ * gateway would spend most of its time on refusals.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { PublicError } from '../../shared/errors.ts';
@@ -25,10 +24,10 @@ const codes = [code];
 const stages = { authenticateMs: 0, ...noStages };
 const answer = { executed: false, codes, operationName: null, documentHash: null, stages: noStages };
 
-/** Whether a request of this caller has to be refused; it is counted then. */
+/** Whether to refuse a request of this caller; counts a refusal. */
 export type Shed = (identity: Identity, address: string | null) => boolean;
 
-/** Who is served and who is refused is decided by the queue for connections to the database. */
+/** The queue for database connections decides which requests are refused. */
 export function createShedding({ executor, observe }: Pick<HttpParts, 'executor' | 'observe'>): Shed {
   const note = reportCounts((count) => observe({ kind: 'requests_shed', count }));
   return ({ role, subject }, address) => {
@@ -38,7 +37,7 @@ export function createShedding({ executor, observe }: Pick<HttpParts, 'executor'
   };
 }
 
-/** The hook that refuses; it runs when the caller is known. */
+/** The refusing hook; it runs after authentication. */
 export function refuseWhenKnown(shed: Shed, { config }: HttpParts): Hook {
   const isPlain = config.corsOrigins === '*';
   return ({ id, state, raw }, reply, done) => {
@@ -55,8 +54,8 @@ export function refuseWhenKnown(shed: Shed, { config }: HttpParts): Hook {
 type Listener = (raw: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Refuses in front of the framework, which gets every request that is not refused here. Where answers depend on the origin of
- * the page, the framework has to make them.
+ * Refuses before the framework, which gets all other requests. If headers depend on the page's origin, the framework
+ * must answer.
  */
 export function refuseOnArrival(
   server: Server,

@@ -1,5 +1,5 @@
 /**
- * What fast path and yoga share at `/graphql/v1`: run a request for its caller, and write the answer.
+ * Shared by fast path and yoga at `/graphql/v1`: runs a request for its caller and writes the answer.
  */
 import { createGunzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -14,7 +14,7 @@ import type { AnswerType } from '../server/media-types.ts';
 import type { HttpParts } from '../server/parts.ts';
 import { readPosition, writePosition } from './read-your-writes.ts';
 
-/** Runs a request whose caller has been verified. Rejects only where we are at fault. */
+/** Runs a request whose caller is verified. Rejects only for internal errors. */
 export async function run(
   { config, executor }: HttpParts,
   { id, state, headers }: FastifyRequest,
@@ -55,7 +55,7 @@ export function writeHead(
   reply.header('server-timing', stages.map(([name, ms]) => `${name};dur=${ms.toFixed(3)}`).join(', '));
 }
 
-/** Sends a body, compressed where the client wishes. */
+/** Sends a body, compressed if the client accepts that. */
 export async function sendText(request: FastifyRequest, reply: FastifyReply, text: Text): Promise<FastifyReply> {
   const acceptEncoding = request.headers['accept-encoding'] as string | undefined;
   reply.header('vary', appendVary(reply.getHeader('vary'), 'Accept-Encoding'));
@@ -65,7 +65,7 @@ export async function sendText(request: FastifyRequest, reply: FastifyReply, tex
   return reply.send(body);
 }
 
-/** As it is to clients who accept gzip; to the others no faster than they read. */
+/** Sends compressed bytes unchanged to clients that accept gzip; decompresses for others, no faster than they read. */
 function sendCompressed(reply: FastifyReply, { gzip, bytes }: CompressedText, isAccepted: boolean): FastifyReply {
   if (isAccepted) return reply.header('content-encoding', 'gzip').send(gzip);
   return reply.header('content-length', bytes).send(createGunzip().end(gzip));

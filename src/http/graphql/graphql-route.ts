@@ -1,8 +1,9 @@
 /**
- * `/graphql/v1`: POST answers GraphQL requests, everything else is refused; GET is for browsers (http/studio/graphiql-route.ts).
+ * `/graphql/v1`: POST answers GraphQL requests, other methods are refused; GET is for browsers
+ * (http/studio/graphiql-route.ts).
  *
- * Two handlers lead to one executor. JSON in, JSON out has a fast path (fast-path.ts), because it is nearly every request
- * and must be fast; the other media types go through graphql-yoga (yoga-handler.ts). Authentication comes before the body is read.
+ * Two handlers share one executor. JSON in and out takes the fast path (fast-path.ts), because it is nearly every
+ * request. Other media types go through graphql-yoga (yoga-handler.ts). Authentication precedes reading the body.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
@@ -26,10 +27,10 @@ export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpPar
   const shed = createShedding(parts);
   refuseOnArrival(app.server, shed, { ...parts, callers });
   const onRequest: Hook[] = [authenticateHook(callers), refuseWhenKnown(shed, parts)];
-  // Who is refused for the load has used up nothing.
+  // After load shedding, so that refused requests do not count.
   if (config.rateLimit !== null) onRequest.push(await createRateLimit(app, config.rateLimit));
   onRequest.push(createFastPath(parts));
-  // Where all origins are allowed, there is nothing to find out for each request.
+  // If all origins are allowed, the headers are the same for each request.
   const cors = config.corsOrigins === '*' ? ({ cors: false } as const) : {};
   app.post(graphqlPath, { onRequest, config: cors }, createPostHandler(parts));
   app.route({
@@ -39,7 +40,7 @@ export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpPar
   });
 }
 
-/** @param allow The methods there are. @throws PublicError always. */
+/** @param allow The allowed methods. @throws PublicError always. */
 export function refuseMethod(reply: FastifyReply, allow: string, message: string): never {
   reply.header('allow', allow);
   throw new PublicError('METHOD_NOT_ALLOWED', message);
@@ -82,7 +83,7 @@ function createPostHandler(parts: HttpParts): (request: FastifyRequest, reply: F
   };
 }
 
-/** Loaded when somebody first comes this way: yoga is 20 MB of memory that most gateways never need. */
+/** Loaded with the first request that needs it: yoga takes 20 MB of memory, and most gateways never need it. */
 async function openYogaHandler(): Promise<YogaHandler> {
   const { createYogaHandler } = await import('./yoga-handler.ts');
   return createYogaHandler();
@@ -100,7 +101,7 @@ function acceptedRequestType({ headers }: FastifyRequest): RequestType {
       hint,
     });
   }
-  // Any web page may post a form to any address; a header of ours proves that the browser asked for permission first.
+  // Any web page may post a form to any address. A custom header proves that the browser sent a preflight first.
   const isForm = type === 'urlencoded' || type === 'multipart';
   if (isForm && headers.apikey === undefined && headers.authorization === undefined) {
     const hint = 'Send the header "Content-Type: application/json"; curl sends a form without it.';

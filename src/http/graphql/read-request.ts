@@ -1,8 +1,8 @@
 /**
- * Bytes of a request body -> the members of a GraphQL request.
+ * Parses the bytes of a request body into the members of a GraphQL request.
  *
- * Fast path and yoga read bodies here, so that the same bytes mean the same request. Integers that JavaScript cannot hold exactly
- * become `bigint`; nothing is ever rounded.
+ * Fast path and yoga both read bodies here, so the same bytes mean the same request. Integers beyond JavaScript's exact
+ * range become `bigint`; nothing is rounded.
  */
 
 import { isUtf8 } from 'node:buffer';
@@ -13,7 +13,7 @@ import { isObject } from '../../shared/json.ts';
 /**
  * Decodes a body as UTF-8.
  *
- * @throws PublicError `BAD_REQUEST` where it is not UTF-8.
+ * @throws PublicError `BAD_REQUEST` if it is not UTF-8.
  */
 export function decodeText(body: Uint8Array): string {
   if (!isUtf8(body)) throw new PublicError('BAD_REQUEST', 'The request body is not valid UTF-8.');
@@ -25,8 +25,8 @@ export function decodeText(body: Uint8Array): string {
 /**
  * Reads the text of a JSON body.
  *
- * @throws PublicError `BAD_REQUEST` where it is not a JSON object with a string `query` (an HTTP error), `BAD_USER_INPUT`
- *   where another member has a wrong type (a GraphQL error).
+ * @throws PublicError `BAD_REQUEST` if it is not a JSON object with a string `query` (an HTTP error), `BAD_USER_INPUT`
+ *   if another member has a wrong type (a GraphQL error).
  */
 export function readRequest(text: string): GraphQLRequest {
   const body = parseJson(text, 'The request body');
@@ -43,7 +43,7 @@ export function readRequest(text: string): GraphQLRequest {
  * @throws PublicError as `readRequest`.
  */
 export function readFormRequest(form: URLSearchParams): GraphQLRequest {
-  // What curl makes of `--data '{…}'` unless it is told otherwise.
+  // The content type that curl sends for `--data '{…}'` by default.
   if (/^\s*\{/.test(form.keys().next().value ?? '')) {
     const hint = 'Send the header "Content-Type: application/json".';
     throw new PublicError('BAD_REQUEST', 'The request body is JSON, sent as a form.', { hint });
@@ -71,15 +71,18 @@ function toRequest(body: Readonly<Record<string, unknown>>): GraphQLRequest {
   return { query, operationName, variables: variables as GraphQLRequest['variables'] };
 }
 
-/** Clients of automatic persisted queries send the query itself where they are told so, in one word that all of them know. */
+/** Clients of automatic persisted queries send the full query after one specific error message. */
 function isHashOfQuery(extensions: unknown): boolean {
   return typeof extensions === 'object' && extensions !== null && 'persistedQuery' in extensions;
 }
 
-// Looks only for candidates: a long number inside a string costs the slower parse and changes nothing.
+// A cheap test: a long number inside a string only costs the slower parse.
 const mayHaveBigNumber = /\d{16}/;
 const isInteger = /^-?\d+$/;
-/** A longer integer is infinite and refused by every type; reading it takes time that grows faster than its length. */
+/**
+ * Longest integer in digits. Longer ones become infinite, which every type refuses; parsing time grows faster than
+ * length.
+ */
 const maxDigits = 1000;
 
 function parseJson(text: string, what: string): unknown {

@@ -1,8 +1,8 @@
 /**
- * Read your own writes, where there are replicas: the answer of a mutation says where the primary's log stood after it, in a
- * header for programs and in a cookie for browsers, and a query that brings it back is answered by a server that has seen it.
+ * Read your own writes, with replicas: the answer of a mutation carries the primary's log position, in a header for
+ * programs and a cookie for browsers. A query that sends it back runs on a server that has reached the position.
  *
- * The cookie lives as long as a replica may be behind: after that any replica in use has seen the write.
+ * The cookie lives as long as a replica may lag: after that, any replica in use has the write.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
@@ -14,11 +14,11 @@ import { graphqlPath, positionName } from '../server/parts.ts';
 const cookiePattern = /(?:^|;)\s*pgreflect-lsn=([0-9A-F/]{3,17})\s*(?:;|$)/i;
 
 /**
- * What the request says its caller has written; null: nothing. The newer of header and cookie counts, since a page that
- * sends the one may have got the other for a later write.
+ * The position of the caller's last write; null: none. The newer of header and cookie counts, because another page of
+ * the browser may have written later.
  *
- * @throws PublicError `BAD_REQUEST` for a header that is no position. A cookie that is none counts as none: who has it
- *   often cannot change it.
+ * @throws PublicError `BAD_REQUEST` for a malformed header. A malformed cookie is ignored, because a user often cannot
+ *   change it.
  */
 export function readPosition(headers: IncomingHttpHeaders): bigint | null {
   const fromHeader = readHeader(headers[positionName]);
@@ -35,7 +35,7 @@ function readHeader(value: string | readonly string[] | undefined): bigint | nul
   throw new PublicError('BAD_REQUEST', message);
 }
 
-/** Gives the position to the caller. Pages of other origins get it in the header alone: their cookies are not for us. */
+/** Sends the position to the caller. Pages of other origins get only the header; we do not use their cookies. */
 export function writePosition({ maxReplicaLagMs, externalUrl }: Config, reply: FastifyReply, position: string): void {
   const seconds = Math.ceil(maxReplicaLagMs / 1000) + 1;
   const secure = externalUrl.startsWith('https:') ? '; Secure' : '';

@@ -1,18 +1,18 @@
 /**
- * Limits requests per minute and caller (`--rate-limit`): the token's user where there is one, else the
- * address of the client, or its network (client-address.ts).
+ * Limits requests per minute and caller (`--rate-limit`): by the token's user, or without one by the client's address
+ * or network (client-address.ts).
  */
 import type { FastifyInstance } from 'fastify';
 import { PublicError } from '../../shared/errors.ts';
 import { countedAs } from '../caller/client-address.ts';
 import type { Hook } from '../server/parts.ts';
 
-/** Callers counted at once; the least recently seen is forgotten first. */
+/** Most callers counted at once; the least recently seen are dropped first. */
 const maxCallers = 50_000;
 
-/** Makes the hook that counts; it runs after the caller is known. @throws (in the hook) PublicError `RATE_LIMITED`. */
+/** Makes the counting hook, which runs after authentication. @throws (in the hook) PublicError `RATE_LIMITED`. */
 export async function createRateLimit(app: FastifyInstance, perMinute: number): Promise<Hook> {
-  // Most gateways have no such limit.
+  // Loaded on demand: most gateways have no such limit.
   const { default: rateLimit } = await import('@fastify/rate-limit');
   await app.register(rateLimit, { global: false, max: perMinute, timeWindow: '1 minute', cache: maxCallers });
   const check = app.createRateLimit({

@@ -18,7 +18,10 @@ import type { AnswerType } from '../server/media-types.ts';
 import type { HttpParts } from '../server/parts.ts';
 import { writeRawHead } from '../server/response-head.ts';
 
-/** Whether large answers are streamed: to clients who can tell a body that was broken off from a whole one, unlike those of HTTP/1.0. */
+/**
+ * Whether large answers are streamed: only to clients that can tell an aborted body from a complete one. HTTP/1.0
+ * clients cannot.
+ */
 export function streamsAnswers({ config }: HttpParts, { raw }: FastifyRequest): boolean {
   return raw.httpVersion !== '1.0' && config.limits.maxResponseBytes > defaultConfig.limits.maxResponseBytes;
 }
@@ -29,19 +32,19 @@ export class ResponseStream implements ResponseSink {
   readonly #response: ServerResponse;
   readonly #body: Writable;
 
-  /** Begins the response, past the framework, which would keep the parts for longer. */
+  /** Starts the response without the framework, which would buffer the parts for longer. */
   constructor({ config }: HttpParts, request: FastifyRequest, reply: FastifyReply, answerType: AnswerType) {
     this.#request = request;
     this.#response = reply.raw;
     const encoder = openEncoder(request.headers['accept-encoding'] as string | undefined);
     reply.hijack();
-    // Where the origin decides, the plugin for CORS has found out what applies.
+    // If CORS depends on the origin, the plugin has set the headers already.
     const cors = config.corsOrigins === '*' ? anyOriginHeaders : reply.getHeaders();
     const encoding = encoder === null ? {} : { 'content-encoding': encoder.encoding };
     const more = Object.entries({ ...cors, ...encoding }).flat() as string[];
     writeRawHead(reply.raw, 200, { id: request.id, type: answerType, bytes: null, more });
     this.#body = encoder?.stream ?? reply.raw;
-    // Once the client has left, nobody needs to hear of it from the encoder.
+    // After a disconnect, ignore errors of the encoder.
     if (encoder !== null) pipeline(encoder.stream, reply.raw, () => {});
   }
 
@@ -56,7 +59,7 @@ export class ResponseStream implements ResponseSink {
     this.#body.once('drain', listener);
   }
 
-  /** Ends the response, or breaks the connection off: a client sees that the body has no end. */
+  /** Ends the response, or closes the connection, which tells the client that the body is incomplete. */
   end({ body, stream }: Answer): void {
     if (stream !== 'whole') {
       this.#response.destroy();

@@ -1,8 +1,8 @@
 /**
- * The handler of media types other than JSON in and out: graphql-yoga reads forms and `application/graphql`, and writes
- * event streams and `multipart/mixed`.
+ * The handler for other media types than JSON: graphql-yoga reads forms and `application/graphql`, and writes event
+ * streams and `multipart/mixed`.
  *
- * Yoga neither parses nor executes anything here: the answer comes from the executor as text and passes through as text.
+ * Yoga neither parses nor executes operations: the executor's answer passes through as text.
  */
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
@@ -15,7 +15,7 @@ import { decodeText, readFormRequest, readRequest } from './read-request.ts';
 /** One request for this handler. */
 export interface YogaRequest {
   readonly requestType: RequestType;
-  /** The header as it came: a multipart body needs its boundary. */
+  /** The unchanged header: a multipart body needs its boundary. */
   readonly contentType: string;
   readonly answerType: AnswerType;
   readonly body: Buffer;
@@ -28,7 +28,10 @@ interface Exchange {
   failure?: unknown;
 }
 
-/** Answers one request: as the executor does, and as yoga writes it down. Rejects with a PublicError as `readRequest` throws it. */
+/**
+ * Answers one request: the executor's answer, and yoga's response. Rejects with a PublicError as `readRequest` throws
+ * it.
+ */
 export type YogaHandler = (request: YogaRequest) => Promise<{ readonly answer: Answer; readonly response: Response }>;
 
 /** Makes the handler. */
@@ -45,7 +48,7 @@ export function createYogaHandler(): YogaHandler {
     multipart: false,
     batching: false,
     parserAndValidationCache: false,
-    // The server in front has already received and limited the body.
+    // The server has already received and limited the body.
     maxRequestBodySize: false,
   });
   return async (request) => {
@@ -86,7 +89,7 @@ const passThrough: Plugin<Record<string, unknown>, { exchange: Exchange }> = {
   onResultProcess({ serverContext, setResultProcessor }) {
     const { answer, request } = serverContext.exchange;
     const { answerType } = request;
-    // Yoga writes the streams; it would choose other status codes for JSON than we promise.
+    // Yoga writes only the streams; for JSON it would choose other status codes than we promise.
     if (answerType === 'text/event-stream' || answerType === 'multipart/mixed') return;
     const headers = { 'content-type': `${answerType}; charset=utf-8` };
     setResultProcessor(() => new Response(String(answer?.body ?? ''), { headers }), answerType);

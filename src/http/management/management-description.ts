@@ -1,5 +1,5 @@
 /**
- * The management API for `/openapi.json`, from its routes, the fields of the configuration and its errors.
+ * Describes the management API for `/openapi.json`: from its routes, the configuration fields and its errors.
  */
 import { describedSchema } from '../../execute/describe-schema.ts';
 import { answerSchema, changeSchema } from '../../management/config-schema.ts';
@@ -52,7 +52,7 @@ function describeRoute(route: ManagementRoute): ApiOperation {
   };
 }
 
-/** One entry for each status. */
+/** One entry per status. */
 function describeRefusals(codes: readonly ManagementErrorCode[]): JsonSchema {
   const byStatus = Map.groupBy(codes, (code) => managementErrors[code].status);
   const entries = [...byStatus].map(([status, ofStatus]) => {

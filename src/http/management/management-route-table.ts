@@ -1,5 +1,5 @@
 /**
- * The routes of the management API: what each does and all that `/openapi.json` says of it.
+ * The routes of the management API: their handlers and descriptions for `/openapi.json`.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { systemRandom } from '../../auth/random.ts';
@@ -18,18 +18,18 @@ import type { ManagementParts, RequestKind } from '../server/parts.ts';
 /** One route. */
 export interface ManagementRoute {
   readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE';
-  /** Below the path of a project, with names behind colons. */
+  /** Relative to the path of a project, with parameters after colons. */
   readonly path: string;
-  /** Unique; what generated clients call it. */
+  /** Unique; its name in generated clients. */
   readonly id: string;
   readonly summary: string;
-  /** Beside the ref of the project. */
+  /** In addition to the project ref. */
   readonly parameters?: readonly JsonSchema[];
   readonly body?: JsonSchema;
   readonly answer: JsonSchema;
-  /** Headers of the answer with a sentence on each. */
+  /** Headers of the answer, each with a description. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Beside those of every route. */
+  /** In addition to those of every route. */
   readonly refusals: readonly ManagementErrorCode[];
   readonly kind?: RequestKind;
   readonly run: (parts: ManagementParts, request: FastifyRequest, asked: Asked) => Promise<unknown>;
@@ -219,7 +219,7 @@ export const managementRoutes: readonly ManagementRoute[] = [
   },
 ];
 
-/** The schema names what its role cannot see, so it is for those who may act as anyone. */
+/** Requires a token that may act as any role, because the schema also names what its role cannot see. */
 async function readSchema(
   caller: ManagementCaller,
   role: string,
@@ -239,15 +239,15 @@ function readRole({ query }: FastifyRequest, allowed: Config['allowedRoles']): s
   throw new ManagementError('validation_failed', 'role must be one of the roles that requests may have');
 }
 
-/** The version of an `If-Match` header, which is the `ETag` of an answer; null for none, and for `*`. */
+/** The version in an `If-Match` header (the `ETag` of an answer); null for none, and for `*`. */
 function readVersion(header: string | undefined): number | null {
   if (header === undefined || header === '*') return null;
   const [, version] = /^"(\d{1,15})"$/.exec(header) ?? [];
-  // What is no version of ours cannot be the stored one.
+  // A malformed version never matches the stored one.
   return version === undefined ? -1 : Number(version);
 }
 
-/** `Prefer: return=representation; warnings`; both are usual without quotes, among other preferences. */
+/** `Prefer: return=representation; warnings`; clients usually send both without quotes, among other preferences. */
 function prefersWarnings(header: string | readonly string[] | undefined): boolean {
   const words = String(header ?? '').split(/[,;]/);
   return words.some((word) => word.trim().toLowerCase() === 'warnings');
@@ -272,13 +272,13 @@ function readBody({ headers, body }: FastifyRequest): unknown {
   }
 }
 
-/** Headers hold one line of ASCII; a long list is cut. */
+/** Headers allow one line of ASCII; cut a long list. */
 function headerText(text: string): string {
   const line = text.replace(/[^\x20-\x7e]/g, '?');
   return line.length > 4000 ? `${line.slice(0, 4000)}...` : line;
 }
 
-/** A change of an access token -> a row of the audit log, in the same transaction. @param address Of the client. */
+/** Writes the audit row for a change of an access token, in the same transaction. @param address Of the client. */
 function auditTokenFrom(address: string | null): AuditToken {
   return (session, { clock, config, caller }, action, traits) =>
     auditOperator(

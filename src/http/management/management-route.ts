@@ -1,8 +1,9 @@
 /**
  * `/v1/projects/{ref}/config/auth`: GET and PATCH of the auth configuration, for holders of an access token
- * (docs/management-api.md), and below it what people see of emails and versions before they change something; beside it, for operators, the schema of a role.
+ * (docs/management-api.md). Below it: previews of emails and versions of the configuration. Beside it, for operators:
+ * the schema of a role.
  *
- * Errors are `{"message", "code"}`, whatever made them; the causes of those that say nothing go to the log.
+ * Every error is `{"message", "code"}`; causes of masked errors go to the log.
  */
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -12,10 +13,10 @@ import type { Observe } from '../../shared/observation.ts';
 import { type ManagementParts, projectPath, type RequestKind } from '../server/parts.ts';
 import { type ManagementRoute, managementRoutes } from './management-route-table.ts';
 
-/** Largest body in bytes: all thirteen emails with room to spare. */
+/** Largest body in bytes: enough for all thirteen emails. */
 const maxBodyBytes = 2 * 1024 * 1024;
 
-/** Adds the routes, in a scope of their own because of the format of their errors. */
+/** Adds the routes, in their own scope because of their error format. */
 export async function registerManagementRoutes(
   app: FastifyInstance,
   parts: ManagementParts,
@@ -35,7 +36,7 @@ function addRoute(scope: FastifyInstance, parts: ManagementParts, route: Managem
     method,
     url: `${projectPath}${path}`,
     ...(method !== 'GET' && { bodyLimit: maxBodyBytes }),
-    // Before the body is received: nobody without a token may make us hold two megabytes.
+    // Before the body is received: a client without a token must not make us buffer two megabytes.
     onRequest: async (request) => {
       callers.set(request, await authorizeRequest(parts, request, kind));
     },
@@ -46,7 +47,7 @@ function addRoute(scope: FastifyInstance, parts: ManagementParts, route: Managem
   });
 }
 
-/** The methods that a path does not have. */
+/** Answers methods that a path lacks. */
 function refuseOthers(scope: FastifyInstance, path: string): void {
   const known = managementRoutes.filter((route) => route.path === path).map(({ method }) => method);
   const allow = [...known.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ');
@@ -64,7 +65,7 @@ function refuseOthers(scope: FastifyInstance, path: string): void {
   });
 }
 
-/** Renderings for each other request that a token may make. */
+/** Allowed renderings per allowed other request of a token. */
 const renderingsEach = 10;
 
 async function authorizeRequest(parts: ManagementParts, request: FastifyRequest, kind: RequestKind) {
@@ -93,7 +94,7 @@ function answerErrors(scope: FastifyInstance, observe: Observe): void {
     const { status, code, message, cause, retryAfterSeconds, problems } = known;
     if (status >= 500) observe({ kind: 'masked_error', id: request.id, requestId: request.id, error: cause ?? known });
     if (retryAfterSeconds !== null) reply.header('retry-after', retryAfterSeconds);
-    // The rest of a body that was refused is not worth receiving.
+    // Close: do not receive the rest of a refused body.
     if (status === 413) reply.header('connection', 'close');
     request.state.errorCode = code;
     return send(reply.code(status), { message, code, ...(problems !== null && { problems }) });

@@ -1,6 +1,6 @@
 /**
- * `/metrics` for Prometheus: on the port of the APIs for holders of an access token, on a port of its own (`--metrics-port`)
- * for whoever reaches it.
+ * `/metrics` for Prometheus: on the API port for holders of an access token, or on a separate port (`--metrics-port`)
+ * without authentication.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -16,7 +16,7 @@ import type { MetricsParts, PrintedMetrics } from '../server/parts.ts';
 import { sniffHeaders } from '../server/response-head.ts';
 import { type Meter, type MetricSeries, printMetrics } from './metrics.ts';
 
-/** Its path on both ports. */
+/** The path on both ports. */
 const metricsPath = '/metrics';
 
 /** Adds the route. */
@@ -32,19 +32,19 @@ export function registerMetrics(app: FastifyInstance, { print, mayRead }: Metric
   });
 }
 
-/** What metrics are opened with. */
+/** What opening the metrics needs. */
 export interface OpenMetricsOptions {
   readonly config: Pick<Config, 'host' | 'metricsPort' | 'accessToken'>;
   readonly meter: Meter;
   readonly management: Pick<Management, 'api' | 'ref'>;
-  /** The series of all processes that share the port; absent: this one is alone. */
+  /** Collects the series of all processes that share the port; absent: there is only this one. */
   readonly gather?: () => Promise<readonly MetricSeries[]>;
 }
 
 /**
- * Opens them.
+ * Opens the metrics.
  *
- * @returns `server` is null where they have no port of their own.
+ * @returns `server` is null without a separate port.
  * @throws An error of the operating system, for example `EADDRINUSE`.
  */
 export async function openMetrics({ config, meter, management, gather }: OpenMetricsOptions) {
@@ -60,13 +60,13 @@ export async function openMetrics({ config, meter, management, gather }: OpenMet
   return { parts, server: await serveMetrics({ host, port: metricsPort }, print) };
 }
 
-/** @throws PublicError `UNAVAILABLE` where it cannot be known. */
+/** @throws PublicError `UNAVAILABLE` if the token cannot be checked. */
 async function mayRead(
   { api, ref }: OpenMetricsOptions['management'],
   accessToken: string | null,
   authorization: string | undefined,
 ): Promise<boolean> {
-  // Good without the tables of the auth service, and while the database is away.
+  // This token works without the auth tables, and while the database is down.
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   if (token !== undefined && accessToken !== null && isSameToken(token, accessToken)) return true;
   try {
@@ -78,19 +78,19 @@ async function mayRead(
   }
 }
 
-/** A server that has nothing but the metrics. */
+/** A server for the metrics alone. */
 export interface MetricsServer {
   readonly port: number;
   stop(): Promise<void>;
 }
 
-/** Connections at once: a few collectors. One that is kept without a request, or whose answer is not read, ends by itself. */
+/** Most open connections: a few collectors. Idle ones and those that do not read end by timeout. */
 const maxConnections = 32;
 /** Time for a request to arrive, in milliseconds. */
 const receiveTimeoutMs = 5000;
 
 /**
- * Serves the metrics to everybody.
+ * Serves the metrics without authentication.
  *
  * @throws An error of the operating system, for example `EADDRINUSE`.
  */

@@ -1,9 +1,9 @@
 /**
- * What a process counts for Prometheus: observations as they come, and the state of its parts when somebody asks.
+ * Metrics of a process for Prometheus: counts of observations, and the state of the parts at each scrape.
  *
- * Counts from when they are first wanted: `--metrics-port` wants them from the start, a holder of an access token from the first
- * look on. Labels come from our own tables and from the routes, never from requests: no name of a user, a role, an operation or a
- * path that a client made up. Series of several processes add up, but for those that say how.
+ * Counting starts when needed: at the start with `--metrics-port`, otherwise with the first scrape. Labels come from
+ * our own tables and routes, never from requests: no names of users, roles or operations, no paths of clients. Series
+ * of several processes are summed unless they say otherwise.
  */
 import type { Registry } from 'prom-client';
 import type { OutboxState } from '../../email/outbox/outbox.ts';
@@ -12,50 +12,50 @@ import type { PoolState } from '../../postgres/wire/pool-state.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { PrintedMetrics } from '../server/parts.ts';
 
-/** State of the parts of a gateway. */
+/** The state of a gateway's parts. */
 export interface MetricSources {
   /** By the name of the pool. */
   readonly pools: () => Readonly<Record<string, PoolState>>;
   readonly replicas: () => readonly ReplicaState[];
-  /** Age of the model in milliseconds; null where there is none. */
+  /** Age of the model in milliseconds; null without a model. */
   readonly modelAgeMs: () => number | null;
-  /** Documents that were found parsed and validated, and those that were not. */
+  /** Cache hits and misses of parsed and validated documents. */
   readonly documents: () => { readonly hits: number; readonly misses: number };
-  /** Null where there is no outbox, or it cannot be read now. */
+  /** Null without an outbox, or if it cannot be read now. */
   readonly outbox: () => Promise<OutboxState | null>;
 }
 
-/** Series of one process, as they travel to another one. */
+/** Series of one process, as sent to another process. */
 export type MetricSeries = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-/** The answer to Prometheus: the series of all processes together. */
+/** The text for Prometheus: the series of all processes together. */
 export async function printMetrics(processes: readonly MetricSeries[]): Promise<PrintedMetrics> {
   const { AggregatorRegistry } = await loadLibrary();
   const all = AggregatorRegistry.aggregate([...processes]);
   return { type: all.contentType, text: await all.metrics() };
 }
 
-/** Loaded by the first who wants to know: most gateways count nothing. */
+/** Loaded on the first scrape: most gateways are never scraped. */
 const loadLibrary = () => import('prom-client');
 
-/** How often the delay of the event loop is measured, in milliseconds: an idle process is woken as often. */
+/** Resolution of the event loop delay in milliseconds: an idle process wakes this often. */
 const delayPrecisionMs = 50;
 
-/** The counting of a process. */
+/** The metrics of a process. */
 export class Meter {
   readonly #sources: () => MetricSources;
   #count: Observe | null = null;
   #begun: Promise<Registry> | null = null;
 
-  /** @param sources Asked for when counting begins. */
+  /** @param sources Called when counting starts. */
   constructor(sources: () => MetricSources) {
     this.#sources = sources;
   }
 
-  /** Counts an observation where somebody wants to know. */
+  /** Counts an observation, if counting has started. */
   readonly observe: Observe = (observation) => this.#count?.(observation);
 
-  /** Begins to count, or goes on. */
+  /** Starts counting, if it has not started yet. */
   begin(): Promise<Registry> {
     this.#begun ??= loadLibrary().then((library) => {
       const registry = new library.Registry();
@@ -68,7 +68,7 @@ export class Meter {
     return this.#begun;
   }
 
-  /** Every series of this process as it is now. */
+  /** The current series of this process. */
   async read(): Promise<MetricSeries> {
     return (await this.begin()).getMetricsAsJSON();
   }
@@ -81,7 +81,7 @@ interface Kit {
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Counts what is observed. */
+/** Counts observations. */
 function createCounts({ library, registers }: Kit): Observe {
   const named = (name: string, help: string, labelNames: string[] = []) => ({
     ...{ name: `pgreflect_${name}`, help, labelNames, registers },
@@ -115,10 +115,10 @@ function createCounts({ library, registers }: Kit): Observe {
   };
 }
 
-/** Value of the label, and the value; null: not known, and left out. */
+/** Label value, and value; null: unknown, and left out. */
 type Value = readonly [label: string | number, value: number | null];
 
-/** Name; what it is; label, empty for none; how several processes are put together; the values. */
+/** Name; description; label, empty for none; how to combine processes; the values. */
 type State = readonly [
   name: string,
   help: string,
@@ -127,7 +127,7 @@ type State = readonly [
   values: () => readonly Value[] | Promise<readonly Value[]>,
 ];
 
-/** Looks at the parts when somebody asks. */
+/** Reads the state of the parts at each scrape. */
 function addStates(kit: Kit, sources: MetricSources): void {
   const { pools, replicas, modelAgeMs, documents } = sources;
   const outbox = once(sources.outbox);
@@ -147,7 +147,7 @@ function addStates(kit: Kit, sources: MetricSources): void {
     ['model_age_seconds', 'Time since the catalog of the model in use was read.', '', 'max', () => [['', inSeconds(modelAgeMs())]]],
     ['document_lookups_total', 'Documents by whether they were found parsed and validated.', 'result', 'sum',
       () => [['hit', documents().hits], ['miss', documents().misses]]],
-    // Each process sees the same table.
+    // `max`: every process reads the same table.
     ['outbox_messages', 'Emails that wait to be sent.', '', 'max', async () => [['', (await outbox())?.waiting ?? null]]],
     ['outbox_oldest_seconds', 'Age of the email that has waited longest.', '', 'max',
       async () => [['', (await outbox())?.oldestSeconds ?? null]]],
@@ -170,7 +170,7 @@ function inSeconds(ms: number | null): number | null {
   return ms === null ? null : ms / 1000;
 }
 
-/** Several series that are looked at together cost one question. */
+/** Shares one call among the series of a scrape. */
 function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | null = null;
   return () => {

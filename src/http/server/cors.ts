@@ -9,10 +9,10 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import { positionName } from './parts.ts';
 
-/** Header of the management API with the fields of a change that have no effect. */
+/** Header of the management API that lists changed fields without effect. */
 export const ignoredHeader = 'X-Pgreflect-Ignored-Fields';
 
-/** Header of the management API with what is valid and probably not meant. */
+/** Header of the management API for valid but probably unintended values. */
 export const warningsHeader = 'X-Pgreflect-Warnings';
 
 const exposedHeaders = [
@@ -20,13 +20,13 @@ const exposedHeaders = [
   ignoredHeader.toLowerCase(), warningsHeader.toLowerCase(), 'etag', positionName,
 ]; // biome-ignore format: a list of names
 
-/** What every answer carries where all origins are allowed. */
+/** The headers of every answer if all origins are allowed. */
 export const anyOriginHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': exposedHeaders.join(', '),
 };
 
-/** Seconds for which a browser may remember a preflight; more is not honored by all of them. */
+/** Seconds for which browsers cache a preflight; some browsers cap this. */
 const maxAgeSeconds = 7200;
 
 /** Adds the CORS headers and answers `OPTIONS` on every path. */
@@ -38,15 +38,15 @@ export async function registerCors(
     origin: origins === '*' ? '*' : [...origins],
     credentials: false,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    // Nothing of the browser's own goes along (`credentials`), so a header does no harm; tools for tracing bring theirs.
+    // Any header is harmless without credentials; tracing tools add their own.
     ...(corsHeaders === '*' ? {} : { allowedHeaders: [...corsHeaders] }),
     exposedHeaders,
     maxAge: maxAgeSeconds,
-    // An `OPTIONS` that is no preflight gets the same answer instead of an error.
+    // Answers an `OPTIONS` request that is no preflight in the same way.
     strictPreflight: false,
   });
   if (origins !== '*') return;
-  // For routes that go past the plugin.
+  // For routes that bypass the plugin.
   app.addHook('onSend', (_request, reply, _payload, done) => {
     reply.headers(anyOriginHeaders);
     done();

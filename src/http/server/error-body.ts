@@ -1,14 +1,14 @@
 /**
- * Errors of the HTTP edge -> response bodies, and answers -> HTTP status (docs/handling-errors.md).
+ * Turns errors of the HTTP edge into response bodies, and answers into HTTP statuses (docs/handling-errors.md).
  *
- * Every error body is a GraphQL response. A 401 also carries `message` and `hint` at top level, where the client
- * libraries of Supabase look for them.
+ * Every error body is a GraphQL response. A 401 also has `message` and `hint` at top level, where Supabase's clients
+ * look.
  */
 import type { Answer } from '../../execute/executor.ts';
 import { errorCodes, type PublicError } from '../../shared/errors.ts';
 import type { AnswerType } from './media-types.ts';
 
-/** Status, code and body of the response for a request that never reached the executor. */
+/** Status, code and body for a request that did not reach the executor. */
 export function errorAnswer(error: PublicError, answerType: AnswerType = 'application/json') {
   const { code, message, details } = error;
   const { path, locations, hint, sqlstate, extensions } = details;
@@ -20,8 +20,8 @@ export function errorAnswer(error: PublicError, answerType: AnswerType = 'applic
 }
 
 /**
- * The status of an answer: that of the first code that belongs to the transport; otherwise 200, except that
- * `application/graphql-response+json` says when nothing was executed.
+ * The status of an answer: that of the first code that has an HTTP status; otherwise 200. With
+ * `application/graphql-response+json`, 400 if nothing was executed.
  */
 export function statusOf(answer: Pick<Answer, 'executed' | 'codes'>, answerType: AnswerType): number {
   const transport = answer.codes.find((code) => errorCodes[code].transport);
@@ -31,7 +31,7 @@ export function statusOf(answer: Pick<Answer, 'executed' | 'codes'>, answerType:
   return first === undefined ? 400 : errorCodes[first].status;
 }
 
-/** Seconds for `Retry-After`, null where the status has none. */
+/** Seconds for `Retry-After`; null if the status has none. */
 export function retryAfterSeconds(status: number): number | null {
   return status === 503 ? 1 : null;
 }

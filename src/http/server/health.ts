@@ -1,5 +1,5 @@
 /**
- * `/health`: the process lives. `/ready`: it can answer requests, or the reason why not.
+ * `/health`: the process runs. `/ready`: it can answer requests, or the reason why not.
  */
 import type { FastifyInstance } from 'fastify';
 import type { Executor } from '../../execute/executor.ts';
@@ -8,7 +8,7 @@ import { within } from '../../shared/within.ts';
 import { retryAfterSeconds } from './error-body.ts';
 import type { HttpParts } from './parts.ts';
 
-/** Adds both routes; no key is needed for them. */
+/** Adds both routes, which need no key. */
 export function registerHealth(app: FastifyInstance, { ready }: HttpParts): void {
   app.get('/health', (_request, reply) => reply.type('application/json').send('{"status":"ok"}'));
   app.get('/ready', async (_request, reply) => {
@@ -19,15 +19,15 @@ export function registerHealth(app: FastifyInstance, { ready }: HttpParts): void
   });
 }
 
-/** How long the answer of `/ready` is good for, so that asking often costs the database nothing. */
+/** Cache lifetime of the answer of `/ready`, so that frequent probes cost the database nothing. */
 const readyForMs = 500;
 
-/** Longest wait for the database, in milliseconds: whoever asks does not wait for long. */
+/** Longest wait for the database, in milliseconds. */
 const patienceMs = 2000;
 
 const isSilent = 'The database is not responding.';
 
-/** Asks for `HttpParts.ready`. */
+/** Makes `HttpParts.ready`. */
 export function createReadiness({
   executor,
   systemPool,

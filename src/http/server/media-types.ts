@@ -1,8 +1,8 @@
 /**
- * Which body a client sent and which one it would like back, from `Content-Type` and `Accept`.
+ * The media types of request and answer, from `Content-Type` and `Accept`.
  *
- * `application/json` is the answer where a client has no wish that can be met: that is what existing clients expect, and
- * the GraphQL-over-HTTP specification allows it.
+ * If no accepted type is available, the answer is `application/json`: existing clients expect that, and the
+ * GraphQL-over-HTTP specification allows it.
  */
 
 const requestTypes = {
@@ -13,7 +13,7 @@ const requestTypes = {
   'multipart/form-data': 'multipart',
 } as const;
 
-/** What a request body can be; null in `requestTypeOf` for anything else. */
+/** Formats of a request body; `requestTypeOf` returns null for others. */
 export type RequestType = (typeof requestTypes)[keyof typeof requestTypes];
 
 const answerTypes = [
@@ -26,7 +26,7 @@ const answerTypes = [
 /** What an answer can be. */
 export type AnswerType = (typeof answerTypes)[number];
 
-/** The kind of body, null where the type is unknown, missing, or in another encoding than UTF-8. */
+/** The format of the body; null if the type is unknown or missing, or the charset is not UTF-8. */
 export function requestTypeOf(contentType: string | undefined): RequestType | null {
   if (contentType === undefined) return null;
   if (contentType === 'application/json') return 'json';
@@ -36,7 +36,7 @@ export function requestTypeOf(contentType: string | undefined): RequestType | nu
   return Object.hasOwn(requestTypes, essence) ? requestTypes[essence as keyof typeof requestTypes] : null;
 }
 
-/** The best of our types in an `Accept` header: highest `q` first, then the order of the header; wildcards mean JSON. */
+/** The best available type for an `Accept` header: highest `q` first, then header order; wildcards mean JSON. */
 export function answerTypeOf(accept: string | undefined): AnswerType {
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'application/json';
   let best: AnswerType = 'application/json';
@@ -52,7 +52,7 @@ export function answerTypeOf(accept: string | undefined): AnswerType {
   return best;
 }
 
-/** Whether a browser asks for a page. */
+/** Whether the client is a browser that opens a page. */
 export function acceptsHtml(accept: string | undefined): boolean {
   return accept !== undefined && parseAccept(accept).some(({ type, quality }) => type === 'text/html' && quality > 0);
 }

@@ -1,13 +1,13 @@
 /**
- * `/openapi.json`: descriptions of operations -> an OpenAPI 3.1 document, for everyone. It describes what routes register and
- * has no list of its own.
+ * `/openapi.json`, public: builds an OpenAPI 3.1 document from the descriptions of the parts. It has no list of routes
+ * of its own.
  */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { JsonSchema } from '../../shared/json-schema.ts';
 import { version } from '../../shared/version.ts';
 
-/** Ways in which a caller shows who they are. */
+/** The ways of authentication. */
 const securitySchemes = {
   accessToken: { type: 'http', scheme: 'bearer', description: 'An access token made by `pgreflect tokens create`.' },
   apiKey: { type: 'apiKey', in: 'header', name: 'apikey', description: 'The anon or the service key.' },
@@ -20,17 +20,17 @@ export interface ApiOperation {
   readonly method: string;
   /** With parameters in braces: `/v1/projects/{ref}/config/auth`. */
   readonly path: string;
-  /** Unique; what generated clients call it. */
+  /** Unique; its name in generated clients. */
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
-  /** All of them are needed; empty: none is. */
+  /** All of them are required; empty: none. */
   readonly security: readonly (keyof typeof securitySchemes)[];
   /** Parameters, body and responses, as OpenAPI has them. */
   readonly more: { readonly responses: JsonSchema; readonly parameters?: unknown; readonly requestBody?: JsonSchema };
 }
 
-/** What the routes of one part describe. */
+/** The description of one part's routes. */
 export interface ApiDescription {
   readonly operations: readonly ApiOperation[];
   /** Schemas that operations refer to as `#/components/schemas/NAME`. */
@@ -55,11 +55,11 @@ export function response(
   return { [status]: { description, ...more, ...(schema !== null && json(schema)) } };
 }
 
-/** What makes the description of a part. */
+/** Makes the description of a part. */
 export type Describe = () => ApiDescription;
 
 /**
- * Adds the route. The document is made when it is first asked for: most processes never are.
+ * Adds the route. The document is built on the first request: most processes never get one.
  *
  * @param serverUrl Origin under which clients reach the API.
  */

@@ -1,5 +1,5 @@
 /**
- * What every route of the server is built from, and what a request carries through its hooks.
+ * The parts that routes are built from, and the state that a request carries through its hooks.
  */
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -17,25 +17,25 @@ import type { Observe } from '../../shared/observation.ts';
 import type { Authenticate, Identity } from '../caller/authenticate.ts';
 import type { IsTrusted } from '../caller/client-address.ts';
 
-/** The parts that HTTP needs; all of them live as long as the server. */
+/** The parts that HTTP needs; all live as long as the server. */
 export interface HttpParts {
   readonly config: Config;
   readonly executor: Executor;
   readonly authenticate: Authenticate;
-  /** Why requests cannot be answered at the moment, in one sentence; null where they can. For `/ready`. */
+  /** Why requests cannot be answered now, in one sentence; null if they can. For `/ready`. */
   readonly ready: () => Promise<string | null>;
   readonly observe: Observe;
-  /** API key to fill into GraphiQL; null leaves the field empty. Only for local projects: everyone can read the page. */
+  /** API key to prefill in GraphiQL; null leaves the field empty. Only for local projects: the page is public. */
   readonly graphiqlApiKey: string | null;
-  /** The management API; absent where it is switched off. */
+  /** The management API; absent if disabled. */
   readonly management?: ManagementParts;
-  /** The auth service; absent where no key signs tokens. */
+  /** The auth service; absent if no key signs tokens. */
   readonly auth?: AuthParts;
-  /** For Prometheus; absent: there is no such route. */
+  /** For Prometheus; absent: no such route. */
   readonly metrics?: MetricsParts;
-  /** Captured emails; absent where there is no auth service. */
+  /** Captured emails; absent without an auth service. */
   readonly inbox?: InboxParts;
-  /** The studio; absent where there is no management API for it to talk to. */
+  /** The studio; absent without a management API. */
   readonly studio?: StudioParts;
 }
 
@@ -45,13 +45,16 @@ export interface AuthParts {
   /** Public address of the service without a slash at the end: `https://db.example.net/auth/v1`. */
   readonly authUrl: string;
   readonly isFromProxy: IsTrusted;
-  /** The configuration as this process knows it, without a look at the database. */
+  /** The cached configuration, without a database query. */
   readonly knownConfig: () => AuthConfig;
-  /** The configuration that is in force now. @throws DatabaseError */
+  /** The current configuration. @throws DatabaseError */
   readonly currentConfig: () => Promise<AuthConfig>;
-  /** Shortest time of answers whose time would tell who has an account, in milliseconds from the arrival of the request. */
+  /**
+   * Shortest response time, from arrival and in milliseconds, of answers whose time would reveal whether an account
+   * exists.
+   */
   readonly minResponseMs: number;
-  /** Whether the database has the tables of the service. @throws DatabaseError */
+  /** Whether the database has the auth tables. @throws DatabaseError */
   readonly isInstalled: () => Promise<boolean>;
 }
 
@@ -67,45 +70,46 @@ export const inboxPath = '/studio/inbox';
 /** Header and cookie of the position in the primary's log up to which a caller must see writes. */
 export const positionName = 'pgreflect-lsn';
 
-/** What the routes work with. */
+/** What the routes of the inbox need. */
 export interface InboxParts {
   readonly inbox: Inbox;
-  /** Whether emails are captured at the moment; where they are not, there is nothing at these paths. */
+  /** Whether emails are captured now; if not, these paths answer 404. */
   readonly isCaptured: () => boolean;
   /** Whether a token is an access token that may read this project's configuration. */
   readonly verifyAccessToken: (token: string) => boolean | Promise<boolean>;
-  /** Whether people on this machine need no token. */
+  /** Whether browsers on this machine need no token. */
   readonly isOpen: boolean;
 }
 
-/** What the routes need. */
+/** What the routes of the management API need. */
 export interface ManagementParts {
   readonly api: ManagementApi;
-  /** Way out of the emails; null where there is no auth service. */
+  /** Sends emails; null without an auth service. */
   readonly deliver: DeliverMessage | null;
-  /** What a role sees; null for a role that the database does not have. @throws DatabaseError */
+  /** The schema of a role; null if the database lacks the role. @throws DatabaseError */
   readonly describeSchema: (role: string) => Promise<DescribedSchema | null>;
-  /** Roles that requests may have; `*`: any. */
+  /** Roles that requests may use; `*`: any. */
   readonly allowedRoles: Config['allowedRoles'];
-  /** Requests that a token may make within a minute; null: as many as it likes. */
+  /** Requests per minute and token; null: no limit. */
   readonly perMinute: number | null;
   /**
-   * Counts a request of a token. Renderings are counted apart, because one is asked for at every pause in typing.
+   * Counts a request of a token. Renderings are counted separately, because the editor sends one at every pause in
+   * typing.
    *
-   * @param limit Requests within a minute.
-   * @returns Null where it may go on, else the milliseconds until one may again.
+   * @param limit Requests per minute.
+   * @returns Null if allowed, otherwise the milliseconds until the next one is.
    */
   readonly takeRequest: (tokenId: string, kind: RequestKind, limit: number) => Promise<number | null>;
 }
 
-/** What requests are counted as. */
+/** Kinds of requests, counted separately. */
 export type RequestKind = 'request' | 'rendering';
 
-/** What the route needs. */
+/** What the route of the metrics needs. */
 export interface MetricsParts {
   /** The text for Prometheus, and its type. */
   readonly print: () => Promise<PrintedMetrics>;
-  /** Whether the header `Authorization` holds an access token. */
+  /** Whether the `Authorization` header contains an access token. */
   readonly mayRead: (authorization: string | undefined) => Promise<boolean>;
 }
 
@@ -119,11 +123,11 @@ export interface PrintedMetrics {
  * The statements of an operation with their plans.
  *
  * @param claims JSON.
- * @throws PublicError The first reason why the operation cannot be run; `NOT_FOUND` for a role that is not there.
+ * @throws PublicError The first reason why the operation cannot run; `NOT_FOUND` for an unknown role.
  */
 export type Explain = (role: string, claims: string, request: GraphQLRequest) => Promise<readonly ExplainedStatement[]>;
 
-/** What the routes need beside the other parts. */
+/** What the routes of the studio need in addition. */
 export interface StudioParts {
   /** Whether the one-time token of an address was good; it is not any more. */
   readonly redeemTicket: (ticket: string) => boolean;
@@ -133,21 +137,21 @@ export interface StudioParts {
   readonly explain: Explain;
 }
 
-/** What becomes known of a request on its way, mostly for the log, and whether its client is still there. */
+/** State of a request: facts for the log, and whether the client is still connected. */
 export interface RequestState extends DisconnectSignal {
   identity: Identity | null;
-  /** What the database is told of the caller; only for the GraphQL API. */
+  /** The caller as the database gets it; only for the GraphQL API. */
   caller: Caller | null;
   authenticateMs: number;
-  /** Address of the client, see client-address.ts; null where its connection was gone at once. */
+  /** Address of the client, see client-address.ts; null if its connection was closed immediately. */
   readonly address: string | null;
-  /** Of `performance.now()`. */
+  /** In terms of `performance.now()`. */
   readonly startedAt: number;
   answer: Omit<Answer, 'body'> | null;
-  /** Code of the error that the auth service or the management API answered with; its table is theirs. */
+  /** Error code of an answer of the auth service or the management API. */
   errorCode: string | null;
   bytes: number;
-  /** Refused because of the load. */
+  /** Refused because of overload. */
   shed: boolean;
 }
 
@@ -156,7 +160,7 @@ declare module 'fastify' {
     state: RequestState;
   }
   interface FastifyContextConfig {
-    /** The plugin for CORS lets the route alone. */
+    /** False: the CORS plugin skips the route. */
     cors?: false;
   }
 }

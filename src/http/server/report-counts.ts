@@ -1,8 +1,8 @@
 /**
- * Tells of what happens many times within a second once, with how often it was.
+ * Reports an event that happens many times a second once, with its count.
  */
 
-/** @returns Counts one more. */
+/** @returns A function that counts one event. */
 export function reportCounts(report: (count: number) => void): () => void {
   let count = 0;
   return () => {

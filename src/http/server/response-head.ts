@@ -1,29 +1,29 @@
 /**
- * The head of every answer, whoever writes it: the framework's hooks, or we ourselves where its way would cost too much.
+ * The head of every response, written by the framework's hooks, or directly where those would cost too much.
  */
 import type { ServerResponse } from 'node:http';
 import { anyOriginHeaders } from './cors.ts';
 import { retryAfterSeconds } from './error-body.ts';
 
-/** Browsers believe the type that we say. */
+/** Browsers must not guess the content type. */
 export const sniffHeaders = { 'x-content-type-options': 'nosniff' } as const;
 
-/** What every answer has; a route may say something else about caching. */
+/** Headers of every response; a route may override caching. */
 export function commonHeaders(id: string) {
   return { 'x-request-id': id, 'cache-control': 'no-store', ...sniffHeaders };
 }
 
-/** What tells one answer from another. */
+/** The variable parts of a head. */
 export interface RawHead {
   readonly id: string;
   readonly type: string;
-  /** Null: not known yet. */
+  /** Null: unknown yet. */
   readonly bytes: number | null;
-  /** Names and values in turn, in place of those for all origins. */
+  /** Names and values in turn, instead of the CORS headers for all origins. */
   readonly more?: readonly string[];
 }
 
-/** Writes a head past the framework, which would put the same headers together one by one. */
+/** Writes a head without the framework, which would assemble the same headers one by one. */
 export function writeRawHead(
   response: ServerResponse,
   status: number,

@@ -1,6 +1,5 @@
 /**
- * What every request gets on arrival, its id and a place for what becomes known of it, and the one observation when it is
- * over: answered, or left by its client.
+ * Gives every request an id and its state on arrival, and makes one observation when it ends: answered or disconnected.
  */
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -9,10 +8,13 @@ import type { ClientAddress } from '../caller/client-address.ts';
 import { graphqlPath, type RequestState } from './parts.ts';
 import { commonHeaders } from './response-head.ts';
 
-/** Stage times of a request that never reached the executor. */
+/** Stage times of a request that did not reach the executor. */
 export const noStages = { parseMs: 0, compileMs: 0, runMs: 0 };
 
-/** The client's `X-Request-Id` where it is short and of a safe alphabet, because it is logged and sent back; else a new UUID. */
+/**
+ * The client's `X-Request-Id` if it is short and of a safe alphabet, because it is logged and returned; otherwise a new
+ * UUID.
+ */
 export function requestId(given: string | readonly string[] | undefined): string {
   const isHarmless = typeof given === 'string' && /^[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,127}$/.test(given);
   return isHarmless ? given : randomUUID();
@@ -33,7 +35,7 @@ export function trackRequests(app: FastifyInstance, observe: Observe, addressOf:
   });
 }
 
-/** What the hooks do on arrival, for a request that gets no hooks. */
+/** The work of the hooks, for a request that runs none. */
 export function trackRequest(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -44,7 +46,7 @@ export function trackRequest(
   reply.raw.on('finish', () => {
     state.finished = true;
   });
-  // Comes after that, or instead of it. Both come once: `on` is the cheaper way to say so.
+  // `close` follows `finish` or replaces it. Both fire once; `on` is cheaper than `once`.
   reply.raw.on('close', () => {
     if (!state.finished) state.leave();
     observeRequest(request, reply, observe);
@@ -61,7 +63,7 @@ class TrackedRequest implements RequestState {
   errorCode: RequestState['errorCode'] = null;
   bytes = 0;
   shed = false;
-  /** The answer has been written out. */
+  /** The response was fully written. */
   finished = false;
   aborted = false;
   readonly #listeners: (() => void)[] = [];
@@ -110,23 +112,23 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
   });
 }
 
-/** Sent with each request that the studio makes of the APIs by itself (src/studio/shared/api.ts). */
+/** Header of requests that the studio sends on its own (src/studio/shared/api.ts). */
 const studioHeader = 'x-pgreflect-studio';
 
-/** Clients may send anything as the name of an operation; one that no document can have is not repeated. */
+/** Clients may send any text as an operation name; log only valid names. */
 function loggableName(name: string | null): string | null {
   return name !== null && /^[_A-Za-z]\w{0,127}$/.test(name) ? name : null;
 }
 
 const maxPathLength = 500;
 
-/** Nothing that a terminal would obey, and no more than a path of ours has. */
+/** Removes terminal escape codes, and cuts the path to the length of our longest. */
 function loggablePath(path: string): string {
   if (path.length <= maxPathLength && /^[!-~]*$/.test(path)) return path;
   return path.slice(0, maxPathLength).replace(/[^!-~]/g, '?');
 }
 
-/** Made anew by the framework each time, so it is not asked for the route of nearly every request. */
+/** The framework rebuilds this object at each access, so nearly all requests avoid it. */
 function routeOf(request: FastifyRequest, path: string): string | null {
   if (path === graphqlPath) return graphqlPath;
   return request.is404 ? null : (request.routeOptions.url ?? null);

@@ -1,8 +1,8 @@
 /**
  * GET `/graphql/v1`: GraphiQL for browsers, built with the studio (src/studio/graphiql.html).
  *
- * The page carries what everyone may know: the examples, and the anon key of a local project. Its files lie below its own path, so
- * that it works where a proxy lets nothing else through.
+ * The page contains only public data: the examples, and the anon key of a local project. Its files are served below the
+ * same path, so it also works behind a proxy that forwards only that.
  */
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
@@ -13,7 +13,7 @@ import { builtFile, keepToThisOrigin, sendStudioFile, setPagePolicy } from './st
 
 /** Adds the routes. */
 export function registerGraphiql(app: FastifyInstance, { config, graphiqlApiKey }: HttpParts): void {
-  // No text of the settings can end the script element around it.
+  // Escapes the settings, so that their text cannot end the script element.
   const settings = JSON.stringify({ apiKey: graphiqlApiKey, examples: config.exampleOperations });
   const escaped = settings.replaceAll('<', '\\u003c');
   app.get(graphqlPath, async (request, reply) => {

@@ -1,9 +1,9 @@
 /**
- * `/studio/inbox.json` and `/studio/inbox.events`: the emails of a project without a mail server, for tests, and for the page
- * `/studio/inbox`, which waits for the events.
+ * `/studio/inbox.json` and `/studio/inbox.events`: the emails of a project without a mail server, for tests and for the
+ * page `/studio/inbox`, which listens to the events.
  *
- * The emails are for holders of an access token, and with `pgreflect start` also for people on this machine. The answers never reach
- * other origins: the CORS headers of the APIs are taken off again.
+ * Emails require an access token; with `pgreflect start`, browsers on this machine need none. Other origins never get
+ * the answers: the CORS headers are removed.
  */
 
 import { Readable } from 'node:stream';
@@ -13,15 +13,15 @@ import { PublicError } from '../../shared/errors.ts';
 import { type InboxParts, inboxPath } from '../server/parts.ts';
 import { keepToThisOrigin } from './studio-route.ts';
 
-/** Pages that may wait for emails at once, in a process. */
+/** Most open event streams per process. */
 const maxStreams = 20;
 
-/** Between two looks for emails, and between two signs of life for whatever stands between, in milliseconds. */
+/** Interval between checks for emails, and of keep-alives for proxies, in milliseconds. */
 const lookMs = 500;
 const aliveMs = 15_000;
 
 /**
- * Adds the routes. `?to=address` leaves only the emails to one recipient, `?after=id` only those that are newer than one.
+ * Adds the routes. `?to=address` returns only emails to one recipient, `?after=id` only newer ones.
  *
  * The JSON is a list of `CapturedEmail`, newest first.
  */
@@ -33,7 +33,7 @@ export function registerInbox(app: FastifyInstance, parts: InboxParts): void {
   });
   const closing = new AbortController();
   let streams = 0;
-  // A page that waits must not keep the server from stopping.
+  // An open event stream must not delay the server's stop.
   app.addHook('preClose', async () => closing.abort());
   app.get(`${inboxPath}.events`, { onSend: keepToThisOrigin }, async (request, reply) => {
     await admit(request, reply, parts);
@@ -51,7 +51,10 @@ export function registerInbox(app: FastifyInstance, parts: InboxParts): void {
   });
 }
 
-/** Events with a list of `CapturedEmail`, newest first: at once what there is, then what is new, until the reader may not read it. */
+/**
+ * Events with a list of `CapturedEmail`, newest first: first the present ones, then new ones, until the reader loses
+ * access.
+ */
 async function* newEmails(request: FastifyRequest, parts: InboxParts, signal: AbortSignal): AsyncGenerator<string> {
   const to = parameter(request, 'to');
   let after = readId(parameter(request, 'after'));
@@ -74,7 +77,7 @@ async function admit(request: FastifyRequest, reply: FastifyReply, parts: InboxP
   if (refusal !== null) throw refusal;
 }
 
-/** Why the caller may not read the inbox now; null where it may. */
+/** Why the caller may not read the inbox now; null if allowed. */
 async function refusalOf(request: FastifyRequest, parts: InboxParts): Promise<PublicError | null> {
   if (!parts.isCaptured()) {
     return new PublicError(
@@ -91,22 +94,21 @@ async function refusalOf(request: FastifyRequest, parts: InboxParts): Promise<Pu
   });
 }
 
-/** What is no id is as good as none. */
+/** A malformed id counts as absent. */
 function readId(text: string | null): number {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }
 
 function parameter(request: FastifyRequest, name: string): string | null {
   const value = (request.query as Readonly<Record<string, unknown>>)[name];
-  // PostgreSQL reads no NUL.
+  // PostgreSQL cannot read NUL.
   return typeof value === 'string' && value !== '' && !value.includes('\0') ? value : null;
 }
 
 /**
- * Emails carry codes and links that sign people in. "On this machine" therefore means that the browser asked for a loopback name
- * itself: a page of another site that makes the browser ask, a name that somebody points at 127.0.0.1, and a proxy on this machine
- * that forwards strangers are all refused. What a server stands behind cannot be told from its requests: a proxy may send no header
- * that tells of it, so `serve` takes nobody's word for being local.
+ * Emails contain codes and links that sign in. "On this machine" therefore requires that the browser itself requested a
+ * loopback name. Refused are: requests caused by pages of other sites, names that resolve to 127.0.0.1, and proxies on
+ * this machine. `serve` never counts a request as local, because a proxy may add no header that reveals it.
  */
 function isLocal({ headers, socket }: FastifyRequest): boolean {
   if (!/^((::ffff:)?127\.|::1$)/.test(socket.remoteAddress ?? '')) return false;
@@ -114,7 +116,7 @@ function isLocal({ headers, socket }: FastifyRequest): boolean {
     return false;
   if (!isLoopbackHost(headers.host ?? '')) return false;
   const site = headers['sec-fetch-site'];
-  // A link on another page may lead here; anything that could read the answer, or frame it, may not.
+  // A link from another page may open this; a request that could read or frame the answer may not.
   if (site === 'cross-site' || site === 'same-site') return headers['sec-fetch-dest'] === 'document';
   const { origin } = headers;
   return origin === undefined || origin === `http://${headers.host}` || origin === `https://${headers.host}`;

@@ -1,8 +1,8 @@
 /**
- * What only operators may ask, and only the studio does: operations as the service role, the SQL and the plan of an operation, who the
- * users are, a token of a user, and the end of their sessions.
+ * Requests of operators that only the studio sends: operations as the service role, SQL and plan of an operation, the
+ * users, a token of a user, and ending their sessions.
  *
- * All need an access token with the scope `project:operate`, which no token has unless somebody gave it one.
+ * All need an access token with the scope `project:operate`, which is granted only explicitly.
  */
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -31,7 +31,7 @@ export async function answerAsService(
   const graphql = readRequest(decodeText((body as Buffer | undefined) ?? Buffer.alloc(0)));
   const role = parts.config.serviceRole;
   const claims = await actAsService(await contextOf(request, parts), operator, role, id);
-  // Verified anew for each request.
+  // Expired at once: each request verifies anew.
   const identity = { role, claims: JSON.stringify(claims), subject: null, validUntil: 0 };
   Object.assign(state, { identity, caller: callerOf(identity, headers, method, routeOptions.url ?? '') });
   const answer = await run(parts, request, graphql);
@@ -39,12 +39,12 @@ export async function answerAsService(
   return sendText(request, reply, answer.body);
 }
 
-/** The newest users, for the choice of one. */
+/** The newest users, for selecting one. */
 export async function answerUsers(request: FastifyRequest, parts: HttpParts): Promise<unknown> {
   return (await listUsers(await contextOf(request, parts), new URLSearchParams({ per_page: '200' }))).body;
 }
 
-/** Answers with the statements; the body is a GraphQL request with the members `role` and `claims` beside. */
+/** Answers with the statements; the body is a GraphQL request with the additional members `role` and `claims`. */
 export async function answerExplain(
   { body }: FastifyRequest,
   { config }: HttpParts,
@@ -63,7 +63,7 @@ export async function answerExplain(
   return { statements: await explain(role, JSON.stringify(claims), request) };
 }
 
-/** A user's token may be made in no more time than any other sign-in; milliseconds. */
+/** Time limit for making a user's token, as for any sign-in; in milliseconds. */
 const actWithinMs = 10_000;
 
 /** Answers with a token; the body is `{"user": <id>}`. */

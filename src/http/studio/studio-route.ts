@@ -1,9 +1,9 @@
 /**
- * `/studio`: the pages of the browser application, and the questions that only they ask: what a one-time token is worth,
- * what the project is, and what operators may see of it (studio-operations.ts).
+ * `/studio`: the pages of the browser application, and the requests that only they send: exchange a ticket, describe
+ * the project, and operators' requests (studio-operations.ts).
  *
- * The pages are the same for everyone and hold no data; what they show they ask of the APIs, with the token of the person
- * before them. None of these answers reaches another origin.
+ * The pages are public and contain no data; they request it from the APIs with the user's token. Other origins get none
+ * of these answers.
  */
 
 import { existsSync } from 'node:fs';
@@ -21,8 +21,8 @@ import { graphqlPath, type HttpParts, type StudioParts } from '../server/parts.t
 export const studioPath = '/studio';
 
 /**
- * Everything comes from here, no script is written in a page and none is made of text. Styles may be written anywhere and
- * images come from anywhere, because frames with emails have to live under the same rules; the schema is laid out in a worker.
+ * Allows only our own files, no inline scripts and no `eval`. Styles may be inline and images of any origin, because
+ * frames with emails inherit the policy; a worker computes the layout of the schema.
  */
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; " +
@@ -34,7 +34,7 @@ const small = { ...closed, bodyLimit: 4096 };
 /** The same from src/http and from dist/http. */
 const root = fileURLToPath(new URL('../../../dist/studio/', import.meta.url));
 
-/** Lets replies send the files; they were compressed when they were built. */
+/** Lets replies send the files, which were compressed at build time. */
 export async function allowStudioFiles(app: FastifyInstance): Promise<void> {
   await app.register(fastifyStatic, {
     root,
@@ -45,32 +45,32 @@ export async function allowStudioFiles(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Sends the page; the application finds out by itself which of its pages is asked for. */
+/** Sends the page; the application routes by the path itself. */
 function sendStudioPage(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   builtFile('index.html');
   return setPagePolicy(reply).sendFile('index.html', { cacheControl: false });
 }
 
-/** The path of a file of the studio. @throws PublicError where there is none. */
+/** The path of a file of the studio. @throws PublicError if there is none. */
 export function builtFile(name: string): string {
   if (existsSync(root + name)) return root + name;
   throw new PublicError('NOT_FOUND', 'The studio is not built.', { hint: 'Run npm run build:studio.' });
 }
 
-/** What browsers may do with a page of ours. */
+/** Sets the content security policy of a page. */
 export function setPagePolicy(reply: FastifyReply): FastifyReply {
   reply.header('content-security-policy', contentSecurityPolicy).header('cache-control', 'no-cache');
   return reply.header('cross-origin-opener-policy', 'same-origin');
 }
 
-/** A changed file has another name. A worker gets its policy from its own answer. */
+/** Cached for good, because a changed file gets a new name. A worker takes its policy from its own response. */
 export function sendStudioFile(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { '*': name } = request.params as { readonly '*': string };
   reply.header('content-security-policy', contentSecurityPolicy);
   return reply.sendFile(`assets/${name}`, { maxAge: '1y', immutable: true });
 }
 
-/** Adds the routes; without a management API those of the pages alone, of which the inbox needs no more. */
+/** Adds the routes; without a management API, only those of the pages, which the inbox needs. */
 export function registerStudio(app: FastifyInstance, parts: HttpParts): void {
   const { studio } = parts;
   app.register(async (scope) => {
@@ -92,7 +92,7 @@ export function registerStudio(app: FastifyInstance, parts: HttpParts): void {
     const operate = (path: string, options: object, answer: Operate) =>
       scope.post(`${studioPath}/${path}`, options, async (request, reply) => {
         const operator = await authorizeOperator(request, studio);
-        // They need the auth service, which a gateway may be without.
+        // Loaded on demand: they need the auth service, which is optional.
         return answer(await import('./studio-operations.ts'), request, operator, reply);
       });
     operate('graphql', closed, (all, request, by, reply) => all.answerAsService(request, reply, parts, by));
@@ -124,7 +124,7 @@ async function authorizeOperator(request: FastifyRequest, studio: StudioParts): 
   throw new PublicError('ROLE_NOT_ALLOWED', 'The access token lacks the scope "project:operate".');
 }
 
-/** Who may see what of the project: whoever holds an access token of it. */
+/** Describes the project to the holder of an access token, according to its scopes. */
 async function describeProject(caller: ManagementCaller, { config, inbox }: HttpParts, studio: StudioParts) {
   const ref = await studio.ref();
   return {
@@ -140,8 +140,8 @@ async function describeProject(caller: ManagementCaller, { config, inbox }: Http
 }
 
 /**
- * Operators get the anon key, which every client of the project has. The service key, which outlives their tokens, is told on a
- * local project only.
+ * Operators get the anon key, which every client has. The service key outlives their tokens, so only a local project
+ * shows it.
  */
 async function keysFor({ scopes }: ManagementCaller, config: Config) {
   const { anonKey, serviceKey, localProject } = config;
@@ -150,7 +150,7 @@ async function keysFor({ scopes }: ManagementCaller, config: Config) {
   return { anon: anonKey ?? (await makeAnonKey(config)), service: '' };
 }
 
-/** The one that `pgreflect keys` makes; empty where no key signs. */
+/** The anon key that `pgreflect keys` makes; empty if no key signs. */
 async function makeAnonKey({ jwtSecret, jwtKeys, anonRole }: Config): Promise<string> {
   const signer = findSigningKey(jwtKeys) ?? jwtSecret;
   return signer ? makeApiKey(signer, anonRole) : '';
@@ -165,7 +165,7 @@ function readTicket(body: Buffer | undefined): string | null {
   }
 }
 
-/** Runs behind the hooks of the whole server, one of which opens the APIs to pages of other origins. */
+/** Runs after the server's hooks, one of which adds the CORS headers. */
 export function keepToThisOrigin(
   _request: FastifyRequest,
   reply: FastifyReply,
@@ -173,7 +173,7 @@ export function keepToThisOrigin(
   done: (error: null, payload: unknown) => void,
 ): void {
   reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
-  // A link in an email must look as if it was opened from a mail client: without a referrer.
+  // A link in an email must open as from a mail client, without a referrer.
   reply.header('referrer-policy', 'no-referrer').header('cross-origin-resource-policy', 'same-origin');
   done(null, payload);
 }

@@ -1,13 +1,13 @@
 /**
- * One-time tokens that sign a person in to the studio of a local project: in the address that the start prints, worth one
- * exchange for the access token, for ten minutes.
+ * Single-use tickets that sign in to the studio of a local project: part of the URL that `start` prints, exchanged once
+ * for the access token, valid for ten minutes.
  *
- * Kept in memory as hashes. They end with the process that printed them.
+ * Kept in memory as hashes; they end with the process that printed them.
  */
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../shared/clock.ts';
 
-/** Addresses stay in the history of a terminal and of a browser. */
+/** Short, because URLs stay in the history of terminals and browsers. */
 const lifetimeMs = 10 * 60_000;
 
 /** Tickets of this process. */
@@ -25,7 +25,7 @@ export class StudioTickets {
     return ticket;
   }
 
-  /** Whether the ticket was good; it is not any more. */
+  /** Whether the ticket was valid; uses it up. */
   redeem(ticket: string): boolean {
     const key = hash('sha256', ticket);
     const end = this.#endOf.get(key);
