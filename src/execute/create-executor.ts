@@ -6,8 +6,9 @@ import type { FlightResult } from '../postgres/wire/flight.ts';
 import type { PublicError } from '../shared/errors.ts';
 import { joinTexts, type Text } from './answer/compressed-text.ts';
 import { toErrorEntry, toPublicError } from './answer/public-error.ts';
-import { executeOperation, type Outcome } from './execute-operation.ts';
+import { executeOperation } from './execute-operation.ts';
 import type { Answer, Executor, Stopwatch } from './executor.ts';
+import type { Outcome } from './run-attempt.ts';
 import type { ExecuteOptions, Written } from './run-flight.ts';
 
 /** An executor on a pool and a reflector, which belong to the caller. */

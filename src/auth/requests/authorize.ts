@@ -10,14 +10,14 @@ import { ProviderError } from '../providers/provider-error.ts';
 import { type ProviderSettings, requireBrowserProvider } from '../providers/provider-settings.ts';
 import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { errorParameters, withQuery } from '../steps/redirect-target.ts';
+import { parsePkce } from '../store/flows.ts';
 import {
   createProviderFlow,
   findProviderFlow,
   type NewProviderFlow,
   type ProviderSecrets,
-  parsePkce,
   readProviderSecrets,
-} from '../store/flows.ts';
+} from '../store/provider-flows.ts';
 
 /** Our own parameters of a sign-in; all others are passed to the provider. */
 export const signInQuery = {

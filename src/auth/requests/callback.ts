@@ -18,7 +18,7 @@ import {
   findProviderFlow,
   type ProviderFlow,
   takeProviderSecrets,
-} from '../store/flows.ts';
+} from '../store/provider-flows.ts';
 import { callbackOf, toAuthError } from './authorize.ts';
 
 /** Parameters, in the query or as a form. */

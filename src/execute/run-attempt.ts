@@ -1,0 +1,281 @@
+/**
+ * One run of a request on one model: document to operation to statements to one flight to the body of the answer.
+ *
+ * The answer of the database is text and stays text.
+ */
+import type { DocumentNode } from 'graphql';
+import type { CompiledOperation } from '../compile/compile-operation.ts';
+import { coerceVariables } from '../compile/input/document-variables.ts';
+import { RequestRefusal } from '../compile/input/input.ts';
+import type { ValueLanguage } from '../compile/input/plan-budget.ts';
+import { type BindingSource, bindSlots, type Variables } from '../compile/input/slot.ts';
+import type { Statement } from '../compile/print/print-operation.ts';
+import { explainMissing, type UnknownField } from '../model/explain-missing.ts';
+import type { Step } from '../postgres/caller/run-as.ts';
+import type { AnswerSink } from '../postgres/wire/answer-sink.ts';
+import type { FlightResult } from '../postgres/wire/flight.ts';
+import type { LazySchema } from '../schema/lazy-schema.ts';
+import { PublicError } from '../shared/errors.ts';
+import { citedInput } from './answer/cited-input.ts';
+import { joinTexts, type Text } from './answer/compressed-text.ts';
+import { committedTooLarge, type ErrorScope, fromGraphQLError } from './answer/public-error.ts';
+import { type AnswerContext, RowsAnswer } from './answer/rows-answer.ts';
+import {
+  answerIntrospection,
+  type IntrospectionRequest,
+  introspectionBody,
+} from './introspection/answer-introspection.ts';
+import { assertDocumentLimits, assertOperationLimits, limitOf } from './limits.ts';
+import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, nothing, runFlight } from './run-flight.ts';
+
+/** Result of a request before it becomes a body. `data` is JSON; undefined: not executed. */
+export interface Outcome {
+  readonly data: FlightResult | undefined;
+  /** The whole body, where it was made at once; `data` does not matter then. */
+  readonly body?: Text;
+  readonly errors: readonly PublicError[];
+  readonly operationName: string | null;
+  readonly documentHash: string | null;
+}
+
+/** The statements of an operation failed, and everything they did is undone. */
+export class FailedRun extends Error {
+  override readonly name = 'FailedRun';
+  readonly scope: ErrorScope;
+  readonly outcome: Pick<Outcome, 'operationName' | 'documentHash'>;
+
+  constructor(cause: unknown, scope: ErrorScope, outcome: Pick<Outcome, 'operationName' | 'documentHash'>) {
+    super('The statements of an operation failed.', { cause });
+    this.scope = scope;
+    this.outcome = outcome;
+  }
+}
+
+/** Runs it. @throws FailedRun where the statements failed; DatabaseError where the check of the model's age did. */
+export async function runAttempt(options: ExecuteOptions, execution: Execution, attempt: Attempt): Promise<Outcome> {
+  const { request, context, watch } = execution;
+  const { shared } = attempt.role;
+  const refuse = async (errors: readonly PublicError[], hash: string | null, name: string | null): Promise<Outcome> => {
+    // The model, not the request, may be at fault: a table may have been created a moment ago.
+    await checkFreshness(options, execution, attempt);
+    return { data: undefined, errors, operationName: name, documentHash: hash };
+  };
+  const broken = directiveProblem(options, execution, attempt);
+  if (broken !== null) return refuse([broken], null, null);
+
+  const parseStart = performance.now();
+  const limits = context.unlimited ? null : options.limits;
+  const document = shared.documents.prepare(request.query, limits?.maxTokens ?? null);
+  watch.parseMs += performance.now() - parseStart;
+  if (document.kind === 'refused') {
+    if (document.fatal) {
+      return { data: undefined, errors: document.errors, operationName: null, documentHash: document.hash };
+    }
+    const unknown = (index: number) => document.unknownFields[index] ?? null;
+    return refuse(withHints(document.errors, unknown, execution, attempt), document.hash, null);
+  }
+  const { hash } = document;
+
+  const compileStart = performance.now();
+  const operation = orRefusal(PublicError, () => {
+    if (limits !== null) assertDocumentLimits(document, limits);
+    return shared.documents.choose(document, request.operationName);
+  });
+  if (operation instanceof PublicError)
+    return { data: undefined, errors: [operation], operationName: request.operationName, documentHash: hash };
+  const name = operation.operation.name?.value ?? null;
+  const coerced = coerceVariables(shared.schema, operation.operation, operation.places, {
+    values: request.variables ?? {},
+    suggestions: shared.suggestions,
+  });
+  if (coerced.kind === 'refused') {
+    const errors = coerced.errors.map((error) =>
+      error instanceof PublicError ? error : fromGraphQLError(error, 'BAD_USER_INPUT'),
+    );
+    return refuse(errors, hash, name);
+  }
+  // Some variables fit their declared types and yet not the places where they stand.
+  const compiled = orRefusal(RequestRefusal, () => operation.compiler.compile(coerced.variables));
+  if (compiled instanceof PublicError) return refuse([compiled], hash, name);
+  if (limits !== null) {
+    const refusal = orRefusal(PublicError, () => assertOperationLimits(compiled, coerced.variables, limits));
+    if (refusal) return { data: undefined, errors: [refusal], operationName: name, documentHash: hash };
+  }
+  watch.compileMs += performance.now() - compileStart;
+  const outcome = { operationName: name, documentHash: hash };
+  const { variables } = coerced;
+  const run: CompiledRun = { attempt, document: document.document, compiled, variables, outcome };
+  const result = await runCompiled(options, execution, run);
+  const closed = (index: number) =>
+    result.errors[index]?.code === 'INTROSPECTION_DISABLED' ? introspectionField : null;
+  return { ...result, errors: withHints(result.errors, closed, execution, attempt), ...outcome };
+}
+
+/** What `run` returns, or the refusal that it throws. */
+function orRefusal<T, E extends PublicError>(kind: new (...facts: never[]) => E, run: () => T): T | E {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof kind) return error;
+    throw error;
+  }
+}
+
+interface CompiledRun {
+  readonly attempt: Attempt;
+  readonly document: DocumentNode;
+  readonly compiled: CompiledOperation;
+  readonly variables: Variables;
+  readonly outcome: Pick<Outcome, 'operationName' | 'documentHash'>;
+}
+
+async function runCompiled(
+  options: ExecuteOptions,
+  execution: Execution,
+  run: CompiledRun,
+): Promise<Pick<Outcome, 'data' | 'body' | 'errors'>> {
+  const { compiled, attempt } = run;
+  const isMutation = compiled.kind === 'mutation';
+  if (compiled.errors.length > 0 && (isMutation || compiled.keys.length === 0)) {
+    await checkFreshness(options, execution, attempt);
+    return { data: 'null', errors: isMutation ? compiled.errors.slice(0, 1) : compiled.errors };
+  }
+  const { keys, constants, errors } = compiled;
+  const asked = introspectionOf(execution, run);
+  if (constants !== null) {
+    await checkRole(options, execution, run);
+    return answerConstants(compiled, constants, asked);
+  }
+  const source = { variables: run.variables, introspection: textsOf(asked) };
+  // Errors of other fields stand behind the data, so with them the answer is kept.
+  const openResponse = errors.length === 0 ? execution.openResponse : null;
+  const answers = new Map<number, RowsAnswer>();
+  const making = { maxBytes: options.maxResponseBytes, isMutation };
+  const steps = compiled.statements.map((statement, index) =>
+    stepOf(statement, source, making, (answer) => answers.set(index, answer)),
+  );
+  const { runsUserCode, customPlanning } = compiled;
+  const work = { steps, mutation: isMutation, runsUserCode, customPlanning, openResponse };
+  try {
+    const results = await runFlight(options, execution, attempt, work);
+    const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);
+    if (tooLarge !== undefined) throw committedTooLarge(options.maxResponseBytes, keys[tooLarge[0]]!);
+    return { data: isMutation ? joinFields(keys, results) : (results[0] ?? 'null'), errors };
+  } catch (error) {
+    throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
+  }
+}
+
+function stepOf(
+  { text, slots, layout }: Statement,
+  source: BindingSource,
+  making: Pick<AnswerContext, 'maxBytes' | 'isMutation'>,
+  onAnswer: (answer: RowsAnswer) => void,
+): Step {
+  const values = bindSlots(slots, source);
+  if (layout === null) return { text, values };
+  const limit = layout.limit === null ? null : limitOf(layout.limit, source);
+  const collect = (sink: AnswerSink): RowsAnswer => {
+    const answer = new RowsAnswer(layout, { ...making, limit, sink });
+    onAnswer(answer);
+    return answer;
+  };
+  return { text, values, collect };
+}
+
+// Nothing is asked of the database, but whether the role may still be used and the model is still true.
+async function checkRole(options: ExecuteOptions, execution: Execution, run: CompiledRun): Promise<void> {
+  try {
+    await runFlight(options, execution, run.attempt, nothing);
+  } catch (error) {
+    throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
+  }
+}
+
+function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun): ErrorScope {
+  const { kind, keys, statements } = run.compiled;
+  return {
+    model: run.attempt.role.shared.model,
+    requestId: execution.context.requestId,
+    observe: options.observe,
+    showHints: execution.context.showHints,
+    maxResponseBytes: options.maxResponseBytes,
+    atMostMessages: kind === 'mutation' ? run.compiled.atMostMessages : [],
+    keys: kind === 'mutation' ? keys : [keys.length === 1 ? keys[0]! : null],
+    citedInput: (step, message) => citedInput(message, statements[step - 1]?.slots ?? [], run.variables),
+    parsedInput: (language) => parsedInput(run.compiled, language),
+  };
+}
+
+function parsedInput({ patterns }: CompiledOperation, of: ValueLanguage): string | null {
+  const places = new Set(patterns.flatMap(({ language, place }) => (language === of ? [place] : [])));
+  const [only] = places;
+  return only !== undefined && places.size === 1 ? only : null;
+}
+
+/** Of an operation without statements. */
+function answerConstants(
+  { keys, errors }: CompiledOperation,
+  constants: readonly (string | null)[],
+  asked: Introspection | null,
+): Pick<Outcome, 'data' | 'body' | 'errors'> {
+  if (asked !== null && errors.length === 0) {
+    const values = keys.map((key, index) => [key, constants[index] ?? null] as const);
+    return { data: '', body: introspectionBody(...asked, values), errors };
+  }
+  const introspection = textsOf(asked);
+  const values = keys.map((key, index) => constants[index] ?? introspection.get(key) ?? null);
+  return { data: joinFields(keys, values), errors };
+}
+
+type Introspection = readonly [schema: LazySchema, request: IntrospectionRequest];
+
+function textsOf(asked: Introspection | null): ReadonlyMap<string, string> {
+  return asked === null ? new Map() : answerIntrospection(...asked);
+}
+
+function introspectionOf(execution: Execution, run: CompiledRun): Introspection | null {
+  const { introspection } = run.attempt.role.shared;
+  if (run.compiled.introspectionKeys.length === 0 || introspection === null) return null;
+  const { operationName, variables } = execution.request;
+  const responseKeys = new Set(run.compiled.introspectionKeys);
+  return [introspection, { document: run.document, operationName, variableValues: variables ?? {}, responseKeys }];
+}
+
+function joinFields(keys: readonly string[], values: readonly (FlightResult | null)[]): FlightResult {
+  const fields = keys.flatMap((key, index) => [
+    `${index === 0 ? '' : ','}${JSON.stringify(key)}:`,
+    values[index] ?? 'null',
+  ]);
+  return joinTexts(['{', ...fields, '}']);
+}
+
+function directiveProblem(options: ExecuteOptions, execution: Execution, attempt: Attempt): PublicError | null {
+  const problem = attempt.role.shared.model.directiveError;
+  if (problem === null) return null;
+  const prefix = 'Error while loading schema, check comment directives.';
+  if (problem.visible) return new PublicError('DIRECTIVE_INVALID', `${prefix} ${problem.object}: ${problem.problem}`);
+  const id = execution.context.requestId;
+  const error = new Error(`${problem.object}: ${problem.problem}`);
+  options.observe({ kind: 'masked_error', id, requestId: id, error });
+  return new PublicError('DIRECTIVE_INVALID', prefix, { extensions: { id } });
+}
+
+/** The errors, for people who may know with the reason why a field is missing and the SQL that changes it. */
+function withHints(
+  errors: readonly PublicError[],
+  unknownFieldOf: (index: number) => UnknownField | null,
+  execution: Execution,
+  attempt: Attempt,
+): readonly PublicError[] {
+  if (!execution.context.showHints) return errors;
+  return errors.map((error, index) => {
+    const unknown = unknownFieldOf(index);
+    const found = unknown && explainMissing(attempt.role.catalog, attempt.role, unknown);
+    if (!found) return error;
+    const hint = found.fix === null ? found.reason : `${found.reason} Change it with: ${found.fix}`;
+    return new PublicError(error.code, error.message, { ...error.details, hint });
+  });
+}
+
+const introspectionField = { type: 'Query', field: '__schema' } as const;
