@@ -89,7 +89,7 @@ function chooseParts() {
     given?.map((each) => count(name, each, 0)) ?? unlessTold;
   return {
     compare: servers || !named,
-    related,
+    related: related || all,
     auth: auth || !named,
     overload: overload || !named,
     cacheBusting: cacheBusting || all,
