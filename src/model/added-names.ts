@@ -8,8 +8,9 @@ import { type ExtensionName, extensionNames } from '../config/extensions.ts';
 import { aggregateFunctions } from './codecs.ts';
 import { isJson, isSearchable } from './columns.ts';
 import { columnFix, foreignKeyFix, validName } from './comment-fix.ts';
+import { addFunctionEntries, claimFunctionInputs, noteMisplaced } from './function-entries.ts';
 import { tableTypeNames } from './inflect.ts';
-import type { Column, Model, Relationship, Routine, SharedType, Table, TableType } from './model.ts';
+import type { Column, Model, Relationship, Routine, SharedType, Table, TableType, ValueType } from './model.ts';
 import { describeTable, type ModelContext, type NameClaims, note, tablePath } from './model-context.ts';
 import { distinctName, namedBy } from './relationships.ts';
 import { otherTableName } from './tables.ts';
@@ -26,12 +27,10 @@ export function addNames(context: ModelContext, named: Named): Pick<Model, 'tabl
   const withEntries = new Map(
     [...named.tables].map(([oid, table]) => [
       oid,
-      addColumnEntries(
-        context,
-        addRelationshipEntries(context, addRelationshipEntries(context, table, filters, named), orders, named),
-      ),
+      addColumnEntries(context, addFunctions(context, addRelationships(context, table, named), named.routines)),
     ]),
   );
+  noteMisplaced(context, named.routines);
   for (const table of withEntries.values()) noteRanks(context, table);
   const added = addTypes(context, withEntries, named.claims);
   noteArguments(context, added.tables, named.routines);
@@ -52,6 +51,16 @@ function noteArguments(
     const reason = `Function ${object} has no "${name}" of the collection: an argument of its own has that name.`;
     note(context, () => ({ kind: 'name', object, names: [name], reason, fix: null }));
   }
+}
+
+function addRelationships(context: ModelContext, table: Table, named: Named): Table {
+  return addRelationshipEntries(context, addRelationshipEntries(context, table, filters, named), orders, named);
+}
+
+function addFunctions(context: ModelContext, table: Table, routines: Named['routines']): Table {
+  if (!has(context, table, 'function_filters')) return table;
+  const taken = { filter: entriesOf(table, filters), order: entriesOf(table, orders) };
+  return addFunctionEntries(context, table, { routines, taken, hasJson: has(context, table, 'json_filters') });
 }
 
 function rowOf({ catalog }: ModelContext, { oid }: Table): CatalogTable {
@@ -80,9 +89,10 @@ const filters: EntryKind = {
 const orders: EntryKind = { input: 'order', flag: 'orderable', extension: 'relation_order', reserved: [] };
 
 /** Names of the entries. */
-function entriesOf({ columns, relationships }: Table, { flag, reserved }: EntryKind): ReadonlySet<string> {
-  const named = [...columns, ...relationships].filter((each) => each[flag]);
-  return new Set([...reserved, ...named.flatMap(({ fieldName }) => fieldName ?? [])]);
+function entriesOf(table: Table, { input, flag, reserved }: EntryKind): ReadonlySet<string> {
+  const named = [...table.columns, ...table.relationships].filter((each) => each[flag]);
+  const functions = table[`${input}Functions`].map(({ name }) => name);
+  return new Set([...reserved, ...named.flatMap(({ fieldName }) => fieldName ?? []), ...functions]);
 }
 
 function addRelationshipEntries(
@@ -213,14 +223,19 @@ const sharedTypes: Partial<Record<ExtensionName, SharedTypes>> = {
   groups: { types: ['DateTruncation'], usedBy: (_, has) => has('groupBy') },
 };
 
-/** Whether the table is filtered by JSON columns. */
-export function hasJsonFilter({ columns }: Table): boolean {
-  return columns.some(({ filterable, type }) => filterable && isJson(type));
+/** Whether the table is filtered by JSON values. */
+export function hasJsonFilter(table: Table): boolean {
+  return filteredTypes(table).some(isJson);
 }
 
-/** Whether the table is filtered by columns that a text search looks through. */
-export function hasSearchFilter({ columns }: Table): boolean {
-  return columns.some(({ filterable, type }) => filterable && isSearchable(type));
+/** Whether the table is filtered by values that a text search looks through. */
+export function hasSearchFilter(table: Table): boolean {
+  return filteredTypes(table).some(isSearchable);
+}
+
+function filteredTypes({ columns, filterFunctions }: Table): readonly (ValueType | null)[] {
+  const own = filterFunctions.filter(({ input }) => input === null);
+  return [...columns.filter(({ filterable }) => filterable), ...own].map(({ type }) => type);
 }
 
 function collectionFilterTypes(table: Table): readonly TableType[] {
@@ -275,7 +290,11 @@ function addTypes(
 ): Pick<Model, 'tables' | 'addedTypes'> {
   const added = new Map([...tables.keys()].map((oid) => [oid, new Map<TableType, boolean>()]));
   const shared: SharedType[] = [];
+  const functions = new Map<string, ReturnType<typeof claimFunctionInputs>>();
   for (const extension of extensionNames) {
+    if (extension === 'function_filters') {
+      for (const table of tables.values()) functions.set(table.oid, claimFunctionInputs(context, table, claims));
+    }
     const needs = neededTypes[extension]?.(context, tables) ?? (() => []);
     for (const table of tables.values()) {
       const claimed = added.get(table.oid)!;
@@ -296,7 +315,9 @@ function addTypes(
   }
   const addedTo = (oid: string) => [...added.get(oid)!].flatMap(([type, isClaimed]) => (isClaimed ? [type] : []));
   return {
-    tables: new Map([...tables].map(([oid, table]) => [oid, { ...table, addedTypes: addedTo(oid) }])),
+    tables: new Map(
+      [...tables].map(([oid, table]) => [oid, { ...table, ...functions.get(oid), addedTypes: addedTo(oid) }]),
+    ),
     addedTypes: shared,
   };
 }

@@ -36,6 +36,7 @@ import {
   claimTable,
   isAdded,
   noteOmissions,
+  nothingAdded,
   type UnlinkedTable,
   yieldRootFields,
 } from './tables.ts';
@@ -115,7 +116,7 @@ function buildContent(context: ModelContext): Content {
       ...keepNames(context, table, links, { tables: byOid, routines }),
     };
     noteHidden(context, kept, { routines });
-    tables.set(table.oid, { ...kept, addedTypes: [] });
+    tables.set(table.oid, { ...kept, ...nothingAdded });
   }
   const linked = linkTables(context, { tables, relationships, routines });
   noteUnlinked(context, { tables: linked, relationships, routines });

@@ -63,7 +63,7 @@ function buildColumn(
     hasNoNulls: row.attnotnull === true && isPlain(source.table) && !row.hasUnusualNullOrder,
     readable,
     filterable: readable && isFilterable(type),
-    orderable: readable && type.kind !== 'list' && !isJson(type),
+    orderable: readable && isOrdered(type),
     insertable: isWritable && access.hasColumn(table, number, 'insert'),
     updatable: isWritable && access.hasColumn(table, number, 'update'),
     selectable,
@@ -107,11 +107,17 @@ export function isSearchable(type: ValueType | null): boolean {
   return namespace === 'pg_catalog' && name === 'tsvector';
 }
 
-function isFilterable(type: ValueType): boolean {
+/** Whether columns of the type have a filter without extensions. */
+export function isFilterable(type: ValueType): boolean {
   // Whoever makes an operator that fits could have it run by every role that filters.
   if (type.cast.own !== null && type.cast.own.names.eq === undefined) return false;
   if (type.kind !== 'list') return !isJson(type);
   return type.element.kind === 'scalar' && filterableElements.has(type.element.scalar);
+}
+
+/** Whether rows are ordered by columns of the type. */
+export function isOrdered(type: ValueType): boolean {
+  return type.kind !== 'list' && !isJson(type);
 }
 
 type Aggregates = Record<'sum' | 'avg' | 'min' | 'max', ScalarName | null>;

@@ -145,6 +145,8 @@ const readers = {
   routine: (reader: DirectiveReader) => ({
     name: reader.name('name'),
     description: reader.name('description'),
+    filter: reader.isTrue('filter'),
+    order: reader.isTrue('order'),
   }),
   /** An enum, where `mappings` goes from label to GraphQL value, or a domain, which has `opaque` alone. */
   type: (reader: DirectiveReader) => ({

@@ -102,6 +102,11 @@ export function tableTypeNames(base: string) {
   } as const;
 }
 
+/** The input with the arguments of a function that rows are filtered or ordered by. */
+export function functionInputName(base: string, fieldName: string, input: 'filter' | 'order'): string {
+  return `${base}${baseForm(fieldName, true)}${input === 'filter' ? 'FilterInput' : 'OrderInput'}`;
+}
+
 /** Filter input of an enum. */
 export const enumFilterName = (enumName: string): string => `${enumName}Filter`;
 

@@ -75,7 +75,7 @@ export function keepNames(context: ModelContext, table: UnlinkedTable, links: Li
 /** Notes the columns and relationships whose names a later field of the same table has. */
 export function noteHidden(
   context: ModelContext,
-  table: Omit<Table, 'addedTypes'>,
+  table: Pick<Table, 'namespace' | 'name' | 'oid' | 'columns' | 'relationships' | 'computedFields'>,
   { routines }: Pick<Linked, 'routines'>,
 ): void {
   if (context.omissions === null) return;

@@ -154,8 +154,21 @@ export interface Table extends QualifiedName {
   readonly relationships: readonly Relationship[];
   /** Oids of computed fields, by object id. */
   readonly computedFields: readonly Oid[];
+  /** Functions of a row that rows are filtered and ordered by (extension `function_filters`). */
+  readonly filterFunctions: readonly FunctionEntry[];
+  readonly orderFunctions: readonly FunctionEntry[];
   /** Types of the table that extensions alone add, as far as nothing else has their names. */
   readonly addedTypes: readonly TableType[];
+}
+
+/** A function of a row as an entry of a filter or an order, under the name of the field that it computes. */
+export interface FunctionEntry {
+  readonly name: string;
+  readonly routine: Oid;
+  /** Of its result. */
+  readonly type: ValueType;
+  /** Name of the input with its arguments; null: it has none, and the entry is that of a column. */
+  readonly input: string | null;
 }
 
 /** A column, with what the role may do with it. */

@@ -23,7 +23,14 @@ import type { TypeResolvers } from './resolve-type.ts';
 import { type SelectedTable, selectedPath } from './select-tables.ts';
 
 /** A table without its links to other objects. */
-export type UnlinkedTable = Omit<Table, 'relationships' | 'computedFields' | 'addedTypes'>;
+export type UnlinkedTable = Omit<Table, 'relationships' | 'computedFields' | keyof typeof nothingAdded>;
+
+/** What extensions add to a table after everything else has its name. */
+export const nothingAdded = {
+  filterFunctions: [],
+  orderFunctions: [],
+  addedTypes: [],
+} as const satisfies Partial<Table>;
 
 /** Bits of `updatable_mask`. */
 const possible = { update: 4, insert: 8, delete: 16 } as const;

@@ -84,6 +84,7 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
     relationship.cardinality === 'one'
       ? `By the related row of ${target.baseName}.`
       : `By all related rows of ${target.baseName}.`,
+  function: 'What a function computes of the row.',
   some: 'At least one related row matches.',
   every: 'Every related row matches.',
   none: 'No related row matches.',

@@ -5,7 +5,7 @@
  */
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLType } from 'graphql';
 import type { aggregateFunctions } from '../model/codecs.ts';
-import type { Column, Relationship, Routine, RoutineArgument, Table } from '../model/model.ts';
+import type { Column, Relationship, Routine, RoutineArgument, Table, ValueType } from '../model/model.ts';
 import { invariant } from '../shared/invariant.ts';
 
 /** The functions of `aggregate` over columns. */
@@ -53,9 +53,10 @@ export type InputFieldOrigin =
   | { readonly kind: 'aggregate_column'; readonly function: AggregateFunction; readonly column: Column }
   | { readonly kind: 'group_column' | 'truncate' | 'time_zone' | 'group_keys' }
   | { readonly kind: 'search'; readonly by: SearchLanguage }
-  | { readonly kind: 'search_config' | 'normalization' | 'cover_density' | 'rank_direction' }
+  | { readonly kind: 'search_config' | 'normalization' | 'cover_density' | 'direction' }
   | { readonly kind: 'rank'; readonly column: Column }
   | { readonly kind: 'json_parts' | 'json_path' }
+  | { readonly kind: 'function'; readonly routine: Routine; readonly type: ValueType }
   | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument }
   | { readonly kind: 'json_part'; readonly as: JsonReading }
   | { readonly kind: 'operator'; readonly operator: FilterOperator };

@@ -98,6 +98,8 @@ export function table(oid: string, baseName: string, columns: readonly Column[],
     delete: true,
     relationships: [],
     computedFields: [],
+    filterFunctions: [],
+    orderFunctions: [],
     addedTypes: [],
     ...change,
   };

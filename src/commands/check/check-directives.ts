@@ -21,7 +21,7 @@ const known: Readonly<Record<CommentedObject, Readonly<Record<string, Kind>>>> =
   }, // biome-ignore format: a table of names
   column: { name: 'any', description: 'any' },
   constraint: { foreign_name: 'any', local_name: 'any' },
-  routine: { name: 'any', description: 'any', ignore: 'any' },
+  routine: { name: 'any', description: 'any', filter: 'true', order: 'true', ignore: 'any' },
   type: { name: 'any', mappings: 'any' },
 };
 const ofDomain = { opaque: 'true' } as const;

@@ -4,13 +4,14 @@
  *
  * The record is the operation's shape: two requests whose variables give the same answers get the same text, so compiled
  * operations are kept in a tree of questions. No scalar value can become part of an answer, or one client could fill the
- * cache for everyone; the questions that look at values (`fits`, `sign`, `count`, `time_zone`, `json_path`, `search_config`, `cursor`, `node`) have a handful of answers each.
+ * cache for everyone; the questions that look at values (`fits`, `sign`, `count`, `time_zone`, `json_path`, `search_config`, `cursor`,
+ * `same`, `node`) have a handful of answers each.
  */
 import { unreachable } from '../../shared/invariant.ts';
 import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
 import { haveSameKeys } from './input-coercer.ts';
 import { readJsonPath } from './json-path.ts';
-import { type Path, patternOf, type Variables, valueAt } from './slot.ts';
+import { bindSlot, type Path, patternOf, type Slot, type Variables, valueAt } from './slot.ts';
 
 /** A question about the variables of a request. */
 export type Question =
@@ -44,6 +45,8 @@ export type Question =
   | { readonly kind: 'row_patterns'; readonly path: Path; readonly fieldNames: readonly string[] }
   /** Which elements of a cursor are null: one letter an element (`n` or `v`); `bad` when it cannot be decoded or is longer than `maxElements`. */
   | { readonly kind: 'cursor'; readonly path: Path; readonly maxElements: number }
+  /** Whether two values are the `same` or not, `other`. They are no part of the answer. The path is empty. */
+  | { readonly kind: 'same'; readonly path: Path; readonly left: Slot; readonly right: Slot }
   /** The table a node id names, as the text `namespace` NUL `table` NUL `number of keys`; `other` when it is not known, `bad` when it is no node id. */
   | {
       readonly kind: 'node';
@@ -78,6 +81,8 @@ export class Decisions {
 export function answerQuestion(question: Question, variables: Variables): string {
   return answerFor(question, valueAt(variables, question.path), variables);
 }
+
+const nothing: ReadonlyMap<string, string> = new Map();
 
 /** A question about a value that is already found. */
 export type Asked<Q = Question> = Q extends Question ? Omit<Q, 'path'> : never;
@@ -114,6 +119,10 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
     }
     case 'cursor':
       return describeCursor(decodeOnce(owner, String(value)), question.maxElements);
+    case 'same': {
+      const source = { variables: owner as Variables, introspection: nothing };
+      return bindSlot(question.left, source) === bindSlot(question.right, source) ? 'same' : 'other';
+    }
     case 'node': {
       const id = readNodeId(decodeOnce(owner, String(value)));
       if (id === null) return 'bad';

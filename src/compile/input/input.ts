@@ -207,6 +207,12 @@ export class Input {
     });
   }
 
+  /** Whether the element of a cursor is the value of a slot. */
+  isElement(index: number, slot: Slot): boolean {
+    const left = this.elementSlot(index);
+    return this.#scope.decisions.ask({ kind: 'same', path: [], left, right: slot }) === 'same';
+  }
+
   /** Where the value comes from, for people: `$name`, `$objects[1].title`, or `set.title` for a literal. */
   place(): string {
     return this.#path ? printPath(this.#path) : this.#name;

@@ -25,6 +25,11 @@ const limits = {
     most: 100_000,
     message: 'The filters and orders of the operation have too many conditions, or are nested too deep.',
   },
+  /** Each may be called for every row of a table. */
+  functions: {
+    most: 100,
+    message: 'The filters and orders of the operation call functions more than 100 times.',
+  },
   /** Each may be asked for every row of a table. */
   relationFilters: {
     most: 20,
@@ -51,11 +56,12 @@ export interface Pattern {
 
 /** What one operation may spend. */
 export function createBudget(): PlanBudget {
-  const { selections, tables, inputs, relationFilters } = limits;
+  const { selections, tables, inputs, functions, relationFilters } = limits;
   return {
     selections: selections.most,
     tables: tables.most,
     inputs: inputs.most,
+    functions: functions.most,
     relationFilters: relationFilters.most,
     patterns: [],
   };

@@ -4,6 +4,7 @@
  * Binding cannot fail: everything about a value that could be refused was asked before (decisions.ts), so a statement
  * that was compiled for the same decisions takes any values. All parameters travel as text.
  */
+import { createHash } from 'node:crypto';
 import { invariant, unreachable } from '../../shared/invariant.ts';
 import { decodeOnce } from './cursor.ts';
 
@@ -36,6 +37,8 @@ export type Slot =
   | { readonly kind: 'key_presence'; readonly path: Path; readonly fieldName: string }
   /** The group of each of these objects, as an array of numbers. */
   | { readonly kind: 'row_groups'; readonly path: Path; readonly grouping: RowGrouping }
+  /** What tells these values from others, in twelve characters. */
+  | { readonly kind: 'digest'; readonly of: readonly (string | Slot)[] }
   /** The answer of a meta field, as JSON text. */
   | { readonly kind: 'introspection'; readonly responseKey: string };
 
@@ -94,6 +97,10 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
         patternOf(fieldNames, (fieldName) => Object.hasOwn(row, fieldName)),
       );
       return groupsText(slot.grouping, patterns);
+    }
+    case 'digest': {
+      const values = slot.of.map((part) => (typeof part === 'string' ? part : bindSlot(part, source)));
+      return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 12);
     }
     case 'introspection':
       return source.introspection.get(slot.responseKey) ?? null;

@@ -6,6 +6,7 @@ import type {
   CallPlan,
   ComparisonOperator,
   Condition,
+  Expression,
   ObjectPlan,
   OperationPlan,
   OrderExpression,
@@ -61,6 +62,8 @@ function conditionsOf(value: ValuePlan): readonly (Condition | null)[] {
 /** What may run code when it is read. */
 type Read = Pick<Table, 'readsUserCode'>;
 
+const ownCode: readonly Read[] = [{ readsUserCode: true }];
+
 function readBy({ relationship, table }: Pick<RelatedRows, 'relationship' | 'table'>): readonly Read[] {
   return relationship.through === null ? [table] : [table, relationship.through];
 }
@@ -70,32 +73,48 @@ function sourceTables(value: ValuePlan): readonly Read[] {
   return source?.kind === 'relationship' ? readBy(source) : [];
 }
 
-/** The tables that an order reads through relationships. */
-function orderTables(value: ValuePlan): readonly Read[] {
+/** What an order reads through relationships and functions. */
+function readByOrder(value: ValuePlan): readonly Read[] {
   return value.kind === 'connection'
-    ? value.connection.order.flatMap(({ expression }) => expressionTables(expression))
+    ? value.connection.order.flatMap(({ expression }) => readByExpression(expression))
     : [];
 }
 
-function expressionTables(expression: OrderExpression): readonly Read[] {
-  return expression.kind === 'related'
-    ? [...readBy(expression.related), ...expressionTables(expression.expression)]
-    : [];
+function readByExpression(expression: Expression | OrderExpression): readonly Read[] {
+  switch (expression.kind) {
+    case 'related':
+      return [...readBy(expression.related), ...readByExpression(expression.expression)];
+    case 'computed':
+      return ownCode;
+    case 'json_part':
+      return readByExpression(expression.of);
+    default:
+      return [];
+  }
 }
 
-/** The tables that a condition reads through relationships. */
-function relatedTables(condition: Condition | null): readonly Read[] {
+/** What a condition reads through relationships and functions. */
+function readByCondition(condition: Condition | null): readonly Read[] {
   switch (condition?.kind) {
     case 'and':
     case 'or':
-      return condition.items.flatMap(relatedTables);
+      return condition.items.flatMap(readByCondition);
     case 'not':
     case 'not_true':
-      return relatedTables(condition.item);
+    case 'known':
+      return readByCondition(condition.item);
     case 'exists':
     case 'count_related':
     case 'group_related':
-      return [...readBy(condition.related), ...relatedTables(condition.related.condition)];
+      return [...readBy(condition.related), ...readByCondition(condition.related.condition)];
+    case 'holds':
+      return ownCode;
+    case 'compare':
+    case 'search':
+    case 'null_test':
+      return readByExpression(condition.expression);
+    case 'json_type':
+      return readByExpression(condition.part);
     default:
       return [];
   }
@@ -111,7 +130,7 @@ export function runsUserCode({ fields }: OperationPlan): boolean {
     (value) =>
       calledBy(value) !== null ||
       tableIn(value)?.readsUserCode === true ||
-      [...conditionsOf(value).flatMap(relatedTables), ...orderTables(value), ...sourceTables(value)].some(
+      [...conditionsOf(value).flatMap(readByCondition), ...readByOrder(value), ...sourceTables(value)].some(
         ({ readsUserCode }) => readsUserCode,
       ) ||
       (value.kind === 'write' && value.write.table.writesUserCode),

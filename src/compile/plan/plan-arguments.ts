@@ -3,8 +3,10 @@
  *
  * Refuses null for an argument without a default.
  */
-import type { ArgumentOrigin, InputFieldOrigin } from '../../schema/origin.ts';
+import type { Routine } from '../../model/model.ts';
+import { type ArgumentOrigin, type InputFieldOrigin, inputFieldOrigin } from '../../schema/origin.ts';
 import type { Input } from '../input/input.ts';
+import { type PlanBudget, spend } from '../input/plan-budget.ts';
 import type { CallPlan } from './plan.ts';
 
 /** The arguments that are given. One that is not is left out of the call, so that PostgreSQL applies its own default. */
@@ -16,4 +18,15 @@ export function planArguments(
     const { argument } = origin;
     return [{ argument, slot: argument.type.kind === 'list' ? input.listSlot() : input.slot() }];
   });
+}
+
+/** A call for each of many rows. @param given The input with its arguments, null where it has none. */
+export function planRowCall(budget: PlanBudget, routine: Routine, given: Input | null): CallPlan {
+  const fields = given?.fields() ?? [];
+  spend(budget, 'functions');
+  spend(budget, 'inputs', fields.length);
+  return {
+    routine,
+    arguments: planArguments(fields.map(({ field, input }) => ({ origin: inputFieldOrigin(field), input }))),
+  };
 }

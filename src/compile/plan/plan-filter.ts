@@ -5,11 +5,12 @@
  */
 import type { GraphQLInputField } from 'graphql';
 import { isJson, isSearchable } from '../../model/columns.ts';
-import type { Relationship, Table } from '../../model/model.ts';
+import type { Relationship, Table, ValueType } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import { spend } from '../input/plan-budget.ts';
 import type { Condition, Expression, RelatedRows } from './plan.ts';
+import { planRowCall } from './plan-arguments.ts';
 import { planJson } from './plan-json.ts';
 import { planNodeId } from './plan-node-id.ts';
 import { combine, planOperator } from './plan-operator.ts';
@@ -44,14 +45,14 @@ function planLevel(at: Level, filter: Input): Condition | null {
 }
 
 function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition | null {
-  const { table, level } = at;
+  const { planner, table, level } = at;
   const below = { ...at, level: level + 1 };
   const origin = inputFieldOrigin(field);
   // A null entry is ignored, whatever it is.
   if (input.state() !== 'value') return null;
   switch (origin.kind) {
     case 'column':
-      return planColumn(at, { kind: 'column', column: origin.column }, input);
+      return planValue(at, { kind: 'column', column: origin.column }, origin.column.type, input);
     case 'node_id':
       return combine(
         'and',
@@ -67,6 +68,11 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
       const item = planLevel({ ...below, negated: true }, input);
       return item === null ? null : { kind: 'not', item };
     }
+    case 'function': {
+      const { routine, type } = origin;
+      if (routine.arguments.length > 0) return { kind: 'holds', call: planRowCall(planner.budget, routine, input) };
+      return planValue(at, { kind: 'computed', call: planRowCall(planner.budget, routine, null), type }, type, input);
+    }
     case 'relationship':
       return planRelationship(below, origin.relationship, origin.target, input);
     default:
@@ -74,13 +80,13 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
   }
 }
 
-function planColumn(
+function planValue(
   { planner, level, negated }: Level,
-  expression: Extract<Expression, { kind: 'column' }>,
+  expression: Expression,
+  type: ValueType | null,
   filter: Input,
 ): Condition | null {
   const place = { budget: planner.budget, level, negated };
-  const { type } = expression.column;
   if (isJson(type)) return planJson(place, expression, filter);
   if (isSearchable(type)) return planSearchFilter(place, expression, filter);
   return combine(

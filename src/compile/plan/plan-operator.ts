@@ -32,7 +32,7 @@ export function planOperator(
   const { operator } = origin;
   const state = input.state();
   if (operator === 'is') return { kind: 'null_test', expression, negated: planNullTest(input, nameOf(expression)) };
-  if (state === 'value' && expression.kind === 'column') assertLength(expression.column, operator, input);
+  if (state === 'value') assertLength(expression, operator, input);
   const slot = isListType(getNullableType(input.type)) ? input.listSlot() : input.slot();
   if (operator === 'regex' || operator === 'iregex')
     budget.patterns.push({ slot, language: 'regex', place: input.place() });
@@ -64,18 +64,21 @@ export function planNullTest(input: Input, name: string): boolean {
 
 function nameOf(expression: Expression): string {
   if (expression.kind === 'json_part') return nameOf(expression.of);
+  if (expression.kind === 'computed') return expression.call.routine.fieldName;
   return expression.kind === 'count' ? 'count' : (expression.column.fieldName ?? expression.column.name);
 }
 
 const patternOperators: readonly FilterOperator[] = ['like', 'ilike', 'regex', 'iregex', 'startsWith'];
 
-function assertLength(column: Column, operator: FilterOperator, input: Input): void {
-  if (!patternOperators.includes(operator)) assertFits(column, input);
+function assertLength(expression: Expression, operator: FilterOperator, input: Input): void {
+  if (patternOperators.includes(operator)) return;
+  if (expression.kind === 'column') assertFits(expression.column, input);
+  if (expression.kind === 'computed') assertFits(expression.type, input);
 }
 
-/** Refuses strings over the declared length of a column. */
-export function assertFits(column: Column, input: Input): void {
-  const { maxLength } = column.cast;
+/** Refuses strings over the declared length of a type. */
+export function assertFits({ cast }: Pick<Column, 'cast'>, input: Input): void {
+  const { maxLength } = cast;
   if (maxLength !== null && !input.fits(maxLength)) throw refuseLength(maxLength, input.place());
 }
 

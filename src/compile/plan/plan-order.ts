@@ -7,6 +7,7 @@ import { invariant } from '../../shared/invariant.ts';
 import type { Input } from '../input/input.ts';
 import { type PlanBudget, spend } from '../input/plan-budget.ts';
 import type { LimitPlan, OrderExpression, OrderTerm } from './plan.ts';
+import { planRowCall } from './plan-arguments.ts';
 import { planRank } from './plan-search.ts';
 import { descend, type Place, type Planner } from './planner.ts';
 
@@ -44,8 +45,9 @@ export function spendOrder(planner: Planner, place: Place, order: readonly Order
 export const allRows: LimitPlan = { kind: 'constant', value: 1000 };
 
 function spendExpression(planner: Planner, place: Place, expression: OrderExpression): void {
-  // All that is found is ranked before the first row is known.
-  if (expression.kind === 'rank') planner.costs.push([...place.pages.slice(0, -1), allRows]);
+  // All that is found has its value computed before the first row is known.
+  if (expression.kind === 'rank' || expression.kind === 'computed')
+    planner.costs.push([...place.pages.slice(0, -1), allRows]);
   if (expression.kind !== 'related') return;
   if (expression.related.relationship.cardinality === 'many') {
     descend(planner, place);
@@ -87,6 +89,13 @@ function planElement(budget: PlanBudget, table: Table, element: Input): readonly
         const { rank, direction } = planRank(budget, origin.column, input);
         return [{ expression: rank, ...directionNamed(direction) }];
       }
+      case 'function': {
+        const { routine, type } = origin;
+        const hasArguments = routine.arguments.length > 0;
+        const call = planRowCall(budget, routine, hasArguments ? input : null);
+        const direction = hasArguments ? planDirection(input) : directionOf(input);
+        return [{ expression: { kind: 'computed', call, type }, ...direction }];
+      }
       case 'related_order': {
         const { relationship, target } = origin;
         const related = { relationship, from: table, table: target, condition: null };
@@ -103,6 +112,11 @@ function planElement(budget: PlanBudget, table: Table, element: Input): readonly
 /** Which way a term runs, and where its nulls are. */
 export function directionOf(input: Input): Omit<OrderTerm, 'expression'> {
   return directionNamed(input.choice());
+}
+
+function planDirection(order: Input): Omit<OrderTerm, 'expression'> {
+  const given = order.fields().find(({ field }) => inputFieldOrigin(field).kind === 'direction')?.input;
+  return directionNamed(given?.state() === 'value' ? given.choice() : 'AscNullsLast');
 }
 
 function directionNamed(direction: string): Omit<OrderTerm, 'expression'> {

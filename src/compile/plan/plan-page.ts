@@ -6,7 +6,9 @@
 import type { Table } from '../../model/model.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Input } from '../input/input.ts';
+import type { Slot } from '../input/slot.ts';
 import type { CursorPlan, LimitPlan, OrderTerm, PagePlan } from './plan.ts';
+import { sealOf } from './plan-seal.ts';
 import { type Inputs, inputOf } from './planner.ts';
 
 /** Plans one page of rows in the effective order. */
@@ -20,7 +22,8 @@ export function planPage(table: Table, inputs: Inputs, order: readonly OrderTerm
   for (const [name, input] of Object.entries({ first, last, offset })) {
     if (input?.isNegative()) throw refuse(`\`${name}\` must be an unsigned integer`);
   }
-  const cursors = [before, after].map((input) => input && planCursor(input, order.length));
+  const seal = sealOf(order);
+  const cursors = [before, after].map((input) => input && planCursor(input, order.length, seal));
   if (first && last) throw refuse('only one of "first" and "last" may be provided');
   if (before && after) throw refuse('only one of "before" and "after" may be provided');
   if (first && before) throw refuse('"first" may only be used with "after"');
@@ -32,6 +35,7 @@ export function planPage(table: Table, inputs: Inputs, order: readonly OrderTerm
     // pg_graphql has no order by anything but columns.
     exact: table.exactCursors || order.some(({ expression }) => expression.kind !== 'column'),
     cursor: cursors[0] ?? cursors[1] ?? null,
+    seal,
     limit: size === null ? { kind: 'constant', value: table.maxRows } : planLimit(size, table.maxRows),
     offset: offset && planOffset(offset),
   };
@@ -53,11 +57,15 @@ export function planOffset(input: Input): LimitPlan {
   return { kind: 'slot', slot: input.slot() };
 }
 
-function planCursor(input: Input, terms: number): CursorPlan {
-  const pattern = input.ask({ kind: 'cursor', maxElements: terms });
+function planCursor(input: Input, terms: number, seal: Slot | null): CursorPlan {
+  const pattern = input.ask({ kind: 'cursor', maxElements: seal === null ? terms : terms + 1 });
   if (pattern === 'bad') throw refuse('The cursor cannot be decoded.');
-  if (pattern === 'long') throw refuse('orderBy clause incompatible with pagination cursor');
-  const elements = [...pattern.slice(1)].map((letter, index) => (letter === 'n' ? null : input.elementSlot(index)));
+  const isSealed = pattern[terms + 1] === 'v' && (seal === null || input.isElement(terms, seal));
+  if (pattern === 'long' || (seal !== null && !isSealed))
+    throw refuse('orderBy clause incompatible with pagination cursor');
+  const elements = [...pattern.slice(1, terms + 1)].map((letter, index) =>
+    letter === 'n' ? null : input.elementSlot(index),
+  );
   return { elements };
 }
 

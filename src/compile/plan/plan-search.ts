@@ -57,12 +57,12 @@ export function planRank(
   const search = planSearch(budget, order, entries);
   if (search === null)
     throw refuseInput('An order by rank has one of "websearch", "plain", "phrase" and "query".', order);
-  const given = (kind: 'normalization' | 'cover_density' | 'rank_direction'): Input | null => {
+  const given = (kind: 'normalization' | 'cover_density' | 'direction'): Input | null => {
     const input = entries.find(({ field }) => inputFieldOrigin(field).kind === kind)?.input;
     return input?.state() === 'value' ? input : null;
   };
   const normalization = given('normalization')?.slot() ?? { kind: 'constant', value: '0' };
   const coverDensity = given('cover_density')?.choice() === 'true';
-  const direction = given('rank_direction')?.choice() ?? 'DescNullsLast';
+  const direction = given('direction')?.choice() ?? 'DescNullsLast';
   return { rank: { kind: 'rank', column, search, normalization, coverDensity }, direction };
 }

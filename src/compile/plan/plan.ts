@@ -4,7 +4,16 @@
  *
  * `key` is always a response key: a GraphQL name, so letters, digits and underscores.
  */
-import type { Column, EnumType, Oid, Relationship, Routine, RoutineArgument, Table } from '../../model/model.ts';
+import type {
+  Column,
+  EnumType,
+  Oid,
+  Relationship,
+  Routine,
+  RoutineArgument,
+  Table,
+  ValueType,
+} from '../../model/model.ts';
 import type { AggregateFunction, JsonReading, SearchLanguage } from '../../schema/origin.ts';
 import type { PublicError } from '../../shared/errors.ts';
 import type { Slot } from '../input/slot.ts';
@@ -88,6 +97,8 @@ export interface PagePlan {
   /** Where nulls come last, rows with one come after a cursor with a value. Else they come after none. */
   readonly exact: boolean;
   readonly cursor: CursorPlan | null;
+  /** Ends each cursor where the order has arguments, so that one that was made with others is told from it. */
+  readonly seal: Slot | null;
   readonly limit: LimitPlan;
   readonly offset: LimitPlan | null;
 }
@@ -180,13 +191,25 @@ export type GroupEntry = AggregateEntry | Keyed<{ readonly kind: 'keys'; readonl
 export type GroupKeyEntry = Keyed<Typename | { readonly kind: 'key'; readonly index: number | null }>;
 
 /** A value that is computed of the current row, or of the rows of a group. */
-export type Expression = { readonly kind: 'column'; readonly column: Column } | JsonPart | Rank | GroupExpression;
+export type Expression =
+  | { readonly kind: 'column'; readonly column: Column }
+  | Computed
+  | JsonPart
+  | Rank
+  | GroupExpression;
 
 /** A value that is computed of the rows of a group. */
 export type GroupExpression =
   | { readonly kind: 'count' }
   | { readonly kind: 'distinct_count'; readonly column: Column }
   | { readonly kind: 'aggregate'; readonly function: AggregateFunction; readonly column: Column };
+
+/** What a function computes of the current row. */
+export interface Computed {
+  readonly kind: 'computed';
+  readonly call: CallPlan;
+  readonly type: ValueType;
+}
 
 /** The part of a JSON value at a path. One that is no number cannot be read as a number (condition `json_type`). */
 export interface JsonPart {
@@ -222,6 +245,8 @@ export type Condition =
   | { readonly kind: 'known'; readonly item: Condition; readonly of: Expression }
   | { readonly kind: 'constant'; readonly value: boolean }
   | Comparison
+  /** A function of the current row answers true. */
+  | { readonly kind: 'holds'; readonly call: CallPlan }
   /** A text search finds something in the value. */
   | { readonly kind: 'search'; readonly expression: Expression; readonly search: SearchPlan }
   /** The part of a JSON value is of a type, and meets the condition. */

@@ -113,6 +113,7 @@ export function mayBeNull(expression: OrderExpression): boolean {
       return !expression.column.notNull;
     case 'aggregate':
     case 'rank':
+    case 'computed':
       return true;
     case 'related': {
       const { required, cardinality } = expression.related.relationship;

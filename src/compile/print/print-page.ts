@@ -99,7 +99,9 @@ function printEdges(context: PageContext, entry: EdgesEntry): Sql {
   const { printer, plan, page } = context;
   const kept = keptEdges(context);
   const members = printEntries(entry.entries, (edge) =>
-    edge.kind === 'cursor' ? printCursor(page.sortKeys(plan.order)) : printNode(context, edge.object, kept).value,
+    edge.kind === 'cursor'
+      ? printCursor(page.sortKeys(plan.order), plan.page.seal)
+      : printNode(context, edge.object, kept).value,
   );
   const edge = printObject(printer.names, members);
   context.laterals.push(sql` cross join ${edge.from}`);
@@ -114,7 +116,7 @@ function printEdgesText(context: PageContext, entry: EdgesEntry): Sql {
     objectPieces(entry.entries, (part): readonly TextPart[] =>
       part.kind === 'cursor'
         ? // Base64 needs no escapes.
-          ['"', printCursor(context.page.sortKeys(context.plan.order)), '"']
+          ['"', printCursor(context.page.sortKeys(context.plan.order), context.plan.page.seal), '"']
         : [sql`${printNode(context, part.object, kept).json}::pg_catalog.text`],
     ),
   );
@@ -180,7 +182,7 @@ function printFact(context: PageContext, kind: PageFact): Sql {
     case 'start_cursor':
     case 'end_cursor': {
       const wantsFirst = (kind === 'start_cursor') !== backward;
-      const cursor = printCursor(context.page.sortKeys(context.plan.order));
+      const cursor = printCursor(context.page.sortKeys(context.plan.order), context.plan.page.seal);
       const position = wantsFirst ? sql`1` : last;
       const kept = conjunction([sql`${number} operator(pg_catalog.=) ${position}`, inPage(context)])!;
       return sql`pg_catalog.max(${cursor}) filter (where ${kept})`;

@@ -205,8 +205,8 @@ function entryPieces(context: PageContext, entry: Exclude<ConnectionEntry, Typen
 }
 
 function cursorPiece(context: PageContext) {
-  const { order } = context.plan;
-  return { kind: 'cursor', columns: cursorColumns(context, order, context.page.sortKeys(order)) } as const;
+  const { order, page } = context.plan;
+  return { kind: 'cursor', columns: cursorColumns(context, order, context.page.sortKeys(order), page.seal) } as const;
 }
 
 function factPiece(context: PageContext, fact: PageFact): AnswerPiece {

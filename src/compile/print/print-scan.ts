@@ -109,7 +109,8 @@ function isApart(scanning: Followed): boolean {
 
 // No index has what is computed of many.
 function isOfOneRow(expression: OrderExpression): boolean {
-  return expression.kind === 'related' ? isOfOneRow(expression.expression) : expression.kind === 'column';
+  if (expression.kind === 'related') return isOfOneRow(expression.expression);
+  return expression.kind === 'column' || expression.kind === 'computed';
 }
 
 function printApart(names: Names, scanning: Scanning): Sql {

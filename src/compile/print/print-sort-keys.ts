@@ -8,6 +8,7 @@
 import type { Relationship } from '../../model/model.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { Expression, OrderExpression, OrderTerm, RelatedRows } from '../plan/plan.ts';
+import { columnOf } from '../plan/plan-order.ts';
 import { printJoin } from '../sql/print-condition.ts';
 import { printExpression } from '../sql/print-expression.ts';
 import { directRow, list, type Names, type Row, SubqueryRow } from '../sql/print-row.ts';
@@ -21,7 +22,7 @@ export function printSortKeys(
   row: Row,
 ): { readonly joins: Sql; readonly sortKeys: readonly Sql[] } {
   const joins: (() => Sql)[] = [];
-  const from: Step = { row, isInner: true, below: new Map() };
+  const from: Step = { row, isThere: null, below: new Map() };
   const sortKeys = order.map(({ expression }) => printSortKey({ names, joins }, expression, from));
   return {
     joins: join(
@@ -41,8 +42,8 @@ interface Joining {
 /** A row in scope, and what is joined to it. */
 interface Step {
   readonly row: Row;
-  /** Each row of the scan has one. */
-  readonly isInner: boolean;
+  /** Holds where there is one; null: each row of the scan has one. */
+  readonly isThere: (() => Sql) | null;
   readonly below: Map<Relationship, Step | Group>;
 }
 
@@ -52,7 +53,7 @@ interface Group {
 }
 
 function printSortKey(joining: Joining, expression: OrderExpression, from: Step): Sql {
-  if (expression.kind !== 'related') return printExpression(expression, from.row);
+  if (expression.kind !== 'related') return printOf(expression, from);
   const { related, expression: value } = expression;
   const { relationship } = related;
   const join = relationship.cardinality === 'many' ? joinGroup : joinRow;
@@ -63,23 +64,32 @@ function printSortKey(joining: Joining, expression: OrderExpression, from: Step)
   return joined.aggregate(value);
 }
 
-function joinRow({ names, joins }: Joining, related: RelatedRows, { row, isInner }: Step): Step {
+// A function may have a value of a row that is not there.
+function printOf(expression: Exclude<OrderExpression, { kind: 'related' }>, { row, isThere }: Step): Sql {
+  const value = printExpression(expression, row);
+  return expression.kind === 'computed' && isThere !== null ? sql`case when ${isThere()} then ${value} end` : value;
+}
+
+function joinRow({ names, joins }: Joining, related: RelatedRows, { row, isThere }: Step): Step {
   const { relationship, from, table } = related;
   const alias = names.next('t');
   const target = directRow(alias, table);
   const condition = printJoin(names, relationship, { table: from, row }, { table, row: target });
   const source = sql`${tableName(table)} as ${ident(alias)}`;
-  const isAlways = isInner && relationship.required;
+  const isAlways = isThere === null && relationship.required;
+  // What it is joined by has a value in each of its rows.
+  const joinedBy = columnOf(table, relationship.pairs[0]!.foreign);
+  const found = (to: Row) => () => sql`${to.column(joinedBy)} is not null`;
   if (relationship.unique) {
     joins.push(() => sql`${isAlways ? sql` join ` : sql` left join `}${source} on ${condition}`);
-    return { row: target, isInner: isAlways, below: new Map() };
+    return { row: target, isThere: isAlways ? null : found(target), below: new Map() };
   }
   const first = new SubqueryRow(names.next('q'));
   joins.push(() => {
     const select = sql`select ${list(first.selectList(target))} from ${source} where ${condition} limit 1`;
     return sql` left join lateral (${select}) as ${ident(first.alias)} on true`;
   });
-  return { row: first, isInner: false, below: new Map() };
+  return { row: first, isThere: found(first), below: new Map() };
 }
 
 function joinGroup({ names, joins }: Joining, { relationship, from, table }: RelatedRows, { row }: Step): Group {

@@ -65,6 +65,7 @@ function visitConnection(checks: Checks, { source: { table }, order, entries }: 
 
 function checkExpression(checks: Checks, table: Table, expression: OrderExpression): void {
   if (expression.kind === 'related') checkExpression(checks, expression.related.table, expression.expression);
+  else if (expression.kind === 'computed') checkCall(checks, expression.call, table);
   else if (expression.kind !== 'count') checkColumns(checks, table, [expression.column]);
 }
 

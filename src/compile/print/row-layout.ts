@@ -2,12 +2,13 @@
  * Lays out one row: which columns a select needs for it, and how they become JSON (answer-layout.ts).
  */
 import type { Column, ScalarName, ValueType } from '../../model/model.ts';
+import type { Slot } from '../input/slot.ts';
 import type { CallPlan, Keyed, ObjectPlan, OrderExpression, OrderTerm, Typename } from '../plan/plan.ts';
 import { isSummed } from '../sql/print-expression.ts';
 import { isTypename } from '../sql/print-object.ts';
 import { list, type Row } from '../sql/print-row.ts';
 import { type PrintedValue, type Printer, printCall } from '../sql/printer.ts';
-import { type Sql, sql } from '../sql/sql.ts';
+import { builtin, param, type Sql, sql } from '../sql/sql.ts';
 import type { AnswerColumn, ColumnForm, RowPiece } from './answer-layout.ts';
 
 /** JSON text: constants, and whatever stands for a value. */
@@ -175,6 +176,8 @@ function scalarOf(expression: OrderExpression): ScalarName | null {
       return 'BigInt';
     case 'rank':
       return 'Float';
+    case 'computed':
+      return expression.type.kind === 'scalar' ? expression.type.scalar : null;
     default: {
       if (expression.kind === 'aggregate' && isSummed(expression.function)) return 'BigFloat';
       const { type } = expression.column;
@@ -188,8 +191,9 @@ export function cursorColumns(
   context: RowContext,
   order: readonly OrderTerm[],
   sortKeys: readonly Sql[],
+  seal: Slot | null,
 ): readonly AnswerColumn[] {
-  return order.map(({ expression }, index) => {
+  const columns = order.map(({ expression }, index): AnswerColumn => {
     const key = sortKeys[index]!;
     const form = cursorFormOf(expression)!;
     const isTime = ['Date', 'Datetime'].includes(scalarOf(expression)!);
@@ -198,4 +202,7 @@ export function cursorColumns(
     }
     return { index: context.selection.add(null, isTime ? sql`pg_catalog.to_json(${key})` : key), form };
   });
+  return seal === null
+    ? columns
+    : [...columns, { index: context.selection.add('seal', param(seal, builtin.text)), form: 'text' }];
 }

@@ -34,7 +34,7 @@ import {
 } from './print-operator.ts';
 import { directRow, type Names, type Row } from './print-row.ts';
 import { printSearch } from './print-search.ts';
-import { tableName } from './printer.ts';
+import { printCall, tableName } from './printer.ts';
 import { builtin, ident, integer, join, literal, param, type Sql, sql } from './sql.ts';
 
 /** Conditions joined by `and`; null without any. */
@@ -64,6 +64,8 @@ export function printCondition(names: Names, condition: Condition, row: Row): Sq
       const isThere = sql`${printExpression(condition.of, row)} is not null`;
       return sql`coalesce(${printCondition(names, condition.item, row)}, case when ${isThere} then false end)`;
     }
+    case 'holds':
+      return printCall(condition.call, row);
     case 'search': {
       const value = printExpression(condition.expression, row);
       return sql`(${value} operator(pg_catalog.@@) ${printSearch(condition.search)})`;

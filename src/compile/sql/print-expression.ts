@@ -8,6 +8,7 @@ import { printOperand } from './print-operator.ts';
 import { printJsonText } from './print-output.ts';
 import type { Row } from './print-row.ts';
 import { printSearch } from './print-search.ts';
+import { printCall } from './printer.ts';
 import { builtin, ident, param, type Sql, sql, typeName } from './sql.ts';
 
 /** The value of an expression over a row, or over the rows of a group that are in scope under it. */
@@ -26,6 +27,8 @@ export function printExpression(expression: Expression, row: Row): Sql {
         ? sql`${value}::pg_catalog.text::pg_catalog.numeric`
         : sql`${value}::pg_catalog.numeric`;
     }
+    case 'computed':
+      return printCall(expression.call, row);
     case 'json_part':
       return printJsonPart(expression, row);
     case 'rank': {
@@ -42,6 +45,8 @@ export function typeOf(expression: Expression | OrderExpression): SqlType {
       return expression.column.cast;
     case 'aggregate':
       return isSummed(expression.function) ? builtin.numeric : expression.column.cast;
+    case 'computed':
+      return expression.type.cast;
     case 'json_part':
       return readings[expression.as];
     case 'rank':

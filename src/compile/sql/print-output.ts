@@ -4,9 +4,10 @@
  */
 import type { EnumType, Oid, ScalarName, Table, ValueType } from '../../model/model.ts';
 import { invariant, unreachable } from '../../shared/invariant.ts';
+import type { Slot } from '../input/slot.ts';
 import { keyColumns } from '../plan/plan-order.ts';
 import { list, type Row } from './print-row.ts';
-import { join, literal, type Sql, sql } from './sql.ts';
+import { builtin, join, literal, param, type Sql, sql } from './sql.ts';
 
 /** An expression whose conversion to JSON is the value's JSON result. */
 export function printOutput(value: Sql, type: ValueType, enums: ReadonlyMap<Oid, EnumType>): Sql {
@@ -117,9 +118,9 @@ function enumOf(enums: ReadonlyMap<Oid, EnumType>, oid: Oid): EnumType {
   return type;
 }
 
-/** The cursor of a row: one element for each term of the effective order. */
-export function printCursor(sortKeys: readonly Sql[]): Sql {
-  return encode(sortKeys);
+/** The cursor of a row: one element for each term of the effective order, and the seal where there is one. */
+export function printCursor(sortKeys: readonly Sql[], seal: Slot | null): Sql {
+  return encode(seal === null ? sortKeys : [...sortKeys, param(seal, builtin.text)]);
 }
 
 /** The node id of a row of `table`. */

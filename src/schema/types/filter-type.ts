@@ -1,5 +1,6 @@
 /**
- * The filter input of a table: its filterable columns, the global id, the boolean operators and its relationships (docs/filters.md).
+ * The filter input of a table: its filterable columns, the global id, the boolean operators, its relationships and functions of its rows
+ * (docs/filters.md).
  */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
 import { isJson } from '../../model/columns.ts';
@@ -8,6 +9,7 @@ import type { Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
 import { typed } from '../origin.ts';
 import { addedInput, type SchemaContext } from '../schema-context.ts';
+import { functionFilters } from './function-inputs.ts';
 import { jsonFilterOf } from './json-filter-types.ts';
 import { nodeIdName } from './object-type.ts';
 import { searchFilterOf } from './search-types.ts';
@@ -27,6 +29,7 @@ export function buildFilterType(context: SchemaContext, table: Table): GraphQLIn
         ...columns,
         ...operators,
         ...relationshipEntries(context, table),
+        ...functionFilters(context, table),
         ...jsonEntries(context, table),
       ]);
     },
@@ -39,7 +42,7 @@ function columnEntries(context: SchemaContext, table: Table): Entry[] {
     const name = column.fieldName;
     if (!column.filterable || name === null || column.type === null || name === nodeIdName) return [];
     if (isJson(column.type)) return [];
-    const searched = searchFilterOf(context, table, column);
+    const searched = searchFilterOf(context, table, column.type);
     const type = searched ?? context.types.input(filterNameOf(context, column.type));
     return [[name, type && typed(type, { kind: 'column', column })]];
   });
@@ -49,7 +52,7 @@ function columnEntries(context: SchemaContext, table: Table): Entry[] {
 function jsonEntries(context: SchemaContext, table: Table): Entry[] {
   return table.columns.flatMap((column): Entry[] => {
     if (!column.filterable || column.fieldName === null || !isJson(column.type)) return [];
-    const type = jsonFilterOf(context, column);
+    const type = column.type && jsonFilterOf(context, column.type);
     return type === null ? [] : [[column.fieldName, typed(type, { kind: 'column', column })]];
   });
 }

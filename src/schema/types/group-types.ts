@@ -21,7 +21,7 @@ import { typed } from '../origin.ts';
 import { addedEnum, addedInput, addedObject, type SchemaContext } from '../schema-context.ts';
 import { aggregateFields } from './aggregate-types.ts';
 import { StringEnumType } from './enum-types.ts';
-import { orderByDirectionType } from './order-by-type.ts';
+import { orderByDirectionType } from './order-by-direction.ts';
 import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
 

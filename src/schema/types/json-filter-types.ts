@@ -3,7 +3,7 @@
  */
 import { type GraphQLInputFieldConfigMap, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
 import { hasJsonFilter } from '../../model/added-names.ts';
-import { type Column, comparedAs, type SharedType, type Table } from '../../model/model.ts';
+import { comparedAs, type SharedType, type Table, type ValueType } from '../../model/model.ts';
 import { describesAnything } from '../describe-type.ts';
 import { type FilterOperator, typed } from '../origin.ts';
 import { type SchemaContext, sharedInput } from '../schema-context.ts';
@@ -29,8 +29,8 @@ export function defineJsonFilterTypes(context: SchemaContext, tables: readonly T
   if (isFree(isName)) define(isName, 'json values', () => ({ is: operator(filterIsType, 'is') }));
 }
 
-/** The filter input of a JSON column, null where it has none. */
-export function jsonFilterOf(context: SchemaContext, { cast }: Column): GraphQLInputObjectType | null {
+/** The filter input of JSON values of the type, null where they have none. */
+export function jsonFilterOf(context: SchemaContext, { cast }: ValueType): GraphQLInputObjectType | null {
   return comparedAs(cast).name === 'jsonb' ? context.types.input(filterName) : sharedInput(context, isName);
 }
 

@@ -1,6 +1,6 @@
 /**
- * The inputs that order rows: by columns, by the rows that to-one relationships lead to, and by all that a to-many leads to
- * (docs/pagination.md).
+ * The inputs that order rows: by columns, by the rows that to-one relationships lead to, by all that a to-many leads to, and by what
+ * functions compute of a row (docs/pagination.md).
  */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType } from 'graphql';
 import { isOrderable, rankEntries } from '../../model/added-names.ts';
@@ -10,13 +10,8 @@ import type { Column, Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
 import { type InputFieldOrigin, typed } from '../origin.ts';
 import { addedInput, type SchemaContext, sharedInput } from '../schema-context.ts';
-import { StringEnumType } from './enum-types.ts';
-
-/** The four directions, coerced to their names. */
-export const orderByDirectionType = new StringEnumType({
-  name: 'OrderByDirection',
-  values: { AscNullsFirst: {}, AscNullsLast: {}, DescNullsFirst: {}, DescNullsLast: {} },
-});
+import { functionOrders } from './function-inputs.ts';
+import { orderByDirectionType } from './order-by-direction.ts';
 
 type Entry = readonly [string, GraphQLInputFieldConfig | null];
 
@@ -35,6 +30,7 @@ export function defineOrderByTypes(
     define(names.orderBy, () => [
       ...directions(table, byColumn),
       ...relationshipEntries(context, table),
+      ...functionOrders(context, table),
       ...rankedEntries(context, table),
     ]);
   }

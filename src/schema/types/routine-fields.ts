@@ -1,21 +1,15 @@
 /**
  * The fields of routines, at the root or on a row (docs/functions.md).
  */
-import {
-  type GraphQLArgumentConfig,
-  type GraphQLFieldConfig,
-  type GraphQLFieldConfigArgumentMap,
-  GraphQLNonNull,
-  type GraphQLOutputType,
-  parseConstValue,
-} from 'graphql';
+import type { GraphQLFieldConfig, GraphQLFieldConfigArgumentMap, GraphQLOutputType } from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';
-import type { Routine, RoutineArgument, RoutineResult, Table } from '../../model/model.ts';
+import type { Routine, RoutineResult, Table } from '../../model/model.ts';
 import { invariant, unreachable } from '../../shared/invariant.ts';
-import { typed, withOrigin } from '../origin.ts';
+import { withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { connectionArguments } from './connection-types.ts';
 import type { RootEntry } from './root-type.ts';
+import { routineArgument } from './routine-arguments.ts';
 import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
 
@@ -64,16 +58,6 @@ function resultTable({ model }: SchemaContext, result: RoutineResult): Table {
   const table = result.kind === 'row' || result.kind === 'set' ? model.tables.get(result.table) : undefined;
   invariant(table !== undefined, 'a routine returns rows of a table of the model');
   return table;
-}
-
-function routineArgument(context: SchemaContext, argument: RoutineArgument): GraphQLArgumentConfig {
-  const type = valueType(context, argument.type);
-  invariant(type !== null, `argument ${argument.name} is of a scalar type`);
-  const shown = context.displayDefaults ? argument.displayDefault : null;
-  return {
-    ...typed(argument.required ? new GraphQLNonNull(type) : type, { kind: 'routine_argument', argument }),
-    ...(shown !== null && { default: { literal: parseConstValue(shown) } }),
-  };
 }
 
 /**

@@ -9,13 +9,13 @@ import {
 } from 'graphql';
 import { hasSearchFilter } from '../../model/added-names.ts';
 import { isSearchable } from '../../model/columns.ts';
-import type { Column, SharedType, Table } from '../../model/model.ts';
+import type { SharedType, Table, ValueType } from '../../model/model.ts';
 import { describesAnything } from '../describe-type.ts';
 import { fieldMap } from '../field-map.ts';
 import { type SearchLanguage, typed } from '../origin.ts';
 import { type SchemaContext, sharedInput } from '../schema-context.ts';
 import { filterIsType } from './operator-filters.ts';
-import { orderByDirectionType } from './order-by-type.ts';
+import { orderByDirectionType } from './order-by-direction.ts';
 import { scalarTypes } from './scalars.ts';
 
 const { Boolean: BooleanType, Int, Opaque, String: StringType } = scalarTypes;
@@ -35,8 +35,8 @@ export function defineSearchTypes(context: SchemaContext, tables: readonly Table
   define('TextSearchOrder', 'Order by how well tsvector values fit a search.', orderFields);
 }
 
-/** The filter input of a column, null where it has that of its scalar. */
-export function searchFilterOf(context: SchemaContext, table: Table, { type }: Column): GraphQLInputObjectType | null {
+/** The filter input of values of the type, null where they have that of their scalar. */
+export function searchFilterOf(context: SchemaContext, table: Table, type: ValueType): GraphQLInputObjectType | null {
   return isSearchable(type) && context.offers(table.namespace, 'text_search')
     ? sharedInput(context, 'TextSearchFilter')
     : null;
@@ -58,7 +58,7 @@ function filterFields() {
 }
 
 function orderFields() {
-  const direction = typed(new GraphQLNonNull(orderByDirectionType), { kind: 'rank_direction' });
+  const direction = typed(new GraphQLNonNull(orderByDirectionType), { kind: 'direction' });
   return fieldMap<GraphQLInputFieldConfig>([
     ...search(),
     ['normalization', { ...typed(Int, { kind: 'normalization' }), default: { value: 0 } }],

@@ -1,0 +1,148 @@
+/**
+ * Functions of a row as entries of filters and orders, where the comment of the function says so (extension `function_filters`,
+ * docs/functions.md). They take no name that something else has; what a directive asks for in vain is noted.
+ */
+import { quotePath } from '../catalog/quote-name.ts';
+import { isFilterable, isJson, isOrdered } from './columns.ts';
+import { routineFix, validName } from './comment-fix.ts';
+import { readSettings } from './directives.ts';
+import { functionInputName } from './inflect.ts';
+import type { FunctionEntry, Routine, Table } from './model.ts';
+import { describeTable, type ModelContext, type NameClaims, note, type Omission } from './model-context.ts';
+import { sharesRow } from './routine-arguments.ts';
+
+/** The inputs that have such entries. */
+type EntryInput = 'filter' | 'order';
+
+const verbs = { filter: 'filtered', order: 'ordered' } as const;
+
+/** What entries are made by. */
+interface Making {
+  readonly routines: ReadonlyMap<string, Routine>;
+  /** Names of the other entries. */
+  readonly taken: Readonly<Record<EntryInput, ReadonlySet<string>>>;
+  /** JSON values have a filter. */
+  readonly hasJson: boolean;
+}
+
+/** The table with the functions that filter and order its rows. */
+export function addFunctionEntries(context: ModelContext, table: Table, making: Making): Table {
+  // Of two fields with one name the later one is shown.
+  const fields = table.computedFields.flatMap((oid) => making.routines.get(oid) ?? []);
+  const shown = [...new Map(fields.map((routine) => [routine.fieldName, routine])).values()];
+  const entries = (input: EntryInput) =>
+    shown.flatMap((routine) =>
+      isAsked(context, routine, input) ? buildEntry(context, { ...making, table }, routine, input) : [],
+    );
+  return { ...table, filterFunctions: entries('filter'), orderFunctions: entries('order') };
+}
+
+function isAsked({ catalog, namespaces }: ModelContext, { oid, namespace }: Routine, input: EntryInput): boolean {
+  const own = [...namespaces.values()].find(({ name }) => name === namespace);
+  const isOn = own?.extensions.includes('function_filters') === true;
+  return isOn && readSettings(catalog, 'routine', oid).settings[input];
+}
+
+function buildEntry(
+  context: ModelContext,
+  making: Making & { readonly table: Table },
+  routine: Routine,
+  input: EntryInput,
+): readonly FunctionEntry[] {
+  const { fieldName: name, oid, result } = routine;
+  const problem = findProblem(context, making, routine, input);
+  if (problem !== null || result.kind !== 'value') {
+    noteRoutine(
+      context,
+      routine,
+      'type',
+      `Rows are not ${verbs[input]} by the function ${pathOf(routine)}: it ${problem}.`,
+    );
+    return [];
+  }
+  if (making.taken[input].has(name)) {
+    const reason = `the ${input} has another entry of that name`;
+    noteRoutine(
+      context,
+      routine,
+      'name',
+      `Rows are not ${verbs[input]} by the function ${pathOf(routine)}, "${name}" in GraphQL: ${reason}.`,
+    );
+    return [];
+  }
+  const own = routine.arguments.length === 0 ? null : functionInputName(making.table.baseName, name, input);
+  return [{ name, routine: oid, type: result.type, input: own }];
+}
+
+/** What keeps rows from being filtered or ordered by the function, as the end of a sentence. */
+function findProblem({ catalog }: ModelContext, making: Making, routine: Routine, input: EntryInput): string | null {
+  const { result, volatility, returnsSet, arguments: given, oid } = routine;
+  if (volatility === 'volatile') return 'is volatile. Declare it stable or immutable, if it is';
+  if (returnsSet || result.kind === 'set') return 'returns a set';
+  if (result.kind !== 'value') return 'returns no single value';
+  // PostgreSQL might not know which of them is called where one has defaults.
+  if (sharesRow(catalog, catalog.routines.find(({ _id }) => _id === oid)!))
+    return 'shares its name with another function of the same rows';
+  const { type } = result;
+  if (input === 'order') {
+    if (given.some(({ fieldName }) => fieldName === 'direction'))
+      return 'has an argument called "direction", as every order has';
+    return isOrdered(type) ? null : 'returns lists or JSON, which have no order';
+  }
+  if (given.length > 0) {
+    const isBoolean = type.kind === 'scalar' && type.scalar === 'Boolean';
+    return isBoolean ? null : 'takes further arguments, with which it has to return boolean';
+  }
+  return isFilterable(type) || (isJson(type) && making.hasJson) ? null : 'returns a type that has no filter';
+}
+
+/** Notes the functions whose directives ask for what only functions of a row can be. */
+export function noteMisplaced(context: ModelContext, routines: ReadonlyMap<string, Routine>): void {
+  if (context.omissions === null) return;
+  for (const routine of routines.values()) {
+    const asked = (['filter', 'order'] as const).filter((input) => isAsked(context, routine, input));
+    if (routine.use === 'computed' || asked.length === 0) continue;
+    const reason = `Rows are not ${asked.map((input) => verbs[input]).join(' or ')} by the function ${pathOf(routine)}: its first argument is no row.`;
+    noteRoutine(context, routine, 'type', reason);
+  }
+}
+
+/** The entries of the table whose inputs get their names. */
+export function claimFunctionInputs(
+  context: ModelContext,
+  table: Table,
+  claims: NameClaims,
+): Pick<Table, 'filterFunctions' | 'orderFunctions'> {
+  const isNamed = ({ input, routine: oid }: FunctionEntry): boolean => {
+    const row = context.catalog.table(table.oid)!;
+    const holder = input === null ? null : claims.claim([input], `table ${quotePath(table.namespace, table.name)}`);
+    if (holder === null) return true;
+    const reason = `${describeTable(context, row)} would have the type "${input}", and ${holder} has that name already.`;
+    const { proname, pronamespace } = context.catalog.routines.find(({ _id }) => _id === oid)!;
+    const namespace = context.catalog.namespace(pronamespace)?.nspname ?? '';
+    note(context, () => ({
+      kind: 'name',
+      object: quotePath(namespace, proname),
+      names: [input!],
+      reason,
+      fix: routineFix(context, oid, { name: validName(`${namespace}_${proname}`) }),
+    }));
+    return false;
+  };
+  return {
+    filterFunctions: table.filterFunctions.filter(isNamed),
+    orderFunctions: table.orderFunctions.filter(isNamed),
+  };
+}
+
+function pathOf({ namespace, name }: Routine): string {
+  return quotePath(namespace, name);
+}
+
+function noteRoutine(context: ModelContext, routine: Routine, kind: Omission['kind'], reason: string): void {
+  note(context, () => {
+    const name = validName(`${routine.namespace}_${routine.name}`);
+    const fix = kind === 'name' ? routineFix(context, routine.oid, { name }) : null;
+    return { kind, object: pathOf(routine), names: [routine.fieldName, routine.name], reason, fix };
+  });
+}

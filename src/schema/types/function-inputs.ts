@@ -1,0 +1,74 @@
+/**
+ * Functions of a row in filters and orders: their entries, and the inputs with their arguments (docs/functions.md).
+ */
+import {
+  type GraphQLInputFieldConfig,
+  GraphQLInputObjectType,
+  GraphQLNonNull,
+  type GraphQLNullableInputType,
+} from 'graphql';
+import { isJson } from '../../model/columns.ts';
+import type { FunctionEntry, Routine, Table } from '../../model/model.ts';
+import { invariant } from '../../shared/invariant.ts';
+import { fieldMap } from '../field-map.ts';
+import { typed } from '../origin.ts';
+import type { SchemaContext } from '../schema-context.ts';
+import { jsonFilterOf } from './json-filter-types.ts';
+import { orderByDirectionType } from './order-by-direction.ts';
+import { routineArgument } from './routine-arguments.ts';
+import { searchFilterOf } from './search-types.ts';
+import { filterNameOf } from './value-type.ts';
+
+type Entry = readonly [string, GraphQLInputFieldConfig | null];
+
+/** Announces the inputs with arguments. */
+export function defineFunctionInputs(
+  context: SchemaContext,
+  { filterFunctions, orderFunctions }: Table,
+  define: (name: string, make: () => GraphQLInputObjectType) => void,
+): void {
+  const defineEach = (entries: readonly FunctionEntry[], more: readonly Entry[]) => {
+    for (const { input: name, routine: oid } of entries) {
+      if (name === null) continue;
+      const fields = () => fieldMap([...argumentFields(context, routineOf(context, oid)), ...more]);
+      define(name, () => new GraphQLInputObjectType({ name, fields }));
+    }
+  };
+  const direction = typed(new GraphQLNonNull(orderByDirectionType), { kind: 'direction' });
+  defineEach(filterFunctions, []);
+  defineEach(orderFunctions, [['direction', { ...direction, default: { value: 'AscNullsLast' } }]]);
+}
+
+function argumentFields(context: SchemaContext, routine: Routine): readonly Entry[] {
+  return routine.arguments.map((argument) => [argument.fieldName, routineArgument(context, argument)]);
+}
+
+function routineOf({ model }: SchemaContext, oid: string): Routine {
+  const routine = model.routines.get(oid);
+  invariant(routine !== undefined, `routine ${oid} is part of the model`);
+  return routine;
+}
+
+/** The entries of the filter. */
+export function functionFilters(context: SchemaContext, table: Table): readonly Entry[] {
+  return entriesOf(context, table.filterFunctions, (type) => {
+    if (isJson(type)) return jsonFilterOf(context, type);
+    return searchFilterOf(context, table, type) ?? context.types.input(filterNameOf(context, type));
+  });
+}
+
+/** The entries of the order. */
+export function functionOrders(context: SchemaContext, table: Table): readonly Entry[] {
+  return entriesOf(context, table.orderFunctions, () => orderByDirectionType);
+}
+
+function entriesOf(
+  context: SchemaContext,
+  entries: readonly FunctionEntry[],
+  typeOf: (type: FunctionEntry['type']) => GraphQLNullableInputType | null,
+): readonly Entry[] {
+  return entries.map(({ name, routine: oid, type, input }) => {
+    const inputType = input === null ? typeOf(type) : context.types.input(input);
+    return [name, inputType && typed(inputType, { kind: 'function', routine: routineOf(context, oid), type })];
+  });
+}
