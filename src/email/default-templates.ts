@@ -32,10 +32,11 @@ export const defaultTemplates: Readonly<Record<EmailKind, TemplateTexts>> = {
     "If you didn't request this link, you can ignore this email.",
   ]),
   email_change: page('Confirm your email address change', [
-    'We received a request to change your email address at {{ .SiteURL }}{{ if .Email }} from {{ .Email }}{{ end }} to {{ .NewEmail }}.',
+    // The new address may be mistyped, and that of a stranger without an account.
+    '{{ if eq .SendingTo .NewEmail }}We received a request to use {{ .NewEmail }} for an account at {{ .SiteURL }}.{{ else }}We received a request to change your email address at {{ .SiteURL }} from {{ .Email }} to {{ .NewEmail }}.{{ end }}',
     button('Confirm change'),
     code(),
-    "If you didn't request this change, don't confirm it. Change your password.",
+    "If you didn't request this change, {{ if eq .SendingTo .NewEmail }}you can ignore this email.{{ else }}don't confirm it. Change your password.{{ end }}",
   ]),
   recovery: page('Reset your password', [
     'We received a request to reset the password of your account at {{ .SiteURL }}.',

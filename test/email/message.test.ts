@@ -80,13 +80,16 @@ describe('built-in texts', () => {
     expect(build('recovery', { mailer_templates_recovery_content: null }).html).toBe(usual.html);
   });
 
-  test('the change of an address does not speak of an old one that was never there', () => {
-    expect(build('email_change').html).toContain(
-      'your email address at https://app.test from ana@mail.test to new@mail.test',
-    );
-    expect(build('email_change', {}, { email: '' }).html).toContain(
-      'your email address at https://app.test to new@mail.test',
-    );
+  test('the change of an address tells its owner of both, and the new one, perhaps a stranger, of itself alone', () => {
+    const own = build('email_change', {}, { to: 'ana@mail.test' }).html;
+    expect(own).toContain('your email address at https://app.test from ana@mail.test to new@mail.test.');
+    expect(own).toContain('confirm it. Change your password.');
+    for (const email of ['ana@mail.test', '']) {
+      const stranger = build('email_change', {}, { to: 'new@mail.test', email }).html;
+      expect(stranger).toContain('We received a request to use new@mail.test for an account at https://app.test.');
+      expect(stranger).toContain('you can ignore this email.');
+      expect(stranger).not.toMatch(/ana@|password/);
+    }
   });
 });
 
