@@ -19,7 +19,7 @@ import { createAuthenticator } from './http/caller/authenticate.ts';
 import { Meter, type MetricSeries, type MetricSources } from './http/metrics/metrics.ts';
 import { openMetrics } from './http/metrics/metrics-route.ts';
 import { createReadiness } from './http/server/health.ts';
-import type { HttpParts, RequestKind } from './http/server/parts.ts';
+import { authUrlOf, type HttpParts, type RequestKind } from './http/server/parts.ts';
 import { closeServer, createHttpServer, type HttpServer } from './http/server.ts';
 import { studioPath } from './http/studio/studio-route.ts';
 import { StudioTickets } from './http/studio/studio-tickets.ts';
@@ -304,7 +304,10 @@ function createAuthParts(
     onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),
     onError,
   });
-  return { authPool, management: startManagement({ config, pool: authPool, clock, observe }) };
+  return {
+    authPool,
+    management: startManagement({ config, authUrl: authUrlOf(config), pool: authPool, clock, observe }),
+  };
 }
 
 async function startReflector({ reflector }: Core): Promise<void> {

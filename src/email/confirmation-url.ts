@@ -31,6 +31,9 @@ type LinkConfig = Pick<
   | 'mailer_urlpaths_email_change'
 >;
 
+/** In links of test emails; no hash is like it. */
+export const trialToken = 'test-email';
+
 /** The URL, parameters in this order and no others. */
 export function buildConfirmationUrl(kind: LinkKind, config: LinkConfig, link: ConfirmationLink): string {
   const type = link.type ?? (kind === 'confirmation' ? config.mailer_confirmation_link_type : linkTypes[kind]);
@@ -44,6 +47,11 @@ const linkTypes = {
   recovery: 'recovery',
   email_change: 'email_change',
 } as const satisfies Record<Exclude<LinkKind, 'confirmation'>, string>;
+
+/** Whether an email has a link. */
+export function isLinkKind(kind: EmailKind): kind is LinkKind {
+  return kind in pathFields;
+}
 
 const pathFields = {
   confirmation: 'mailer_urlpaths_confirmation',

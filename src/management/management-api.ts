@@ -47,6 +47,8 @@ export interface ManagementOptions {
   /** Connections that may read and write our tables. */
   readonly pool: SystemPool;
   readonly store: ConfigStore;
+  /** Public address of the auth service, for the links of drafts. */
+  readonly authUrl: string;
   readonly ref: () => Promise<string>;
   /** One token that is not stored (`--access-token`); null: none. May do everything. */
   readonly accessToken: string | null;
@@ -108,7 +110,8 @@ export class ManagementApi {
   describeEmails(caller: ManagementCaller): Promise<readonly DescribedEmail[]> {
     return this.#read(caller, async (config) => {
       const { describeEmails } = await loadDrafts();
-      return describeEmails(config, layerAuthConfig(this.#options.store.snapshot().start));
+      const { store, authUrl } = this.#options;
+      return describeEmails({ config, authUrl }, layerAuthConfig(store.snapshot().start));
     });
   }
 
@@ -116,7 +119,7 @@ export class ManagementApi {
   renderDraft(caller: ManagementCaller, readBody: () => unknown): Promise<RenderedDraft> {
     return this.#read(caller, async (config) => {
       const { readDraft, renderDraft } = await loadDrafts();
-      return renderDraft(readDraft(readBody(), config), config);
+      return renderDraft(readDraft(readBody(), { config, authUrl: this.#options.authUrl }), config);
     });
   }
 
@@ -132,7 +135,8 @@ export class ManagementApi {
       const config = await this.#options.store.refreshIfNewer(this.#options.pool);
       const { buildTrial, readDraft } = await loadDrafts();
       const { emailTrial } = await import('./templates/draft-schemas.ts');
-      const message = buildTrial(readDraft(body, config, emailTrial), config, (body as { readonly to?: unknown }).to);
+      const draft = readDraft(body, { config, authUrl: this.#options.authUrl }, emailTrial);
+      const message = buildTrial(draft, config, (body as { readonly to?: unknown }).to);
       await deliver(config, message).catch((error) => {
         throw error instanceof EmailError ? new ManagementError('send_failed', error.message) : error;
       });

@@ -19,6 +19,8 @@ import { type AuthStart, StartTemplates } from './templates/start-templates.ts';
 /** What it is built from. */
 export interface ManagementSetup {
   readonly config: Config;
+  /** Public address of the auth service without a slash at the end. */
+  readonly authUrl: string;
   /** Connections that may read and write our tables; not stopped here. */
   readonly pool: SystemPool;
   readonly clock: Clock;
@@ -42,7 +44,7 @@ export interface Management {
  * Starts it: reads what is stored, if the database answers, and listens for changes where there are the tables for it. Where
  * the database does not answer, the first request that gets through reads it.
  */
-export function startManagement({ config, pool, clock, observe }: ManagementSetup): Management {
+export function startManagement({ config, authUrl, pool, clock, observe }: ManagementSetup): Management {
   const { projectRef, accessToken, authValues, managementIgnoreUnknownFields } = config;
   const ref = createProjectRef(projectRef);
   // Where nobody can change what is stored through the API, the start values are the truth.
@@ -77,6 +79,7 @@ export function startManagement({ config, pool, clock, observe }: ManagementSetu
   const api = new ManagementApi({
     pool,
     store,
+    authUrl,
     ref: () => ref(pool),
     accessToken,
     ignoreUnknown: managementIgnoreUnknownFields,

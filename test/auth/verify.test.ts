@@ -296,6 +296,27 @@ test('a link without its parameters is answered directly, one of a wrong type le
   );
 });
 
+test('a browser reads a page where a link is cut off or that of a test, and programs read JSON', async () => {
+  const auth = await testAuth(database);
+  const look = async (path: string, accept = 'text/html,application/xhtml+xml,*/*;q=0.8') => {
+    const reply = await fetch(`${auth.url}/auth/v1${path}`, { redirect: 'manual', headers: { accept } });
+    return { status: reply.status, headers: reply.headers, text: await reply.text() };
+  };
+  for (const path of ['/verify?token=abc<script>', '/verify?type=email', '/verify']) {
+    const { status, headers, text } = await look(path);
+    expect([status, headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);
+    expect(text).toContain('<h1 style="font-size: 24px">This link is incomplete</h1>');
+    expect(text).toContain('<a href="https://app.test/">Go to app.test</a>');
+    expect(text).not.toContain('script');
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
+    expect(headers.get('cache-control')).toBe('no-store');
+  }
+  const trial = await look('/verify?token=test-email&type=recovery&redirect_to=https://app.test');
+  expect([trial.status, trial.text]).toEqual([400, expect.stringContaining('This is the link of a test email')]);
+  for (const accept of ['*/*', 'application/json', 'text/html;q=0'])
+    expect((await look('/verify?token=abc', accept)).headers.get('content-type')).toMatch(/^application\/json/);
+});
+
 test('a look at a link with HEAD does not use it up', async () => {
   const auth = await testAuth(database);
   const { link } = await requested(auth, '/signup', 'head@x.test', { password });

@@ -162,12 +162,19 @@ describe('rendering a draft', () => {
 
 describe('a trial', () => {
   test('sends the draft and stores nothing', async () => {
-    const draft = { email: 'magic_link', subject: 'Trial {{ .Token }}', content: '<p>Hi {{ .Data.name }}</p>' };
+    const draft = {
+      email: 'magic_link',
+      subject: 'Trial {{ .Token }}',
+      content: '<p>Hi {{ .Data.name }}</p><a href="{{ .ConfirmationURL }}">Go</a>',
+    };
     const { status } = await post('/emails/send', { ...draft, to: 'me@mail.test' });
     expect(status).toBe(200);
     const headers = { authorization: `Bearer ${token}` };
     const emails = await (await fetch(`${managed.gateway.url}/studio/inbox.json`, { headers })).json();
-    expect(emails).toMatchObject([{ to: 'me@mail.test', subject: 'Trial 123456', html: '<p>Hi Ada Lovelace</p>' }]);
+    const link = '/auth/v1/verify?token=test-email&amp;type=magiclink&amp;redirect_to=https://shop.test';
+    expect(emails).toMatchObject([{ to: 'me@mail.test', subject: '[Test] Trial 123456' }]);
+    expect(emails[0].html).toMatch(/^<p>Hi Ada Lovelace<\/p><a href="http:\/\/[^/]+\/auth/);
+    expect(emails[0].html).toContain(`${link}">Go</a>`);
     expect((await managed.get()).body.mailer_subjects_magic_link).toBe(defaultTemplates.magic_link.subject);
   });
 
@@ -176,7 +183,7 @@ describe('a trial', () => {
     await managed.patch({ smtp_host: 'localhost', smtp_port: String(server.port) });
     const sent = await post('/emails/send', { email: 'invite', to: 'me@mail.test' });
     expect(sent).toMatchObject({ status: 200, body: {} });
-    expect(server.messages.map(({ parsed }) => parsed.subject)).toEqual([defaultTemplates.invite.subject]);
+    expect(server.messages.map(({ parsed }) => parsed.subject)).toEqual([`[Test] ${defaultTemplates.invite.subject}`]);
     await managed.patch({ smtp_port: '1' });
     const refused = await post('/emails/send', { email: 'invite', to: 'me@mail.test' });
     expect(refused.status).toBe(502);

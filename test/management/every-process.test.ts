@@ -114,7 +114,13 @@ describe('a change that was answered', () => {
     const { patch } = await managedGateway(database, await addToken(database));
     const pool = testPool(database);
     const config = testConfig({ adminDatabaseUrl: database.url, projectRef: ref });
-    const management = startManagement({ config, pool, clock: systemClock, observe: () => {} });
+    const management = startManagement({
+      config,
+      authUrl: 'https://api.test/auth/v1',
+      pool,
+      clock: systemClock,
+      observe: () => {},
+    });
     onTestFinished(() => management.stop());
     await management.loaded;
     await until(() => patchUntil(management.store, patch), Boolean);

@@ -56,6 +56,7 @@ test('edit, see it change, save, get it, follow its link: signed in', async () =
   await client.auth.signInWithOtp({ email: 'grace@mail.test', options: { shouldCreateUser: false } });
   await page.getByRole('link', { name: 'Inbox' }).click();
   await page.getByRole('heading', { name: 'Welcome back, Grace' }).waitFor();
+  await page.getByText(`The link leads on to ${studio.url}.`).waitFor();
   const [opened] = await Promise.all([
     context.waitForEvent('page'),
     page.frameLocator('iframe[title="The email"]').getByRole('link', { name: 'Come in' }).click(),
@@ -333,7 +334,9 @@ test('a notification is switched on, and a test is sent', async () => {
   await page.getByRole('link', { name: /Password changed.*On/ }).waitFor();
   await page.getByLabel('Send a test to').fill('me@mail.test');
   await page.getByRole('button', { name: 'Send test' }).click();
-  await page.getByText('Sent to me@mail.test.').waitFor();
+  await page.getByText('This project has no mail server. The test to me@mail.test is in the Inbox.').waitFor();
   const rows = await studio.database.query('select recipient, kind from auth.pgreflect_captured_email');
   expect(rows).toEqual([{ recipient: 'me@mail.test', kind: 'password_changed_notification' }]);
+  await page.locator('.trial').getByRole('link', { name: 'Inbox' }).click();
+  await page.getByRole('heading', { name: '[Test] After' }).waitFor();
 });

@@ -4,6 +4,7 @@
  * Only a link without its parameters is answered directly.
  */
 
+import { trialToken } from '../../email/confirmation-url.ts';
 import { completeVerification } from '../accounts/complete-verification.ts';
 import { isSecureChange } from '../accounts/email-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
@@ -162,6 +163,7 @@ export async function openLink(
 ): Promise<LinkTarget> {
   if (!type) throw new AuthError('validation_failed', 'Verify requires a verification type');
   if (!token) throw new AuthError('validation_failed', 'Verify requires a token or a token hash');
+  if (token === trialToken) throw new AuthError('validation_failed', 'This is the link of a test email');
   try {
     return { location: await follow(context, token, type), refusal: null };
   } catch (refusal) {

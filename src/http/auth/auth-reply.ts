@@ -13,6 +13,8 @@ export interface AuthReply {
   readonly status?: number;
   /** JSON; undefined: no body. */
   readonly body?: unknown;
+  /** HTML in place of the JSON. */
+  readonly page?: string;
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   /** For the log: the code of the error in the answer. */
@@ -24,18 +26,14 @@ export function sendReply(request: FastifyRequest, reply: FastifyReply, answer: 
   reply.code(answer.status ?? 200).headers(answer.headers ?? {});
   request.state.errorCode = answer.errorCode ?? null;
   if (answer.body === undefined) return reply.send();
-  const text = JSON.stringify(answer.body);
+  const text = answer.page ?? JSON.stringify(answer.body);
   request.state.bytes = Buffer.byteLength(text);
-  return reply.header('content-type', 'application/json').send(text);
+  if (answer.page === undefined) reply.header('content-type', 'application/json');
+  return reply.send(text);
 }
 
-/** Sends an error. A masked one is observed under the request id. */
-export function sendAuthError(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  problem: unknown,
-  observe: Observe,
-): FastifyReply {
+/** An error as an answer. A masked one is observed under the request id. */
+export function toErrorReply(request: FastifyRequest, problem: unknown, observe: Observe): AuthReply {
   const error = toAuthError(problem);
   const version = request.headers[apiVersionHeader];
   const { status, headers, body, code, masked } = toErrorResponse(
@@ -46,7 +44,7 @@ export function sendAuthError(
   if (masked) observe({ kind: 'masked_error', id: request.id, requestId: request.id, error });
   // The gateway's own errors: their text is for all clients.
   const gateway = problem instanceof PublicError ? { message: problem.message } : {};
-  return sendReply(request, reply, { status, headers, body: { ...body, ...gateway }, errorCode: code });
+  return { status, headers, body: { ...body, ...gateway }, errorCode: code };
 }
 
 function toAuthError(problem: unknown): unknown {

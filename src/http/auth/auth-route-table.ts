@@ -33,6 +33,8 @@ type RouteFacts = Work & {
   readonly summary: string;
   /** `anyone`: for browsers and mail programs, which have no API key. Absent: needs a key. */
   readonly access?: 'anyone';
+  /** People open it from an email: an error without a redirect is a page for them. */
+  readonly opensFromEmail?: true;
   /** Query parameters, each with a description. */
   readonly query?: Readonly<Record<string, string | QueryParameter>>;
   /** The body's members, several lists for alternatives; absent: no body. */

@@ -10,10 +10,11 @@ import { adminRoutes } from './auth-admin-routes.ts';
 import { authDocuments, registerAuthDocuments } from './auth-documents.ts';
 import { adminFactorRoutes, factorRoutes } from './auth-factor-routes.ts';
 import { providerRoutes } from './auth-provider-routes.ts';
-import { type AuthReply, sendAuthError, sendReply } from './auth-reply.ts';
+import { type AuthReply, sendReply, toErrorReply } from './auth-reply.ts';
 import { type AuthRequest, apiKeyOf, readAuthRequest } from './auth-request.ts';
 import { type AuthRoute, routesOf, runRoute } from './auth-route-table.ts';
 import { ownRoutes, userRoutes } from './auth-user-routes.ts';
+import { asLinkPage } from './link-page.ts';
 
 /** Largest body in bytes. */
 const maxBodyBytes = 1_048_576;
@@ -39,7 +40,9 @@ const unserved: readonly (readonly [AuthErrorCode, string | null, ...(readonly s
 export async function registerAuth(app: FastifyInstance, parts: HttpParts, auth: AuthParts): Promise<void> {
   await app.register(
     async (scope) => {
-      scope.setErrorHandler((error, request, reply) => sendAuthError(request, reply, error, parts.observe));
+      scope.setErrorHandler((error, request, reply) =>
+        sendReply(request, reply, toErrorReply(request, error, parts.observe)),
+      );
       scope.setNotFoundHandler(() => {
         throw new AuthError('unknown', 'Nothing is served at this path.', { status: 404 });
       });
@@ -64,6 +67,12 @@ function addRoute(scope: FastifyInstance, route: AuthRoute, parts: HttpParts, au
     onRequest: async (request) => {
       if (route.access !== 'anyone') await checkKey(request, parts);
     },
+    ...(route.opensFromEmail && {
+      errorHandler: (error, request, reply) => {
+        const answer = toErrorReply(request, error, parts.observe);
+        return sendReply(request, reply, asLinkPage(request, answer, auth.knownConfig().site_url));
+      },
+    }),
     handler: async (request, reply) => sendReply(request, reply, await run(route, request, auth)),
   });
 }

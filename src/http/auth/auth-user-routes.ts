@@ -85,6 +85,7 @@ export const userRoutes: AuthRoutes = {
   ...sendingRoute('resend', 'Resend a message', resendBody, resend),
   'GET /verify': {
     access: 'anyone',
+    opensFromEmail: true,
     summary: 'Open an emailed link',
     query: {
       token: 'Hash of the link.',

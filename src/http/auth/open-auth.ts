@@ -11,7 +11,7 @@ import type { Clock } from '../../shared/clock.ts';
 import { findKey, refuseWithdrawnKey } from '../caller/authenticate.ts';
 import { createTrust } from '../caller/client-address.ts';
 import { createTokenVerifier } from '../caller/verify-token.ts';
-import { type AuthParts, authPath, type InboxParts, inboxPath } from '../server/parts.ts';
+import { type AuthParts, authUrlOf, type InboxParts, inboxPath } from '../server/parts.ts';
 
 /** What starting the service needs. */
 export interface OpenAuthOptions
@@ -47,7 +47,7 @@ export async function openAuth({
     import('../../auth/start-auth.ts'),
     import('../../email/transport/mailer.ts'),
   ]);
-  const authUrl = `${config.externalUrl}${authPath}`;
+  const authUrl = authUrlOf(config);
   const inboxUrl = `${config.externalUrl}${inboxPath}`;
   const verify = await createClaimsVerifier(config, clock);
   const { store } = management;

@@ -61,6 +61,11 @@ export interface AuthParts {
 /** The path under which the service is mounted. */
 export const authPath = '/auth/v1';
 
+/** The public address of the service without a slash at the end. */
+export function authUrlOf({ externalUrl }: Pick<Config, 'externalUrl'>): string {
+  return `${externalUrl}${authPath}`;
+}
+
 /** The path under which the management API of a project is mounted. */
 export const projectPath = '/v1/projects/:ref';
 

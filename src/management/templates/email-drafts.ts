@@ -8,6 +8,7 @@
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { notificationEmails, textFields } from '../../config/auth/auth-template-fields.ts';
 import { checkEmail } from '../../config/auth/auth-value-checks.ts';
+import { buildConfirmationUrl, isLinkKind, trialToken } from '../../email/confirmation-url.ts';
 import { defaultTemplates } from '../../email/default-templates.ts';
 import { type EmailKind, type EmailVariable, emailKindNames, emailKinds } from '../../email/email-kind.ts';
 import { buildMessage, type EmailMessage, templateTexts } from '../../email/message.ts';
@@ -24,8 +25,15 @@ import { type DescribedEmail, emailDraft, type RenderedDraft, type RenderedText 
 import { type Finding, sayFinding } from './finding.ts';
 import { sampleData } from './template-samples.ts';
 
+/** What the sample of an email depends on. */
+interface Project {
+  readonly config: AuthConfig;
+  /** Public address of the auth service without a slash at the end. */
+  readonly authUrl: string;
+}
+
 /** All emails, in the order of their table. @param start What is in force where nothing is stored. */
-export function describeEmails(config: Pick<AuthConfig, 'site_url'>, start: AuthConfig): readonly DescribedEmail[] {
+export function describeEmails(project: Project, start: AuthConfig): readonly DescribedEmail[] {
   return emailKindNames.map((email) => {
     const change = notificationEmails.find((name) => `${name}_notification` === email) ?? null;
     return {
@@ -37,7 +45,7 @@ export function describeEmails(config: Pick<AuthConfig, 'site_url'>, start: Auth
       variables: emailKinds[email].variables,
       defaults: defaultTemplates[email],
       start: startTexts(email, start),
-      sample: sampleOf(email, config),
+      sample: sampleOf(email, project),
     };
   });
 }
@@ -48,8 +56,13 @@ function startTexts(email: EmailKind, start: AuthConfig): DescribedEmail['start'
   return { subject: subject || builtIn.subject, content: content || builtIn.content };
 }
 
-function sampleOf(email: EmailKind, { site_url }: Pick<AuthConfig, 'site_url'>): TemplateData {
-  return { ...sampleData(email)[0], SiteURL: site_url };
+/** Addresses are those of the project, so that a trial shows where its links would lead. */
+function sampleOf(email: EmailKind, { config, authUrl }: Project): TemplateData {
+  const { site_url: siteUrl } = config;
+  const sample = { ...sampleData(email)[0], SiteURL: siteUrl, RedirectTo: siteUrl };
+  if (!isLinkKind(email)) return sample;
+  const link = { authUrl, linkToken: trialToken, redirectTo: siteUrl };
+  return { ...sample, ConfirmationURL: buildConfirmationUrl(email, config, link) };
 }
 
 /** A checked request. */
@@ -67,19 +80,19 @@ export interface EmailDraft {
  * @param schema What else the body may have.
  * @throws ManagementError `invalid_body`, `validation_failed`
  */
-export function readDraft(body: unknown, config: AuthConfig, schema = emailDraft): EmailDraft {
+export function readDraft(body: unknown, project: Project, schema = emailDraft): EmailDraft {
   if (!isObject(body)) throw new ManagementError('invalid_body');
   const { email: name, subject, content, data } = body;
   const unknown = Object.keys(body).find((member) => !Object.hasOwn(schema.properties, member));
   if (unknown !== undefined) refuse(`Unknown field "${unknown.slice(0, 80)}"`);
   const email = emailKindNames.find((known) => known === name);
   if (email === undefined) refuse(`email must be one of ${emailKindNames.join(', ')}`);
-  const inForce = templateTexts(email, config);
+  const inForce = templateTexts(email, project.config);
   return {
     email,
     subject: readText('subject', subject, inForce.subject) || defaultTemplates[email].subject,
     content: readText('content', content, inForce.content) || defaultTemplates[email].content,
-    data: { ...sampleOf(email, config), ...readData(email, data ?? {}) },
+    data: { ...sampleOf(email, project), ...readData(email, data ?? {}) },
   };
 }
 
@@ -156,7 +169,8 @@ export function buildTrial(draft: EmailDraft, config: AuthConfig, to: unknown): 
   const texts = { [fields.subject]: subject, [fields.content]: content };
   const text = (name: EmailVariable) => String(data[name] ?? '');
   const facts = { ...factsOf(data, text), to };
-  return buildMessage(email, { ...config, ...texts, site_url: text('SiteURL') }, facts);
+  const message = buildMessage(email, { ...config, ...texts, site_url: text('SiteURL') }, facts);
+  return { ...message, subject: `[Test] ${message.subject}` };
 }
 
 function factsOf(data: TemplateData, text: (name: EmailVariable) => string) {

@@ -151,7 +151,14 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
       </div>
       <div className="email-work">
         <TextFields email={email} texts={texts} data={data} rendered={rendered} onChange={change} />
-        <PreviewPane email={email} texts={texts} preview={preview} data={data} onData={setData} />
+        <PreviewPane
+          email={email}
+          texts={texts}
+          preview={preview}
+          data={data}
+          onData={setData}
+          isCaptured={!stored.config.smtp_host}
+        />
       </div>
       {dialog === 'compare' && (
         <CompareDialog email={email} stored={textsOf(stored, email)} texts={texts} onClose={() => setDialog(null)} />

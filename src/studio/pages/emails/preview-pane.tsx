@@ -3,6 +3,7 @@
  */
 import { useId, useState } from 'react';
 import { EmailFrame } from '../../components/email-frame.tsx';
+import { Link } from '../../components/link.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { onSubmit, useTask } from '../../shared/requests.ts';
 import { askProject, useMayWrite } from '../../shared/session.ts';
@@ -16,6 +17,8 @@ interface PreviewPaneProps {
   readonly preview: Preview;
   readonly data: Readonly<Record<string, unknown>> | null;
   readonly onData: (data: Readonly<Record<string, unknown>> | null) => void;
+  /** Whether the project keeps its emails in the inbox. */
+  readonly isCaptured: boolean;
 }
 
 type View = 'wide' | 'narrow' | 'text';
@@ -30,7 +33,7 @@ const views: readonly Tab<View>[] = [
 const phoneWidth = 375;
 
 /** The pane. */
-export function PreviewPane({ email, texts, preview, data, onData }: PreviewPaneProps) {
+export function PreviewPane({ email, texts, preview, data, onData, isCaptured }: PreviewPaneProps) {
   const [view, setView] = useState<View>('wide');
   const [isChoosing, setChoosing] = useState(false);
   const { rendered, html, text } = preview;
@@ -59,7 +62,7 @@ export function PreviewPane({ email, texts, preview, data, onData }: PreviewPane
           )}
         </div>
       </Tabs>
-      <TrialForm email={email} texts={texts} data={data} />
+      <TrialForm email={email} texts={texts} data={data} isCaptured={isCaptured} />
       {isChoosing && (
         <DataDialog
           email={email}
@@ -75,7 +78,7 @@ export function PreviewPane({ email, texts, preview, data, onData }: PreviewPane
   );
 }
 
-function TrialForm({ email, texts, data }: Pick<PreviewPaneProps, 'email' | 'texts' | 'data'>) {
+function TrialForm({ email, texts, data, isCaptured }: Omit<PreviewPaneProps, 'preview' | 'onData'>) {
   const { problem, run } = useTask();
   const [sentTo, setSentTo] = useState<string | null>(null);
   const id = useId();
@@ -97,7 +100,15 @@ function TrialForm({ email, texts, data }: Pick<PreviewPaneProps, 'email' | 'tex
         Send test
       </button>
       <p className={problem === null ? 'good' : 'fault'} role="status">
-        {problem?.message ?? (sentTo !== null && `Sent to ${sentTo}.`)}
+        {problem?.message ??
+          (sentTo !== null &&
+            (isCaptured ? (
+              <>
+                This project has no mail server. The test to {sentTo} is in the <Link to="inbox">Inbox</Link>.
+              </>
+            ) : (
+              `Sent to ${sentTo}.`
+            )))}
       </p>
     </form>
   );

@@ -130,8 +130,20 @@ function Nothing({ isEmpty, to }: { readonly isEmpty: boolean; readonly to: stri
   );
 }
 
+/** Where a browser of this machine is when it has followed the link; null for other addresses, and for emails without a link. */
+function localSiteOf({ text }: CapturedEmail): string | null {
+  const [, redirect = ''] = /\/verify\?\S*?redirect_to=([^\s&\]]+)/.exec(text) ?? [];
+  try {
+    const { origin, hostname } = new URL(decodeURIComponent(redirect));
+    return hostname === 'localhost' || hostname.startsWith('127.') ? origin : null;
+  } catch {
+    return null;
+  }
+}
+
 function Email({ email, to }: { readonly email: CapturedEmail; readonly to: string | null }) {
   const [view, setView] = useState<View>(email.html === '' ? 'text' : 'html');
+  const site = localSiteOf(email);
   return (
     <article className="inbox-email chosen" aria-labelledby="email-subject">
       <header>
@@ -151,6 +163,12 @@ function Email({ email, to }: { readonly email: CapturedEmail; readonly to: stri
           <dt>Kind</dt>
           <dd>{email.kind}</dd>
         </dl>
+        {site !== null && (
+          <p className="soft small">
+            The link leads on to {site}. If your application does not run there, the browser says so. To change the
+            address, set <code>site_url</code>.
+          </p>
+        )}
       </header>
       <Tabs label="Show as" tabs={views} chosen={view} onChoose={setView}>
         {view === 'html' ? (
