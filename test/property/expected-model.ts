@@ -20,6 +20,8 @@ export interface Relationship {
   readonly key: ForeignKey;
   readonly direction: 'out' | 'in';
   readonly target: Relation;
+  /** The key from the table of links, whose `key` leads here, to the rows that are linked; null: `key` leads to them itself. */
+  readonly far: ForeignKey | null;
 }
 
 /** A field of an object type. */
@@ -266,21 +268,46 @@ function fieldsOf(world: World, relation: Relation, role: Role, visible: readonl
   ];
   for (const key of ordered) {
     if (key.from === relation && visible.includes(key.to)) {
-      add(outboundName(key), relation.schema, { kind: 'to-one', key, direction: 'out', target: key.to });
+      add(outboundName(key), relation.schema, { kind: 'to-one', key, direction: 'out', target: key.to, far: null });
     }
   }
   for (const key of ordered) {
     if (key.to !== relation || !visible.includes(key.from)) continue;
     const kind = isLocallyUnique(key) ? 'to-one' : 'to-many';
-    add(inboundName(key, kind), key.from.schema, { kind, key, direction: 'in', target: key.from });
+    add(inboundName(key, kind), key.from.schema, { kind, key, direction: 'in', target: key.from, far: null });
   }
   for (const routine of world.routines) {
     if (routine.of !== relation || routine.revoked.includes(role) || !resultIsVisible(routine, visible)) continue;
     if (relation.grants[role]?.select !== 'all') continue;
     add(routineName(routine), routine.schema, { kind: 'computed', routine });
   }
+  // Where a field has the name without them, it stays.
+  if (world.extensions.length > 0) {
+    for (const [name, field] of linksOf(relation, ordered, visible))
+      if (isName(name) && name !== 'nodeId' && !fields.has(name)) add(name, relation.schema, field);
+  }
   const kept = [...fields].map(([name, { field }]): [string, Field] => [name, field]);
   return new Map<string, Field>([['nodeId', { kind: 'nodeId' }], ...kept]);
+}
+
+/** What tables of links add to a relation: collections of what its rows are linked to. */
+function linksOf(
+  relation: Relation,
+  used: readonly ForeignKey[],
+  visible: readonly Relation[],
+): [string, Relationship][] {
+  return visible.flatMap((table): [string, Relationship][] => {
+    const keys = used.filter(
+      (key) => key.from === table && visible.includes(key.to) && isName(outboundName(key) ?? ''),
+    );
+    const [from, to, ...others] = keys;
+    if (table.links === null || from === undefined || to === undefined || others.length > 0) return [];
+    const side = (near: ForeignKey, far: ForeignKey, name: string | null): [string, Relationship][] => {
+      const field = { kind: 'to-many', key: near, direction: 'in', target: far.to, far } as const;
+      return near.to === relation ? [[name ?? `${lowerFirst(baseName(far.to))}Collection`, field]] : [];
+    };
+    return [...side(from, to, table.links.from), ...side(to, from, table.links.to)];
+  });
 }
 
 function named(relation: Relation, isWanted: (column: Column) => boolean): Map<string, Column> {

@@ -112,8 +112,17 @@ function generateTable(
     policies: null,
     definition: null,
     invoker: false,
+    // A table that has other than two foreign keys links nothing.
+    links: random.chance(0.2) ? generateLinkNames(random, name) : null,
   };
   return { table: { ...table, policies: generatePolicies(random, table) }, keys: references.keys };
+}
+
+/** Names of the fields that the links of a table make. */
+export function generateLinkNames(random: Random, name: string): NonNullable<Relation['links']> {
+  const word = name.replace(/\W/g, '');
+  const of = (side: string) => (random.chance(0.5) ? `${side}${word}` : null);
+  return { from: of('linked'), to: of('linking') };
 }
 
 function generateKey({ random, types }: Ground, free: string[]): Column[] {
@@ -189,6 +198,7 @@ function generateView(ground: Ground, name: string, source: Relation): Relation 
     grants,
     policies: null,
     definition: `select ${kept.map((column) => `s.${quote(column.name)}`).join(', ')} from ${qualified(source)} as s`,
+    links: random.chance(0.3) ? generateLinkNames(random, name) : null,
     invoker: kind === 'view' && random.chance(0.4) && roles.every((role) => source.grants[role]?.select === 'all'),
   };
 }
@@ -216,11 +226,13 @@ function viewKeys(random: Random, view: Relation, source: Relation, keys: readon
   return [...outbound.map((key) => ({ ...key, kind: 'directive' as const })), back].filter(() => random.chance(0.6));
 }
 
-function bareColumn(name: string, type: Type): Column {
+/** A column that may be null. */
+export function bareColumn(name: string, type: Type): Column {
   return { name, type, notNull: false, default: null, kind: 'free', expression: null, directiveName: null };
 }
 
-function plainColumn(random: Random, name: string, type: Type): Column {
+/** A column that is part of no key. */
+export function plainColumn(random: Random, name: string, type: Type): Column {
   const value = random.pick(type.values);
   const text = type.isList ? `{${/[{},"\\\s]/.test(value) || value === '' ? JSON.stringify(value) : value}}` : value;
   const notNull = random.chance(0.25);
@@ -237,7 +249,10 @@ function generatedColumn(column: Column): Column {
   return { ...bareColumn(name, column.type), kind: 'generated', expression: `(${quote(column.name)} % 10)` };
 }
 
-function generateOptions(random: Random): Pick<Relation, 'directiveName' | 'totalCount' | 'aggregate' | 'maxRows'> {
+/** What the comment of a relation says of it. */
+export function generateOptions(
+  random: Random,
+): Pick<Relation, 'directiveName' | 'totalCount' | 'aggregate' | 'maxRows'> {
   return {
     directiveName: random.chance(0.15) ? `Own${random.int(1, 9_999)}` : null,
     totalCount: random.chance(0.7),
@@ -246,7 +261,8 @@ function generateOptions(random: Random): Pick<Relation, 'directiveName' | 'tota
   };
 }
 
-function generateGrants(random: Random, columns: readonly Column[], key: readonly string[]): Relation['grants'] {
+/** What each role may do with a relation. */
+export function generateGrants(random: Random, columns: readonly Column[], key: readonly string[]): Relation['grants'] {
   const everything: Grant = { select: 'all', insert: 'all', update: 'all', delete: true };
   const names = columns.map((column) => column.name);
   const limited = (): Grant => ({
@@ -261,7 +277,8 @@ function generateGrants(random: Random, columns: readonly Column[], key: readonl
   return { anon: choose(), authenticated: random.chance(0.7) ? everything : choose(), service_role: everything };
 }
 
-function generatePolicies(random: Random, table: Relation): string[] | null {
+/** Policies of a table; null: row security is off. */
+export function generatePolicies(random: Random, table: Relation): string[] | null {
   if (!random.chance(0.3)) return null;
   const number = table.columns.find(({ type }) => type.sql === 'integer' || type.sql === 'bigint');
   const text = table.columns.find(({ type }) => type.sql === 'text');

@@ -2,6 +2,7 @@
  * Invents a world: two schemas, tables and views over them, keys of all kinds, grants, policies, directives and functions.
  */
 import { extensionNames } from '../../src/config/extensions.ts';
+import { generateLinks } from './generate-links.ts';
 import { generateRelations } from './generate-relations.ts';
 import { generateRoutines } from './generate-routines.ts';
 import type { Random } from './random.ts';
@@ -69,7 +70,8 @@ export function generateWorld(random: Random, prefix: string): World {
     // Not ordered by: a cursor holds a JSON string without its quotes, which is no JSON any more.
     { ...domain(document, 'jsonb', ['{"n": 12345678901234567890.5}', '[]', '"x"']), canOrder: false },
   ];
-  const relations = generateRelations({ schemas, types, random });
+  const ground = { schemas, types, random };
+  const relations = generateLinks(ground, generateRelations(ground));
   const mapped =
     mapping.size > 0
       ? [
@@ -94,6 +96,6 @@ export function generateWorld(random: Random, prefix: string): World {
       `create domain ${document} as jsonb`,
     ],
     ...relations,
-    routines: generateRoutines({ schemas, types, random }, relations.relations),
+    routines: generateRoutines(ground, relations.relations),
   };
 }

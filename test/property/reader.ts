@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { parseJson, type Value } from './canonical.ts';
 import { argumentName, type Entity, type ExpectedModel, type Relationship } from './expected-model.ts';
 import type { Type } from './types.ts';
-import { type Column, qualified, quote, type Relation, type Role, type Routine } from './world.ts';
+import { type Column, type ForeignKey, qualified, quote, type Relation, type Role, type Routine } from './world.ts';
 
 /** One value of a row. */
 export interface Cell {
@@ -81,13 +81,25 @@ export function keyOf(row: Row): string {
 /** Rows of the other side; equal values of the types that keys are made of have equal texts. */
 export async function relatedRows(
   snapshot: Snapshot,
-  { key, direction, target }: Relationship,
+  { key, direction, target, far }: Relationship,
   row: Row,
 ): Promise<readonly Row[]> {
+  if (far === null) return rowsBehind(key, direction, row, await snapshot.rows(target));
+  const links = rowsBehind(key, direction, row, await snapshot.rows(key.from));
+  const rows = await snapshot.rows(target);
+  // A row that is linked twice is one row.
+  return [...new Set(links.flatMap((link) => rowsBehind(far, 'out', link, rows)))];
+}
+
+function rowsBehind(
+  key: ForeignKey,
+  direction: Relationship['direction'],
+  row: Row,
+  rows: readonly Row[],
+): readonly Row[] {
   const [here, there] = direction === 'out' ? [key.columns, key.toColumns] : [key.toColumns, key.columns];
   const values = here.map((name) => row.cells.get(name)?.text ?? null);
   if (values.includes(null)) return [];
-  const rows = await snapshot.rows(target);
   return rows.filter((other) => there.every((name, index) => other.cells.get(name)?.text === values[index]));
 }
 

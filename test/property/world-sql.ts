@@ -114,6 +114,7 @@ function commentStatements(world: World, relation: Relation): string[] {
     ...(relation.maxRows !== null && { max_rows: relation.maxRows }),
     ...(relation.kind !== 'table' && { primary_key_columns: relation.key }),
     ...(keys.length > 0 && { foreign_keys: keys.map(directiveKey) }),
+    ...(relation.links !== null && { many_to_many: directiveLinks(relation.links) }),
   };
   const columns = relation.columns.filter(({ directiveName }) => directiveName !== null);
   return [
@@ -122,6 +123,10 @@ function commentStatements(world: World, relation: Relation): string[] {
       comment(`column ${qualified(relation)}.${quote(column.name)}`, { name: column.directiveName }),
     ),
   ];
+}
+
+function directiveLinks({ from, to }: NonNullable<Relation['links']>): true | object {
+  return from === null && to === null ? true : { ...(from !== null && { from }), ...(to !== null && { to }) };
 }
 
 function directiveKey(key: ForeignKey): object {

@@ -60,6 +60,8 @@ export interface Relation {
   readonly definition: string | null;
   /** Whether the view reads as its caller. */
   readonly invoker: boolean;
+  /** Names of the fields that its links make, where its comment says that it links two tables; null: it says nothing. */
+  readonly links: { readonly from: string | null; readonly to: string | null } | null;
 }
 
 /** A foreign key, of the catalog or of a comment directive. */
