@@ -1,23 +1,23 @@
 /**
- * What can go wrong with a statement, as one typed error, and the mapping from the driver's errors to it.
+ * Errors of statements as one typed error, and the mapping from the driver's errors.
  *
- * Classified by step first, SQLSTATE second, text last: a user's value can spell any text, and a user's function can
- * raise any SQLSTATE, but neither can make its error happen in the settings step.
- * Nothing here is meant for clients (execute/answer/public-error.ts).
+ * Classified by step first, SQLSTATE second, text last: a user's value can contain any text, and a user's function can
+ * raise any SQLSTATE, but neither can fail the settings step. Clients see none of this
+ * (execute/answer/public-error.ts).
  */
 import pg from 'pg';
 
 /**
- * What our code can do about it.
+ * How our code can react.
  *
  * - `stale`: the model is older than the catalog; nothing ran. Load the model, then run again.
- * - `statement`: PostgreSQL refused a statement; everything in the flight is undone.
+ * - `statement`: PostgreSQL refused a statement; the whole flight is rolled back.
  * - `unavailable`: no connection, or it was lost (see `maybeCommitted`).
  * - `overloaded`: no connection became free in time; nothing was sent.
- * - `cancelled`: the client went away; everything is undone unless `maybeCommitted`.
- * - `too_large`: what the statement returned is over a limit of ours; everything is undone.
- * - `cut`: it failed, in whatever way, after rows had been written to the response; nothing may be repeated.
- * - `timeout`: a limit passed (57014 or our own timer); everything is undone unless `maybeCommitted`.
+ * - `cancelled`: the client disconnected; rolled back unless `maybeCommitted`.
+ * - `too_large`: a result exceeds one of our limits; rolled back.
+ * - `cut`: any failure after rows were written to the response; never repeat.
+ * - `timeout`: a limit passed (57014 or our own timer); rolled back unless `maybeCommitted`.
  */
 export type DatabaseErrorKind =
   | 'stale'
@@ -29,35 +29,35 @@ export type DatabaseErrorKind =
   | 'too_large'
   | 'cut';
 
-/** A failure of the database or of the way to it. `message` is the server's primary message, or ours. */
+/** A failure of the database or of the connection to it. `message` is the server's primary message, or ours. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
   declare readonly kind: DatabaseErrorKind;
   /** The server's message without detail and hint. */
   declare readonly primary: string;
   /**
-   * Where the flight failed: 0 = settings, 1.. = the main step of that number, one more than there are main steps = at
-   * the commit (a deferred constraint). For system statements always 1; 0 where nothing was sent.
+   * Where the flight failed: 0 = settings; 1.. = the main step of that number; the number after the last step = the
+   * commit (a deferred constraint). For system statements always 1; 0 if nothing was sent.
    */
   readonly step: number = 0;
-  /** PostgreSQL's five-character code; null where the server said nothing. */
+  /** PostgreSQL's five-character code; null if the error is not the server's. */
   readonly sqlstate: string | null = null;
-  /** Holds values of rows; not enumerable, so that a logger which copies an error's properties leaves it out. */
+  /** Contains values of rows; not enumerable, so that a logger that copies an error's properties leaves it out. */
   declare readonly detail: string | null;
   readonly hint: string | null = null;
   readonly schema: string | null = null;
   readonly table: string | null = null;
   readonly column: string | null = null;
   readonly constraint: string | null = null;
-  /** Of the domain whose constraint was violated; its schema is `schema`. */
+  /** The domain whose constraint was violated; its schema is `schema`. */
   readonly dataType: string | null = null;
-  /** Of the mistake in the text that was sent, in characters from 1; null where the server names none. */
+  /** Position of the error in the sent text, in characters from 1; null if the server reports none. */
   readonly position: number | null = null;
-  /** The message was written by the author of a PL/pgSQL function, in `raise`. */
+  /** Raised by a PL/pgSQL function: its author wrote the message. */
   readonly raised: boolean = false;
-  /** What the value that is at fault is written in, though the state is one of mistakes in statements. */
+  /** The language of the invalid value, if the SQLSTATE is one for errors in statements. */
   readonly inValue: 'jsonpath' | 'tsquery' | 'regconfig' | null = null;
-  /** True where the connection was lost after a write was sent: nobody knows whether it was committed. */
+  /** True if the connection was lost after a write was sent: it may or may not be committed. */
   readonly maybeCommitted: boolean = false;
 
   constructor({ cause, detail = null, ...facts }: DatabaseErrorFacts) {
@@ -67,28 +67,28 @@ export class DatabaseError extends Error {
   }
 }
 
-/** All but `kind` and `primary` have a neutral default. */
+/** All members except `kind` and `primary` have a neutral default. */
 export type DatabaseErrorFacts = Pick<DatabaseError, 'kind' | 'primary'> &
   Partial<Omit<DatabaseError, keyof Error>> & { readonly cause?: unknown };
 
-/** Start of the text that the freshness check casts to a number, to fail on purpose (freshness-check.ts). */
+/** Prefix of the text that the freshness check casts to a number, to fail on purpose (freshness-check.ts). */
 export const staleMarker = 'pgreflect:stale:';
 
-/** Start of the text that fails on purpose where the connection has temporary tables (connection-reset.ts). */
+/** Prefix of the text that fails on purpose if the connection has temporary tables (connection-reset.ts). */
 export const temporaryMarker = 'pgreflect:temporary:';
 
-/** Start of the text that fails on purpose where a user's code has changed the connection for others (connection-reset.ts). */
+/** Prefix of the text that fails on purpose if user code changed the connection for others (connection-reset.ts). */
 export const connectionMarker = 'pgreflect:connection:';
 
-/** What is known about the moment an error of the driver arrived. */
+/** Context of a driver error. */
 interface FailureContext {
   /** As `DatabaseError.step`. */
   readonly step: number;
-  /** Why we asked the server to cancel, if we did. */
+  /** Why we sent a cancel request, if we did. */
   readonly cancelled: 'client' | 'timer' | null;
   /** The flight could write, and its Sync was sent. */
   readonly mutation: boolean;
-  /** The connection is gone, whatever the server said last. */
+  /** The connection is lost, whatever the server's last message. */
   readonly lost: boolean;
 }
 
@@ -100,7 +100,7 @@ function endsConnection(sqlstate: string): boolean {
   return sqlstate.startsWith('08') || /^(57P0[1235]|25P0[34])$/.test(sqlstate);
 }
 
-/** The typed error for whatever the driver handed out. Errors that are ours already pass through. */
+/** The typed error for any error of the driver. Our own errors pass through. */
 export function toDatabaseError(problem: unknown, context: FailureContext): DatabaseError {
   if (problem instanceof DatabaseError) return problem;
   if (problem instanceof pg.DatabaseError) {
@@ -119,7 +119,7 @@ export function toDatabaseError(problem: unknown, context: FailureContext): Data
   });
 }
 
-/** A connection thrown away after a cancel that nobody answered counts as the cancel, not as an outage. */
+/** A connection closed after an unanswered cancel request counts as cancelled, not as an outage. */
 function lostKind(context: FailureContext): DatabaseErrorKind {
   if (context.cancelled === 'client') return 'cancelled';
   return context.cancelled === 'timer' ? 'timeout' : 'unavailable';
@@ -131,25 +131,28 @@ function statementKind(problem: pg.DatabaseError, context: FailureContext): Data
   return 'statement';
 }
 
-/** Functions of PostgreSQL that read such values. They are named where the state and a translated message do not tell. */
+/**
+ * PostgreSQL functions that parse such values. The routine identifies them where SQLSTATE and a translated message do
+ * not.
+ */
 const valueParsers: ReadonlyMap<string, NonNullable<DatabaseError['inValue']>> = new Map([
   ['jsonpath_yyerror', 'jsonpath'],
   ['flattenJsonPathParseItem', 'jsonpath'],
   ['makeItemLikeRegex', 'jsonpath'],
   ['jspConvertRegexFlags', 'jsonpath'],
   ['parseUnicode', 'jsonpath'],
-  // Of a date compared with a time that has a zone.
+  // A date compared with a time that has a zone.
   ['checkTimezoneIsUsedForCast', 'jsonpath'],
   ['makepol', 'tsquery'],
   ['gettoken_query_standard', 'tsquery'],
   ['gettoken_tsvector', 'tsquery'],
   ['prssyntaxerror', 'tsquery'],
   ['regconfigin', 'regconfig'],
-  // Until PostgreSQL 15.
+  // Up to PostgreSQL 15.
   ['get_ts_config_oid', 'regconfig'],
 ]);
 
-/** The server's fields. The driver's error is not kept as the cause: it carries SQL text and values. */
+/** The server's fields. The driver's error is not kept as the cause: it contains SQL text and values. */
 function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErrorFacts, 'kind'> {
   return {
     step,
@@ -168,7 +171,7 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
   };
 }
 
-/** Whether an error says that the database does not answer, and may answer later. */
+/** Whether an error means that the database does not answer now. */
 export function isAway(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && (error.kind === 'unavailable' || error.kind === 'overloaded');
 }

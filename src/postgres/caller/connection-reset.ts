@@ -1,19 +1,19 @@
 /**
- * What keeps what one caller leaves on a connection from the next one: statements that reset it, and expressions that fail on purpose
- * where it cannot be used as it is.
+ * Keeps the state that one caller leaves on a connection from the next one: statements that reset the connection, and
+ * expressions that fail on purpose if it cannot be used.
  */
 import { connectionMarker, temporaryMarker } from '../failure.ts';
 
 /**
- * Sent first in every flight, about 5 us. Where no function of a user can have run there is nothing to reset; this is what keeps
- * a mistake about that from reaching the next caller.
+ * Sent first in every flight, about 5 us. If no user function ran, there is nothing to reset; these guard against a
+ * mistake about that.
  */
 const always: readonly string[] = ['reset role', 'reset all'];
 
 /**
- * Fails on purpose where somebody has prepared a statement by SQL: it may stand under a name of ours, and would run as the login
- * or as the next caller. Sent unnamed, because no SQL reaches the unnamed statement of a connection, before any named one is run.
- * It reads the list of all prepared statements, about 4 us for each of them.
+ * Fails on purpose if a statement was prepared by SQL: it may have one of our names, and would run as the login or the
+ * next caller. Sent unnamed, because SQL cannot reach the unnamed statement, before any named one runs. Reads the list
+ * of prepared statements, about 4 us for each.
  */
 const foreignStatements = `select pg_catalog.num_nulls((
   select ('${connectionMarker}'::pg_catalog.text operator(pg_catalog.||) p.name)::pg_catalog.int4
@@ -21,16 +21,16 @@ const foreignStatements = `select pg_catalog.num_nulls((
 
 interface ResetStep {
   readonly text: string;
-  /** Sent unnamed, and kept: prepared once for as long as the connection has no other unnamed statement. */
+  /** Unnamed, but prepared once, until the connection gets another unnamed statement. */
   readonly isUnnamed: boolean;
 }
 
 const named = (text: string): ResetStep => ({ text, isUnnamed: false });
 
 /**
- * The parts of `discard all` but for the prepared statements, which are ours, and for what costs less elsewhere: advisory locks, which
- * the settings statement releases in every flight, temporary tables, which it finds, and the session authorization, whose
- * change the server reports (pool.ts).
+ * `discard all` without the prepared statements, which are ours, and without what is cheaper elsewhere: the settings
+ * statement of every flight releases advisory locks and detects temporary tables, and the server reports a changed
+ * session authorization (pool.ts).
  */
 const afterUserCode: readonly ResetStep[] = [
   { text: foreignStatements, isUnnamed: true },
@@ -38,31 +38,31 @@ const afterUserCode: readonly ResetStep[] = [
 ];
 
 /**
- * What the flight before may have left on a connection: nothing, because it ran no code of a user; anything; or temporary
- * tables as well. `shared`: other clients use it as well, behind a pooler.
+ * What the previous flight may have left on a connection. `plain`: nothing, it ran no user code. `dirty`: anything.
+ * `temporary`: temporary tables as well. `shared`: other clients use the connection too, behind a pooler.
  */
 export type ConnectionState = 'plain' | 'dirty' | 'temporary' | 'shared';
 
-/** Sent first in a flight, by what the one before may have left. */
+/** First steps of a flight, by the state of the connection. */
 export const connectionReset: Readonly<Record<ConnectionState, readonly ResetStep[]>> = {
   plain: always.map(named),
   dirty: afterUserCode,
   temporary: [...afterUserCode, named('discard temp')],
-  // Nothing is prepared there. What transactions begin with is said for each (`characteristicsOf`).
+  // Nothing is prepared behind a pooler. Each flight sets how its transaction begins (`characteristicsOf`).
   shared: [...always, 'close all', 'unlisten *', 'discard sequences', 'discard temp'].map(named),
 };
 
 /**
- * Fails on purpose where the connection has a namespace for temporary tables, made by a user's function: in a query too, of
- * a policy or a view, so nobody can know in advance. Names of tables are looked up there first, by every function that
- * has no search path of its own, and what is in it is the last caller's.
+ * Fails on purpose if the connection has a namespace for temporary tables. Any user function may create one, even in a
+ * query (policy, view), so no plan can predict it. Functions without their own search path look up tables there first,
+ * and it holds the last caller's data.
  */
 export const temporaryTables = `case when pg_catalog.pg_my_temp_schema() operator(pg_catalog.<>) 0::pg_catalog.oid
          then ('${temporaryMarker}'::pg_catalog.text operator(pg_catalog.||) pg_catalog.pg_my_temp_schema()::pg_catalog.text)::pg_catalog.int4 end`;
 
 /**
- * Fails on purpose where a function has changed, for the connection, what transactions begin with: this one has begun so. The
- * settings have been reset by now. That transactions are read-only is reported by the server (pool.ts).
+ * Fails on purpose if a function changed how the connection's transactions begin; this one has begun so. The settings
+ * are reset by now. The server itself reports a change to read-only (pool.ts).
  */
 export const changedCharacteristics = `case when pg_catalog.current_setting('transaction_isolation')
            operator(pg_catalog.<>) pg_catalog.current_setting('default_transaction_isolation')

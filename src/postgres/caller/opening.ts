@@ -1,8 +1,8 @@
 /**
- * The first steps of a flight, reset and settings, kept for the next request of the same caller.
+ * The first steps of a flight, reset and settings, cached for the caller's next request.
  *
- * HTTP gives the same `Caller` object to requests that say the same about their caller; such a request then sends the
- * bytes that were made for the one before. Nothing is shared between two callers: what is kept hangs on the object.
+ * HTTP uses the same `Caller` object for requests with equal facts about their caller; such a request sends the bytes
+ * made for the first one. The cache is attached to that object, so callers never share it.
  */
 
 import { encodeSteps, type FlightStep } from '../wire/flight.ts';
@@ -18,10 +18,10 @@ import {
   type TransactionDefaults,
 } from './settings.ts';
 
-/** What opens the flights of one request. */
+/** The opening of a request's flights. */
 export interface Opening {
   readonly settings: SettingsStatements;
-  /** Only named steps are kept. */
+  /** Only named steps are cached. */
   readonly steps: Map<ConnectionState, readonly FlightStep[]>;
 }
 
@@ -30,12 +30,12 @@ interface Kept {
   readonly opening: Opening;
 }
 
-/** Apart, because a caller's requests often alternate between the two. */
+/** Separate, because a caller's requests often alternate between the two. */
 const readOnlyKept = new WeakMap<Caller, Kept>();
 const readWriteKept = new WeakMap<Caller, Kept>();
 
 /**
- * The opening for a request, the one before where nothing differs.
+ * The opening for a request, cached if nothing differs.
  *
  * @throws PublicError as `buildSettings`.
  */
@@ -75,17 +75,17 @@ export function openingSteps(
   return steps;
 }
 
-/** Step 0 of a flight on a connection that others use as well, whose transactions begin as somebody has left it. */
+/** Step 0 of a flight on a shared connection, where another client may have changed how transactions begin. */
 export function sharedOpeningSteps({ settings }: Opening, defaults: TransactionDefaults): readonly FlightStep[] {
   return makeSteps(settings, 'shared', { names: null, characteristics: characteristicsOf(settings.own, defaults) });
 }
 
-/** Behind the opening of a flight whose statements are planned for their values. `names` null: unnamed. */
+/** Sent after the opening of a flight whose statements get custom plans. `names` null: unnamed. */
 export function planningStep(names: StatementNames | null): FlightStep {
   return fixedStep(planForValues, names);
 }
 
-/** What makes a connection fit for a statement. `names` null: nothing named is run, so nobody looks for what others have named. */
+/** Steps that reset a connection. `names` null: nothing named runs, so a check for foreign names is not needed. */
 function resetSteps(state: ConnectionState, names: StatementNames | null): readonly FlightStep[] {
   const steps = names === null ? connectionReset[state].filter(({ isUnnamed }) => !isUnnamed) : connectionReset[state];
   return steps.map(({ text, isUnnamed }) =>
@@ -93,7 +93,7 @@ function resetSteps(state: ConnectionState, names: StatementNames | null): reado
   );
 }
 
-/** A step that is the same for everybody. `names` null: unnamed. */
+/** A step that is the same for all callers. `names` null: unnamed. */
 function fixedStep(text: string, names: StatementNames | null): FlightStep {
   return { text, values: [], name: names?.fixedNameOf(text) ?? '' };
 }
@@ -105,6 +105,7 @@ function makeSteps(
 ): FlightStep[] {
   const steps = [...resetSteps(state, names), { ...fixedStep(text[state], names), values }];
   if (characteristics === null) return steps;
-  // Before anything that reads; unnamed, because nothing has looked at the names yet. PostgreSQL warns where it is the very first.
+  // Before any statement that reads. Unnamed, because foreign names are not checked yet. PostgreSQL would warn if it
+  // came very first.
   return ['reset role', characteristics].map((each) => fixedStep(each, null)).concat(steps);
 }

@@ -1,9 +1,10 @@
 /**
- * Runs the statements of one request under its caller's role: one flight, one transaction, and what belongs around it:
- * a connection, a limit of time, cancelling, and repeating where that is certain to be harmless.
+ * Runs the statements of a request under its caller's role: one flight, one transaction. Also takes a connection,
+ * limits the time, cancels, and repeats if that is certainly harmless.
  *
- * Promises: nothing runs without the caller's settings; a mutation is sent again only where it is certain to be
- * undone; a connection is given back only when nothing of this request can reach it any more. The only way of API requests to the database.
+ * Guarantees: nothing runs without the caller's settings; a mutation is sent again only if it was certainly rolled
+ * back; a connection is released only when nothing of this request can reach it any more. API requests use the database
+ * only through this file.
  */
 
 import pg from 'pg';
@@ -34,17 +35,16 @@ export interface Step {
   /** In the order of `$1`, `$2`, ...; null is SQL null. */
   readonly values: readonly (string | null)[];
   /**
-   * Makes what takes its rows, anew each time the statement is sent; absent: the first column of its only row is the
-   * result.
-   * The statement is cancelled, and fails as `too_large`, once it says `overflow`.
+   * Makes the collector of its rows, a new one for each attempt; absent: the result is the first column of the only
+   * row. If the collector calls `overflow`, the statement is cancelled and fails as `too_large`.
    */
   readonly collect?: (sink: AnswerSink) => RowCollector;
 }
 
-/** One request to the database: who asks, under which limits, and what to run. */
+/** One request to the database: caller, limits, and statements. */
 export interface RunAsOptions {
   readonly caller: Caller;
-  /** Whom the queue for connections takes it for: the user, or the network that a caller without a user comes from. */
+  /** The key in the connection queue: the user, or the network of a caller without a user. */
   readonly queuedAs: string;
   /** Value for `set_config('search_path', ...)`: a list of quoted names. */
   readonly searchPath: string;
@@ -52,32 +52,32 @@ export interface RunAsOptions {
   readonly settings: ReadonlyMap<string, string>;
   /** Server-side limit of each statement in milliseconds, the smaller of the role's and the gateway's; 0 = none. */
   readonly timeoutMs: number;
-  /** Limit of the whole call in milliseconds, kept by our own timer, which cancels. 0 = none. */
+  /** Limit of the whole call in milliseconds; our own timer cancels. 0 = none. */
   readonly requestTimeoutMs: number;
-  /** What the model was made from; null = run without a check. */
+  /** The state that the model was read from; null = no check. */
   readonly freshness: Freshness | null;
   readonly readOnly: boolean;
-  /** The steps may write: never repeated unless undone. */
+  /** The steps may write: repeated only if rolled back. */
   readonly mutation: boolean;
-  /** The steps may run code of a user (a function, trigger, policy, view): trust nothing on the connection afterwards. */
+  /** The steps may run user code (a function, trigger, policy, view), which may leave anything on the connection. */
   readonly runsUserCode: boolean;
-  /** May be empty: then only the settings run, and with them the freshness check. */
+  /** May be empty: then only the settings run, including the freshness check. */
   readonly steps: readonly Step[];
   /** When steps are planned for their values: never, where a plan for any values has taken long, or always. */
   readonly customPlanning: 'never' | 'once_slow' | 'always';
-  /** For rows that are too many to be kept; absent or null: they are kept. */
+  /** Opens the response for results too large to buffer; absent or null: buffer them. */
   readonly openResponse?: OpenResponse | null;
-  /** Aborted when the client goes away; cancels the statement. */
+  /** Aborted on disconnect; cancels the statement. */
   readonly signal: DisconnectSignal | null;
 }
 
 /**
- * Runs the steps in order in one transaction, each seeing what the one before it wrote, and returns what was made of the
- * rows of each, for the first column of the only row null where there is no row. An error in any of them undoes all.
+ * Runs the steps in order in one transaction, each seeing the changes of the one before. Returns the result of each
+ * step; without a collector, null if there is no row. An error in any step rolls back all.
  *
- * One network round trip. A read is repeated once when its connection is lost. Anything is repeated where it has not run, because
- * code of a user had changed the connection, and once with unnamed statements when the server does not know a named one, or it has other
- * columns by now: everything is undone then.
+ * One network round trip. Repeats a read once after a lost connection, and anything that did not run because user code
+ * had changed the connection. Repeats once with unnamed statements if the server lost a named one or its columns
+ * changed; all is rolled back then.
  *
  * @throws DatabaseError Every kind; for `statement`, `step` tells where.
  * @throws PublicError `ROLE_NOT_ALLOWED` for the role names `none` and empty; nothing is sent.
@@ -102,12 +102,12 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
       throw failure('cut', 1, 'The response ended early.', cause);
     }
     if (attempt.cancelled === 'size') throw failure('too_large', 1, 'The response exceeds the size limit.');
-    // Its rows have been dropped. A mutation is committed all the same, and says so.
+    // Its rows were dropped. A mutation is committed all the same, and reports that.
     if (attempt.cancelled !== null && attempt.outcome.kind === 'done' && !options.mutation) {
       throw givenUp(attempt.cancelled, 1, 'the answer was whole');
     }
     if (attempt.outcome.kind === 'done') return attempt.outcome.results;
-    // Nothing has run, and this connection is cleaned from now on, or thrown away.
+    // Nothing ran. The connection will be reset from now on, or closed.
     if (attempt.isRefusedConnection) continue;
     if (named && (lostStatement(attempt.outcome.problem, attempt.names) || hasOtherColumns(attempt.outcome.problem))) {
       named = false;
@@ -121,7 +121,7 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
     });
     if (error.kind !== 'unavailable' || options.mutation || repeatedAfterLoss) throw error;
     repeatedAfterLoss = true;
-    // Another one of its batch may be what ended the connection.
+    // Another flight of its batch may have ended the connection.
     alone = true;
   }
 }
@@ -129,30 +129,30 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
 interface Request {
   readonly options: RunAsOptions;
   readonly opening: Opening;
-  /** On the clock of `performance.now()`. */
+  /** In terms of `performance.now()`. */
   readonly deadline: number | null;
 }
 
-/** Why a entry was given up. */
+/** Why an entry was given up. */
 type Reason = 'client' | 'timer' | 'size';
 
 interface Attempt {
   readonly outcome: FlightOutcome;
   readonly cancelled: Reason | null;
   readonly names: readonly string[];
-  /** Rows had been written when it failed or was given up. */
+  /** Rows had been written to the response before the failure. */
   readonly isCut: boolean;
-  /** Refused before the settings, because of what another request has left on the connection. */
+  /** The opening refused the connection because of state left by another request. */
   readonly isRefusedConnection: boolean;
 }
 
 interface AttemptOptions {
   readonly named: boolean;
-  /** Shares the connection with nobody. */
+  /** Does not share the connection. */
   readonly alone: boolean;
 }
 
-/** One flight, in a batch with others where it may. */
+/** One flight, in a batch with others if possible. */
 async function send(pool: ApiPool, request: Request, { named, alone }: AttemptOptions): Promise<Attempt | 'requeued'> {
   refuseIfOver(request);
   let watch: FlightWatch | null = null;
@@ -192,9 +192,9 @@ class FlightRequest implements QueuedRequest {
   readonly shares: boolean;
   runsUserCode: boolean;
   readonly sink: AnswerSink;
-  /** Names of the statements that were sent. */
+  /** Names of the sent statements. */
   sent: readonly string[] = [];
-  /** Refused before the settings, because of what another request has left on the connection. */
+  /** The opening refused the connection because of state left by another request. */
   isRefusedConnection = false;
 
   constructor(
@@ -220,7 +220,7 @@ class FlightRequest implements QueuedRequest {
     const { options, opening } = this.#request;
     const own = how.readOnly ? openingOf(options, true) : opening;
     const { dirty, hasTemporaryTables, shared } = connection;
-    // That there is a pooler may have been found out a moment ago.
+    // A pooler may have been detected meanwhile.
     const names = this.#names?.enabled ? this.#names : null;
     const state = hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : 'plain';
     const opened = shared === null ? openingSteps(own, state, names) : sharedOpeningSteps(own, shared);
@@ -228,7 +228,7 @@ class FlightRequest implements QueuedRequest {
     this.#first = first;
     if (names === null) {
       this.#main = this.#main.map((step) => ({ ...step, name: '' }));
-      // The connection has not been looked at, or may be another one the next time.
+      // The state of the connection is unknown, or the next flight may get a different one.
       this.runsUserCode = true;
     }
     this.sink.begin(MessageReader.of(connection.client.connection), how.isAlone && !options.mutation);
@@ -244,13 +244,13 @@ class FlightRequest implements QueuedRequest {
     const hasTables = says(outcome, temporaryMarker);
     const isChanged = says(outcome, connectionMarker);
     if (hasTables) connection.hasTemporaryTables = true;
-    // Somebody has taken our statements away, or put others beside them.
+    // User code removed our prepared statements, or added others.
     if (isChanged || lostStatement(outcome.problem, this.sent)) connection.isSpoiled = true;
     this.isRefusedConnection = hasTables || isChanged;
   }
 }
 
-/** The steps of the request; before each but the first the settings again. */
+/** The steps of the request, with the settings again before each one except the first. */
 function mainSteps(
   pool: ApiPool,
   { options, opening }: Request,
@@ -267,13 +267,16 @@ function mainSteps(
   return main;
 }
 
-/** The opening refused the connection, see connection-reset.ts. A user's value could spell the marker in the other steps only. */
+/**
+ * Whether the opening refused the connection, see connection-reset.ts. Only step 0 counts: in other steps, a user's
+ * value could contain the marker.
+ */
 function says({ problem, step }: FlightOutcome & { readonly kind: 'failed' }, marker: string): boolean {
   const { code, message } = problem as { readonly code?: string; readonly message?: string };
   return step === 0 && code === '22P02' && message?.includes(marker) === true;
 }
 
-/** Before anything is sent, at no risk of having run half. */
+/** Fails before anything is sent, so nothing can have run. */
 function refuseIfOver({ options, deadline }: Request): void {
   if (options.signal?.aborted) throw givenUp('client');
   if (deadline !== null && performance.now() >= deadline) throw givenUp('timer');
@@ -289,7 +292,7 @@ function givenUp(reason: Reason | null, step: 0 | 1 = 0, before = 'the statement
     : failure('timeout', step, `The time limit passed before ${before}.`);
 }
 
-/** Gives the entry up when the time is over or the client goes away, whichever comes first. */
+/** Gives up the entry on timeout or disconnect, whichever comes first. */
 class FlightWatch {
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #onLeave = () => this.giveUp('client');
@@ -316,15 +319,15 @@ class FlightWatch {
   giveUp(why: Reason): void {
     if (this.reason !== null) return;
     this.reason = why;
-    // What a mutation returns is wanted whenever it comes: it may be committed before it can be cancelled.
+    // The result of a mutation is always wanted: it may be committed before it can be cancelled.
     if (!this.#options.mutation) this.#queued.sink.abandon();
     this.#entry.cancel();
   }
 }
 
 /**
- * A named statement was prepared before a column changed its type: PostgreSQL refuses to run it until it is prepared anew. Known
- * by the server's routine, because the message is in its language and the code is that of whatever is not supported.
+ * PostgreSQL refuses a named statement whose result columns have changed, until it is prepared again. Recognized by the
+ * server's routine, because the message is translated and the code is the general one for unsupported features.
  */
 function hasOtherColumns(problem: unknown): boolean {
   return problem instanceof pg.DatabaseError && problem.code === '0A000' && problem.routine === 'RevalidateCachedQuery';

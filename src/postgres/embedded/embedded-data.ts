@@ -1,8 +1,8 @@
 /**
- * The embedded server's data directory: where it really is, whether it may be used, and making it.
+ * The embedded server's data directory: its location, its checks, and its creation.
  *
- * Promises: a directory is either complete or not there (a start that is killed half-way leaves nothing that looks like
- * data), and two servers never use the same one.
+ * Guarantees: a directory is complete or absent (a killed start leaves nothing that looks like data), and two servers
+ * never use the same one.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -16,14 +16,14 @@ import type { EmbeddedBinaries } from './embedded-binaries.ts';
 import { EmbeddedServerError } from './embedded-server-error.ts';
 import { canEnter, type ServerUser } from './server-user.ts';
 
-/** Data that the server's user could not reach where it was asked for. */
+/** Location of the data if the server's user cannot reach the requested one. */
 const elsewhere = '/var/lib/pgreflect';
 
 /**
  * The directory to use for `requested`, which need not exist yet.
  *
- * Where we are root and the server's user cannot enter the directories above (a checkout in root's home), the data lies
- * under `/var/lib/pgreflect` and `requested` is a link to it, so that deleting the link still means starting anew.
+ * If we are root and the server's user cannot enter the parent directories (a checkout in root's home), the data is
+ * under `/var/lib/pgreflect` and `requested` becomes a link to it. Deleting the link still starts afresh.
  */
 export async function locateData(
   requested: string,
@@ -51,9 +51,9 @@ export async function locateData(
 }
 
 /**
- * Waits while a server that is stopping still uses the directory, and removes a lock file that an ended one has left.
+ * Waits while a stopping server still uses the directory, and removes the lock file of an ended one.
  *
- * @throws EmbeddedServerError where a server runs there.
+ * @throws EmbeddedServerError if a server runs there.
  */
 export async function awaitUnused(directory: string): Promise<void> {
   const patienceUntil = performance.now() + 15_000;
@@ -61,7 +61,7 @@ export async function awaitUnused(directory: string): Promise<void> {
     const owner = readOwner(directory);
     if (owner === null || !isAlive(owner.pid)) return;
     if (!isServerOf(owner.pid, directory)) {
-      // After a restart of the machine the number belongs to some other process; PostgreSQL would refuse to start.
+      // After a reboot, another process may have that process id; PostgreSQL would refuse to start.
       await rm(join(directory, 'postmaster.pid'), { force: true });
       return;
     }
@@ -76,9 +76,9 @@ export async function awaitUnused(directory: string): Promise<void> {
 }
 
 /**
- * Removes the data for which `locateData` was asked, wherever it is.
+ * Removes the data of `requested`, wherever `locateData` put it.
  *
- * @throws EmbeddedServerError `in_use` where a server runs there.
+ * @throws EmbeddedServerError `in_use` if a server runs there.
  */
 export async function removeData(requested: string): Promise<void> {
   if (!existsSync(requested)) return;
@@ -88,9 +88,9 @@ export async function removeData(requested: string): Promise<void> {
 }
 
 /**
- * Makes the database cluster where there is none.
+ * Creates the database cluster if there is none.
  *
- * @throws EmbeddedServerError where another major version made it, or with the last line of the log.
+ * @throws EmbeddedServerError if another major version made it, or with the last line of the log.
  */
 export async function initializeData(
   directory: string,
@@ -118,7 +118,7 @@ export async function initializeData(
   await rename(staging, directory);
 }
 
-/** The environment of the server's programs: none of ours, which may hold secrets that SQL functions could read. */
+/** The environment of the server's programs. It leaves out ours, whose secrets SQL functions could read. */
 export function serverEnvironment(): Record<string, string> {
   return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', ...(process.env.TZ ? { TZ: process.env.TZ } : {}) };
 }
@@ -126,7 +126,7 @@ export function serverEnvironment(): Record<string, string> {
 async function runInitdb(initdb: string, directory: string, passwordFile: string, user: ServerUser | null) {
   const options = [
     `--pgdata=${directory}`, '--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256',
-    // The provider inside PostgreSQL sorts and folds alike on every operating system.
+    // PostgreSQL's built-in locale provider sorts and folds alike on every operating system.
     '--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-instructions',
   ]; // biome-ignore format: pairs
   try {
@@ -161,7 +161,7 @@ async function removeEmpty(directory: string): Promise<void> {
   }
 }
 
-/** Process number and state from the lock file, which the server keeps while it runs. */
+/** Process id and state from the lock file, which exists while the server runs. */
 function readOwner(directory: string): { readonly pid: number; readonly status: string } | null {
   try {
     const lines = readFileSync(join(directory, 'postmaster.pid'), 'utf8').split('\n');
@@ -181,7 +181,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A server's working directory is its data directory; where that cannot be seen, a living process counts as one. */
+/**
+ * Whether the process is this directory's server: its working directory is the data directory. If that cannot be read,
+ * any living process counts.
+ */
 function isServerOf(pid: number, directory: string): boolean {
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === directory;

@@ -1,5 +1,5 @@
 /**
- * Why the embedded server does not run, for the person at the terminal.
+ * Why the embedded server does not run, for the terminal.
  */
 
 /** The embedded server cannot be started; `hint` says what to do. */

@@ -1,9 +1,9 @@
 /**
- * Starts and stops the PostgreSQL server that ships with the package, for `pgreflect start` and for the tests.
+ * Starts and stops the packaged PostgreSQL server, for `pgreflect start` and for the tests.
  *
- * Listens on loopback only. As root the server runs as the operating system's user `postgres`, which is made if it is
- * missing. The server is not part of our process group, so Ctrl-C reaches only us and requests in flight can finish; a
- * small shell waits for our end and stops it should we be killed, so no server is ever left behind.
+ * Listens on loopback only. As root, the server runs as the operating system's user `postgres`, created if missing. The
+ * server is not in our process group, so Ctrl-C reaches only us and running requests can finish. A small shell waits
+ * for our end and stops the server even if we are killed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,37 +22,37 @@ export interface EmbeddedServer {
   /** Connection string of the superuser, for the database `postgres`. */
   readonly url: string;
   readonly port: number;
-  /** Ends connections and stops, within seconds; may be called again. Removes the data unless it is persistent. */
+  /** Ends connections and stops, within seconds; repeatable. Removes the data unless it is persistent. */
   stop(): Promise<void>;
 }
 
 interface EmbeddedServerOptions {
-  /** Made where it is missing. */
+  /** Created if missing. */
   readonly dataDirectory: string;
-  /** The superuser's; must be the same for the life of the data. */
+  /** The superuser's; must not change while the data exists. */
   readonly password: string;
   /** Keep the data when the server stops. */
   readonly persistent: boolean;
   /** Further `-c name=value` settings. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Listen here; a free port by default. */
+  /** Port; default: a free one. */
   readonly port?: number;
-  /** Without `port`: listen here unless another program does. */
+  /** Without `port`: use this one unless it is taken. */
   readonly preferredPort?: number;
   /** Receives the server's log, line by line. */
   readonly onLog?: (line: string) => void;
 }
 
-/** How long a server may take to recover its data before the start counts as failed. */
+/** Longest recovery of the data before the start counts as failed. */
 const startLimitMs = 60_000;
-/** How long a server may take to stop with a checkpoint, and then without one. */
+/** Longest stop with a checkpoint, before one without. */
 const fastStopLimitMs = 10_000;
 const immediateStopLimitMs = 5000;
 
 /**
- * Starts a server, initializing the data directory first where it is new (2-3 s).
+ * Starts a server; initializes a new data directory first (2-3 s).
  *
- * @throws EmbeddedServerError With a hint for the person at the terminal.
+ * @throws EmbeddedServerError With a hint for the terminal.
  */
 export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
   const log = options.onLog ?? (() => {});
@@ -73,7 +73,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
         stop: () => stop(child, options.persistent ? [] : [directory, options.dataDirectory]),
       };
     } catch (problem) {
-      // Somebody may have taken the port since it was found free.
+      // Another program may have taken the port since it was free.
       const taken = problem instanceof EmbeddedServerError && problem.message.includes('could not bind');
       if (!taken || attempt === 3) throw problem;
       if (options.port !== undefined) throw portTaken(port, await findFreePort(), problem);
@@ -86,7 +86,7 @@ function portTaken(port: number, free: number, cause: EmbeddedServerError): Embe
   return new EmbeddedServerError(`Port ${port} is in use by another program.`, { hint, cause });
 }
 
-/** A TCP port on loopback that nothing listens on at the moment. */
+/** A TCP port on loopback that is free at the moment. */
 export async function findFreePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
@@ -138,11 +138,11 @@ function awaitReady(child: ChildProcess, log: (line: string) => void): Promise<v
       child.kill('SIGQUIT');
       fail(`not ready after ${startLimitMs / 1000} s`);
     }, startLimitMs);
-    // Read to the end of the server's life: a full pipe would block it.
+    // Read until the server ends: a full pipe would block it.
     createInterface(child.stderr!).on('line', (line) => {
       log(line);
       if (recent.push(line) > 8) recent.shift();
-      // A standby says that its connections are read-only.
+      // A standby reports that its connections are read-only.
       if (!/database system is ready to accept (read-only )?connections/.test(line)) return;
       clearTimeout(timer);
       resolve();
@@ -153,8 +153,8 @@ function awaitReady(child: ChildProcess, log: (line: string) => void): Promise<v
 }
 
 /**
- * A shell that reads from us until we are gone, however we end, and then stops the server. It takes no part in Ctrl-C
- * and does not keep us alive.
+ * A shell that reads from us until we end, in whatever way, and then stops the server. It ignores Ctrl-C and does not
+ * keep us alive.
  */
 function spawnGuard(serverPid: number): ChildProcess | null {
   if (process.platform === 'win32') return null;
@@ -170,7 +170,7 @@ function spawnGuard(serverPid: number): ChildProcess | null {
   return guard;
 }
 
-/** Fast shutdown: ends connections, undoes what is open, writes a checkpoint. */
+/** Fast shutdown: ends connections, rolls back, writes a checkpoint. */
 async function stop(child: ChildProcess, remove: readonly string[]): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await end(child);
   for (const path of remove) {
@@ -185,7 +185,7 @@ async function end(child: ChildProcess): Promise<void> {
   // Without a checkpoint; the next start recovers from the log.
   child.kill('SIGQUIT');
   if (await within(immediateStopLimitMs, ended)) return;
-  // It hangs, and hears nothing else.
+  // It hangs and reacts to no other signal.
   child.kill('SIGKILL');
   await ended;
 }

@@ -1,6 +1,6 @@
 /**
- * The operating system's user that the embedded server runs as: ourselves, or `postgres` where we are root, because
- * PostgreSQL refuses to run as root. And which places that user can reach.
+ * The operating system's user of the embedded server: ours, or `postgres` if we are root, because PostgreSQL refuses to
+ * run as root. Also checks which directories that user can reach.
  */
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
@@ -9,13 +9,13 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A user by number. */
+/** A user by id. */
 export interface ServerUser {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** The user to run as; null = ourselves. As root, makes the user `postgres` where it is missing. */
+/** The user to run as; null = ours. As root, creates the user `postgres` if missing. */
 export async function findServerUser(): Promise<ServerUser | null> {
   if (process.getuid?.() !== 0) return null;
   const known = await lookUp();
@@ -26,7 +26,7 @@ export async function findServerUser(): Promise<ServerUser | null> {
   throw new Error('The operating system user "postgres" could not be made. Make it, or run as an ordinary user.');
 }
 
-/** True where `user` can enter the directory and all those above it. */
+/** True if `user` can enter the directory and all its parents. */
 export async function canEnter(directory: string, user: ServerUser): Promise<boolean> {
   for (let place = directory; ; place = dirname(place)) {
     const { mode, uid, gid } = await stat(place);
@@ -45,7 +45,7 @@ async function lookUp(): Promise<ServerUser | null> {
   }
 }
 
-/** The commands of Debian, Red Hat and their relatives, then those of BusyBox. */
+/** Tries the commands of Debian and Red Hat systems, then those of BusyBox. */
 async function makeUser(): Promise<void> {
   try {
     await run('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres']);

@@ -1,10 +1,9 @@
 /**
- * Brings the auth schema of a database to the version of this program, or says which statements that would take.
+ * Migrates the auth schema of a database to this program's version, or returns the statements for it.
  *
- * Everything is one transaction under an advisory lock: two processes that start at once do the work once, and a killed one
- * leaves nothing half-made. Objects that exist are left as they are, whoever made them, so a database of Supabase Auth
- * service stays one; only names in them that others could capture are replaced (0010). Migrations only go forward; one of a
- * later version than ours is no concern of ours.
+ * All in one transaction under an advisory lock: two processes that start at once do the work once, and a killed one
+ * leaves nothing half-done. Existing objects stay, so a database of Supabase Auth remains usable by it; only names in
+ * them that others could capture are replaced (0010). Migrations only go forward; versions newer than ours are ignored.
  */
 import { DatabaseError } from '../failure.ts';
 import type { Queryable } from '../system/queryable.ts';
@@ -12,18 +11,18 @@ import type { SystemPool } from '../system/run-system.ts';
 import { loadMigrations, type Migration, type MigrationPiece } from './migrations.ts';
 
 interface MigrateOptions {
-  /** Roles of API requests; they get `usage` on the schema, so that policies may call the helper functions. */
+  /** Roles of API requests; they get `usage` on the schema, because policies call its helper functions. */
   readonly apiRoles: readonly string[];
-  /** The statements are for later: roles that are missing now will have been made by then. Otherwise a missing role gets nothing. */
+  /** For planned statements: missing roles will exist when these run. Otherwise a missing role gets nothing. */
   readonly rolesFollow?: boolean;
-  /** The migrations of this program where nothing else is given. */
+  /** Default: this program's migrations. */
   readonly migrations?: readonly Migration[];
 }
 
-/** The database refused; `cause` is the `DatabaseError`. `message` says what to do. */
+/** The database refused; `cause` is the `DatabaseError`, `message` says what to do. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
-  /** What PostgreSQL said, without advice. */
+  /** PostgreSQL's message, without advice. */
   readonly reason: string;
 
   constructor(message: string, cause: DatabaseError) {
@@ -32,7 +31,7 @@ export class MigrationError extends Error {
   }
 }
 
-/** "pgr" and "auth" in ASCII, so that nobody else's lock is met by chance. */
+/** "pgr" and "auth" in ASCII, to avoid collisions with other programs' locks. */
 const lockKey = '34748012344437256';
 
 const createBookkeeping = `create table auth.pgreflect_migrations (
@@ -44,10 +43,10 @@ const createBookkeeping = `create table auth.pgreflect_migrations (
 alter table auth.pgreflect_migrations enable row level security;`;
 
 /**
- * Makes what is missing. A complete schema costs one look.
+ * Creates missing objects. A complete schema costs one query.
  *
- * @returns The statements that ran, one text for each object, in order.
- * @throws MigrationError where the login may not do it; nothing has been changed then. DatabaseError `unavailable` and so on.
+ * @returns The statements that ran, one text per object, in order.
+ * @throws MigrationError if the login lacks privileges; nothing is changed then. DatabaseError `unavailable` and so on.
  */
 export async function migrate(pool: SystemPool, options: MigrateOptions): Promise<readonly string[]> {
   const migrations = options.migrations ?? loadMigrations();
@@ -71,7 +70,7 @@ export async function planMigration(database: Queryable, options: MigrateOptions
   for (const { version, title, pieces } of options.migrations ?? loadMigrations()) {
     if (applied?.has(version)) continue;
     for (const piece of pieces) if (await isMissing(database, piece)) statements.push(piece.text);
-    // The first migration has made the schema in which the bookkeeping lives.
+    // The first migration has created the schema that contains the table of applied migrations.
     if (applied === null && version === 1) statements.push(createBookkeeping);
     // Both are ours: a number and the letters of a file name.
     statements.push(`insert into auth.pgreflect_migrations (version, title) values (${version}, '${title.replaceAll("'", "''")}')
@@ -90,10 +89,10 @@ async function isComplete(
   return (await planGrants(database, options, false)).length === 0;
 }
 
-/** Null where there is no bookkeeping yet. */
+/** Null without a table of applied migrations. */
 async function readApplied(database: Queryable): Promise<ReadonlySet<number> | null> {
-  // Reads a table on purpose: after the wait for the lock, only opening one makes the server notice what others have made,
-  // and every `to_reg...` after it is right too.
+  // Reads a table on purpose: after waiting for the lock, only opening a table makes the server see objects that others
+  // created. Later `to_reg...` calls are then right, too.
   const found = await database.query(`select c.oid
     from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
     where n.nspname = 'auth' and c.relname = 'pgreflect_migrations'`);

@@ -1,25 +1,25 @@
 /**
- * Reads the numbered migrations of the authentication service (`sql/auth/0001-….sql`) into pieces, each with the object
- * whose absence calls for it.
+ * Parses the numbered migrations of the auth service (`sql/auth/0001-….sql`) into pieces, each with the object that it
+ * creates.
  *
- * A piece begins with a line `-- missing: KIND NAME` and ends before the next one. Because a piece says itself what it
- * makes, the same files serve a new database, one that Supabase Auth has made, and one of an earlier version. One that
- * begins with `-- always: …` looks for itself what there is to do.
+ * A piece starts with a line `-- missing: KIND NAME` and runs only if that object is missing. The same files therefore
+ * serve a new database, one made by Supabase Auth, and one of an earlier version. A piece with `-- always: …` always
+ * runs and checks by itself.
  */
 import { invariant } from '../../shared/invariant.ts';
 import { listSqlFiles, loadSqlFile } from '../system/sql-file.ts';
 
-/** Statements that make one object, or that decide for themselves. */
+/** Statements that create one object, or that check by themselves. */
 export interface MigrationPiece {
   readonly kind: 'schema' | 'type' | 'table' | 'column' | 'function' | 'always';
-  /** Qualified, as SQL has it: `auth.users`, `auth.users.is_anonymous`, `auth.uid()`. Of kind `always`: what it is for. */
+  /** Qualified, as in SQL: `auth.users`, `auth.users.is_anonymous`, `auth.uid()`. For kind `always`: its purpose. */
   readonly name: string;
   readonly text: string;
 }
 
 /** One file. */
 export interface Migration {
-  /** The number that its name begins with. */
+  /** The number at the start of its name. */
   readonly version: number;
   /** The file's name without number and ending. */
   readonly title: string;
@@ -37,7 +37,7 @@ export function loadMigrations(): readonly Migration[] {
 
 const kinds = ['schema', 'type', 'table', 'column', 'function', 'always'] as const;
 
-/** Splits the text of a migration. What stands before the first piece is its header. */
+/** Splits the text of a migration. Text before the first piece is its header. */
 function parsePieces(text: string): readonly MigrationPiece[] {
   const [, ...parts] = text.split(/^-- (?:missing: |(?=always: ))/m);
   return parts.map((part) => {

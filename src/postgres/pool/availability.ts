@@ -1,12 +1,12 @@
 /**
- * Whether the database answers: the one place that finds out, and says so once.
+ * Watches whether the database answers, in one place, and reports each outage once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Observe } from '../../shared/observation.ts';
 import { DatabaseError, isAway } from '../failure.ts';
 import type { SystemPool } from '../system/run-system.ts';
 
-/** What failed, for operators: our own words for clients say no more than that the database is away. */
+/** The cause, for operators; clients learn only that the database is unavailable. */
 function reasonOf(problem: Error): string {
   const reason = problem instanceof DatabaseError && problem.cause instanceof Error ? problem.cause.message : '';
   return reason || problem.message;
@@ -16,8 +16,8 @@ const firstDelayMs = 250;
 const longestDelayMs = 5000;
 
 /**
- * Any part that loses a connection reports it to `suspect`; one question to the database tells a lost connection from a lost
- * database, and an outage is observed once, with its end.
+ * Every part that loses a connection calls `suspect`. One query then tells a lost connection from a lost database; an
+ * outage is observed once, with its end.
  */
 export function watchAvailability(pool: SystemPool, observe: Observe, onBack: () => void) {
   const stopping = new AbortController();

@@ -1,16 +1,11 @@
 /**
- * Who gets the next connection of a pool, and who is refused at once because of too long a wait.
+ * The queue for a pool's connections: which request gets the next one, and which is refused because it would wait too
+ * long.
  *
- * Fair between roles, because a role is what an operator sets limits for, and within a role between its callers: a connection
- * goes to the role that waits and holds the fewest, and of several to the one that had its turn longest ago; likewise to the caller
- * within the role, whose requests are served in the order in which they came. One connection is also kept from the statements of a
- * role that are not known to be quick, and one more from those of a single caller: else one slow query for each connection would
- * lock everybody else out.
- *
- * A request is refused on arrival, when that costs nothing yet. Its wait is the turns before it times the mean length of a turn,
- * divided by the connections (Little's law). In a burst it may be the longest wait allowed; once the first request of the role has
- * waited for longer than bursts last, a share of that: a queue that stays long serves nobody sooner, and some are refused anyway. Not where this process has
- * hardly any time to wait: turns are long then because their ends are read late, and a refusal costs half of an answer.
+ * Fair between roles, because operators set limits per role, then between callers of a role: first the one that holds
+ * the fewest connections, then the one served longest ago. A caller's requests are served in order. Statements not
+ * known to be quick leave one connection free per role and one more per caller; otherwise one slow query per connection
+ * would block all others. Requests are refused on arrival, when that costs nothing yet (`admits`).
  */
 import { performance } from 'node:perf_hooks';
 import {
@@ -22,54 +17,57 @@ import {
 } from '../../shared/unpaused-clock.ts';
 import { DatabaseError } from '../failure.ts';
 
-/** One who wants a connection for a while. */
+/** A request for a connection, until it is released. */
 export interface Turn {
   readonly role: string;
-  /** The user, or the network that a caller without a user comes from. */
+  /** The user, or the network of a caller without a user. */
   readonly caller: string;
   /** Its statements are known to be quick. */
   readonly isQuick: boolean;
-  /** When it began to wait or got its connection; kept by the queue. */
+  /** Start of its wait, then of its use of the connection; set by the queue. */
   startedAt: number;
 }
 
 interface ConnectionQueueOptions {
   readonly size: number;
-  /** Longest wait, in milliseconds; 0: there is no limit. A pause of the whole process is nobody's wait. */
+  /** Longest wait in milliseconds; 0: no limit. A pause of the whole process does not count. */
   readonly waitMs: number;
   /** Milliseconds since any moment, by which turns are measured; unpaused ones unless told. */
   readonly now?: () => number;
-  /** Of these, the ones in which this process had nothing to do. */
+  /** The part of that time in which the process was idle. */
   readonly idleNow?: () => number;
 }
 
-/** A pool with fewer connections keeps none back. */
+/** Pools with fewer connections reserve none. */
 const smallestSizeWithSpare = 5;
-/** Of the longest wait: how long the first request of a role waits in a burst, and the longest wait in a queue older than that. */
+/**
+ * Share of the longest wait: how long a role's first request may wait in a burst, and the longest wait in a queue older
+ * than that.
+ */
 const burstShare = 1 / 9;
 const overloadShare = 1 / 6;
-/** Of its time a process is idle that has nothing but the database to wait for; one that is not is late by itself. */
+/** Idle share of a process that only waits for the database. A process below it is late by itself. */
 const idleShare = 1 / 10;
-/** How fast the mean follows the measured turns, once there are enough of them. */
+/** Weight of the last turn in the mean, once there are enough turns. */
 const shareOfLast = 0.05;
 
-/** What a role or a caller holds. */
+/** What a role or caller holds. */
 interface Held {
   held: number;
-  /** Of those, the ones not known to be quick. */
+  /** Those of them not known to be quick. */
   slow: number;
 }
 
 interface RoleTurns extends Held {
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly waiting: Waiter[];
-  /** Those who hold or wait. */
+  /** Callers that hold or wait. */
   readonly callers: Map<string, CallerTurns>;
 }
 
 interface CallerTurns extends Held {
   waiting: number;
-  /** Number of the turn that it had last; 0: none. */
+  /** Number of its last turn; 0: none. */
   lastTurn: number;
 }
 
@@ -86,23 +84,23 @@ export class ConnectionQueue {
   readonly #size: number;
   readonly #waitMs: number;
   readonly #now: () => number;
-  /** Connections that are kept back. */
+  /** Reserved connections. */
   readonly #spare: number;
-  /** By name; roles of the database only, so there are not many. */
+  /** By name. Only roles of the database, so there are few. */
   readonly #roles = new Map<string, RoleTurns>();
-  /** Those in which somebody waits; whose turn was longest ago comes first. */
+  /** Roles with waiting requests; the one served longest ago comes first. */
   readonly #waitingRoles = new Set<RoleTurns>();
   #turnNumber = 0;
   #held = 0;
   #waiting = 0;
-  /** End of the last turn since somebody waits. */
+  /** End of the last turn since requests have been waiting. */
   #lastTurn = 0;
   /** Mean length of a turn since then in milliseconds, and their number. */
   #turnMs = 0;
   #turns = 0;
   readonly #idleNow: () => number;
   #idleAt = 0;
-  /** Means between the ends of two turns. */
+  /** Mean time between the ends of two turns. */
   #passedMs = 0;
   #idleMs = 0;
 
@@ -114,27 +112,33 @@ export class ConnectionQueue {
     this.#spare = size < smallestSizeWithSpare ? 0 : 1;
   }
 
-  /** Number of those who wait. */
+  /** Number of waiting requests. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** Whether this caller of a role would get a connection in time, as far as can be known. */
+  /**
+   * Whether a request of this caller would probably get a connection in time: turns ahead of it times the mean turn,
+   * divided by the connections (Little's law). In a burst the wait may reach the limit. Once the role's first request
+   * has waited longer than a burst, only a share of it: a queue that stays long serves nobody sooner. Does not refuse
+   * while this process is hardly idle: turns then seem long because their ends are read late, and a refusal costs half
+   * of an answer.
+   */
   admits(role: string, caller: string): boolean {
     const own = this.#roles.get(role);
-    // The next one of its role, whoever else waits.
+    // The role's next request is admitted, whatever else waits.
     if (own === undefined || own.waiting.length === 0) return true;
     const now = this.#now();
     const ahead = this.#ahead(own, caller);
     const expectedMs = ((ahead + 1) * this.#turnMs) / this.#size;
     if (expectedMs > this.#waitMs || now - this.#lastTurn > this.#waitMs) return false;
-    // More wait than each connection's next, and for the database.
+    // Longer than each connection's next turn, and caused by the database.
     const isLong =
       ahead >= this.#size && expectedMs > this.#waitMs * overloadShare && this.#idleMs > this.#passedMs * idleShare;
     return !isLong || now - own.waiting[0]!.turn.startedAt <= this.#waitMs * burstShare;
   }
 
-  /** Takes a connection where one is free for this turn; it ends with `leave`. */
+  /** Takes a connection if one is free for this turn; call `leave` afterwards. */
   take(turn: Turn): boolean {
     if (this.#held === this.#size) return false;
     const turns = this.#turnsOf(turn.role);
@@ -146,9 +150,9 @@ export class ConnectionQueue {
   }
 
   /**
-   * Waits for a connection and takes it; it ends with `leave`.
+   * Waits for a connection and takes it; call `leave` afterwards.
    *
-   * @throws DatabaseError `overloaded`, at once where the wait would be too long, and where it was.
+   * @throws DatabaseError `overloaded`, immediately if the wait would be too long, or when it was.
    */
   wait(turn: Turn): Promise<void> {
     if (!this.admits(turn.role, turn.caller)) {
@@ -160,7 +164,7 @@ export class ConnectionQueue {
     });
   }
 
-  /** Stops waiting, for this reason; one that does not wait is left as it is. */
+  /** Ends a turn's wait with this error. Ignores a turn that does not wait. */
   withdraw(turn: Turn, reason: DatabaseError): void {
     const turns = this.#turnsOf(turn.role);
     const at = turns.waiting.findIndex((waiter) => waiter.turn === turn);
@@ -170,12 +174,12 @@ export class ConnectionQueue {
     waiter.refuse(reason);
   }
 
-  /** Lets a turn begin anew: its connection had to be opened first. */
+  /** Restarts a turn's time, because its connection had to be opened first. */
   restart(turn: Turn): void {
     turn.startedAt = this.#now();
   }
 
-  /** Gives a connection back, to the next one where somebody waits. */
+  /** Releases a connection and gives it to the next waiting turn. */
   leave(turn: Turn): void {
     const turns = this.#turnsOf(turn.role);
     const caller = callerIn(turns, turn);
@@ -199,7 +203,7 @@ export class ConnectionQueue {
     this.#idleAt = idleAt;
   }
 
-  /** Turns before the next one of this caller. */
+  /** Turns ahead of this caller's next one. */
   #ahead(own: RoleTurns, caller: string): number {
     const waiting = own.callers.get(caller)?.waiting ?? 0;
     let ofRole = 0;
@@ -252,7 +256,7 @@ export class ConnectionQueue {
     start();
   }
 
-  /** Whose turn it is within a role; -1: nobody may start. */
+  /** Index of the role's next turn; -1: none may start. */
   #nextOf(turns: RoleTurns): number {
     let next: CallerTurns | null = null;
     let place = -1;
@@ -280,7 +284,7 @@ export class ConnectionQueue {
     this.#waiting += 1;
   }
 
-  /** Puts its role behind the others. */
+  /** Moves its role behind the others. */
   #remove(turns: RoleTurns, at: number): Waiter {
     const [waiter] = turns.waiting.splice(at, 1) as [Waiter];
     waiter.timer?.clear();
@@ -292,7 +296,7 @@ export class ConnectionQueue {
   }
 }
 
-/** Counts a turn that begins or ends. */
+/** Counts a turn that starts or ends. */
 function count(turns: RoleTurns, caller: CallerTurns, { isQuick }: Turn, change: 1 | -1): void {
   for (const each of [turns, caller]) {
     each.held += change;
@@ -309,12 +313,12 @@ function callerIn({ callers }: RoleTurns, { caller }: Turn): CallerTurns {
   return turns;
 }
 
-/** There are as many callers as there are users. */
+/** Drops idle callers: there are as many callers as users. */
 function forgetIdle({ callers }: RoleTurns, { held, waiting }: CallerTurns, { caller }: Turn): void {
   if (held === 0 && waiting === 0) callers.delete(caller);
 }
 
-/** Time that this thread's event loop has spent waiting, in milliseconds since it began. */
+/** Idle time of this thread's event loop, in milliseconds since it started. */
 export function loopIdleMs(): number {
   return performance.nodeTiming.idleTime;
 }

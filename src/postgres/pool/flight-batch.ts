@@ -1,22 +1,11 @@
 /**
- * Flights that share a connection and one write: quick ones that arrive in the same turn of the event loop.
+ * Batches: quick queries that arrive in the same turn of the event loop share a connection and one write.
  *
- * A write to a socket costs more than everything else a small request needs, on both sides; several flights in one write
- * cost it once. Without sharing, one row by key takes 1.96 × the CPU of PostgreSQL and 1.19 × that of the gateway. Each flight
- * stays a transaction of its own under its own caller's settings, as if each had taken the connection after the one before.
- *
- * Only queries share. A mutation has its connection to itself: behind another statement nobody could say whether it has run, and
- * commits that wait for a disk wait together only on several connections. Nobody may lose by it:
- *
- * - Only statements that are known to be quick share (statement-durations.ts), as many as fit into `budgetMs` together.
- * - Where an answer does not come in time or one is cancelled, those behind it are `requeued`: they are sent again, alone, and
- *   the answers to their first flights are dropped. What then runs for nobody is cancelled if it takes long.
- * - Queries may call functions that write. Twice is harmless, because all but the first of a batch run read-only; one that
- *   is refused for it is sent again, alone, as its statement is from then on.
- * - Behind one that may run code of a user, and on a connection that is not clean, every flight begins with the whole reset:
- *   the server comes to the next one whatever the one before was answered.
- * - How transactions begin is beyond an opening: those that fail behind one that has changed it are sent again, alone.
- * - Only the flight that the server is at is ever cancelled; one further behind is just dropped.
+ * A socket write costs more than the rest of a small request, on both sides. Without sharing, one row by key takes 1.96
+ * × the CPU of PostgreSQL and 1.19 × that of the gateway. Each flight stays its own transaction under its caller's
+ * settings, as if it had taken the connection after the one before. Mutations never share: it would be uncertain
+ * whether one behind another statement has run, and commits wait for the disk together only on several connections.
+ * `FlightBatches` has the rules that keep requests from harming each other.
  */
 import { performance } from 'node:perf_hooks';
 import { DatabaseError } from '../failure.ts';
@@ -27,16 +16,16 @@ import { type ConnectionQueue, loopIdleMs, type Turn } from './connection-queue.
 import { type ApiConnection, BatchEntry, type FlightHow, type QueuedRequest, requeued } from './queued-request.ts';
 import type { StatementDurations } from './statement-durations.ts';
 
-/** The most that all of a batch may be expected to take, in milliseconds. */
+/** Limit of the expected time of a whole batch, in milliseconds. */
 const budgetMs = 2;
 const maxRequests = 16;
-/** How long a batch may wait for a connection and still be joined: those who join wait so much less than they are promised. */
+/** How long a waiting batch may be joined: those that join have that much less of their promised wait. */
 const joinableMs = 50;
-/** Longest wait of the others for an answer, in milliseconds. */
+/** Longest wait of the flights behind for an answer, in milliseconds. */
 const stallMs = 20;
-/** How long a server may take to answer after it was asked to cancel, before we close the connection ourselves. */
+/** Time for a server to answer after a cancel request, before we close the connection. */
 const answerAfterCancelMs = 5000;
-/** How often the server is asked in that time. */
+/** Number of cancel requests in that time. */
 const maxCancelRequests = 5;
 
 const alone: FlightHow = { readOnly: false, isAlone: true };
@@ -45,48 +34,52 @@ const following = { readOnly: true, isAlone: false };
 const refusedWrite = '25006';
 const cancelled = '57014';
 
-/** Where the connections of batches come from and go to. */
+/** Source of a batch's connections. */
 export interface Connections {
-  /** Whose turn it is. */
+  /** Decides whose turn it is. */
   readonly queue: ConnectionQueue;
   readonly durations: StatementDurations;
-  /** Opens a connection, or takes one that is idle, for one whose turn it is. @throws DatabaseError `unavailable`; then the turn is over. */
+  /**
+   * Opens a connection or takes an idle one for a turn that has started.
+   *
+   * @throws DatabaseError `unavailable`; the turn is over then.
+   */
   acquire(turn: Turn): Promise<ApiConnection>;
-  /** Gives it back, and ends the turn; one that is `broken` is thrown away. */
+  /** Releases it and ends the turn; closes one that is `broken`. */
   release(turn: Turn, connection: ApiConnection, broken: boolean): void;
 }
 
 /** One write and its answers. */
 class Batch implements Turn {
-  /** Both of the first request. */
+  /** Role and caller of the first request. */
   readonly role: string;
   readonly caller: string;
-  /** All of them are, and others may join. */
+  /** All of its requests are quick, and others may join. */
   readonly isQuick: boolean;
   startedAt = 0;
-  /** There was no connection at once. */
+  /** No connection was free at once. */
   isWaiting = false;
   readonly #connections: Connections;
   readonly #since = performance.now();
   readonly #waiting: BatchEntry[] = [];
   #expectedMs = 0;
   #isOpen = true;
-  /** Those that were sent; the server is at `#at`. */
+  /** The sent entries; the server is at `#at`. */
   #sent: readonly BatchEntry[] = none;
   #flights: readonly Flight[] = none;
   #at = 0;
   #connection: ApiConnection | null = null;
   #hasFailed = false;
   #isLost = false;
-  /** The cancel request under way. */
+  /** The pending cancel request. */
   #cancelling: Promise<void> | null = null;
-  /** A cancel request may still hit whatever runs next. */
+  /** A cancel request may still hit the next statement. */
   #cancelInDoubt = false;
-  /** The last one that gave up while the server was at it. */
+  /** The entry that gave up last while the server was at it. */
   #cancelledEntry: BatchEntry | null = null;
-  /** A cancel request has been sent. */
+  /** A cancel request was sent. */
   #hasCancelled = false;
-  /** Runs from a cancel request to the answer. */
+  /** Runs from a cancel request until the answer. */
   #cancelTimer: NodeJS.Timeout | null = null;
   #stallTimer: NodeJS.Timeout | null = null;
   /** Idle time of the event loop at the start and at the end of each flight, in milliseconds. */
@@ -111,7 +104,7 @@ class Batch implements Turn {
     return entry;
   }
 
-  /** Takes a connection, then sends every request that has come until the end of this turn of the event loop. */
+  /** Takes a connection, then sends every request that arrived until the end of this turn of the event loop. */
   async start(): Promise<void> {
     const { queue } = this.#connections;
     let connection: ApiConnection;
@@ -181,7 +174,7 @@ class Batch implements Turn {
     );
     if (outcome.lost) this.#loseBehind();
     if (code === cancelled && this.#hasCancelled && entry !== this.#cancelledEntry) entry.settle(requeued);
-    // It may have failed for what its transaction began with.
+    // It may have failed because of how its transaction began.
     if (index > 0 && this.#connection?.isSpoiled && !outcome.lost) entry.settle(requeued);
     if (code === refusedWrite && index > 0) {
       this.#connections.durations.noteWrite(entry.request.statement);
@@ -189,7 +182,7 @@ class Batch implements Turn {
     }
   }
 
-  /** Nothing that was said of this one is true of those behind it. */
+  /** The flights behind a failed one have no valid answer. */
   #loseBehind(): void {
     const problem = new Error('The connection was lost before the answer to another request on it was whole.');
     for (const entry of this.#sent.slice(this.#at)) {
@@ -197,7 +190,7 @@ class Batch implements Turn {
     }
   }
 
-  /** Has those from this place on sent again. */
+  /** Requeues the entries from this index on. */
   #requeue(from: number): void {
     for (const entry of this.#sent.slice(from)) entry.settle(requeued);
   }
@@ -209,21 +202,21 @@ class Batch implements Turn {
     } else this.#leave(entry);
   }
 
-  /** Gives the place in the queue up with the last request. */
+  /** Leaves the queue when the last request has left. */
   #leave(entry: BatchEntry): void {
     entry.settle({ kind: 'withdrawn' });
     const isEmpty = this.#waiting.every(({ isOver }) => isOver);
     if (this.isWaiting && isEmpty) this.#connections.queue.withdraw(this, abandoned);
   }
 
-  /** Cancels what the server is at, once. The request may reach it when it is at the next one. */
+  /** Cancels the current flight, once. The request may arrive when the server is at the next one. */
   #cancelFlight({ client }: ApiConnection): void {
     if (this.#cancelling !== null || this.#cancelTimer !== null) return;
     this.#requeue(this.#at + 1);
     this.#askToCancel(client, maxCancelRequests);
   }
 
-  /** Asks again where no answer comes: a request that arrives between two statements is lost. */
+  /** Repeats the cancel request while no answer comes: one that arrives between two statements is lost. */
   #askToCancel(client: DriverClient, requests: number): void {
     this.#hasCancelled = true;
     const again = () => {
@@ -234,20 +227,23 @@ class Batch implements Turn {
     this.#cancelling ??= sendCancel(client).then((certain) => {
       this.#cancelling = null;
       if (!certain) this.#cancelInDoubt = true;
-      // The server may have come to the next one meanwhile, which has given up as well.
+      // Meanwhile the server may be at the next flight, which was given up as well.
       const entry = this.#sent[this.#at];
       if (entry !== undefined && entry === this.#cancelledEntry) this.#cancelFlight(this.#connection as ApiConnection);
     });
   }
 
-  /** The server does not answer. The connection is closed only where the one it is at has been given up: others wait for theirs. */
+  /**
+   * The server does not answer. Closes the connection only if its current flight was given up; otherwise the flight's
+   * client still waits.
+   */
   #loseFlight(client: DriverClient): void {
     this.#cancelTimer = null;
     const entry = this.#sent[this.#at];
     if (entry === this.#cancelledEntry || entry?.isOver) terminate(client);
   }
 
-  /** Called when no answer has come for a while. What has arrived is read first: a busy process is no reason. */
+  /** Called after a while without an answer. Reads arrived data first: a busy process is no stall. */
   #watch(): void {
     const seen = this.#at;
     setImmediate(() => {
@@ -267,17 +263,17 @@ class Batch implements Turn {
     this.#stallTimer = null;
     connection.dirty = this.#hasFailed || this.#sent.some(({ request }) => request.runsUserCode);
     if (!this.#hasFailed) this.#noteDurations();
-    // The last batch is remembered until the next one is made; its answers are not.
+    // The last batch is kept until the next one, but its answers are not.
     this.#waiting.length = 0;
     this.#sent = none;
     this.#flights = none;
     const release = () => this.#connections.release(this, connection, this.#isLost || this.#cancelInDoubt);
-    // Given back once no cancel request can hit its next user.
+    // Release only when no cancel request can hit the connection's next user.
     if (this.#cancelling === null) release();
     else void this.#cancelling.then(release);
   }
 
-  /** An answer that came together with the one before took at least its share of the whole. */
+  /** An answer that arrived together with the previous one took at least its share of the total. */
   #noteDurations(): void {
     const [start = 0] = this.#idleAt;
     const share = ((this.#idleAt.at(-1) ?? start) - start) / this.#sent.length;
@@ -288,19 +284,32 @@ class Batch implements Turn {
   }
 }
 
-/** The batches of one pool: quick queries that come in the same moment, or wait for a connection as the same role, share one. */
+/**
+ * The batches of one pool: quick queries that arrive at the same moment, or wait for a connection as the same role,
+ * share one. Rules:
+ *
+ * - Only statements known to be quick share (statement-durations.ts), as many as fit into `budgetMs` together.
+ * - If an answer is late or cancelled, the flights behind it are `requeued`: sent again, alone, and the first answers
+ *   dropped. A flight that runs in vain is cancelled if it takes long.
+ * - Queries may call functions that write. Twice is harmless, because all but the first of a batch run read-only. A
+ *   flight refused for that is sent again, alone, as its statement is from then on.
+ * - After user code, and on a dirty connection, every flight starts with the whole reset, because the server reaches it
+ *   whatever the flight before was answered.
+ * - An opening cannot change how transactions begin: flights that fail after such a change are sent again, alone.
+ * - Only the server's current flight is ever cancelled; one further behind is dropped.
+ */
 export class FlightBatches {
   readonly #connections: Connections;
-  /** The last one that had a connection at once: who comes in the same moment may join it. */
+  /** The last batch that had a connection at once: requests of the same moment may join it. */
   #open: Batch | null = null;
-  /** The last one of each role that waits for a connection: others of the role may join it. */
+  /** Each role's last waiting batch: other requests of the role may join it. */
   readonly #waiting = new Map<string, Batch>();
 
   constructor(connections: Connections) {
     this.#connections = connections;
   }
 
-  /** Finds a place: in the batch that is about to be sent where there is room, else in a new one. */
+  /** Adds the request to the batch about to be sent if there is room, otherwise to a new one. */
   enqueue(request: QueuedRequest, { role, caller }: Pick<Turn, 'role' | 'caller'>): BatchEntry {
     const expectedMs = request.shares ? this.#connections.durations.expectedMs(request.statement) : null;
     const mayShare = expectedMs !== null && expectedMs < budgetMs;
@@ -318,5 +327,5 @@ export class FlightBatches {
 }
 
 const none: readonly never[] = [];
-/** Seen by nobody. */
+/** Never shown. */
 const abandoned = new DatabaseError({ kind: 'cancelled', primary: 'Everybody who waited has left.' });

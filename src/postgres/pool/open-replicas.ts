@@ -1,6 +1,6 @@
 /**
- * Makes the pools of the read replicas that the configuration names: for each one like the primary's for queries, and a
- * small one for looking at it.
+ * Makes the pools of the configured read replicas: for each, one like the primary's for queries and a small one for
+ * monitoring.
  */
 import type { Config } from '../../config/config.ts';
 import type { Observe } from '../../shared/observation.ts';
@@ -8,21 +8,21 @@ import { createSystemPool, type SystemPool } from '../system/run-system.ts';
 import { type ApiPoolOptions, createApiPool, type PoolEvent } from './pool.ts';
 import { type ReplicaPools, Replicas } from './replicas.ts';
 
-/** What the replicas share with the primary. */
+/** Settings that replicas share with the primary. */
 interface ReplicaSetup {
   readonly config: Config;
-  /** As of the primary's pool. */
+  /** As for the primary's pool. */
   readonly api: Omit<ApiPoolOptions, 'connectionString' | 'onEvent'>;
   readonly primary: SystemPool;
   readonly observe: Observe;
 }
 
-/** Null where there are none. Nothing is asked of them yet. */
+/** Null without replicas. Connects to none yet. */
 export function openReplicas({ config, api, primary, observe }: ReplicaSetup): Replicas | null {
   const { readReplicaUrls, maxReplicaLagMs } = config;
   if (readReplicaUrls.length === 0) return null;
   const replicas = readReplicaUrls.map((connectionString): ReplicaPools => {
-    // A broken connection is no event: the request or the look that it was for finds out.
+    // A broken connection is no event: the affected request or check notices it.
     const onEvent = ({ kind }: PoolEvent) => {
       if (kind === 'prepared_statements_off') observe({ kind });
     };

@@ -1,6 +1,6 @@
 /**
- * The connections of API requests, each with what we know of its named statements and of its cleanliness.
- * The queue does the waiting (connection-queue.ts), the driver's pool the connecting and the closing.
+ * The connections of API requests, each with its known prepared statements and its cleanliness. The queue handles
+ * waiting (connection-queue.ts), the driver's pool opening and closing.
  */
 
 import {
@@ -21,10 +21,10 @@ import { FlightBatches } from './flight-batch.ts';
 import type { ApiConnection } from './queued-request.ts';
 import { StatementDurations } from './statement-durations.ts';
 
-/** Settings whose change the server reports, and that only a new connection is without. */
+/** Settings that a reset cannot restore. PostgreSQL reports a change, and the connection is closed. */
 const spoiling: ReadonlySet<string> = new Set(['default_transaction_read_only', 'session_authorization']);
 
-/** What runs requests; see run-as.ts. */
+/** The pool that run-as.ts uses. */
 export interface ApiPool {
   readonly names: StatementNames;
   readonly queue: ConnectionQueue;
@@ -32,24 +32,24 @@ export interface ApiPool {
   readonly durations: StatementDurations;
   readonly counts: FlightCounts;
   state(): PoolState;
-  /** Opens a connection, so that the first request has one. Where none can be had, requests will say so. */
+  /** Opens a connection, so that the first request has one. On failure, the requests will report it. */
   open(): Promise<void>;
-  /** Refuses new work, waits a moment for what runs, closes the connections. */
+  /** Refuses new work, waits briefly for running work, closes the connections. */
   stop(): Promise<void>;
 }
 
-/** What the pool has to tell an operator. */
+/** Events of the pool for operators. */
 export type PoolEvent =
   /** A connection broke while idle or in use. */
   | { readonly kind: 'connection_lost'; readonly problem: Error }
-  /** A pooler sits between us and PostgreSQL: other clients use its connections as well, so nothing is prepared from now on. */
+  /** A pooler is in front of PostgreSQL: other clients use its connections, so nothing is prepared from now on. */
   | { readonly kind: 'prepared_statements_off' };
 
 /** Size and behavior of the pool for API requests. */
 export interface ApiPoolOptions extends Omit<DriverPoolOptions, 'onError'> {
-  /** Where the connection is PostgreSQL's own. */
+  /** Prepare statements, if the connection is PostgreSQL's own. */
   readonly preparedStatements: boolean;
-  /** Most named statements in one server process; a nested one can hold 100 KB there. */
+  /** Most named statements in one server process; a nested one can take 100 KB there. */
   readonly maxStatementsPerConnection: number;
   readonly onEvent: (event: PoolEvent) => void;
 }
@@ -64,7 +64,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
   const queue = new ConnectionQueue(options);
   const connections = new WeakMap<DriverClient, ApiConnection>();
   const names = new StatementNames(options.preparedStatements);
-  /** What transactions of a pooler's connections begin with; null: there is none. Once there is one, there is one. */
+  /** The transaction defaults behind a pooler; null: no pooler. A pooler, once detected, is assumed for good. */
   let shared: TransactionDefaults | null = null;
   const lookAt = async (client: DriverClient) => {
     if (shared !== null || ((await checkDirect(client)) && names.enabled)) return;
@@ -92,7 +92,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     connections.set(client, connection);
     return connection;
   };
-  // One that is broken or spoiled is thrown away.
+  // Closes a broken or spoiled connection.
   const release = (turn: Turn, connection: ApiConnection, broken: boolean) => {
     connection.client.release(broken || connection.isSpoiled);
     queue.leave(turn);
@@ -116,7 +116,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
 
 function newConnection(client: DriverClient, shared: TransactionDefaults | null, maxStatements: number): ApiConnection {
   const prepared = new PreparedStatements(maxStatements);
-  // Behind a transaction pooler a new connection may get a server process that others have used.
+  // Behind a transaction pooler, even a new connection may get a used server process.
   const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };
   const connection: ApiConnection = { client, prepared, shared, ...state };
   client.connection.on('parameterStatus', ({ parameterName }) => {

@@ -1,61 +1,64 @@
 /**
- * A request in a batch (flight-batch.ts), the connection that it gets, and how it ended.
+ * A request in a batch (flight-batch.ts), its connection, and its end.
  */
 
 import type { DriverClient, TransactionDefaults } from '../wire/driver.ts';
 import type { Flight, FlightOutcome } from '../wire/flight.ts';
 import type { PreparedStatements } from '../wire/prepared-statements.ts';
 
-/** One connection, in the hands of one batch of flights. */
+/** A connection while a batch uses it. */
 export interface ApiConnection {
   readonly client: DriverClient;
   readonly prepared: PreparedStatements;
-  /** Other clients use the connection as well, behind a pooler, and these are the defaults of its transactions; null: it is ours alone. */
+  /** The transaction defaults of a shared connection, behind a pooler; null: only we use it. */
   readonly shared: TransactionDefaults | null;
-  /** Code of a user may have left anything on the connection: the next flight looks and cleans first. */
+  /** User code may have left anything on the connection: the next flight checks and resets it. */
   dirty: boolean;
-  /** A user's function has made temporary tables on the connection: from now on every flight cleans it first. */
+  /** A user function made temporary tables on the connection: from now on every flight discards them first. */
   hasTemporaryTables: boolean;
-  /** Code of a user has changed what no statement of ours cleans up: our prepared statements, what transactions begin with, the session authorization. */
+  /**
+   * User code changed what no statement of ours resets: prepared statements, how transactions begin, or the session
+   * authorization.
+   */
   isSpoiled: boolean;
 }
 
-/** How a flight differs from what was asked for. */
+/** Restrictions of one flight. */
 export interface FlightHow {
-  /** Writes are refused, with SQLSTATE 25006. */
+  /** Writes fail with SQLSTATE 25006. */
   readonly readOnly: boolean;
-  /** Shares with nobody, so nothing but itself can have it sent again. */
+  /** Not in a batch with others, so no other request can cause a repetition. */
   readonly isAlone: boolean;
 }
 
 /** A request that waits for its flight. */
 export interface QueuedRequest {
-  /** Name of the statement that its duration is noted under; empty: not noted. */
+  /** Statement name for recording its duration; empty: not recorded. */
   readonly statement: string;
-  /** Whether others may share its batch. */
+  /** Whether it may share a batch. */
   readonly shares: boolean;
-  /** Code of a user may run in it: trust nothing on the connection afterwards. */
+  /** It may run user code, which may leave anything on the connection. */
   readonly runsUserCode: boolean;
-  /** Makes its flight, when there is a connection. */
+  /** Makes its flight, once it has a connection. */
   makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight;
-  /** Told of the outcome before the next flight on the connection is answered. */
+  /** Called with the outcome before the next flight on the connection is answered. */
   ended(connection: ApiConnection, outcome: FlightOutcome): void;
 }
 
-/** How it ended for one request. */
+/** The end of one request in a batch. */
 type EntryEnd =
   | { readonly kind: 'answered'; readonly outcome: FlightOutcome }
-  /** There was no connection. */
+  /** No connection was available. */
   | { readonly kind: 'refused'; readonly problem: unknown }
-  /** Sent again, alone: nothing is known of it. Never said of a mutation. */
+  /** To be sent again, alone: its outcome is unknown. Never for a mutation. */
   | { readonly kind: 'requeued' }
-  /** Given up before the server was at it. */
+  /** Given up before the server reached it. */
   | { readonly kind: 'withdrawn' };
 
-/** Sent again, alone. */
+/** To be sent again, alone. */
 export const requeued: EntryEnd = { kind: 'requeued' };
 
-/** The place of a request in a batch. */
+/** A request's entry in a batch. */
 export class BatchEntry {
   readonly request: QueuedRequest;
   readonly #onCancel: (entry: BatchEntry) => void;
@@ -71,7 +74,7 @@ export class BatchEntry {
     return this.#end.promise;
   }
 
-  /** Gives up: at once where the server is not at it yet, else by a cancel request and the server's answer to that. */
+  /** Gives up: immediately if the server has not reached it, otherwise by a cancel request and its answer. */
   cancel(): void {
     if (!this.isOver) this.#onCancel(this);
   }

@@ -1,13 +1,12 @@
 /**
- * The read replicas of the primary: which of them may answer a query now.
+ * The primary's read replicas: chooses one that is recent enough for a query.
  *
- * Every replica is looked at in the background, so that choosing one costs a comparison and no trip. A look asks the
- * primary where its log ends, and the replica how far it has replayed it. Once it has replayed the position that the
- * primary had at a time, it has seen everything that was committed before that time: that time is what its age is counted
- * from, so a primary that writes nothing makes nobody old, and no clocks of different machines are compared.
+ * A background check asks the primary for its log position and the replica for the position it has replayed, so
+ * choosing needs no round trip. A replica that replayed the primary's position of a time has all commits before that
+ * time: its age counts from then. An idle primary thus makes no replica old, and clocks of machines are never compared.
  *
- * One that is away, too far behind or no replica of this database is left out until a later look finds it well again.
- * While the primary does not answer, nobody knows how old a replica is, so all are left out once their time has passed.
+ * A replica that is down, too old or of another database is left out until a later check succeeds. While the primary
+ * does not answer, ages are unknown, so all are left out after a while.
  */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,25 +24,25 @@ import type { ApiPool } from './pool.ts';
 export interface ReplicaPools {
   /** For queries. */
   readonly pool: ApiPool;
-  /** For looking at it. */
+  /** For checking it. */
   readonly monitor: SystemPool;
 }
 
 interface ReplicasOptions {
-  /** In the order of the options that name them. */
+  /** In the order of the options. */
   readonly replicas: readonly ReplicaPools[];
-  /** For asking the primary. */
+  /** For checks of the primary. */
   readonly primary: SystemPool;
-  /** Oldest state that may be answered from, in milliseconds. */
+  /** Oldest state that queries may read, in milliseconds. */
   readonly maxLagMs: number;
   readonly observe: Observe;
 }
 
-/** What a query's replica must have seen. */
+/** What a query requires of its replica. */
 export interface ReplicaNeed {
-  /** Everything committed before this time of `performance.now()`: the model was read then. */
+  /** All commits before this time of `performance.now()`, when the model was read. */
   readonly since: number;
-  /** Position of the caller's last write; null: the caller says nothing of one. */
+  /** Position of the caller's last write; null: unknown. */
   readonly position: bigint | null;
   readonly statement: string;
 }
@@ -56,32 +55,32 @@ interface Replica {
 
 type LeftOutReason = 'away' | 'behind' | 'not_a_replica';
 
-/** What is known of a replica, for those who watch the gateway. */
+/** The state of a replica, for monitoring. */
 export interface ReplicaState {
   readonly number: number;
   readonly isUsed: boolean;
-  /** Age of what it has seen, in milliseconds; null where it is not known. */
+  /** Age of its data in milliseconds; null if unknown. */
   readonly lagMs: number | null;
   readonly pool: PoolState;
 }
 
-/** Asked of the primary after a mutation, and of the primary at each look; see the file. */
+/** Read from the primary after a mutation and at each check; see the file. */
 export const primaryPosition = loadSqlFile('primary-position.sql');
 const databaseIdentity = loadSqlFile('database-identity.sql');
 const replayed =
   'select pg_catalog.pg_is_in_recovery() as standby, pg_catalog.pg_last_wal_replay_lsn()::text as position';
-/** With each look: another server may be at the same address at any time. */
+/** Reads the identity with each check: another server may have taken over the address. */
 const lookAtPrimary = `select d.identity, p.position from (${databaseIdentity}) d cross join (${primaryPosition}) p`;
 const lookAtReplica = `select d.identity, r.standby, r.position from (${databaseIdentity}) d cross join (${replayed}) r`;
 
-/** Share of the allowed age after which the next look comes, and its bounds in milliseconds. */
+/** Checks per allowed age, and the bounds of the interval in milliseconds. */
 const looksPerLag = 4;
 const shortestIntervalMs = 50;
 const longestIntervalMs = 500;
-/** Between the beginnings of two looks that somebody wants at once, in milliseconds. */
+/** Shortest time between two checks caused by requests, in milliseconds. */
 const wantedIntervalMs = 20;
 
-/** Statements remembered for writing, and their characters. */
+/** Most statements remembered as writing, and the limit of their characters. */
 const maxKeptStatements = 1000;
 const maxKeptCharacters = 4 * 1024 * 1024;
 
@@ -106,20 +105,20 @@ export class Replicas {
     this.#watched = options.replicas.map((pools, index) => new WatchedReplica(index + 1, pools, options));
   }
 
-  /** Looks at all of them once, and from then on at an interval. */
+  /** Checks all of them once, then at an interval. */
   async start(): Promise<void> {
     await this.#look();
     this.#running = this.#lookAgain();
   }
 
-  /** Waits for the flights that are under way, and closes the connections. */
+  /** Waits for running flights and closes the connections. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await within(endLimitMs, Promise.all([this.#running, this.#looking]));
     await Promise.all(this.#watched.flatMap(({ pool, monitor }) => [pool.stop(), monitor.stop()]));
   }
 
-  /** One that has seen what is needed, in turn; null: the primary has to answer. */
+  /** A replica that meets the need, in turn; null: use the primary. */
   choose(need: ReplicaNeed): Replica | null {
     const now = performance.now();
     const { length } = this.#watched;
@@ -132,18 +131,18 @@ export class Replicas {
       if (replica.hasSeen(need)) return replica;
       isWellSomewhere = true;
     }
-    // It may have seen it by now.
+    // It may have reached the position by now.
     if (isWellSomewhere && now - this.#lookedAt > wantedIntervalMs) void this.#look();
     return null;
   }
 
-  /** Whether one of this role would get a connection to any of them in time. */
+  /** Whether a request of this role would get a connection to any replica in time. */
   admits(role: string, caller: string): boolean {
     const now = performance.now();
     return this.#watched.some((replica) => replica.isUsable(now) && replica.pool.queue.admits(role, caller));
   }
 
-  /** Leaves one out that could not answer, until it answers a look. */
+  /** Leaves out a replica that could not answer, until a check succeeds. */
   leaveOut({ number }: Replica): void {
     this.#watched[number - 1]?.leaveOut('away');
   }
@@ -153,7 +152,7 @@ export class Replicas {
     this.#keptFrom.set(statement, true);
   }
 
-  /** Where the log of the primary ends now. @throws DatabaseError */
+  /** The current end of the primary's log. @throws DatabaseError */
   async primaryPosition(): Promise<string> {
     const [row] = await this.#options.primary.shared.query(primaryPosition, []);
     return String(row?.position);
@@ -174,7 +173,7 @@ export class Replicas {
     }
   }
 
-  /** One look; those who want one while it is under way share it. */
+  /** One check; concurrent callers share it. */
   #look(): Promise<void> {
     this.#lookedAt = performance.now();
     this.#looking ??= this.#lookOnce().finally(() => {
@@ -187,7 +186,7 @@ export class Replicas {
     const at = performance.now();
     const sample = await this.#askPrimary(at).catch(() => null);
     for (const replica of this.#watched) if (sample !== null) replica.expect(sample);
-    // One that hangs holds up neither the others nor the next look.
+    // A replica that hangs delays neither the others nor the next check.
     const looks = this.#watched.map((replica) => replica.look(this.#identity));
     await Promise.race([Promise.all(looks), sleep(longestIntervalMs, undefined, { ref: false })]);
     for (const replica of this.#watched) replica.noteAge();
@@ -203,7 +202,7 @@ export class Replicas {
   }
 }
 
-/** A position of the primary's log, and a time before it was there. */
+/** A position of the primary's log, and a time before it was read. */
 interface Sample {
   readonly at: number;
   readonly position: bigint;
@@ -216,7 +215,7 @@ interface ReplicaRow {
   readonly position: string | null;
 }
 
-/** Samples kept for one replica within the allowed age: more precise than a hundredth of it nobody needs to know it. */
+/** Samples per replica within the allowed age: ages are precise to a hundredth of it. */
 const samplesPerLag = 100;
 
 class WatchedReplica implements Replica {
@@ -227,9 +226,9 @@ class WatchedReplica implements Replica {
   #isLooking = false;
   /** Null: it does not answer, or is no replica. */
   #replayed: bigint | null = null;
-  /** Everything committed before this time has been replayed. */
+  /** All commits before this time are replayed. */
   #asOf = Number.NEGATIVE_INFINITY;
-  /** Not replayed yet, oldest first. */
+  /** Samples not replayed yet, oldest first. */
   #samples: Sample[] = [];
   #reported: 'used' | LeftOutReason | null = null;
 
@@ -266,18 +265,18 @@ class WatchedReplica implements Replica {
     this.#samples.push(sample);
   }
 
-  /** Says so where it has become too old, which it does while it hangs too. */
+  /** Reports if it has become too old, also while it hangs. */
   noteAge(): void {
     if (this.#reported === 'used' && !this.isUsable(performance.now())) this.#report('behind');
   }
 
-  /** What it has seen was another primary's. */
+  /** Drops its samples, which belong to another primary. */
   forget(): void {
     this.#asOf = Number.NEGATIVE_INFINITY;
     this.#samples = [];
   }
 
-  /** @param identity Of the primary; null: not known yet. */
+  /** @param identity Of the primary; null: unknown yet. */
   async look(identity: string | null): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;

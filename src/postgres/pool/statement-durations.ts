@@ -1,29 +1,29 @@
 /**
- * For how long each named statement is expected to keep its server process busy, learned from the flights it was in.
+ * The expected duration of each named statement in its server process, learned from its flights.
  *
- * Measured is the time in which our event loop stood idle until the answer came: what a busy process adds by reading late
- * is no work of the database. The network's time counts, once for a batch, so that far servers are not shared.
+ * Measures only the time in which our event loop was idle before the answer: the delay of a busy process is not the
+ * database's. Network time counts, once per batch, so distant servers are not shared.
  *
- * One that takes long may have been planned for other values than it was given: PostgreSQL compares what it expects of plans, and never
- * what they took. It is then planned for its values for a while, which costs it little beside that; for longer each time, because
- * those values will come again.
+ * A slow statement may have a generic plan that does not fit its values: PostgreSQL compares the estimates of plans,
+ * never their run times. It then gets custom plans for a while, which cost little in comparison; longer each time,
+ * because such values come again.
  */
 import { LRUCache } from 'lru-cache';
 
-/** Statements that are remembered, at about 100 bytes. */
+/** Most statements remembered, at about 100 bytes each. */
 const maxStatements = 10_000;
-/** How fast the expectation follows longer times; shorter ones count at once, because noise only ever adds. */
+/** Weight of a longer time in the expectation; shorter ones count fully, because noise only adds. */
 const rise = 0.005;
 /**
- * A statement that has kept others waiting is suspected: each time more, each good flight less. Now and then is tolerated,
- * because on a busy machine any process waits for the processor.
+ * A statement that delayed others gains suspicion; each quick flight reduces it. A little is tolerated, because on a
+ * busy machine any process waits for the processor.
  */
 const toleratedSuspicion = 1.5;
 const forgetting = 0.97;
 const worstSuspicion = 1000;
-/** In milliseconds: hundreds of times what planning takes, and little of what a plan for other values can take. */
+/** In milliseconds: hundreds of times the planning time, and far less than an unsuitable generic plan can take. */
 const longMs = 20;
-/** Flights for which it is planned for its values: the first time, and the most. */
+/** Number of flights with custom plans: at first, and at most. */
 const firstPlanned = 1000;
 const mostPlanned = 1_000_000;
 
@@ -31,7 +31,7 @@ interface Expectation {
   ms: number;
   suspicion: number;
   writes: boolean;
-  /** Flights left that are planned for their values, and how many it will be the next time. */
+  /** Remaining flights with custom plans, and the number for the next time. */
   planned: number;
   plannedNext: number;
 }
@@ -42,19 +42,19 @@ const newcomer: Expectation = { ms: 0, suspicion: 0, writes: false, planned: 0, 
 export class StatementDurations {
   readonly #known = new LRUCache<string, Expectation>({ max: maxStatements });
 
-  /** In milliseconds; null: it is unknown, writes, or has kept others waiting too often, and should run alone. */
+  /** In milliseconds; null: run alone, because it is unknown, writes, or delayed others too often. */
   expectedMs(name: string): number | null {
     const known = this.#known.get(name);
     if (known === undefined || known.writes || known.suspicion > toleratedSuspicion) return null;
     return known.ms;
   }
 
-  /** Notes that it has tried to write: it runs alone from now on. */
+  /** Records an attempt to write: the statement runs alone from now on. */
   noteWrite(name: string): void {
     this.#known.set(name, { ...newcomer, writes: true });
   }
 
-  /** Notes how long a successful flight took. */
+  /** Records the duration of a successful flight. */
   note(name: string, ms: number): void {
     const known = this.#known.get(name);
     if (known === undefined) {
@@ -66,7 +66,7 @@ export class StatementDurations {
     notePlan(known, ms);
   }
 
-  /** Notes how long a flight took until it failed, by a limit of time for example. */
+  /** Records the duration of a failed flight, for example one that hit a time limit. */
   noteFailure(name: string, ms: number): void {
     if (name === '' || ms <= longMs) return;
     const known = this.#known.get(name);
@@ -74,7 +74,7 @@ export class StatementDurations {
     else notePlan(known, ms);
   }
 
-  /** Whether it is planned for its values now. */
+  /** Whether the statement gets custom plans now. */
   wantsPlanForValues(name: string): boolean {
     return (this.#known.get(name)?.planned ?? 0) > 0;
   }
@@ -85,7 +85,7 @@ export class StatementDurations {
     this.#known.set(name, known);
   }
 
-  /** Notes that others waited in vain for its answer. */
+  /** Records that others waited for its answer in vain. */
   noteStall(name: string): void {
     const known = this.#known.get(name);
     if (known !== undefined) known.suspicion = Math.min(2 * known.suspicion + 1, worstSuspicion);

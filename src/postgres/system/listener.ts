@@ -1,12 +1,11 @@
 /**
- * Listens for `notify pgreflect, 'reload'`, or on another channel, on a connection of its own, for as long as the gateway
- * lives.
+ * Listens for `notify pgreflect, 'reload'`, or on another channel, on its own connection, while the gateway runs.
  *
- * A notification sent while the connection was away is lost, so a new connection counts as one. A pooler in transaction
- * mode accepts `listen` and passes nothing on; the catalog check at an interval covers that.
+ * Notifications sent while the connection is down are lost, so a new connection counts as one. A pooler in transaction
+ * mode accepts `listen` and forwards nothing; the catalog check at an interval covers that.
  *
- * Every login of the database may notify, as often as it likes: notifications that come together are one, and checks that find
- * nothing are made ever more seldom.
+ * Every login of the database may notify at any rate: simultaneous notifications count as one, and checks that find
+ * nothing become rarer.
  */
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,20 +17,20 @@ import { TlsClient } from '../wire/tls-client.ts';
 interface ListenerOptions {
   readonly connectionString: string;
   readonly applicationName: string;
-  /** `pgreflect` where nothing is said. */
+  /** Default: `pgreflect`. */
   readonly channel?: 'pgreflect' | 'pgreflect_config';
   /**
-   * What is watched may have changed: a notification of any payload arrived, or some may have been missed. Looks, cheaply, and
-   * tells whether it had. Never called twice at once.
+   * Called after a notification of any payload, or when some may have been missed. Checks cheaply and tells whether
+   * something changed. Calls never overlap.
    */
   readonly check: () => Promise<boolean>;
-  /** The connection was lost or could not be made; tried again by itself. Called once for each outage. */
+  /** Called once per outage, when the connection is lost or cannot be made. Reconnects automatically. */
   readonly onLost: (problem: Error) => void;
 }
 
 /** A running listener. */
 export interface Listener {
-  /** Resolves when the first connection listens; never where the database stays away. */
+  /** Resolves when the first connection listens; never if the database stays unavailable. */
   readonly listening: Promise<void>;
   stop(): Promise<void>;
 }
@@ -39,12 +38,15 @@ export interface Listener {
 const firstDelayMs = 250;
 const longestDelayMs = 15_000;
 
-/** Shortest and longest pause after a check that found nothing, in milliseconds, and the share of the time that such checks may take. */
+/**
+ * Shortest and longest pause after a check that found nothing, in milliseconds, and the share of time that such checks
+ * may take.
+ */
 const firstPauseMs = 100;
 const longestPauseMs = 10_000;
 const idleShare = 0.05;
 
-/** Starts to listen; failures are retried with growing delays and never thrown. */
+/** Starts listening; retries failures with growing delays and never throws. */
 export function startListener(options: ListenerOptions): Listener {
   const stopping = new AbortController();
   const listening = Promise.withResolvers<void>();
@@ -82,7 +84,7 @@ export function startListener(options: ListenerOptions): Listener {
   };
 }
 
-/** Makes of any number of notifications as few checks as show every change: each notification is followed by the begin of one. */
+/** Merges notifications into as few checks as possible: after each notification, one check starts. */
 function pace(check: () => Promise<boolean>, signal: AbortSignal): () => void {
   let isWanted = false;
   let isRunning = false;
@@ -96,7 +98,7 @@ function pace(check: () => Promise<boolean>, signal: AbortSignal): () => void {
       const hasChanged = await check().catch(() => false);
       const tookMs = performance.now() - began;
       pauseMs = hasChanged ? 0 : Math.min(Math.max(2 * pauseMs, firstPauseMs, tookMs / idleShare), longestPauseMs);
-      // Changes are looked for half of the time at most.
+      // Checks take half of the time at most.
       await sleep(Math.max(pauseMs, Math.min(tookMs, longestPauseMs)), undefined, { signal }).catch(() => {});
     }
     isRunning = false;
@@ -108,7 +110,7 @@ function pace(check: () => Promise<boolean>, signal: AbortSignal): () => void {
   };
 }
 
-/** One connection's life. Rejects when it is lost, resolves when `signal` aborts. */
+/** Serves one connection. Rejects when it is lost, resolves when `signal` aborts. */
 async function listenOnce(
   options: ListenerOptions,
   signal: AbortSignal,

@@ -1,24 +1,24 @@
 /**
- * Work on the database that is done again and again while a process serves, one round at a time.
+ * Repeats work on the database while a process serves, one round at a time.
  */
 import { isAway } from '../failure.ts';
 
 interface WorkParts {
-  /** Milliseconds between two rounds. */
+  /** Pause between two rounds in milliseconds. */
   readonly everyMs: number;
-  /** One round; it ends early where the work has stopped. */
+  /** One round; it ends early if the work was stopped. */
   readonly round: () => Promise<void>;
-  /** Hears of a failure, of the same one once. A database that is away is observed elsewhere. */
+  /** Called for a failure, once for equal ones in a row. An unavailable database is reported elsewhere. */
   readonly complain: (reason: string, error: unknown) => void;
 }
 
-/** Does it; any number of processes may do the same on one database. */
+/** The repeated work; any number of processes may do it on one database. */
 export class RepeatedWork {
   readonly #parts: WorkParts;
-  /** Null where it does not work. */
+  /** Null while stopped. */
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
-  /** There may be something that the current round has not seen. */
+  /** There may be work that the current round has missed. */
   #isWoken = false;
   #lastComplaint: string | null = null;
 
@@ -34,14 +34,14 @@ export class RepeatedWork {
     this.#timer ??= setInterval(() => this.wake(), this.#parts.everyMs).unref();
   }
 
-  /** Begins no more rounds, and waits for the one that runs. */
+  /** Starts no more rounds, and waits for the running one. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
     await this.#running;
   }
 
-  /** Begins a round at once, or after the one that runs. Does not wait. */
+  /** Starts a round now, or after the running one. Does not wait. */
   wake(): void {
     if (this.#timer === null) return;
     this.#isWoken = true;

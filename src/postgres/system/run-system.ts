@@ -1,8 +1,8 @@
 /**
- * Runs our own statements (catalog, migrations, authentication) under the login role, on a pool of their own.
+ * Runs our own statements (catalog, migrations, authentication) under the login role, on a separate pool.
  *
- * Apart from the pool of API requests, so that state which a user's function leaves on a connection is never met here, and
- * so that a burst of requests cannot keep the catalog from being read.
+ * Separate from API requests, so that state left by user functions never gets here, and a burst of requests cannot
+ * delay reading the catalog.
  */
 
 import { DatabaseError } from '../failure.ts';
@@ -25,36 +25,36 @@ import { runTransaction, type TransactionOptions } from './system-transaction.ts
 
 /** A connection per call, or one connection for a whole transaction. */
 export interface SystemPool extends Queryable {
-  /** Statements that may share a round trip; see system-sharing.ts for which may. */
+  /** For statements that may share a round trip; see system-sharing.ts. */
   readonly shared: Queryable;
   /**
-   * Runs `run` between `begin` and `commit`, or `rollback` when it throws. Nothing is repeated. The transaction begins with
-   * the first statement, in the same round trip.
+   * Runs `run` between `begin` and `commit`, or `rollback` if it throws. Never repeats. `begin` travels with the first
+   * statement.
    */
   transaction<T>(run: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** Runs one statement that cannot be part of a transaction: `create database`. It must not have any name looked up. */
+  /** Runs one statement that cannot be in a transaction (`create database`). It must look up no names. */
   outsideTransaction(text: string): Promise<void>;
   state(): PoolState;
-  /** Refuses new work, waits a moment for what runs, closes the connections. */
+  /** Refuses new work, waits briefly for running work, closes the connections. */
   stop(): Promise<void>;
 }
 
 /** Size and behavior of the pool for our own statements. */
 export interface SystemPoolOptions extends DriverPoolOptions {
-  /** Longest wait for an answer, in milliseconds, where a transaction says nothing else; null: there is no limit. */
+  /** Longest wait for an answer in milliseconds, unless a transaction sets its own; null: no limit. */
   readonly answerWithinMs?: number | null;
   /**
-   * Statements with values are prepared once on each connection, which spares the server most of its work for the long ones.
-   * Never behind a pooler, whose connections others use as well, and only where the texts are few and fixed.
+   * Prepares statements with values once per connection, which saves the server most of the work for long ones. Never
+   * behind a pooler, whose connections others use; only for few, fixed texts.
    */
   readonly preparedStatements?: boolean;
-  /** There is a pooler before PostgreSQL: nothing is prepared from now on. */
+  /** Called when a pooler is detected: nothing is prepared from now on. */
   readonly onPreparedOff?: () => void;
 }
 
-/** Far longer than any statement of ours takes, also where a busy server compares the catalog of very many tables. */
+/** Far longer than our statements take, even if a busy server compares a catalog of very many tables. */
 const usualAnswerMs = 60_000;
-/** Statements prepared on one connection: a server process keeps what was ever prepared. */
+/** Most statements prepared per connection, because a server process keeps them all. */
 const maxPrepared = 300;
 
 /** Makes the pool; connects when first used. */
@@ -86,7 +86,7 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
       lost = problem instanceof DatabaseError && problem.kind === 'unavailable';
       throw problem;
     } finally {
-      // A transaction left open would be the next user's.
+      // Close the connection if a transaction is still open, which its next user would continue.
       lost ||= client.getTransactionStatus() !== 'I';
       if (connection.ranUserCode && !lost) lost = !(await resetConnection(connection));
       client.release(lost);
@@ -96,7 +96,7 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
   async function run(connection: SystemConnection, text: string, values: readonly unknown[] = []): Promise<Rows> {
     const statements = [{ text, values }];
     const first = await runSystemSteps(connection, statements);
-    // It has not run.
+    // It did not run.
     const { results, error } = first.isPreparedLost ? await runSystemSteps(connection, statements) : first;
     if (error !== null) throw error;
     return results[0] ?? [];
@@ -117,7 +117,7 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
   };
 }
 
-/** After code of a user, which may have put statements of its own under the names of ours. False: it could not be emptied. */
+/** Resets a connection after user code, which may have prepared statements under our names. False: the reset failed. */
 async function resetConnection({ client, prepared }: SystemConnection): Promise<boolean> {
   prepared.doubtAll();
   return client.query('discard all').then(
@@ -126,7 +126,7 @@ async function resetConnection({ client, prepared }: SystemConnection): Promise<
   );
 }
 
-/** Nothing is prepared behind a pooler. */
+/** Prepares nothing behind a pooler. */
 async function prepareWhereDirect(
   client: DriverClient,
   names: StatementNames,

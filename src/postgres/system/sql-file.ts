@@ -1,11 +1,11 @@
 /**
- * Reads the long fixed statements of `sql/`, which lie beside the source and beside the compiled code alike.
+ * Reads the long, fixed statements of `sql/`, at the same relative path for source and compiled code.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const directory = new URL('../../../sql/', import.meta.url);
 
-/** Text of a file of `sql/`, for example `auth/user.sql`. Read it once, when the module that needs it is loaded. */
+/** Text of a file of `sql/`, for example `auth/user.sql`. Call it once, at module load. */
 export function loadSqlFile(name: string): string {
   return readFileSync(new URL(name, directory), 'utf8');
 }

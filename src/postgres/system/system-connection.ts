@@ -1,8 +1,8 @@
 /**
- * Statements of our own on one connection: pinned settings, names for those that are prepared, values as text, errors as ours.
+ * Our own statements on one connection: pinned settings, prepared names, values as text, typed errors.
  *
- * Every transaction begins with the pins, in the same round trip: other programs may use the connection as well (behind a pooler),
- * and its settings are whatever an administrator has given to the login or the database.
+ * Every transaction starts with the pins, in the same round trip: behind a pooler other programs use the connection,
+ * and an administrator may have set anything for the login or the database.
  */
 
 import { invariant } from '../../shared/invariant.ts';
@@ -15,14 +15,14 @@ import { lostStatement, type PreparedStatements } from '../wire/prepared-stateme
 import type { StatementNames } from '../wire/statement-names.ts';
 import { ObjectRows, type Rows } from './system-rows.ts';
 
-/** A connection while one user has it. */
+/** A connection while one caller uses it. */
 export interface SystemConnection {
   readonly client: DriverClient;
   readonly prepared: PreparedStatements;
   readonly names: StatementNames;
-  /** Longest wait for an answer, in milliseconds; null: there is no limit. */
+  /** Longest wait for an answer in milliseconds; null: no limit. */
   readonly answerWithinMs: number | null;
-  /** Code of a user has run, and may have left anything on the connection. */
+  /** User code ran and may have left anything on the connection. */
   ranUserCode: boolean;
 }
 
@@ -32,18 +32,18 @@ export interface SystemStatement {
   readonly values: readonly unknown[];
 }
 
-/** What became of a round trip: the rows of every statement before the one that failed, if one did. */
+/** Result of a round trip: the rows of every statement before the first failed one. */
 export interface SystemResult {
   readonly results: readonly Rows[];
   readonly error: DatabaseError | null;
-  /** The reason is that the server has lost prepared statements: the one at fault has not run, and will when it is prepared anew. */
+  /** The server lost prepared statements: the failed one did not run, and can be prepared and sent again. */
   readonly isPreparedLost: boolean;
 }
 
 /**
- * What our own statements depend on, for the transaction. Names are looked up among PostgreSQL's own alone: whoever may create in
- * a schema of the login's search path could offer functions and operators that fit our arguments better than those that we mean.
- * `pg_temp` is named, because it would come first otherwise. The rest is how values are written and read.
+ * Settings that our statements depend on, per transaction. Only PostgreSQL's own names are looked up: whoever may
+ * create objects in the login's search path could define functions and operators that match our arguments better.
+ * `pg_temp` is listed last, because it would otherwise come first. The others fix the format of values.
  */
 const pins = {
   search_path: 'pg_catalog, pg_temp',
@@ -55,7 +55,7 @@ const pins = {
   standard_conforming_strings: 'on',
 };
 
-/** Sets the pins, for this transaction. The outer function keeps what they were set to from being sent back. */
+/** Sets the pins for this transaction. The outer function hides the values from the answer. */
 export const pin: SystemStatement = {
   text: `select pg_catalog.num_nulls(${Object.entries(pins)
     .map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`)
@@ -63,16 +63,16 @@ export const pin: SystemStatement = {
   values: [],
 };
 
-/** Whether a transaction has been begun, as of the last answer. */
+/** Whether a transaction is open, as of the last answer. */
 export function isInTransaction({ client }: SystemConnection): boolean {
   const status = client.getTransactionStatus();
   return status === 'T' || status === 'E';
 }
 
 /**
- * Runs statements with values in one round trip; outside of a transaction they are one, with the pins.
+ * Runs statements with values in one round trip; outside a transaction, they form one, with the pins.
  *
- * @param begin Begins a transaction that outlives the round trip.
+ * @param begin Begins a transaction that continues after the round trip.
  */
 export async function runSystemSteps(
   connection: SystemConnection,
@@ -85,7 +85,7 @@ export async function runSystemSteps(
   return { ...rest, results: results.slice(opening.length) };
 }
 
-/** Runs one statement that PostgreSQL refuses inside of a transaction. Nothing is pinned, so it must not have anything looked up. */
+/** Runs one statement that PostgreSQL refuses inside a transaction. Nothing is pinned, so it must look up no names. */
 export async function runSystemAlone(connection: SystemConnection, text: string): Promise<void> {
   const { error } = await send(connection, [{ text, values: [] }]);
   if (error !== null) throw error;
@@ -93,7 +93,7 @@ export async function runSystemAlone(connection: SystemConnection, text: string)
 
 async function send(connection: SystemConnection, statements: readonly SystemStatement[]): Promise<SystemResult> {
   const { client, prepared, names } = connection;
-  // What code of a user has run in has no names that are ours for certain.
+  // After user code, our names on the connection are not trustworthy.
   const nameOf = (text: string) => (connection.ranUserCode ? '' : names.fixedNameOf(text));
   const results: Rows[] = [];
   const main = statements.map(({ text, values }) => ({
@@ -114,7 +114,7 @@ async function send(connection: SystemConnection, statements: readonly SystemSta
   return { results, error, isPreparedLost };
 }
 
-/** Runs one text without values inside of a transaction, of one statement or several; the rows are the last one's. */
+/** Runs one text without values inside a transaction, of one or several statements; the rows are the last one's. */
 export async function runSystemTexts(connection: SystemConnection, text: string): Promise<Rows> {
   invariant(isInTransaction(connection), 'a text of several statements runs outside of a transaction');
   try {
@@ -127,8 +127,8 @@ export async function runSystemTexts(connection: SystemConnection, text: string)
 }
 
 /**
- * Closes the connection where no answer comes: the machine of the server may be gone without a word, or whatever lies between
- * has forgotten the connection. The operating system finds that out after a quarter of an hour. Or code of a user does not end.
+ * Closes the connection if no answer comes: the server's machine may have failed silently, a firewall may have dropped
+ * the connection, or user code does not end. The operating system takes a quarter of an hour to notice.
  */
 async function inTime<T>({ client, answerWithinMs }: SystemConnection, answer: Promise<T>): Promise<T> {
   if (answerWithinMs === null) return answer;

@@ -13,7 +13,7 @@ export class ObjectRows implements RowCollector {
   readonly #rows: Record<string, unknown>[] = [];
   #columns: readonly { readonly name: string; readonly parse: (text: string) => unknown }[] = [];
 
-  /** @param onEnd Called after the last row, where the statement has succeeded. */
+  /** @param onEnd Called after the last row, if the statement succeeded. */
   constructor(onEnd: (rows: Rows) => void) {
     this.#onEnd = onEnd;
   }

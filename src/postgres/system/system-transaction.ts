@@ -1,9 +1,9 @@
 /**
- * A transaction of our own statements in few round trips: `begin` travels with the first statements, and statements that are
- * asked for at the same time travel together.
+ * A transaction of our own statements in few round trips: `begin` travels with the first statements, and statements
+ * started together travel together.
  *
- * One round trip at a time: the next is sent when the one before has been answered, so nothing ever runs outside the transaction
- * because its `begin` has failed.
+ * One round trip at a time: the next is sent after the answer to the previous one, so nothing runs outside the
+ * transaction because `begin` failed.
  */
 
 import type { Queryable } from './queryable.ts';
@@ -17,13 +17,13 @@ import {
 } from './system-connection.ts';
 import type { Rows } from './system-rows.ts';
 
-/** How a transaction begins. */
+/** Options of a transaction. */
 export interface TransactionOptions {
-  /** By default `begin`; for example `begin isolation level repeatable read read only`. */
+  /** Default `begin`; for example `begin isolation level repeatable read read only`. */
   readonly begin?: string;
-  /** Settings of this transaction alone, by their PostgreSQL names: `{ lock_timeout: '5s' }`. */
+  /** Settings of this transaction, by their PostgreSQL names: `{ lock_timeout: '5s' }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Longest wait for the answer to each round trip, in milliseconds; null: there is no limit. */
+  /** Longest wait for the answer to each round trip, in milliseconds; null: no limit. */
   readonly answerWithinMs?: number | null;
 }
 
@@ -38,7 +38,7 @@ export async function runTransaction<T>(
   try {
     result = await run(transaction);
   } catch (problem) {
-    // Where this fails too, the connection is thrown away, which undoes the transaction as well.
+    // If the rollback fails too, the connection is closed, which rolls back as well.
     await transaction.end('rollback').catch(() => {});
     throw problem;
   }
@@ -56,7 +56,7 @@ class Transaction implements Queryable {
   readonly #begin: string;
   readonly #settings: readonly SystemStatement[];
   #waiting: Asked[] = [];
-  /** Settles when everything that was sent has been answered; never rejects. */
+  /** Settles when everything sent is answered; never rejects. */
   #answered: Promise<void> = Promise.resolve();
 
   constructor(connection: SystemConnection, { begin = 'begin', settings = {} }: TransactionOptions) {
@@ -69,7 +69,7 @@ class Transaction implements Queryable {
     if (values === undefined) return this.#then(() => this.#runTexts(text));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ text, values, resolve, reject });
-      // Whoever asks now, before anything else happens, shares the round trip.
+      // Statements requested in the same microtask turn share the round trip.
       if (this.#waiting.length === 1) queueMicrotask(() => void this.#then(() => this.#send()));
     });
   }
@@ -78,7 +78,7 @@ class Transaction implements Queryable {
     this.#connection.ranUserCode = true;
   }
 
-  /** Nothing where nothing was begun. */
+  /** Does nothing if no transaction was begun. */
   async end(text: 'commit' | 'rollback'): Promise<void> {
     await this.#then(async () => {
       if (!isInTransaction(this.#connection)) return;
@@ -118,7 +118,7 @@ class Transaction implements Queryable {
     const all = [...this.#settings, ...statements];
     let result = await runSystemSteps(this.#connection, all, this.#begin);
     if (result.isPreparedLost) {
-      // Nobody has seen anything of it, so it may begin again.
+      // No result has been returned yet, so the transaction may restart.
       if (isInTransaction(this.#connection)) await runSystemTexts(this.#connection, 'rollback');
       result = await runSystemSteps(this.#connection, all, this.#begin);
     }

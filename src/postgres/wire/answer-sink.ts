@@ -1,57 +1,57 @@
 /**
- * Where the bytes of an answer go while its rows arrive: to the response, no faster than the client reads.
+ * Streams rows to the response as they arrive, no faster than the client reads.
  *
- * Rows that were written cannot be taken back, so from then on nothing of the request is repeated, and only a flight that
- * shares with nobody may write them: what others do can have it sent again.
+ * Written rows cannot be taken back. Nothing of the request is repeated from then on, and only a flight that is alone
+ * in its batch may write rows: others in a batch could cause a repetition.
  */
 import type { MessageReader } from './message-reader.ts';
 
-/** The body of a response that is written in parts. */
+/** A response body that is written in parts. */
 export interface ResponseSink {
-  /** The part is the response's until it calls `release`; false: it wants no more until `onDrain`. */
+  /** The response owns the part until it calls `release`. False: write no more until `onDrain`. */
   write(part: Buffer, release: () => void): boolean;
   /** Calls back once. */
   onDrain(listener: () => void): void;
 }
 
-/** Begins the response, with the status of an answer without errors. */
+/** Starts the response, with the status of an answer without errors. */
 export type OpenResponse = () => ResponseSink;
 
-/** What one flight may do with its rows. */
+/** The rows' way to the response, for one flight. */
 export class AnswerSink {
   readonly #open: OpenResponse | null;
-  /** Gives the flight up, because its rows are more than allowed. */
+  /** Gives up the flight, because its result exceeds a limit. */
   readonly overflow: () => void;
   #response: ResponseSink | null = null;
   #reader: MessageReader | null = null;
   #isAlone = false;
   #isPaused = false;
-  /** Nobody wants the rows that still come. */
+  /** Further rows are dropped. */
   isOver = false;
 
-  /** @param open Null: the answer is kept until it is whole. */
+  /** @param open Null: buffer the whole answer. */
   constructor(open: OpenResponse | null, overflow: () => void) {
     this.#open = open;
     this.overflow = overflow;
   }
 
-  /** Rows may be written before the last one has come. */
+  /** Whether rows may be written before the last one has arrived. */
   get isOpen(): boolean {
     return this.#open !== null && this.#isAlone;
   }
 
-  /** Something has been written. */
+  /** Whether a part has been written. */
   get hasBegun(): boolean {
     return this.#response !== null;
   }
 
-  /** The flight has a connection. */
+  /** Called when the flight has a connection. */
   begin(reader: MessageReader, isAlone: boolean): void {
     this.#reader = reader;
     this.#isAlone = isAlone;
   }
 
-  /** Writes the next part and releases it; where the client is slow, the server waits. Only where it `isOpen`. */
+  /** Writes the next part, then releases it; for a slow client, pauses the server. Only if `isOpen`. */
   write(part: Buffer, release: () => void): void {
     this.#response ??= this.#open?.() ?? null;
     if (this.#response === null || this.#response.write(part, release) || this.#isPaused) return;
@@ -59,19 +59,21 @@ export class AnswerSink {
     this.#response.onDrain(() => this.#resume());
   }
 
-  /** The flight has been answered: its connection is the next one's, however slowly the rows are taken from here on. */
+  /** The flight is answered: its connection is free, however slowly the client reads the rest. */
   end(): void {
     this.#resume();
     this.#reader = null;
   }
 
-  /** The request is given up. The rows under way have to be read all the same: a server that waits hears no cancel request. */
+  /**
+   * Gives up the request. Still reads the pending rows: a server blocked on writing does not react to a cancel request.
+   */
   abandon(): void {
     this.isOver = true;
     this.#resume();
   }
 
-  /** The server stops when the buffers in between are full. Some more rows come before that. */
+  /** The server stops when the buffers between are full; some rows still arrive. */
   #pause(): void {
     if (this.isOver || this.#reader === null) return;
     this.#isPaused = true;

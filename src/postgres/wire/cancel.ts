@@ -1,11 +1,11 @@
 /**
- * Ends what a connection runs: asks the server to cancel it, over a socket of its own as the protocol demands, and ends the server
- * process where that is of no use.
+ * Cancels the running statement of a connection, over a separate socket as the protocol requires, or ends the server
+ * process if cancelling does not work.
  */
 import pg from 'pg';
 import { type DriverClient, isDirect } from './driver.ts';
 
-/** The driver's connection, with the members its declarations leave out. */
+/** The driver's connection, with members missing in its type declarations. */
 interface CancelConnection {
   readonly stream: { destroy(): void };
   connect(portOrPath: number | string, host?: string): void;
@@ -17,12 +17,12 @@ interface CancelConnection {
 const giveUpAfterMs = 3000;
 
 /**
- * Sends one cancel request for the client's server process; resolves when the server has closed the socket, which it
- * does after it has passed the request on.
+ * Sends a cancel request for the client's server process. Resolves when the server closes the socket, which it does
+ * after passing on the request.
  *
- * The connection may be used for another flight only after that: a request still on its way would hit the next one.
+ * Reuse the connection only after that: a pending cancel request would hit the next flight.
  *
- * @returns False when that is not certain; then throw the connection away.
+ * @returns False if this is uncertain; close the connection then.
  */
 export function sendCancel(client: DriverClient): Promise<boolean> {
   return new Promise((resolve) => {
@@ -54,10 +54,10 @@ export function sendCancel(client: DriverClient): Promise<boolean> {
 }
 
 /**
- * Closes a connection and ends its server process. Code of a user can catch that it is cancelled, and its process would go on
- * for ever, with its locks, also without a client. It cannot catch this.
+ * Closes a connection and ends its server process. User code can catch a cancel and would run on with its locks, even
+ * without a client; it cannot catch this.
  *
- * Behind a pooler only the connection is closed: the number that a pooler makes up may be that of somebody else's process.
+ * Behind a pooler only the connection is closed: the pooler's made-up process id may be another client's.
  */
 export function terminate(client: DriverClient, problem?: Error): void {
   client.connection.stream.destroy(problem);
@@ -67,7 +67,7 @@ export function terminate(client: DriverClient, problem?: Error): void {
     ...{ host, port, user, password, database, ssl, sslNegotiation, connectionTimeoutMillis: giveUpAfterMs },
     ...{ query_timeout: giveUpAfterMs, application_name: 'pgreflect' },
   } as object);
-  // The server may be what does not answer.
+  // The server may not answer this either.
   const ignore = () => {};
   other.on('error', ignore);
   other

@@ -1,18 +1,18 @@
 /**
- * A socket that reads into the same memory again and again. What Node does else, new memory for each read, is a tenth of the work
- * of a request for a thousand rows, most of it the garbage collector's.
+ * A socket that reads into the same buffer every time. Node allocates a new one per read, which is a tenth of the work
+ * of a request for a thousand rows, mostly garbage collection.
  */
 import { Socket } from 'node:net';
 
-/** Takes what has arrived: so many bytes from the beginning of the memory, which may be written over once this returns. */
+/** Takes `length` bytes from the start of the buffer, which is overwritten after the return. */
 type TakeBytes = (room: Buffer, length: number) => void;
 
-/** More than most answers have, and twice what Node reads at once. */
+/** More than most answers, and twice Node's chunk size. */
 const roomBytes = 128 * 1024;
 
 const targets = new WeakMap<object, { take: TakeBytes | null }>();
 
-/** Makes one. Until `takeDirectly` it emits `data` as any socket does. */
+/** Makes one. Until `takeDirectly`, it emits `data` like any socket. */
 export function openDirectSocket(): Socket {
   const room = Buffer.allocUnsafeSlow(roomBytes);
   const target: { take: TakeBytes | null } = { take: null };
@@ -26,7 +26,7 @@ export function openDirectSocket(): Socket {
   return socket;
 }
 
-/** Hands over all that arrives from now on, instead of emitting it; false where the stream is none of these. */
+/** Passes all further data to `take` instead of emitting it; false if the stream is no such socket. */
 export function takeDirectly(stream: object, take: TakeBytes): boolean {
   const target = targets.get(stream);
   if (target === undefined) return false;

@@ -1,9 +1,9 @@
 /**
- * What the type declarations of the driver leave out of one connection: the protocol level, which the driver offers to its own
+ * Members of a driver connection that its type declarations lack: the protocol level that the driver offers to its
  * cursor and stream packages.
  */
 
-/** The socket, or what encrypts it. */
+/** The socket, or the TLS stream over it. */
 export interface DriverStream {
   readonly writable: boolean;
   write(messages: Uint8Array): void;
@@ -21,7 +21,7 @@ export interface DriverConnection {
   sync(): void;
   sendCopyFail(reason: string): void;
   once(event: 'readyForQuery' | 'end', listener: () => void): void;
-  /** ParameterStatus: a setting of the connection has another value since the last flight. */
+  /** ParameterStatus: a setting of the connection changed since the last flight. */
   on(
     event: 'parameterStatus',
     listener: (status: { readonly parameterName: string; readonly parameterValue: string }) => void,

@@ -1,5 +1,5 @@
 /**
- * Pools of the driver, with the settings that both of ours share, and how a connection is taken from one.
+ * Pools of the driver, with common settings, and taking connections from them.
  */
 
 import { Socket } from 'node:net';
@@ -13,7 +13,7 @@ import type { DriverConnection } from './driver-connection.ts';
 import { MessageReader } from './message-reader.ts';
 import { TlsClient } from './tls-client.ts';
 
-/** A client of the driver with the members that a flight and a cancel request need. */
+/** A driver client with the members that flights and cancel requests need. */
 export interface DriverClient {
   readonly connection: DriverConnection;
   readonly processID: number;
@@ -27,19 +27,19 @@ export interface DriverClient {
   readonly sslNegotiation: string;
   /** Runs one statement or several, without values. */
   query(text: string): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
-  /** Runs a query object, which is told about every message; see flight.ts. */
+  /** Runs a query object, which receives every message; see flight.ts. */
   query(object: { submit(connection: DriverConnection): void }): unknown;
   /** `I` outside a transaction; as of the last answer. */
   getTransactionStatus(): string | null;
-  /** Back to the pool, or thrown away. */
+  /** Returns it to the pool, or closes it. */
   release(destroy: boolean): void;
 }
 
 /**
- * Waits for what follows an ErrorResponse: the server is ready for the next flight, or it closes the connection, which it
- * does where the error was fatal. The driver reports either only to listeners of the connection.
+ * Waits for the end of an ErrorResponse: the server is ready for the next flight, or closes the connection after a
+ * fatal error. The driver reports both only to listeners of the connection.
  *
- * @param settle Told whether the connection is lost.
+ * @param settle Called with whether the connection is lost.
  */
 export function onceSettled(connection: DriverConnection, settle: (lost: boolean) => void): void {
   const onReady = () => {
@@ -54,14 +54,14 @@ export function onceSettled(connection: DriverConnection, settle: (lost: boolean
   connection.once('end', onEnd);
 }
 
-/** What a pool of the driver is made with. */
+/** Options of a driver pool. */
 export interface DriverPoolOptions {
   readonly connectionString: string;
   readonly size: number;
-  /** Longest wait for a connection, and for one to be made, in milliseconds. */
+  /** Longest wait for a connection, and for opening one, in milliseconds. */
   readonly waitMs: number;
   readonly applicationName: string;
-  /** Of one message of the server, in bytes; 256 MiB where nothing is said. */
+  /** Limit of one server message in bytes; default 256 MiB. */
   readonly maxMessageBytes?: number;
   /** A connection broke while idle or in use. */
   readonly onError: (problem: Error) => void;
@@ -69,16 +69,16 @@ export interface DriverPoolOptions {
 
 interface DriverPool {
   readonly pool: pg.Pool;
-  /** Refuses new work, waits for what runs, closes the connections; one whose server does not answer soon is cut. */
+  /** Refuses new work, waits for running work, closes the connections; cuts one whose server does not answer soon. */
   end(): Promise<void>;
 }
 
-/** Longest wait for the answers of a server when connections are closed, in milliseconds. */
+/** Longest wait for servers when closing connections, in milliseconds. */
 export const endLimitMs = 1000;
 
 /**
- * An idle connection asks after so many milliseconds whether the server is still there; the operating system asks after hours, when
- * a router or a firewall on the way has long forgotten the connection.
+ * Idle time before TCP keep-alive probes, in milliseconds. The operating system's default is hours, long after a router
+ * or firewall has dropped the connection.
  */
 export const keepAliveAfterMs = 10_000;
 
@@ -87,7 +87,7 @@ export function createDriverPool(options: DriverPoolOptions): DriverPool {
   const sockets = new Set<Socket>();
   const pool = new pg.Pool({
     Client: TlsClient,
-    // Its type declarations leave out what it is called with.
+    // The type declarations lack its parameter.
     stream: (connection?: { readonly ssl?: unknown }) => openSocket(sockets, Boolean(connection?.ssl)),
     connectionString: forDriver(options.connectionString),
     max: options.size,
@@ -96,25 +96,25 @@ export function createDriverPool(options: DriverPoolOptions): DriverPool {
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveAfterMs,
     idleTimeoutMillis: 5 * 60_000,
-    // A server process keeps what it ever cached; a new one each hour bounds that.
+    // A server process never frees some caches; a new one each hour bounds them.
     maxLifetimeSeconds: 3600,
   });
-  // The pool itself listens only while a connection is idle: a server that dies under one in use would end the process.
+  // The pool itself listens only to idle connections: without this, the failure of a used one would end the process.
   pool.on('connect', (client) => {
     client.on('error', options.onError);
     MessageReader.of((client as unknown as DriverClient).connection, options.maxMessageBytes);
   });
-  // Repeated by the pool for idle connections; the listener above has told it already.
+  // The pool repeats errors of idle connections, which the listener above has reported.
   pool.on('error', () => {});
   async function end(): Promise<void> {
     const isDone = await within(endLimitMs, pool.end());
-    // The last word was sent, or will not be read. What the server makes of it is not waited for.
+    // The goodbye message was sent, or will not be read. Do not wait for the server.
     for (const socket of sockets) isDone ? socket.unref() : socket.destroy();
   }
   return { pool, end };
 }
 
-/** What is encrypted arrives in the memory of its decryption. */
+/** With TLS, data arrives in the decryption's own buffers. */
 function openSocket(sockets: Set<Socket>, isEncrypted: boolean): Socket {
   const socket = isEncrypted ? new Socket() : openDirectSocket();
   sockets.add(socket);
@@ -122,11 +122,10 @@ function openSocket(sockets: Set<Socket>, isEncrypted: boolean): Socket {
 }
 
 /**
- * Takes a connection, first come first served. One that ends while it is being opened is opened once more, since nothing
- * was sent over it: an operator ends connections without asking how old they are. So is one that has taken too long only because
- * the whole process paused.
+ * Takes a connection, first come first served. Retries once if a connection ends while being opened (an administrator
+ * may end connections at any time; nothing was sent yet), or if opening timed out only because the process was paused.
  *
- * @throws DatabaseError `overloaded` when none became free in time, `unavailable` when none could be made.
+ * @throws DatabaseError `overloaded` if none became free in time, `unavailable` if none could be opened.
  */
 export async function takeConnection(pool: pg.Pool, waitMs: number): Promise<DriverClient> {
   beginUnpaused();
@@ -142,9 +141,9 @@ export async function takeConnection(pool: pg.Pool, waitMs: number): Promise<Dri
 }
 
 /**
- * Takes a connection and looks at it where it is new. One that ends under the look is opened once more, as in `takeConnection`.
+ * Takes a connection and inspects a new one. Retries once if it ends during that, as in `takeConnection`.
  *
- * @param look Null where it is known. Rejects where the connection has ended.
+ * @param look Null: no inspection needed. Rejects if the connection has ended.
  */
 export async function takeKnown(
   take: () => Promise<DriverClient>,
@@ -161,7 +160,7 @@ export async function takeKnown(
   return second;
 }
 
-/** What the transactions of a connection begin with, as the server, the database and the login say. */
+/** The defaults for new transactions by server, database and login. */
 export interface TransactionDefaults {
   readonly isolation: string;
   readonly deferrable: string;
@@ -175,17 +174,17 @@ const lookAtDefaults = `select pg_catalog.pg_is_in_recovery() as standby,
   pg_catalog.max(s.reset_val) filter (where s.name operator(pg_catalog.=) 'default_transaction_read_only'::pg_catalog.text) as read_only
   from pg_catalog.pg_settings s`;
 
-/** Clients whose number of the server process is the real one. */
+/** Clients whose server process id is real. */
 const direct = new WeakSet<DriverClient>();
 
-/** Whether the client is known to be connected to PostgreSQL itself: a pooler makes up the number of the server process. */
+/** Whether the client is known to be connected directly to PostgreSQL: a pooler makes up process ids. */
 export function isDirect(client: DriverClient): boolean {
   return direct.has(client);
 }
 
 /**
- * Finds out whether a connection that has just been opened is PostgreSQL's own, and not a pooler's, which hands out server processes
- * that others use as well and makes up their numbers. Costs a round trip; the client is released where that fails.
+ * Detects a pooler on a new connection: poolers hand out shared server processes and make up their ids. Costs a round
+ * trip; releases the client on failure.
  *
  * @throws DatabaseError `unavailable`.
  */
@@ -195,7 +194,7 @@ export async function checkDirect(client: DriverClient): Promise<boolean> {
   return isDirect(client);
 }
 
-/** Asks a connection that has just been opened, for more work of the server than `checkDirect`. @throws as it does */
+/** Reads the defaults on a new connection; costs the server more than `checkDirect`. @throws as `checkDirect` */
 export async function readDefaults(client: DriverClient): Promise<TransactionDefaults> {
   const { standby, isolation, deferrable, read_only: readOnly } = await askNew(client, lookAtDefaults);
   return {
@@ -215,11 +214,11 @@ async function askNew(client: DriverClient, text: string): Promise<Readonly<Reco
   }
 }
 
-/** Of a wait that was long enough; the rest is how exact timers are. */
+/** Share of a timeout that counts as reached, because timers are inexact. */
 const shareInTime = 0.9;
 
 const noneFree = 'timeout exceeded when trying to connect';
-/** What the driver says when something has taken too long. */
+/** The driver's messages for timeouts. */
 const timeouts: ReadonlySet<string> = new Set([
   noneFree,
   'timeout expired',
@@ -228,7 +227,7 @@ const timeouts: ReadonlySet<string> = new Set([
 
 interface Connected {
   readonly client: DriverClient | null;
-  /** Null where there is a client. */
+  /** Null if there is a client. */
   readonly problem: Error | null;
 }
 
@@ -245,12 +244,12 @@ function connect(pool: pg.Pool): Promise<Connected> {
   });
 }
 
-/** The connection string asks for what cannot be done: nobody was asked for a connection. The message is the driver's. */
+/** The connection string is unusable, so no connection was attempted. The message is the driver's. */
 export class UnusableConnectionError extends Error {
   override readonly name = 'UnusableConnectionError';
 }
 
-/** The server was there: 57P01 is its word that an administrator ends this connection. */
+/** The server was reachable: 57P01 means that an administrator ended this connection. */
 function endedWhileOpening(problem: unknown): boolean {
   const { code, message } = problem as { readonly code?: string; readonly message?: string };
   return code === '57P01' || code === 'ECONNRESET' || message === 'Connection terminated unexpectedly';

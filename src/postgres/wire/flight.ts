@@ -1,23 +1,13 @@
 /**
- * One flight: all statements of one request as one write to the database and one answer from it, in one transaction.
+ * One flight: all statements of a request as one write and one answer, in one transaction (PostgreSQL manual, "Extended
+ * Query").
  *
- * The messages, in order (PostgreSQL manual, "Extended Query"):
- *
- *     Close 'old'                    names over the limit, see prepared-statements.ts
- *     Parse '' … Bind, Execute       where code of a user may have run before: nobody has prepared a statement by SQL (step 0)
- *     Parse 'a' … Bind, Execute      reset and settings (step 0): sets role, claims, limits for this transaction only
- *     Parse 'b' … Bind, Execute      main step 1, parsed after the settings have run, because looking up names needs the
- *     Bind, Execute                  settings again   role's search path and privileges
- *     Parse 'c' … Bind, Execute      main step 2, which thus runs as the caller, whatever step 1 has called
- *     Sync                           ends the implicit transaction: commits, or undoes all after an error
- *
- * There is no explicit `begin`: messages up to a Sync are one transaction. After an error the server skips the rest, so
- * nothing ever runs without its settings. `Parse` is left out where the connection knows the name, `Close` comes before
- * it where that is uncertain. Results are text. Statements that could
- * end a transaction (`call`, `do`, `commit`) must never be among the steps: the settings would end with it.
- *
- * Several flights may be written at once (flight-batch.ts); each ends with a Sync of its own, so each is a transaction of its own.
- * Rows and completed statements come from our own reader (message-reader.ts); the driver calls one `handle…` for each other message.
+ * Order: Close of surplus names; a check for foreign prepared statements, reset and settings (step 0); main steps, each
+ * but the first behind the settings again; Sync. Each main step is parsed after the settings, because names are looked
+ * up with the caller's search path and privileges. There is no `begin`: messages up to a Sync are one transaction, and
+ * after an error the server skips the rest, so nothing runs without its settings. Statements that could end the
+ * transaction (`call`, `do`, `commit`) must never be steps. Results are text. Several flights may be written at once
+ * (flight-batch.ts).
  */
 import pg from 'pg';
 import { keepBytes } from '../../shared/keep-bytes.ts';
@@ -28,49 +18,49 @@ import { MessageReader, type MessageReceiver } from './message-reader.ts';
 import { MessageWriter } from './message-writer.ts';
 import { type NameChanges, noChanges, type PreparedStatements } from './prepared-statements.ts';
 
-/** What was made of the rows of a statement. */
+/** The result of a statement. */
 export type FlightResult = string | Utf8Text;
 
-/** A column of the rows of a statement. */
+/** A column of a result. */
 export interface Column {
   readonly name: string;
   readonly dataTypeID: number;
 }
 
-/** Makes the result of a statement from its rows, while they arrive. Must not throw. */
+/** Makes the result of a statement from its rows as they arrive. Must not throw. */
 export interface RowCollector {
-  /** What the rows consist of, before the first one. A collector without this does not ask. */
+  /** Called with the columns before the first row. Without this method, they are not requested. */
   describe?(columns: readonly Column[]): void;
   /**
-   * A row: in `bytes` at `at` the length of the first column as a signed 32-bit number, -1 for SQL null, then its text in
-   * UTF-8, and so on for each column. The bytes stay as they are until `keep`.
+   * A row: from `at` in `bytes`, the length of the first column as a signed 32-bit number (-1 for SQL null), then its
+   * text in UTF-8, and so on for each column. The bytes are valid until `keep`.
    */
   add(bytes: Buffer, at: number): void;
-  /** A row that was too long to be kept. Without this such a row closes the connection. */
+  /** Called for a row too long to buffer. Without this method, such a row closes the connection. */
   addLarge?(): void;
-  /** The bytes of the rows so far may be written over from now on. */
+  /** The bytes of all rows so far are about to be overwritten: copy what is needed. */
   keep?(): void;
-  /** After the last row; null where the rows went elsewhere. */
+  /** Called after the last row; null if the rows were written elsewhere. */
   finish(): FlightResult | null;
 }
 
-/** One statement on its way. */
+/** One statement of a flight. */
 export interface FlightStep {
   /** Empty = unnamed. */
   readonly name: string;
   readonly text: string;
   readonly values: readonly (string | null)[];
-  /** Sets the settings again before the step that follows; has no result and no number of its own. */
+  /** Sets the settings again before the next step; has no result and no step number. */
   readonly isGuard?: true;
-  /** Unnamed, and not prepared again where the connection still has it. */
+  /** Unnamed, and not parsed again while the connection still has it. */
   readonly isKept?: boolean;
-  /** Takes its rows; without one the first column of the first row is the result. */
+  /** Collects its rows; default: the result is the first column of the first row. */
   readonly collector?: RowCollector;
-  /** Bind and Execute as bytes, for steps that are sent again and again with the same values. */
+  /** Bind and Execute as bytes, for steps sent repeatedly with the same values. */
   readonly messages?: Uint8Array;
 }
 
-/** The same steps with Bind and Execute as bytes, which are kept. */
+/** The same steps with cached bytes of Bind and Execute. */
 export function encodeSteps(steps: readonly FlightStep[]): readonly FlightStep[] {
   const kept = keepBytes(steps.map(({ name, values }) => writer.run(name, values).take()));
   return steps.map((step, index) => ({ ...step, messages: kept[index]! }));
@@ -79,12 +69,12 @@ export function encodeSteps(steps: readonly FlightStep[]): readonly FlightStep[]
 const writer = new MessageWriter();
 const none: readonly never[] = [];
 
-/** How a flight ended. */
+/** The end of a flight. */
 export type FlightOutcome =
-  /** Committed. What was made of the rows of every main step. */
+  /** Committed, with the results of all main steps. */
   { readonly kind: 'done'; readonly results: readonly (FlightResult | null)[] } | FlightFailure;
 
-/** `step` as in `DatabaseError`. `lost`: the connection cannot be used any more. */
+/** `step` as in `DatabaseError`. `lost`: the connection is unusable. */
 interface FlightFailure {
   readonly kind: 'failed';
   readonly problem: unknown;
@@ -92,7 +82,7 @@ interface FlightFailure {
   readonly lost: boolean;
 }
 
-/** A query object of the driver. Has no `name` property: the driver would file it as one prepared statement. */
+/** A query object of the driver. It must not have a `name`: the driver would treat it as one prepared statement. */
 export class Flight implements MessageReceiver {
   readonly #prepared: PreparedStatements;
   readonly #steps: readonly FlightStep[];
@@ -102,7 +92,7 @@ export class Flight implements MessageReceiver {
   readonly #onEnd: (outcome: FlightOutcome) => void;
   #names: NameChanges = noChanges;
   #isWritten = false;
-  /** Flights that are written together with this one and answered after it, in this order. */
+  /** Flights written together with this one and answered after it, in this order. */
   #followers: readonly Flight[] = none;
   #completed = 0;
   #value: string | null = null;
@@ -112,8 +102,8 @@ export class Flight implements MessageReceiver {
 
   /**
    * @param first Reset and settings; together they are step 0.
-   * @param onEnd Called once, when the server is ready for the next flight or the connection is gone, and before the next
-   *   message is read: a follower has to be handed to the driver in it.
+   * @param onEnd Called once, when the server is ready for the next flight or the connection is lost, before the next
+   *   message is read: it must hand the next follower to the driver.
    */
   constructor(
     prepared: PreparedStatements,
@@ -126,12 +116,12 @@ export class Flight implements MessageReceiver {
     this.#onEnd = onEnd;
   }
 
-  /** Takes others along, before this one is handed to the driver. */
+  /** Adds followers, before this flight is handed to the driver. */
   lead(followers: readonly Flight[]): void {
     this.#followers = followers;
   }
 
-  /** Sends everything in one write; a flight that another one took along has been sent. */
+  /** Sends everything in one write. A follower was sent already. */
   submit(connection: DriverConnection): void {
     MessageReader.of(connection).receiver = this;
     if (this.#isWritten) return;
@@ -140,10 +130,10 @@ export class Flight implements MessageReceiver {
       this.#write();
       for (const follower of this.#followers) follower.#write();
       const messages = writer.take();
-      // The driver tells of a closed socket by itself.
+      // The driver itself reports a closed socket.
       if (stream.writable) stream.write(messages);
     } catch (problem) {
-      // Half a flight must never reach the server as a whole one.
+      // Never send a part of a flight: it would run as a whole one.
       writer.clear();
       stream.destroy(problem as Error);
     }
@@ -169,7 +159,7 @@ export class Flight implements MessageReceiver {
     if (preparation !== 'none') writer.parse(name, text);
   }
 
-  /** A row of the statement that the server is at. */
+  /** A row of the current statement. */
   handleRow(bytes: Buffer, at: number): void {
     const step = this.#steps[this.#completed];
     const collector = step?.collector;
@@ -192,7 +182,7 @@ export class Flight implements MessageReceiver {
     if (this.#hasRow) this.#steps[this.#completed]?.collector?.keep?.();
   }
 
-  /** One statement is done, though nothing is committed yet. Counting them tells the failed step. */
+  /** One statement is done but not committed. The count identifies a failed step. */
   handleComplete(): void {
     const step = this.#steps[this.#completed];
     const isMain = this.#completed >= this.#mainAt && step?.isGuard !== true;
@@ -207,7 +197,7 @@ export class Flight implements MessageReceiver {
     const { stream } = connection;
     MessageReader.of(connection).receiver = null;
     if (this.#completed !== this.#steps.length) {
-      // Somebody else's answer: nothing that follows on this connection can be trusted.
+      // The answer belongs to another flight: the connection is not trustworthy any more.
       const problem = new Error('The server answered another number of statements than were sent.');
       stream.destroy(problem);
       this.#settle({ kind: 'failed', problem, step: 0, lost: true });
@@ -217,9 +207,7 @@ export class Flight implements MessageReceiver {
     this.#settle({ kind: 'done', results: this.#results });
   }
 
-  /**
-   * ErrorResponse, or an error of the socket. A deferred constraint fails after every CommandComplete, at the Sync.
-   */
+  /** ErrorResponse, or an error of the socket. A deferred constraint fails at the Sync, after every CommandComplete. */
   handleError(problem: unknown, connection: DriverConnection): void {
     if (this.#settled || this.#failing) return;
     this.#failing = true;
@@ -234,8 +222,8 @@ export class Flight implements MessageReceiver {
   }
 
   /**
-   * CopyInResponse: a step asked for data, which our SQL never does. In copy mode the server has thrown our Sync away,
-   * so the refusal needs one of its own.
+   * CopyInResponse: a step requests data, which our SQL never does. In copy mode the server has dropped our Sync, so
+   * the refusal needs another.
    */
   handleCopyInResponse(connection: DriverConnection): void {
     connection.sendCopyFail('data cannot be copied in a request');
@@ -244,12 +232,12 @@ export class Flight implements MessageReceiver {
 
   /** CopyData of a `copy … to stdout`: dropped. */
   handleCopyData(): void {}
-  /** RowDescription: asked for where a collector wants it, and the answer to an unexpected statement too. */
+  /** RowDescription: requested if a collector needs it, and also sent for an unexpected statement. */
   handleRowDescription({ fields }: { readonly fields: readonly Column[] }): void {
     this.#steps[this.#completed]?.collector?.describe?.(fields);
   }
 
-  /** PortalSuspended comes only with a row limit, which is never sent. */
+  /** PortalSuspended needs a row limit, which we never send. */
   handlePortalSuspended(): void {}
 
   #settle(outcome: FlightOutcome): void {

@@ -1,9 +1,9 @@
 /**
- * Reads the messages of flights, before the driver does: rows stay the bytes that came, and the messages that say no more
- * than "done" cost nothing. The rest (ready, errors, notices, settings) goes on to the driver, whose business it is.
+ * Reads the messages of flights before the driver: rows stay bytes, and messages that only mean "done" cost nothing.
+ * The others (ready, errors, notices, settings) go to the driver.
  *
- * A message that comes in parts is put together here, so the driver is handed whole ones. What user code makes too long is never
- * kept: its announced length decides, and the rest is dropped as it arrives (`#cut`).
+ * Partial messages are joined here, so the driver gets whole ones. Oversized messages, which user code can cause, are
+ * never buffered: their announced length decides, and the rest is dropped on arrival (`#cut`).
  *
  * Message formats: PostgreSQL manual, "Message Formats".
  */
@@ -12,19 +12,19 @@ import { DatabaseError } from '../failure.ts';
 import { takeDirectly } from './direct-socket.ts';
 import type { DriverConnection, DriverStream } from './driver-connection.ts';
 
-/** Who is told of what arrives. Must not throw. */
+/** Receives the messages of a flight. Must not throw. */
 export interface MessageReceiver {
-  /** DataRow. `at` is where the length of the first column stands in `bytes`, which stay as they are until `handleEndOfRead`. */
+  /** DataRow. `at` is the offset of the first column's length in `bytes`, which are valid until `handleEndOfRead`. */
   handleRow(bytes: Buffer, at: number): void;
-  /** In place of `handleRow`: a row that is too long to be kept. False: nobody takes rows. */
+  /** Instead of `handleRow`, for a row too long to buffer. False: rows are not accepted. */
   handleLargeRow(): boolean;
-  /** CommandComplete, or EmptyQueryResponse, which takes its place for an empty text. */
+  /** CommandComplete, or EmptyQueryResponse for an empty text. */
   handleComplete(): void;
-  /** The bytes that were given may be written over from now on; more may follow. */
+  /** The bytes passed so far are about to be overwritten; more messages may follow. */
   handleEndOfRead(): void;
 }
 
-/** The longest message of a connection that is made for no answer of a known size: a catalog is one row. */
+/** Longest message of a connection without a known limit: a catalog is one row. */
 const usualMessageBytes = 256 * 1024 * 1024;
 
 const parseComplete = 0x31;
@@ -39,7 +39,7 @@ const parameterStatus = 0x53;
 const copyData = 0x64;
 /** Code and length; the length counts itself. */
 const headerBytes = 5;
-/** What is kept of an error or a notice. User code writes their texts. */
+/** Kept part of an error or notice. User code writes their texts. */
 const textBytes = 64 * 1024;
 
 const readers = new WeakMap<DriverConnection, MessageReader>();
@@ -49,13 +49,13 @@ export class MessageReader {
   readonly #stream: DriverStream;
   readonly #forward: (messages: Buffer) => void;
   readonly #maxBytes: number;
-  /** What is kept of the message that has begun to arrive, or its header where that is not complete; null: none has. */
+  /** The buffered part of an incomplete message or header; null: none. */
   #part: Buffer | null = null;
-  /** Of that, what has arrived. */
+  /** Number of bytes in it. */
   #partBytes = 0;
-  /** The rest of the message, which is dropped. */
+  /** Bytes of the message still to be dropped. */
   #droppedBytes = 0;
-  /** The flight that the server is answering; null: everything is the driver's. */
+  /** The flight that the server is answering; null: all messages go to the driver. */
   receiver: MessageReceiver | null = null;
 
   private constructor(stream: DriverStream, forward: (messages: Buffer) => void, maxBytes: number) {
@@ -64,7 +64,10 @@ export class MessageReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** The reader of a connection that is open; from the first call on, which says how long messages may be, it stands before the driver. */
+  /**
+   * The reader of an open connection. The first call sets the limit of messages and puts the reader in front of the
+   * driver.
+   */
   static of(connection: DriverConnection, maxBytes: number = usualMessageBytes): MessageReader {
     const known = readers.get(connection);
     if (known !== undefined) return known;
@@ -80,7 +83,7 @@ export class MessageReader {
     return reader;
   }
 
-  /** Reads no more until `resume`. */
+  /** Stops reading until `resume`. */
   pause(): void {
     this.#stream.pause();
   }
@@ -89,13 +92,13 @@ export class MessageReader {
     this.#stream.resume();
   }
 
-  /** Takes what has arrived: so many bytes, from the beginning. */
+  /** Takes `length` bytes from the start of the buffer. */
   read(bytes: Buffer, length: number): void {
     try {
       this.#read(bytes, length);
       this.receiver?.handleEndOfRead();
     } catch (problem) {
-      // Thrown on, it would end the process.
+      // An uncaught error would end the process.
       this.#stream.destroy(problem as Error);
     }
   }
@@ -119,7 +122,7 @@ export class MessageReader {
     this.#continue(bytes, at, length);
   }
 
-  /** Makes room for what is kept of a message. */
+  /** Allocates the buffer for a message. */
   #begin(code: number, wholeBytes: number): void {
     const isText = code === errorResponse || code === noticeResponse;
     const isTooLong = wholeBytes > (isText ? textBytes : this.#maxBytes);
@@ -129,7 +132,7 @@ export class MessageReader {
     this.#droppedBytes = wholeBytes - keptBytes;
   }
 
-  /** Goes on with the message that has begun; returns where the next one begins. */
+  /** Continues a partial message; returns the offset of the next one. */
   #continue(bytes: Buffer, start: number, length: number): number {
     let at = start;
     while (at < length) {
@@ -161,14 +164,14 @@ export class MessageReader {
     else this.#message(part, 0, part.length);
   }
 
-  /** The beginning of a message that is too long to be kept. */
+  /** Handles the start of a message too long to buffer. */
   #cut(part: Buffer): void {
     switch (part[0]) {
       case errorResponse:
       case noticeResponse:
         this.#forward(endText(part));
         return;
-      // Nobody asks for settings so long, nor for copies.
+      // Settings that long, and copies, are never requested.
       case parameterStatus:
       case copyData:
         return;
@@ -199,13 +202,13 @@ export class MessageReader {
   }
 }
 
-/** The first fields of an error or a notice, code byte and text each, as a whole message: the last text is shortened. */
+/** The first fields of an error or notice, code byte and text each, as a whole message with the last text shortened. */
 function endText(part: Buffer): Buffer {
   const last = part.length - 1;
   let start = headerBytes;
   for (let next = part.indexOf(0, start); next !== -1 && next < last; next = part.indexOf(0, start)) start = next + 1;
   let end = last - 1;
-  // Not within a character.
+  // Do not cut within a character.
   while (end > start && ((part[end] as number) & 0xc0) === 0x80) end -= 1;
   const length = end > start ? end + 2 : start + 1;
   part.fill(0, Math.max(start, end));

@@ -1,13 +1,13 @@
 /**
- * Messages of a flight as bytes (PostgreSQL manual, "Message Formats"), all in one buffer, so that a flight is one write.
+ * Encodes the messages of a flight (PostgreSQL manual, "Message Formats") in one buffer, so that a flight is one write.
  *
- * The driver makes a buffer of each message and hands the socket about ten of them; one costs a third of the time. Only
- * the six messages that a flight sends are here, with results as text; everything else is the driver's business.
+ * The driver makes a buffer per message and about ten socket writes; one write takes a third of the time. Only the six
+ * messages of a flight are here, with results as text; the driver sends all others.
  */
 
-/** Larger messages are handed out as they are written; smaller ones are copied, and the room is used again. */
+/** Larger messages are returned without copying; smaller ones are copied, and the buffer is reused. */
 const roomSize = 64 * 1024;
-/** Up to this length a string gets room for three bytes a character, the most there can be, without being measured. */
+/** Up to this length a string reserves three bytes per character, the maximum, without being measured. */
 const maxUnmeasured = 2048;
 
 /** Execute of the unnamed portal without a row limit. */
@@ -16,7 +16,7 @@ const execute = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]);
 const describeAndExecute = Buffer.concat([Buffer.from([0x44, 0, 0, 0, 6, 0x50, 0]), execute]);
 const sync = Buffer.from([0x53, 0, 0, 0, 4]);
 
-/** Collects messages until they are taken. Used by one flight at a time, between two awaits. */
+/** Collects messages until `take`. Used by one flight at a time, without an await in between. */
 export class MessageWriter {
   #room = Buffer.allocUnsafeSlow(roomSize);
   #at = 0;
@@ -33,7 +33,7 @@ export class MessageWriter {
   /**
    * Bind to the unnamed portal, with values and results as text, and Execute.
    *
-   * @param describes With Describe in between: the answer says which columns the rows have.
+   * @param describes With Describe in between, to get the columns.
    */
   run(name: string, values: readonly (string | null)[], describes = false): this {
     const start = this.#open(0x42);
@@ -60,7 +60,7 @@ export class MessageWriter {
     return this.append(sync);
   }
 
-  /** Messages that were taken before. */
+  /** Appends messages taken before. */
   append(messages: Uint8Array): this {
     this.#reserve(messages.length);
     this.#room.set(messages, this.#at);
@@ -68,7 +68,7 @@ export class MessageWriter {
     return this;
   }
 
-  /** Everything since the last time, in memory of its own. */
+  /** Returns everything since the last call, in its own memory. */
   take(): Buffer {
     const length = this.#at;
     this.#at = 0;
@@ -82,7 +82,7 @@ export class MessageWriter {
     return taken;
   }
 
-  /** Forgets what a failed flight has written. */
+  /** Drops the messages of a failed flight. */
   clear(): void {
     this.#at = 0;
     if (this.#room.length > roomSize) this.#room = Buffer.allocUnsafeSlow(roomSize);

@@ -1,43 +1,43 @@
 /**
- * What one connection knows of the named statements in its server process.
+ * Tracks the named statements in one connection's server process.
  *
- * Prepared statements survive a rollback, so after a failed flight nobody can tell which of its `Parse` messages were
- * carried out: those names are `unknown`, and the next use sends `Close` (no error where there is nothing) before
- * `Parse`. The number of names is capped; the least recently used are closed at the start of a flight.
+ * Prepared statements survive a rollback, so after a failed flight it is unknown which `Parse` messages took effect.
+ * Those names are `unknown`, and their next use sends `Close` (no error for a missing name) before `Parse`. The number
+ * of names is limited; the least recently used are closed at the start of a flight.
  */
 
-/** What a flight has to send before it may bind a name. */
+/** What a flight must send before it may bind a name. */
 export type Preparation = 'none' | 'parse' | 'close_and_parse';
 
 interface Name {
   state: 'known' | 'unknown';
-  /** Number of the flight that used it last. */
+  /** Number of the last flight that used it. */
   usedIn: number;
 }
 
-/** What one flight does to the names: filled while its messages are written, settled by its end. */
+/** A flight's changes of names: recorded while its messages are written, settled at its end. */
 export interface NameChanges {
   readonly flight: number;
-  /** Names whose `Parse` it sends. */
+  /** Names it parses. */
   readonly parsed: string[];
-  /** Names that it closes at its start, so that the limit holds. */
+  /** Names it closes at its start, to keep the limit. */
   readonly closed: readonly string[];
-  /** The unnamed statement that it prepares last; null: none. */
+  /** The unnamed statement that it parses last; null: none. */
   unnamed: string | null;
 }
 
-/** Of a flight that has not been written. */
+/** For a flight that was not written. */
 export const noChanges: NameChanges = { flight: 0, parsed: [], closed: [], unnamed: null };
 
 /**
- * The named statements of one connection. Flights are written and end in the same order, but several may be written before
- * the first of them ends: what a flight on its way has changed is `unknown` to those behind it.
+ * The named statements of one connection. Flights are written and end in the same order, but several may be written
+ * before the first ends: changes of a pending flight are `unknown` to those behind it.
  */
 export class PreparedStatements {
   readonly #limit: number;
   readonly #names = new Map<string, Name>();
   #flight = 0;
-  /** Text of the unnamed statement where a flight that prepared it has been answered, and the flight that prepared one last. */
+  /** Text of the unnamed statement, if known from an answered flight, and the last flight that parsed one. */
   #unnamed: string | null = null;
   #unnamedIn = 0;
 
@@ -46,8 +46,8 @@ export class PreparedStatements {
   }
 
   /**
-   * Begins a flight of these steps, those with an empty name apart: `closed` says what to close first. A flight that alone
-   * has more names than the limit passes it for its own time.
+   * Starts a flight with these steps (empty names are ignored): `closed` lists the names to close first. A single
+   * flight with more names than the limit exceeds it temporarily.
    */
   begin(steps: readonly { readonly name: string }[]): NameChanges {
     this.#flight += 1;
@@ -68,7 +68,7 @@ export class PreparedStatements {
       .map(([name]) => name);
   }
 
-  /** What to send for a name of the flight begun last; the flight then does so. */
+  /** What to send for a name in the flight started last, which must then do so. */
   use(changes: NameChanges, name: string): Preparation {
     const known = this.#names.get(name);
     if (known === undefined) {
@@ -82,33 +82,33 @@ export class PreparedStatements {
     return 'close_and_parse';
   }
 
-  /** Whether the unnamed statement is this one and need not be prepared. */
+  /** Whether the unnamed statement is this text and needs no Parse. */
   hasUnnamed(text: string): boolean {
     return this.#unnamed === text;
   }
 
-  /** The flight prepares this text as the unnamed statement. */
+  /** Records that the flight parses this text as the unnamed statement. */
   useUnnamed(changes: NameChanges, text: string): void {
     changes.unnamed = text;
     this.#unnamed = null;
     this.#unnamedIn = changes.flight;
   }
 
-  /** The flight has been answered with success. */
+  /** Call when the flight succeeded. */
   succeed({ flight, parsed, closed, unnamed }: NameChanges): void {
     if (unnamed !== null && this.#unnamedIn === flight) this.#unnamed = unnamed;
     for (const name of parsed) this.#setState(name, 'known');
-    // One that a flight behind this one uses has been prepared again.
+    // A flight behind this one uses the name and has parsed it again.
     for (const name of closed) if ((this.#names.get(name)?.usedIn ?? 0) <= flight) this.#names.delete(name);
   }
 
-  /** The flight has failed somewhere: what it sent may or may not have been carried out. */
+  /** Call when the flight failed: each message may or may not have taken effect. */
   fail({ parsed, closed }: NameChanges): void {
     for (const name of parsed) this.#setState(name, 'unknown');
     for (const name of closed) this.#setState(name, 'unknown');
   }
 
-  /** The server was seen to know something else than we thought. */
+  /** Call when the server's state differs from our records. */
   doubtAll(): void {
     for (const known of this.#names.values()) known.state = 'unknown';
   }
@@ -122,8 +122,8 @@ export class PreparedStatements {
 const none: readonly string[] = [];
 
 /**
- * Whether the server does not know a name that we have prepared (26000), or knows one that we have not (42P05). The message
- * must have one of these names: a user's function can raise these codes too, after it has done something.
+ * Whether the server lacks a name that we prepared (26000), or has one that we did not (42P05). The message must
+ * contain one of these names: a user's function can raise these codes too, after having an effect.
  */
 export function lostStatement(problem: unknown, names: readonly string[]): boolean {
   const { code, message } = problem as { readonly code?: string; readonly message?: string };

@@ -1,24 +1,24 @@
 /**
  * Decides which statements get a name, and which one.
  *
- * A name is a hash of (role, text) under a key of this pool, so it never means another text and nobody can know it in advance. The
- * role is part of it because a plan that depends on row security is made again when the role changes.
- * A text is named when it is seen for the second time: documents sent once would otherwise fill every server process
- * with plans (about 100 KB for a nested one) and push out those that are used.
+ * A name is a hash of (role, text) under a key of this pool, so it is unique to the text and cannot be predicted. The
+ * role is included because plans with row security are remade when the role changes. A text gets a name at its second
+ * use: documents sent once would fill every server process with plans (about 100 KB for a nested one) and evict those
+ * in use.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** Texts of one generation and their characters; two are kept. A bound against documents that never come again. */
+/** Texts per generation, and their characters; two generations are kept. Bounds documents that never repeat. */
 const generationSize = 2000;
 const generationCharacters = 8 * 1024 * 1024;
-/** Longer texts are never named: each would hold megabytes in every server process. */
+/** Longer texts are never named: each would take megabytes in every server process. */
 const maxNamedLength = 256 * 1024;
 
 /** Names for the statements of one pool. */
 export class StatementNames {
   #enabled: boolean;
   readonly #key = randomBytes(32);
-  /** Per role: text to name; the empty name means "seen once". */
+  /** Per role: text to name; an empty name means "seen once". */
   #young = new Map<string, Map<string, string>>();
   #old = new Map<string, Map<string, string>>();
   #youngCount = 0;
@@ -28,12 +28,12 @@ export class StatementNames {
     this.#enabled = enabled;
   }
 
-  /** False once naming has ended for good: then every name is empty. */
+  /** False after naming was disabled: every name is empty then. */
   get enabled(): boolean {
     return this.#enabled;
   }
 
-  /** The name to use, or the empty (unnamed) one. */
+  /** The name to use, or empty for unnamed. */
   nameOf(role: string, text: string): string {
     if (!this.#enabled || text.length > maxNamedLength) return '';
     const known = this.#young.get(role)?.get(text);
@@ -44,14 +44,14 @@ export class StatementNames {
     return name;
   }
 
-  /** The name of a statement of our own that every flight uses: named from the start. */
+  /** The name of a statement of our own that every flight uses: named from its first use. */
   fixedNameOf(text: string): string {
     if (!this.#enabled) return '';
     if (!this.#young.get('')?.has(text)) this.#remember('', text, this.#hashName('', text));
     return this.#young.get('')?.get(text) ?? '';
   }
 
-  /** Ends naming for good. */
+  /** Disables naming for good. */
   disable(): void {
     this.#enabled = false;
   }

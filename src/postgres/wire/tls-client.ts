@@ -1,11 +1,11 @@
 /**
- * The driver's client, with `sslmode=prefer` as libpq means it: each connection tries TLS first. One whose TLS fails is made again
- * without, and says nothing about the next, for whoever stands between us and the server can make one fail.
+ * The driver's client, with `sslmode=prefer` as in libpq: each connection tries TLS first and falls back to none. A
+ * failure does not affect the next connection, because an attacker on the network could cause it.
  */
 import pg from 'pg';
 import { prefersTls } from '../../config/connection-url.ts';
 
-/** What the declarations of the driver leave out. */
+/** Members that the driver's type declarations lack. */
 interface Internals {
   connection: pg.Connection;
   ssl: unknown;
@@ -13,7 +13,7 @@ interface Internals {
   _connectionError: boolean;
 }
 
-/** Null where it is connected. */
+/** Null on success. */
 type Connected = (problem: Error | null) => void;
 
 /** The client. */
@@ -44,12 +44,12 @@ export class TlsClient extends pg.Client {
     return undefined;
   }
 
-  /** As if it had been made without TLS and not been connected. */
+  /** Resets the state to that before TLS and connecting. */
   #forgetTls(): void {
     const client = this as unknown as Internals;
     const { connection: failed } = client;
     failed.removeAllListeners();
-    // It may fail in another way yet.
+    // It may emit another error.
     failed.on('error', () => {});
     failed.stream.destroy();
     client.connection = new pg.Connection({ ...this.#options, ssl: false });
@@ -65,7 +65,7 @@ const messages: ReadonlySet<string> = new Set([
   'Client network socket disconnected before secure TLS connection was established',
 ]);
 
-/** The server has no TLS, its handshake failed, or it does not let the login in this way: `hostnossl` in pg_hba.conf. */
+/** The server has no TLS, the handshake failed, or pg_hba.conf refuses the login with TLS (`hostnossl`). */
 function isOfTls(problem: Error & { readonly code?: string }): boolean {
   return messages.has(problem.message) || /^ERR_SSL_|^EPROTO$|^28000$/.test(problem.code ?? '');
 }

@@ -1,11 +1,11 @@
 /**
- * Positions in the write-ahead log, by which a replica is known to have seen what the primary has: text as PostgreSQL writes
- * it, `16/B374D848`, and a number to compare.
+ * Positions in the write-ahead log, which tell whether a replica has the primary's data: text in PostgreSQL's format,
+ * `16/B374D848`, and a number to compare.
  */
 
 const pattern = /^([0-9A-F]{1,8})\/([0-9A-F]{1,8})$/i;
 
-/** The number of a position; null where the text is none. */
+/** The number of a position; null for invalid text. */
 export function parsePosition(text: string): bigint | null {
   const [, high, low] = pattern.exec(text) ?? [];
   return high === undefined || low === undefined ? null : BigInt(`0x${high}`) * 0x1_0000_0000n + BigInt(`0x${low}`);
