@@ -9,11 +9,14 @@
  * its type, and the loser is not reachable either.
  */
 export function fieldMap<T>(entries: Iterable<readonly [name: string, field: T | null]>): Record<string, T> {
-  const winners = new Map<string, T | null>();
+  // No name is a number, so the fields are in the order in which they are set.
+  const winners: Record<string, T | null> = Object.create(null);
+  const hidden: string[] = [];
   for (const [name, field] of entries) {
-    winners.delete(name);
-    winners.set(name, field);
+    if (name in winners) delete winners[name];
+    winners[name] = field;
+    if (field === null) hidden.push(name);
   }
-  const visible = [...winners].filter((entry): entry is [string, T] => entry[1] !== null);
-  return Object.fromEntries(visible);
+  for (const name of hidden) if (winners[name] === null) delete winners[name];
+  return winners as Record<string, T>;
 }

@@ -17,6 +17,9 @@ import {
 import { invariant } from '../shared/invariant.ts';
 import type { TypeRegistry } from './schema-context.ts';
 
+/** For so many types, those that they refer to are kept: most refer to types whose names begin as theirs do. */
+const keptWhilePassing = 1000;
+
 /** A schema whose types are ordered by name and whose only directives are `include` and `skip`. */
 export class LazySchema extends GraphQLSchema {
   readonly #types: TypeRegistry;
@@ -53,10 +56,19 @@ export class LazySchema extends GraphQLSchema {
 
   /**
    * Every type once, in order of their names. They belong to the caller alone, so what was looked at needs no room; and those
-   * that they refer to are let go at the end, and made again for who asks next. For describing alone.
+   * that they refer to are let go now and then, and made again for who asks next. For describing alone.
    */
   *passingTypes(): Iterable<GraphQLNamedType> {
-    for (const name of this.#types.names()) yield this.#types.make(name)!;
+    let passed = 0;
+    for (const name of this.#types.names()) {
+      yield this.#types.make(name)!;
+      passed += 1;
+      if (passed % keptWhilePassing === 0) this.#forget();
+    }
+    this.#forget();
+  }
+
+  #forget(): void {
     this.#types.forget();
     this.#implementations = null;
   }

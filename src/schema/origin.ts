@@ -80,7 +80,8 @@ const key = Symbol('pgreflect.origin');
 
 /** The `extensions` object to give to a GraphQL definition. */
 export function withOrigin(origin: FieldOrigin | InputFieldOrigin | ArgumentOrigin): Readonly<Record<symbol, unknown>> {
-  return { [key]: origin };
+  // graphql-js copies an object that has a prototype, once for each of a million fields.
+  return { __proto__: null, [key]: origin } as unknown as Readonly<Record<symbol, unknown>>;
 }
 
 /** A type with the origin of the field, input field or argument that has it. */

@@ -56,7 +56,16 @@ export function compileIntrospection(
   const scope: Scope = { schema, fragments: fragmentsOf(document), variables: coerced.variableValues };
   const fields = compileFields(scope, schema.getQueryType(), [operation.selectionSet]);
   return new Map(
-    fields.map(({ key, resolve, write }) => [key, (text) => atPath(key, () => write(resolve(undefined), text))]),
+    fields.map(({ key, resolve, write }) => [
+      key,
+      (text) => {
+        try {
+          write(resolve(undefined), text);
+        } catch (error) {
+          throw at(key, error);
+        }
+      },
+    ]),
   );
 }
 
@@ -156,10 +165,16 @@ function compileObject(fields: readonly CompiledField[]): Writer {
   const starts = fields.map(({ key }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(key)}:`);
   return (value, text) => {
     if (value == null) return text.write('null');
-    fields.forEach((field, index) => {
-      text.write(starts[index]!);
-      atPath(field.key, () => field.write(field.resolve(value), text));
-    });
+    let index = 0;
+    try {
+      for (const field of fields) {
+        text.write(starts[index]!);
+        field.write(field.resolve(value), text);
+        index += 1;
+      }
+    } catch (error) {
+      throw at(fields[index]!.key, error);
+    }
     text.write(fields.length === 0 ? '{}' : '}');
   };
 }
@@ -169,10 +184,14 @@ function compileList(writeItem: Writer): Writer {
     if (value == null) return text.write('null');
     let index = 0;
     text.write('[');
-    for (const item of value as Iterable<unknown>) {
-      if (index > 0) text.write(',');
-      atPath(index, () => writeItem(item, text));
-      index += 1;
+    try {
+      for (const item of value as Iterable<unknown>) {
+        if (index > 0) text.write(',');
+        writeItem(item, text);
+        index += 1;
+      }
+    } catch (error) {
+      throw at(index, error);
     }
     text.write(']');
   };
@@ -183,12 +202,8 @@ function writeLeaf(value: unknown, text: TextWriter): void {
   text.write(value == null ? 'null' : JSON.stringify(value));
 }
 
-/** Tells whoever fails inside where it was: the path is made on the way out, because hardly anything fails. */
-function atPath(step: string | number, work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    if (!(error instanceof GraphQLError)) throw error;
-    throw new GraphQLError(error.message, { nodes: error.nodes, path: [step, ...(error.path ?? [])] });
-  }
+/** The error of something inside, with the step that led there: the path is made on the way out, because hardly anything fails. */
+function at(step: string | number, error: unknown): unknown {
+  if (!(error instanceof GraphQLError)) return error;
+  return new GraphQLError(error.message, { nodes: error.nodes, path: [step, ...(error.path ?? [])] });
 }
