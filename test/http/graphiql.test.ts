@@ -93,20 +93,20 @@ test('a visitor types the key, runs the example and sees the answer; nothing is 
     .poll(() => note(page).textContent(), { timeout: 90_000 })
     .toBe('Type the API key of the project and press Use.');
   // Nobody has to look for the field first.
-  expect(await focused(page)).toBe('key');
+  await expect.poll(() => focused(page)).toBe('key');
   expect(await violations(page)).toEqual([]);
 
   await useKey(page, 'wrong');
   await expect.poll(() => note(page).textContent()).toBe('Invalid API key.');
   await useKey(page, anonKey);
   await run(page, '"edges"');
-  expect(await note(page).textContent()).toBe('');
+  await expect.poll(() => note(page).textContent()).toBe('');
   // The documentation shows what the role may see.
   await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
   await page.locator('.graphiql-doc-explorer').getByText('Query', { exact: true }).click();
   await page.locator('.graphiql-doc-explorer').getByText('productCollection', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Hide Documentation Explorer' }).click();
-  expect(await page.getByLabel('API key').inputValue()).toBe(anonKey);
+  await expect.poll(() => page.getByLabel('API key').inputValue()).toBe(anonKey);
   const other = await page.context().newPage();
   await other.goto(`${gateway.url}/graphql/v1`);
   expect(await other.getByLabel('API key').inputValue()).toBe('');
@@ -133,15 +133,15 @@ test('an example with variables brings them along', async () => {
 test('a local project has its key filled in; loaded again after a run the page has the same tabs, and the operation in the editor', async () => {
   const gateway = await testGateway(shop, { localProject: true, anonKey, exampleOperations: examples });
   const { page } = await visit(gateway.url);
-  expect(await page.getByLabel('API key').inputValue()).toBe(anonKey);
-  expect(await focused(page)).toBe('token');
+  await expect.poll(() => page.getByLabel('API key').inputValue()).toBe(anonKey);
+  await expect.poll(() => focused(page)).toBe('token');
   await run(page, '"edges"');
   const stored = () => page.evaluate(() => localStorage.getItem('graphiql:tabState'));
   await expect.poll(stored).toContain('productCollection');
   for (let load = 0; load < 2; load++) {
     await page.reload();
     await expect.poll(() => editorText(page)).toContain('Shelves');
-    expect(await page.getByRole('tab').count()).toBe(1);
+    await expect.poll(() => page.getByRole('tab').count()).toBe(1);
   }
 });
 
@@ -150,6 +150,8 @@ test('where introspection is off the page says how to enable it, and operations 
   const { page } = await visit(gateway.url);
   await useKey(page, anonKey);
   await expect.poll(() => note(page).textContent()).toContain('Introspection is off');
-  expect(await note(page).textContent()).toContain('set "introspection": true in the comment directive of the schema');
+  await expect
+    .poll(() => note(page).textContent())
+    .toContain('set "introspection": true in the comment directive of the schema');
   await run(page, '"inStock"');
 });

@@ -88,17 +88,17 @@ test('a link that leads nowhere is saved by whoever insists, and faults are unde
   expect(await stored()).toEqual([]);
   await refused.getByRole('button', { name: 'Save with the dead link' }).click();
   await page.locator('.notice.warning').getByText('Saved with 2 warnings. Body, line 2: ').waitFor();
-  expect(await stored()).toMatchObject([{ values: { mailer_templates_recovery_content: dead } }]);
+  await expect.poll(stored).toMatchObject([{ values: { mailer_templates_recovery_content: dead } }]);
 
   await write(page, body(page), '<b style="font-size: 20px">{{ .Tokn }}</b><img src="logo.png">{{ .Token }}');
   await page.getByText('Line 1: logo.png is no web address').waitFor();
-  expect(await underlined('warning')).toEqual(['.Tokn', 'logo.png']);
+  await expect.poll(() => underlined('warning')).toEqual(['.Tokn', 'logo.png']);
   await write(page, body(page), '<p>at {{ if .Email }}</p>\n<p>x</p>\n');
   await page.getByText('Line 1: `{{ if .Email }}` has no {{ end }}').waitFor();
   expect((await underlined('error')).join('')).toBe('{{ if .Email }}');
   await write(page, body(page), '<p>at {{\u00a0.Email }}</p>');
   await page.getByText('it is a no-break space').waitFor();
-  expect(await underlined('error')).toEqual(['\u00a0']);
+  await expect.poll(() => underlined('error')).toEqual(['\u00a0']);
 });
 
 test('a fault is underlined where it is and said; it cannot be saved, and the last good preview stays', async () => {
@@ -106,8 +106,8 @@ test('a fault is underlined where it is and said; it cannot be saved, and the la
   await preview(page).getByRole('heading', { name: 'Reset your password' }).waitFor();
   await write(page, body(page), '<p>fine</p>\n<p>{{ end }}</p>');
   await page.getByText('Line 2: unexpected {{end}}').waitFor();
-  expect(await page.locator('.cm-lintRange-error').textContent()).toBe('end');
-  expect(await save(page).isDisabled()).toBe(true);
+  await expect.poll(() => page.locator('.cm-lintRange-error').textContent()).toBe('end');
+  await expect.poll(() => save(page).isDisabled()).toBe(true);
   await preview(page).getByRole('heading', { name: 'Reset your password' }).waitFor();
 
   await write(page, body(page), '{{ range 1000000000 }}x{{ end }}');
@@ -116,7 +116,7 @@ test('a fault is underlined where it is and said; it cannot be saved, and the la
     .getByText(/Line 1: .*(limit|most|long|iterations)/)
     .waitFor();
   await write(page, subject(page), 'two\nlines');
-  expect(await subject(page).textContent()).toBe('two lines');
+  await expect.poll(() => subject(page).textContent()).toBe('two lines');
   await write(page, body(page), '<p>again</p>');
   await preview(page).getByText('again').waitFor();
   await page.locator('.faults .warn').getByText('recipients cannot continue').waitFor();
@@ -130,7 +130,7 @@ test('a warning is underlined at its word, and said again in the words of the pa
     '<p>Hello,</p>\n<p>{{ if .Data.name }}{{ .ConfirmationURl }}{{ end }} {{ .Token }}</p>',
   );
   await page.getByText('Line 2: .ConfirmationURl is always empty in this email').waitFor();
-  expect(await page.locator('.cm-lintRange-warning').allTextContents()).toEqual(['.ConfirmationURl']);
+  await expect.poll(() => page.locator('.cm-lintRange-warning').allTextContents()).toEqual(['.ConfirmationURl']);
   await save(page).click();
   const banner = page.locator('.notice.warning');
   const said =
@@ -174,7 +174,7 @@ test('variables of the email, members of its metadata and words of the language 
   await preview(page).getByText('ada.lovelace@example.com Ada Lovelace').waitFor();
   await page.getByText('Variables').click();
   await page.getByRole('button', { name: '{{ .SendingTo }}' }).click();
-  expect(await body(page).textContent()).toContain('{{ .SendingTo }}');
+  await expect.poll(() => body(page).textContent()).toContain('{{ .SendingTo }}');
 });
 
 test('a script in a template or in the data of a user never runs', async () => {
@@ -192,7 +192,9 @@ test('a script in a template or in the data of a user never runs', async () => {
   await page.locator('.preview .source').getByText('<script>').waitFor();
   await page.getByRole('tab', { name: 'Phone' }).click();
   await preview(page).getByText('shown').waitFor();
-  expect(await page.locator('.preview iframe').evaluate(({ clientWidth }) => clientWidth)).toBeLessThanOrEqual(375);
+  await expect
+    .poll(() => page.locator('.preview iframe').evaluate(({ clientWidth }) => clientWidth))
+    .toBeLessThanOrEqual(375);
   expect(await page.title()).toBe('Emails - pgreflect');
 });
 
@@ -209,7 +211,7 @@ test('a second person is told, sees the difference, and decides', async () => {
   await dialog.locator('.cm-changedLine').getByText('Mine').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await second.page.getByText('Someone else saved this email while').waitFor();
-  expect(await subject(second.page).textContent()).toBe('Mine');
+  await expect.poll(() => subject(second.page).textContent()).toBe('Mine');
 
   await second.page.getByRole('button', { name: 'Compare versions' }).click();
   await dialog.getByRole('button', { name: 'Keep my version' }).click();
@@ -252,7 +254,7 @@ test('a token that ends while somebody edits loses nothing: another one goes on'
   await dialog.getByLabel('Access token').fill(tokens[1]!);
   await dialog.getByRole('button', { name: 'Sign in' }).click();
   await dialog.waitFor({ state: 'hidden' });
-  expect(await subject(page).textContent()).toBe('Not lost');
+  await expect.poll(() => subject(page).textContent()).toBe('Not lost');
   await save(page).click();
   await page.getByText('Saved.').waitFor();
 });
@@ -267,7 +269,7 @@ test('a draft survives a walk, a reload and a server that is away', async () => 
   page.on('dialog', (dialog) => void dialog.accept());
   await page.reload();
   await page.getByRole('link', { name: /Reset password/ }).click();
-  expect(await subject(page).textContent()).toBe('A draft');
+  await expect.poll(() => subject(page).textContent()).toBe('A draft');
 
   const startAgain = await studio.stop();
   await write(page, subject(page), 'A longer draft');
@@ -292,7 +294,7 @@ test('versions can be compared and restored, texts discarded and put back to the
   await page.getByRole('button', { name: /Version 1/ }).click();
   await page.locator('.cm-changedLine').getByText('First').waitFor();
   await page.getByRole('button', { name: 'Restore version 1' }).click();
-  expect(await subject(page).textContent()).toBe('First');
+  await expect.poll(() => subject(page).textContent()).toBe('First');
   await page.getByText('Version 1 is in the editor. Save it to send it.').waitFor();
   await page.getByRole('button', { name: 'Compare texts' }).click();
   await page.locator('.cm-deletedChunk').getByText('Second').waitFor();
@@ -300,7 +302,7 @@ test('versions can be compared and restored, texts discarded and put back to the
   await page.locator('.cm-deletedChunk').getByText(defaultTemplates.recovery.subject).first().waitFor();
   await page.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('button', { name: 'Discard changes' }).click();
-  expect(await subject(page).textContent()).toBe('Second');
+  await expect.poll(() => subject(page).textContent()).toBe('Second');
 
   await page.getByRole('button', { name: 'Restore default' }).click();
   await page.getByText('The default is in the editor. Save it to send it.').waitFor();
@@ -316,9 +318,9 @@ test('who may only read can look at everything and change nothing', async () => 
   await page.getByRole('button', { name: 'Sign in' }).click();
   await write(page, subject(page), 'A try');
   await page.locator('.preview-subject').getByText('A try').waitFor();
-  expect(await save(page).isDisabled()).toBe(true);
-  expect(await page.getByRole('button', { name: 'Send test' }).isDisabled()).toBe(true);
-  expect(await page.getByLabel('Send this email').isDisabled()).toBe(true);
+  await expect.poll(() => save(page).isDisabled()).toBe(true);
+  await expect.poll(() => page.getByRole('button', { name: 'Send test' }).isDisabled()).toBe(true);
+  await expect.poll(() => page.getByLabel('Send this email').isDisabled()).toBe(true);
 });
 
 test('a notification is switched on, and a test is sent', async () => {

@@ -36,12 +36,12 @@ const textOf = async (lines: ReturnType<typeof editor>) =>
 
 test('begins with one tab; an example of a table or of the project opens in a tab of its own, and runs; fields are added by clicking on them', async () => {
   const { page, problems, foreign } = await open({ viewport: { width: 1280, height: 800 } });
-  expect(await tabs(page).count()).toBe(1);
+  await expect.poll(() => tabs(page).count()).toBe(1);
   const examples = page.getByRole('region', { name: 'Examples' });
   await examples.getByRole('combobox', { name: 'Table' }).selectOption('Category');
   await examples.getByRole('button', { name: 'First rows' }).click();
   await expect.poll(() => textOf(editor(page))).toMatch(/^query CategoryRows \{ categoryCollection\(first: 5\)/);
-  expect(await tabs(page).count()).toBe(2);
+  await expect.poll(() => tabs(page).count()).toBe(2);
   await run(page);
   await expect.poll(() => textOf(answer(page))).toContain('"categoryCollection"');
   await examples.getByRole('button', { name: 'One author by name' }).click();
@@ -82,16 +82,16 @@ test('the statement stands in lines and colors, in a font that comes with the st
   await page.getByRole('button', { name: 'SQL and plan' }).click();
   const statement = page.locator('.sql-text');
   await statement.locator('.tok-keyword', { hasText: 'select' }).first().waitFor();
-  expect(((await statement.textContent()) ?? '').split('\n').length).toBeGreaterThan(5);
+  await expect.poll(async () => ((await statement.textContent()) ?? '').split('\n').length).toBeGreaterThan(5);
   // Both editors, too: what is not installed on this machine would be any other font.
-  const fonts = await page.evaluate(async () => {
-    await document.fonts.ready;
-    const loaded = [...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family);
-    const family = (selector: string) => getComputedStyle(document.querySelector(selector)!).fontFamily;
-    return { loaded, used: [family('.sql-text'), family('.graphiql-query-editor .CodeMirror-line')] };
-  });
-  expect(fonts.loaded.join()).toContain('Fira Code');
-  for (const used of fonts.used) expect(used).toMatch(/^"?Fira Code/);
+  const loaded = () =>
+    page.evaluate(() =>
+      [...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family.replaceAll('"', '')),
+    );
+  await expect.poll(loaded).toContain('Fira Code');
+  for (const lines of [statement, editor(page).first()]) {
+    expect(await lines.evaluate((element) => getComputedStyle(element).fontFamily)).toMatch(/^"?Fira Code/);
+  }
   expect(foreign).toEqual([]);
 });
 

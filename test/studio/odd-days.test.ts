@@ -110,12 +110,12 @@ describe('a text that the project starts with', () => {
     await page.getByRole('button', { name: 'Restore default' }).click();
     await save(page).click();
     await page.getByText('Saved.').waitFor();
-    expect(await inForce()).toBe(builtIn);
-    expect(await subject(page).textContent()).toBe(builtIn);
+    await expect.poll(inForce).toBe(builtIn);
+    await expect.poll(() => subject(page).textContent()).toBe(builtIn);
     await write(page, startSubject);
     await save(page).click();
     await page.getByText('Saved.').waitFor();
-    expect(await inForce()).toBe(startSubject);
+    await expect.poll(inForce).toBe(startSubject);
     const [row] = await studio.database.query('select values from auth.pgreflect_config');
     expect(row).toEqual({ values: {} });
   });
@@ -128,11 +128,11 @@ describe('a text that the project starts with', () => {
     await page.getByRole('button', { name: 'Show versions' }).click();
     await page.getByRole('button', { name: /Version 1/ }).click();
     await page.getByRole('button', { name: 'Restore version 1' }).click();
-    expect(await subject(page).textContent()).toBe(startSubject);
+    await expect.poll(() => subject(page).textContent()).toBe(startSubject);
     await page.getByRole('button', { name: 'Show versions' }).click();
     await page.getByRole('button', { name: /Version 2/ }).click();
     await page.getByRole('button', { name: 'Restore version 2' }).click();
-    expect(await subject(page).textContent()).toBe(builtIn);
+    await expect.poll(() => subject(page).textContent()).toBe(builtIn);
   });
 });
 

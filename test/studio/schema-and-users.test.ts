@@ -84,9 +84,9 @@ describe('the schema', () => {
     await box.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Category', exact: true }).waitFor();
-    expect(await box.getAttribute('aria-current')).toBe('true');
+    await expect.poll(() => box.getAttribute('aria-current')).toBe('true');
     const words = 'Product has one Category (field category). Category has many Product (field productCollection).';
-    expect(await drawing(page).locator('title', { hasText: words }).count()).toBe(1);
+    await expect.poll(() => drawing(page).locator('title', { hasText: words }).count()).toBe(1);
     const summary = page.getByText('14 relationships as text');
     await summary.click();
     await page.getByRole('listitem').getByText(words).waitFor();
@@ -110,7 +110,7 @@ describe('the schema', () => {
     expect(hidden).toContain('Table public.customer exists; role anon has no SELECT.');
     expect(hidden).not.toContain(noInsert);
     const badge = list(page).getByRole('link', { name: 'Hidden objects' }).locator('.badge');
-    expect(await badge.textContent()).toBe(String(hidden.length));
+    await expect.poll(() => badge.textContent()).toBe(String(hidden.length));
   });
 
   test('goes from one role to another at the same table, and finds tables by their fields', async () => {
@@ -200,7 +200,7 @@ describe('users', () => {
     const { page } = await studio.visit('users');
     const entries = page.getByRole('region', { name: 'Users' }).getByRole('link');
     await page.getByText('Page 1 of 2').waitFor();
-    expect(await entries.count()).toBe(50);
+    await expect.poll(() => entries.count()).toBe(50);
     await page.getByRole('button', { name: 'Next' }).click();
     await expect.poll(() => entries.count()).toBe(2);
     for (const wanted of ['USER17@', 'person 17']) {
@@ -235,8 +235,8 @@ describe('users', () => {
       await refused.waitFor();
       await page.reload();
       await refused.waitFor();
-      expect(await page.getByLabel('Anon key').inputValue()).toBe(anonKey);
-      expect(await page.getByLabel('Service key').inputValue()).toBe('');
+      await expect.poll(() => page.getByLabel('Anon key').inputValue()).toBe(anonKey);
+      await expect.poll(() => page.getByLabel('Service key').inputValue()).toBe('');
       await page.getByLabel('Service key').fill(serviceKey);
       await page.getByRole('button', { name: 'Use these keys' }).click();
       await page.getByText('No users yet').waitFor();

@@ -85,14 +85,17 @@ test.each([
   const near = ['Unit1', 'Unit12', 'Unit13', 'Unit14', 'Unit15', 'Unit2', 'Unit3', 'Unit6', 'Unit7'];
   const names = () => boxes(page).evaluateAll((all) => all.map((one) => one.getAttribute('data-table')).sort());
   await expect.poll(names).toEqual(near);
-  const [place, chosen] = [middleOf(await rectOf(drawing(page))), middleOf(await rectOf(box(page, 'Unit3')))];
-  expect({ x: Math.abs(place.x - chosen.x) < 2, y: Math.abs(place.y - chosen.y) < 2 }).toEqual({ x: true, y: true });
+  const isInTheMiddle = async () => {
+    const [place, chosen] = [middleOf(await rectOf(drawing(page))), middleOf(await rectOf(box(page, 'Unit3')))];
+    return { x: Math.abs(place.x - chosen.x) < 2, y: Math.abs(place.y - chosen.y) < 2 };
+  };
+  await expect.poll(isInTheMiddle).toEqual({ x: true, y: true });
   for (const name of ['Unit1', 'Unit6', 'Unit7']) expect(await hidden(page)).not.toContain(name);
 
   // The list shows it, too, where it is beside the drawing.
   if (look.viewport.width > 1000) {
     const entry = page.getByRole('navigation', { name: 'Tables' }).getByRole('link', { name: 'Unit3 public.unit_3' });
-    expect((await rectOf(entry)).y).toBeLessThan(800);
+    await expect.poll(async () => (await rectOf(entry)).y).toBeLessThan(800);
   }
   await page.getByRole('radio', { name: '1 step' }).check();
   await expect.poll(names).toEqual(['Unit1', 'Unit3', 'Unit6', 'Unit7']);
@@ -117,8 +120,12 @@ test('the drawing is made larger and smaller at the pointer, moved, and fits aga
   await page.mouse.move(x + 40, y + 25, { steps: 4 });
   await page.mouse.move(x + 80, y + 50, { steps: 4 });
   await page.mouse.up();
+  const way = async () => {
+    const now = await rectOf(box(page, 'Unit3'));
+    return [Math.round(now.x - large.x), Math.round(now.y - large.y)];
+  };
+  await expect.poll(way).toEqual([80, 50]);
   const moved = await rectOf(box(page, 'Unit3'));
-  expect([Math.round(moved.x - large.x), Math.round(moved.y - large.y)]).toEqual([80, 50]);
   expect(new URL(page.url()).pathname).toBe('/studio/schema/Unit3');
 
   // Somebody who comes back to the window finds it as it was.
@@ -127,17 +134,19 @@ test('the drawing is made larger and smaller at the pointer, moved, and fits aga
   expect(await rectOf(box(page, 'Unit3'))).toEqual(moved);
   await zoom(page, 'Zoom in');
   await zoom(page, 'Zoom in');
-  expect((await hidden(page)).length).toBeGreaterThan(0);
+  const isPartHidden = async () => (await hidden(page)).length > 0;
+  await expect.poll(isPartHidden).toBe(true);
   await zoom(page, 'Fit');
-  expect(await hidden(page)).toEqual([]);
+  await expect.poll(() => hidden(page)).toEqual([]);
   await zoom(page, 'Zoom out');
-  expect((await rectOf(box(page, 'Unit3'))).width).toBeLessThan(before.width);
+  await expect.poll(async () => (await rectOf(box(page, 'Unit3'))).width).toBeLessThan(before.width);
 
   // By keyboard, what is out of sight comes into it.
   for (let count = 0; count < 5; count += 1) await zoom(page, 'Zoom in');
+  await expect.poll(isPartHidden).toBe(true);
   const [outside = ''] = await hidden(page);
   await box(page, outside).focus();
-  expect(await hidden(page)).not.toContain(outside);
+  await expect.poll(() => hidden(page)).not.toContain(outside);
 });
 
 test('two fingers make it larger, one moves it, and a tap opens a table', async () => {
@@ -152,15 +161,15 @@ test('two fingers make it larger, one moves it, and a tap opens a table', async 
   await touch('touchStart', { x: x - 20, y }, { x: x + 20, y });
   for (const reach of [25, 30, 35]) await touch('touchMove', { x: x - reach, y }, { x: x + reach, y });
   await touch('touchEnd');
+  await expect.poll(async () => (await rectOf(box(page, 'Unit3'))).width).toBeGreaterThan(before.width * 1.4);
   const large = await rectOf(box(page, 'Unit3'));
-  expect(large.width).toBeGreaterThan(before.width * 1.4);
   expect(Math.abs(middleOf(large).x - x)).toBeLessThan(3);
 
   await touch('touchStart', { x, y });
   for (const way of [10, 30, 50]) await touch('touchMove', { x, y: y + way });
   await touch('touchEnd');
-  expect((await rectOf(box(page, 'Unit3'))).y - large.y).toBeGreaterThan(30);
-  expect(await page.evaluate(() => document.getElementById('page')?.scrollTop)).toBe(0);
+  await expect.poll(async () => (await rectOf(box(page, 'Unit3'))).y - large.y).toBeGreaterThan(30);
+  await expect.poll(() => page.evaluate(() => document.getElementById('page')?.scrollTop)).toBe(0);
   await page.getByRole('button', { name: 'Fit' }).tap();
   await box(page, 'Unit7').tap();
   await page.getByRole('heading', { name: 'Unit7', exact: true }).waitFor();
@@ -171,7 +180,7 @@ test('without a chosen table nothing is drawn until somebody asks for all of the
   await page.getByText('Choose one from the list to see it with its neighbors.').waitFor();
   await page.getByRole('button', { name: 'Draw all tables' }).click();
   await expect.poll(() => boxes(page).count(), { timeout: 120_000 }).toBeGreaterThan(314);
-  expect(await hidden(page)).toEqual([]);
+  await expect.poll(() => hidden(page)).toEqual([]);
 });
 
 test('a search finds first what is called so, then what begins so, then what has it in a name or a field; Enter opens the first', async () => {

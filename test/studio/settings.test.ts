@@ -88,7 +88,9 @@ test('offers no scope and no end that the token in use lacks, and asks for anoth
   const page = await visitWith(own);
   await page.getByRole('row', { name: 'in use here' }).waitFor();
   await page.getByRole('button', { name: 'Create access token' }).click();
-  expect(await page.getByRole('checkbox', { name: 'Change the auth configuration' }).isDisabled()).toBe(true);
+  await expect
+    .poll(() => page.getByRole('checkbox', { name: 'Change the auth configuration' }).isDisabled())
+    .toBe(true);
   const ends = await page.getByLabel('Expires').getByRole('option').allTextContents();
   expect(ends).toEqual(['30 days', expect.stringMatching(/^With your own token: /)]);
   await page.getByLabel('Name').fill('as long as mine');
