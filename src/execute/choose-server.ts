@@ -1,5 +1,5 @@
 /**
- * Which server answers a query, where there are read replicas: one that has seen what the query needs.
+ * Chooses the server for a query, with read replicas: one that is recent enough.
  */
 
 import { type RunAsOptions, runAs } from '../postgres/caller/run-as.ts';
@@ -9,8 +9,8 @@ import type { ReplicaNeed, Replicas } from '../postgres/pool/replicas.ts';
 import type { FlightResult } from '../postgres/wire/flight.ts';
 
 /**
- * Runs a query at a replica, or at the primary where none has seen enough. What a replica cannot answer is asked of the
- * primary: everything a query did is undone.
+ * Runs a query on a replica, or on the primary if none is recent enough. If a replica cannot answer, the primary does:
+ * a query's changes are rolled back.
  *
  * @throws DatabaseError as `runAs`.
  */
@@ -34,11 +34,11 @@ export async function runQuery(
 }
 
 /**
- * What a standby refuses and a primary may not: writing (a policy or a view can call a function that does), what is not
- * replicated, such as unlogged tables, and whatever stood in the way of replaying the log.
+ * Errors of a standby where the primary may succeed: writes (a policy or view can call a function that writes),
+ * unreplicated data such as unlogged tables, and conflicts with replaying the log.
  */
 const refusedByStandby: ReadonlySet<string> = new Set(['25006', '0A000', '55000', '40001', '40P01']);
-/** Of these, what will be refused the next time as well. */
+/** Those that will recur. */
 const refusedAlways: ReadonlySet<string> = new Set(['25006', '0A000', '55000']);
 
 function isForPrimary({ kind, sqlstate }: DatabaseError): boolean {

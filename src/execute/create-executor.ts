@@ -1,5 +1,5 @@
 /**
- * Makes the executor: the one way from a caller's request to the body of its answer.
+ * Makes the executor, which turns a caller's request into the body of its answer.
  */
 
 import type { FlightResult } from '../postgres/wire/flight.ts';
@@ -11,7 +11,7 @@ import type { Answer, Executor, Stopwatch } from './executor.ts';
 import type { Outcome } from './run-attempt.ts';
 import type { ExecuteOptions, Written } from './run-flight.ts';
 
-/** An executor on a pool and a reflector, which belong to the caller. */
+/** An executor on a pool and a reflector, which the caller owns. */
 export function createExecutor(options: ExecuteOptions): Executor {
   return {
     async execute(caller, request, context): Promise<Answer> {
@@ -68,7 +68,7 @@ function toAnswer(outcome: Outcome, stages: Stopwatch, hasBegun: boolean): Answe
   return { body, executed: data !== undefined, codes, operationName, documentHash, stages };
 }
 
-// The data of the database goes into the body as it came.
+// The database's data goes into the body unchanged.
 function toBody(data: FlightResult | undefined, errors: readonly PublicError[]): Text {
   if (errors.length === 0)
     return typeof data === 'object' ? joinTexts(['{"data":', data, '}']) : `{"data":${data ?? 'null'}}`;

@@ -1,8 +1,8 @@
 /**
- * What a role sees of the database as GraphQL, and what it does not see and why, as plain data for people: the studio.
+ * Describes, for the studio, the GraphQL schema of a role and what it does not see and why, as plain data.
  *
- * Read from the reflection that answers requests of the role, so it cannot say anything else than they do. Only for
- * operators: it names objects that the role cannot see.
+ * Read from the reflection that answers the role's requests, so the two cannot differ. Only for operators: it names
+ * objects that the role cannot see.
  */
 import { assertObjectType, type GraphQLField } from 'graphql';
 import { quotePath } from '../catalog/quote-name.ts';
@@ -64,13 +64,13 @@ type DescribedTable = ValueOf<typeof describedTable>;
 type DescribedRelationship = ValueOf<typeof describedRelationship>;
 
 /**
- * Makes what describes schemas of a running gateway, by the catalog as it is now.
+ * Makes the function that describes schemas of a running gateway, by the current catalog.
  *
  * @returns Null for a role that the database does not have. @throws DatabaseError
  */
 export function createSchemaDescriber(reflector: Pick<Reflector, 'role' | 'refreshIfChanged'>) {
   return async (role: string): Promise<DescribedSchema | null> => {
-    // Somebody has just run a grant and looks what it changed.
+    // The user may have run a grant just now and wants to see its effect.
     await reflector.refreshIfChanged('description');
     const reflection = await reflector.role(role, null);
     return reflection === null ? null : describeSchema(reflection);
@@ -85,7 +85,7 @@ function describeSchema(reflection: RoleReflection): DescribedSchema {
     const fields = Object.values(type.getFields()).map((field) => describeField(field, table));
     return { ...describeTable(table), fields };
   });
-  // Whoever asks for what is switched off is told how to switch it on.
+  // Include disabled features, with the way to enable them.
   const missing = omissionsOf(catalog, reflection).flatMap(({ kind, ...rest }) =>
     kind === 'switch' || kind === 'link' ? [] : [{ kind, ...rest }],
   );
@@ -122,7 +122,7 @@ function describeField(field: GraphQLField<unknown, unknown>, table: Table): Des
   }
 }
 
-/** Each foreign key once, though both its tables have a field for it. */
+/** Each foreign key once, although both tables have a field for it. */
 function describeRelationships({ tables }: Model): readonly DescribedRelationship[] {
   const found = new Map<string, DescribedRelationship>();
   for (const table of tables.values()) {
@@ -145,7 +145,7 @@ function describeRelationship(
     : { from: target.baseName, to: baseName, field: null, inverse: fieldName, cardinality };
 }
 
-/** The inbound direction alone knows whether there can be several. */
+/** Only the inbound direction knows whether there can be several. */
 function joinDirections(one: DescribedRelationship, other: DescribedRelationship): DescribedRelationship {
   const [outbound, inbound] = one.field === null ? [other, one] : [one, other];
   return { ...inbound, field: outbound.field };

@@ -1,6 +1,6 @@
 /**
- * Documents of one schema: parsed, validated and compiled once, then found by their text. Refused ones are kept as well, so
- * that a client which repeats a mistake costs no more than one that does not.
+ * Documents of one schema: parsed, validated and compiled once, then found by their text. Invalid ones are cached as
+ * well, so a client that repeats a mistake costs no more than others.
  */
 import { hash as digest } from 'node:crypto';
 import {
@@ -22,7 +22,7 @@ import { subscriptionMessage, validateDocument } from '../schema/validate.ts';
 import { forgetStack, PublicError } from '../shared/errors.ts';
 import { fromGraphQLError, isStackOverflow, tooDeep } from './answer/public-error.ts';
 
-/** A document that fits the schema. */
+/** A valid document. */
 export interface PreparedDocument {
   readonly kind: 'prepared';
   readonly hash: string;
@@ -32,7 +32,7 @@ export interface PreparedDocument {
   readonly operations: readonly OperationDefinitionNode[];
 }
 
-/** A document that does not; `fatal` ones do not even parse, whatever the schema. */
+/** An invalid document; `fatal` ones do not parse, whatever the schema. */
 interface RefusedDocument {
   readonly kind: 'refused';
   readonly hash: string;
@@ -42,7 +42,7 @@ interface RefusedDocument {
   readonly fatal: boolean;
 }
 
-/** An operation with everything that compiling it for a request needs. */
+/** An operation with all that compiling it needs. */
 interface PreparedOperation {
   readonly operation: OperationDefinitionNode;
   readonly places: DocumentVariables;
@@ -53,21 +53,21 @@ interface DocumentsOptions {
   readonly model: Model;
   readonly schema: GraphQLSchema;
   readonly introspection: boolean;
-  /** Messages may name what was perhaps meant: everything that exists may be introspected anyway. */
+  /** Messages may suggest names, because the whole schema may be introspected anyway. */
   readonly suggestions: boolean;
   readonly strictVariablePositions: boolean;
   readonly maxResponseBytes: number;
-  /** Of all schemas of the gateway. */
+  /** Counts for all schemas of the gateway. */
   readonly counts: DocumentCounts;
 }
 
-/** How often a document was found in a cache, and how often it was not. */
+/** Cache hits and misses of documents. */
 export interface DocumentCounts {
   hits: number;
   misses: number;
 }
 
-/** Bounds of the cache: number of documents, and their estimated bytes; one over a quarter of them is not kept. */
+/** Limits of the cache: number of documents, and their estimated bytes; one over a quarter of them is not cached. */
 const maxDocuments = 1000;
 const maxBytes = 64 * 1024 * 1024;
 
@@ -97,7 +97,7 @@ export class Documents {
     }
     this.#options.counts.misses += 1;
     const prepared = prepareDocument(text, maxTokens, this.#options);
-    // A text that was refused for its length in tokens may be fine for a caller without that limit.
+    // A document over the token limit may be valid for a caller without that limit.
     if (prepared.kind === 'prepared' || !prepared.fatal) this.#documents.set(text, prepared);
     return prepared;
   }
@@ -138,7 +138,7 @@ function prepareDocument(
     return { kind: 'refused', hash, errors, fatal, unknownFields } as const;
   };
   try {
-    // The grammar asks for a field between braces; graphql-js takes none at all unless told otherwise.
+    // The grammar requires a field between braces; graphql-js allows none by default.
     const strict = { allowEmptySelectionSets: false };
     const document = parse(text, maxTokens === null ? strict : { ...strict, maxTokens });
     const { strictVariablePositions, suggestions } = options;
@@ -162,7 +162,7 @@ function fromSyntaxError(error: GraphQLError, maxTokens: number | null): PublicE
   return fromGraphQLError(error, 'GRAPHQL_PARSE_FAILED');
 }
 
-/** The refusal of a document over the token limit. */
+/** The error for a document over the token limit. */
 export function tooManyTokens(maxTokens: number): PublicError {
   const message = `The document has more than ${maxTokens} tokens (option --max-tokens).`;
   return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'max-tokens' } });
@@ -182,7 +182,7 @@ function countAliases(document: DocumentNode): number {
 
 function unknownField(error: GraphQLError): UnknownField | null {
   const [node] = error.nodes ?? [];
-  // A role that may write nothing has no such root type, which is as much as to say that it does not have this field.
+  // A role that may write nothing has no such root type. The message says that the field is missing.
   if (node?.kind === Kind.OPERATION_DEFINITION && node.operation === OperationTypeNode.MUTATION) {
     const [first] = node.selectionSet.selections;
     return first?.kind === Kind.FIELD ? { field: first.name.value, type: 'Mutation' } : null;

@@ -12,7 +12,7 @@ import { maxAttempts, repeatSince } from './retry-on-newer-model.ts';
 import { FailedRun, type Outcome, runAttempt } from './run-attempt.ts';
 import type { Attempt, ExecuteOptions, Execution } from './run-flight.ts';
 
-/** Runs a request. Everything a client, an operator or the database did wrong is in the outcome. */
+/** Runs a request. Errors of clients, operators and the database are in the outcome. */
 export async function executeOperation(options: ExecuteOptions, execution: Execution): Promise<Outcome> {
   const arrival = performance.now();
   let since: number | null = null;
@@ -26,7 +26,7 @@ export async function executeOperation(options: ExecuteOptions, execution: Execu
       const newer: number | null = await repeatSince(options, execution, { attempt, cause, arrival });
       if (newer === null) return failedOutcome(error);
       if (attempts === maxAttempts) {
-        // What changes may be roles of the server that mean nothing here: on the same model the refusal is the answer.
+        // The change may be a role of the server that is irrelevant here: on the same model, the refusal stands.
         const latest = await roleOf(options, execution, newer);
         if (error instanceof FailedRun && latest.shared === role.shared) return failedOutcome(error);
         throw new PublicError('UNAVAILABLE', changesTooFast, { cause });
@@ -36,7 +36,7 @@ export async function executeOperation(options: ExecuteOptions, execution: Execu
   }
 }
 
-// One error and nothing else: what one statement of a transaction did is worth nothing without the others.
+// A single error: one failed statement rolls back the whole transaction.
 function failedOutcome(error: unknown): Outcome {
   if (!(error instanceof FailedRun)) throw error;
   return { data: 'null', errors: [toPublicError(error.cause, error.scope)], ...error.outcome };
@@ -53,7 +53,7 @@ async function roleOf(options: ExecuteOptions, execution: Execution, since: numb
 const changesTooFast = 'The schema is changing faster than it can be read. Try again.';
 const unreadable = 'The schema could not be read from the database. Try again in a moment.';
 
-/** The server refused our own statements, which has nothing to do with the request. */
+/** The server refused our own statements, which is not the request's fault. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof DatabaseError && (error.kind === 'statement' || error.kind === 'timeout');
 }

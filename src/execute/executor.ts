@@ -1,5 +1,5 @@
 /**
- * The face of the executor towards HTTP: one GraphQL request of one caller in, one finished JSON body out.
+ * The executor's interface for HTTP: one GraphQL request of one caller in, one finished JSON body out.
  */
 import type { Caller } from '../postgres/caller/caller.ts';
 import type { OpenResponse } from '../postgres/wire/answer-sink.ts';
@@ -7,61 +7,61 @@ import type { DisconnectSignal } from '../shared/disconnect-signal.ts';
 import type { Code } from '../shared/errors.ts';
 import type { Text } from './answer/compressed-text.ts';
 
-/** The members of a request body that matter, already checked for their JSON types. */
+/** The relevant members of a request body, their JSON types checked. */
 export interface GraphQLRequest {
   readonly query: string;
   readonly operationName: string | null;
-  /** Numbers that JavaScript cannot hold exactly are given as `bigint` (integers) or kept as text; never rounded. */
+  /** Integers beyond JavaScript's exact range are `bigint`, other such numbers are text; nothing is rounded. */
   readonly variables: Readonly<Record<string, unknown>> | null;
 }
 
-/** What the executor is told about a request besides its body. */
+/** Facts about a request besides its body. */
 export interface RequestContext {
   readonly requestId: string;
-  /** Who waits for connections beside others: the user, or the network that a caller without a user comes from. */
+  /** The key for fair queueing: the user, or the network of a caller without a user. */
   readonly queuedAs: string;
-  /** Aborted when the client goes away; cancels the statement. */
+  /** Aborted on disconnect; cancels the statement. */
   readonly signal: DisconnectSignal | null;
   /** Errors may carry `extensions.hint` about hidden objects: local project or service role. */
   readonly showHints: boolean;
-  /** Not subject to depth, alias, token, cost and root-field limits. */
+  /** Exempt from limits of depth, aliases, tokens, cost and root fields. */
   readonly unlimited: boolean;
-  /** Position in the primary's log up to which the answer of a query must have seen everything; absent: it does not matter. */
+  /** Position in the primary's log that the server of a query must have reached; absent: any. */
   readonly mustSee?: bigint | null;
-  /** For a large answer; absent: every answer is kept until it is whole. */
+  /** Streams a large answer; absent: every answer is buffered. */
   readonly openResponse?: OpenResponse;
 }
 
-/** Measures the stages of a request. Names are those of `Server-Timing` and of the log. */
+/** Measures the stages of a request, named as in `Server-Timing` and the log. */
 export interface Stopwatch {
   parseMs: number;
   compileMs: number;
   runMs: number;
 }
 
-/** A finished answer, with what the edge and the log need to know of it. */
+/** A finished answer, with facts for the edge and the log. */
 export interface Answer {
-  /** The complete response body: JSON with `data` and/or `errors`. Where it was begun in a stream, the rest of it. */
+  /** The complete response body: JSON with `data` and/or `errors`. With a started stream, its rest. */
   readonly body: Text;
-  /** How the stream that was opened has to end: after the rest of the body, or so that no client takes it for whole. */
+  /** How to end a started stream: after the rest of the body, or aborted, so that no client takes it for complete. */
   readonly stream?: 'whole' | 'cut';
-  /** False where `data` is absent: the request could not be executed (400 for `application/graphql-response+json`). */
+  /** False if `data` is absent: the request could not be executed (400 for `application/graphql-response+json`). */
   readonly executed: boolean;
   /** Codes of the errors in the body, in order; empty on success. The edge reads `errorCodes[code].transport`. */
   readonly codes: readonly Code[];
   readonly operationName: string | null;
   readonly documentHash: string | null;
   readonly stages: Readonly<Stopwatch>;
-  /** Where the primary's log stands after a mutation, for `mustSee`; only where there are replicas. */
+  /** The primary's log position after a mutation, for `mustSee`; only with replicas. */
   readonly writtenAt?: string;
 }
 
-/** Everything HTTP knows of GraphQL. */
+/** The interface of GraphQL for HTTP. */
 export interface Executor {
-  /** Never rejects for anything a client, operator or database did; those are answers. */
+  /** Errors of clients, operators and the database are answers; never rejects for them. */
   execute(caller: Caller, request: GraphQLRequest, context: RequestContext): Promise<Answer>;
-  /** Whether a request of this role would be served in time; false: too many wait for the database, and it is counted as refused. */
+  /** Whether a request of this role would be served in time. If false, it is counted as refused. */
   admits(role: string, queuedAs: string): boolean;
-  /** Null when the database answers and a model is loaded, else the reason in one sentence (for `/ready`). */
+  /** Null if the database answers and a model is loaded, otherwise the reason in one sentence (for `/ready`). */
   notReady(): string | null;
 }

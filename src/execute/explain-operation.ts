@@ -1,7 +1,7 @@
 /**
- * The SQL of an operation and PostgreSQL's plan for it under a role, for people: the command `explain` and the studio.
+ * The SQL of an operation and its PostgreSQL plan under a role: for the command `explain` and the studio.
  *
- * Everything happens in a transaction that is undone; only `analyze` executes the statements.
+ * Runs in a transaction that is rolled back; only `analyze` executes the statements.
  */
 import { coerceVariables } from '../compile/input/document-variables.ts';
 import { bindSlots } from '../compile/input/slot.ts';
@@ -26,12 +26,12 @@ export interface ExplainedStatement extends BoundStatement {
   readonly plan: readonly string[];
 }
 
-/** An operation as statements, or every reason why it is none. */
+/** An operation's statements, or all reasons why it is invalid. */
 type BoundOperation =
   | { readonly kind: 'bound'; readonly statements: readonly BoundStatement[] }
   | { readonly kind: 'refused'; readonly errors: readonly Error[] };
 
-/** Compiles an operation as a request of the role would be. */
+/** Compiles an operation as for a request of the role. */
 export function bindOperation({ shared }: RoleReflection, request: GraphQLRequest): BoundOperation {
   const { directiveError } = shared.model;
   if (directiveError !== null) {
@@ -63,7 +63,7 @@ function refused(message: string): BoundOperation {
 }
 
 /**
- * Makes what explains operations of a running gateway, by the model its requests are served with.
+ * Makes the function that explains operations of a running gateway, with the model of its requests.
  *
  * @returns See `Explain` of the routes: throws PublicError, the first reason why there are no statements.
  */
@@ -77,17 +77,17 @@ export function createExplainer(reflector: Pick<Reflector, 'role'>, pool: System
   };
 }
 
-/** Errors of the parser and of the validation are for clients as they are. */
+/** Parser and validation errors are public already. */
 function toPublic(error: Error | undefined): PublicError {
   if (error instanceof PublicError) return error;
   return new PublicError('GRAPHQL_VALIDATION_FAILED', error?.message ?? 'The operation cannot be run.');
 }
 
 /**
- * The statements with their plans, as the role gets them.
+ * The statements with their plans, under the role.
  *
  * @param options.claims JSON that policies see in `request.jwt.claims`.
- * @param options.analyze Execute for real times.
+ * @param options.analyze Execute, to get real times.
  * @throws DatabaseError
  */
 export async function explainStatements(
@@ -100,9 +100,9 @@ export async function explainStatements(
   const input = { caller, searchPath, settings, timeoutMs: analyze ? timeoutMs : 0, freshness: null, readOnly: false };
   const opening = buildSettings(input);
   const run = async (tx: Queryable): Promise<readonly ExplainedStatement[]> => {
-    // Of policies, views and indexes, as the caller: the settings follow.
+    // Planning runs code of policies, views and indexes, as the caller.
     tx.noteUserCode?.();
-    // As a request begins: with the settings of the login, then those of the caller.
+    // As for a request: the settings of the login, then those of the caller.
     await Promise.all([
       ...connectionReset.plain.map(({ text }) => tx.query(text, [])),
       tx.query(opening.text.plain, opening.values),
@@ -111,11 +111,11 @@ export async function explainStatements(
     for (const statement of statements) {
       explained.push({ ...statement, plan: await readPlan(tx, statement, analyze) });
     }
-    // The plan is all we want of it.
+    // Only the plan is wanted.
     await tx.query('rollback');
     return explained;
   };
-  // What is executed has a limit of its own, which the operator chooses.
+  // The operator sets the time limit of executed statements.
   return analyze ? pool.transaction(run, { answerWithinMs: null }) : pool.transaction(run);
 }
 

@@ -1,6 +1,5 @@
 /**
- * Limits of a request that are known before it runs (docs/limits.md). Every refusal names the limit and the
- * option that raises it.
+ * Request limits that are checked before the run (docs/limits.md). Every refusal names the limit and its option.
  */
 import type { CompiledOperation } from '../compile/compile-operation.ts';
 import { hasBackReference } from '../compile/input/json-path.ts';
@@ -17,7 +16,7 @@ export interface RequestLimits {
   readonly maxTokens: number;
   readonly maxCost: number;
   readonly maxRootFields: number;
-  /** Regular expressions may refer back to parts of themselves. */
+  /** Regular expressions may contain back references. */
   readonly allowBackReferences?: boolean;
 }
 
@@ -27,7 +26,7 @@ export function assertDocumentLimits(document: PreparedDocument, limits: Request
   if (document.aliases > limits.maxAliases) throw refuse('aliases', document.aliases, limits.maxAliases, 'max-aliases');
 }
 
-/** Refuses an operation that is too deep, too wide or too dear. */
+/** Refuses an operation that is too deep, too wide or too costly. */
 export function assertOperationLimits(compiled: CompiledOperation, variables: Variables, limits: RequestLimits): void {
   const rootFields = compiled.keys.length + compiled.errors.length;
   if (rootFields > limits.maxRootFields)
@@ -39,8 +38,8 @@ export function assertOperationLimits(compiled: CompiledOperation, variables: Va
 }
 
 /**
- * PostgreSQL may need exponential time for a back reference, and for nothing else in a pattern. In all of its syntaxes one is a
- * backslash and a digit; the few patterns where these two mean something else can be written in another way.
+ * Of all pattern features, only a back reference can take PostgreSQL exponential time. In all of its syntaxes it is a
+ * backslash and a digit; the few patterns where these mean something else can be rewritten.
  */
 function refuseBackReferences({ patterns }: CompiledOperation, variables: Variables): void {
   const source = { variables, introspection: new Map<string, string>() };
@@ -55,14 +54,14 @@ function refuseBackReferences({ patterns }: CompiledOperation, variables: Variab
   throw new PublicError('BAD_USER_INPUT', message, { hint });
 }
 
-/** Sum over collections of the product of the page sizes on their path. */
+/** Sum over all collections of the product of page sizes on their path. */
 function costOf(compiled: CompiledOperation, variables: Variables): number {
   const source = { variables, introspection: new Map<string, string>() };
   const sizeOf = (pages: readonly LimitPlan[]) => pages.reduce((product, page) => product * limitOf(page, source), 1);
   return compiled.costs.reduce((sum, pages) => sum + sizeOf(pages), 0);
 }
 
-/** The number of rows that a limit allows for the values of a request. */
+/** The row limit for the values of a request. */
 export function limitOf(limit: LimitPlan, source: BindingSource): number {
   return limit.kind === 'constant' ? limit.value : Number(bindSlot(limit.slot, source));
 }

@@ -1,6 +1,6 @@
 /**
- * What was reflected from one catalog: for each role its model, schema and compiled operations. Immutable but for caches; a
- * reload makes a new one and hands over the schemas that came out the same, with everything compiled for them.
+ * Everything reflected from one catalog: for each role its model, schema and compiled operations. Immutable except for
+ * caches. A reload makes a new one and takes over unchanged schemas, with everything compiled for them.
  */
 import type { GraphQLSchema } from 'graphql';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -11,10 +11,10 @@ import { buildIntrospectionSchema, buildSchema, type IntrospectionPolicy } from 
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { type DocumentCounts, Documents } from './documents.ts';
 
-/** How introspection is decided (`--introspection`). */
+/** When introspection is allowed (`--introspection`). */
 type IntrospectionMode = 'directive' | 'never' | 'always' | 'service';
 
-/** The part of the configuration that decides what a catalog becomes. */
+/** Options that affect models and schemas. */
 export interface ReflectionOptions extends Pick<ModelOptions, 'extensions'> {
   readonly introspection: IntrospectionMode;
   readonly serviceRole: string;
@@ -24,48 +24,54 @@ export interface ReflectionOptions extends Pick<ModelOptions, 'extensions'> {
   readonly maxResponseBytes: number;
 }
 
-/** The schema of all roles that see the same. */
+/** The schema shared by all roles that see the same. */
 interface SharedSchema {
-  /** Equal where roles see the same. */
+  /** Equal for roles that see the same. */
   readonly key: string;
   readonly model: Model;
   readonly schema: GraphQLSchema;
-  /** What `__schema` and `__type` describe; null where introspection is off. */
+  /** The schema for `__schema` and `__type`; null if introspection is off. */
   readonly introspection: LazySchema | null;
-  /** Messages may name what was perhaps meant. */
+  /** Messages may suggest names. */
   readonly suggestions: boolean;
   readonly documents: Documents;
 }
 
-/** Everything a request of a role needs. */
+/** Everything for requests of a role. */
 export interface RoleReflection extends ModelOptions {
   readonly catalog: Catalog;
-  /** When the catalog had been read, on the clock of `performance.now()`: a server that has seen all until then has seen it. */
+  /**
+   * When the catalog had been read, in terms of `performance.now()`: a server with all commits until then has that
+   * catalog.
+   */
   readonly readUntil: number;
   readonly shared: SharedSchema;
   /** Value of `search_path` for its transactions. */
   readonly searchPath: string;
   /** The role's own settings without `statement_timeout`. */
   readonly settings: ReadonlyMap<string, string>;
-  /** The smaller of the role's and the gateway's statement timeout, in milliseconds. */
+  /** The smaller of the role's and the gateway's statement timeouts, in milliseconds. */
   readonly timeoutMs: number;
 }
 
 /** One catalog and what was built from it so far. */
 export class Reflection {
   readonly catalog: Catalog;
-  /** When reading began, on the clock of `performance.now()`: changes committed before are in it. */
+  /** When reading began, in terms of `performance.now()`: all changes committed before are included. */
   readonly readStartedAt: number;
   readonly #readUntil = performance.now();
-  /** Of this reflection and all before it. */
+  /** Counts of this reflection and all before it. */
   readonly documentCounts: DocumentCounts;
   readonly #options: ReflectionOptions;
-  /** The one that was asked for last is the last. */
+  /** In order of use, the most recent last. */
   readonly #roles = new Map<string, RoleReflection>();
   readonly #schemas = new Map<string, SharedSchema>();
-  /** Sum of what the schemas describe. */
+  /** Total size of the schemas. */
   #size = 0;
-  /** What was built before, by the roles that had it and have not been asked for since: it is kept no longer than for one of them. */
+  /**
+   * Schemas of the previous reflection by role, for roles not requested since; each is kept until one of its roles is
+   * requested.
+   */
   readonly #previous = new Map<string, SharedSchema>();
 
   constructor(catalog: Catalog, readStartedAt: number, options: ReflectionOptions, previous: Reflection | null) {
@@ -78,7 +84,7 @@ export class Reflection {
     }
   }
 
-  /** The reflection of a role, built when it is asked for; null for a role that was not read or does not exist. */
+  /** The reflection of a role, built on demand; null for an unknown role. */
   role(role: string): RoleReflection | null {
     const known = this.#roles.get(role);
     if (known) {
@@ -102,7 +108,10 @@ export class Reflection {
     return reflection;
   }
 
-  /** Roles that have not been asked for the longest, and schemas that no other role sees: anybody who may choose a role could fill the memory. */
+  /**
+   * Drops the least recently used roles, and schemas that only they see: a caller who may choose roles could otherwise
+   * fill the memory.
+   */
   #forget(): void {
     for (const [role, { shared }] of this.#roles) {
       const isFull = this.#roles.size > maxRoles || this.#size > maxSize;
@@ -124,7 +133,7 @@ export class Reflection {
     if (known) return this.#keep(known);
     const schema = buildSchema(model);
     const introspection = buildIntrospectionSchema(model, policy);
-    // Where one namespace is hidden, a suggestion could name what is in it.
+    // If a namespace is hidden from introspection, a suggestion could name its objects.
     const suggestions = introspection !== null && (always || model.namespaces.every((each) => each.introspection));
     const options = {
       model,
@@ -145,7 +154,7 @@ export class Reflection {
   }
 }
 
-/** Most roles that are kept ready, and most columns, relationships and routines of all that they see. */
+/** Limits of cached roles, and of the columns, relationships and routines they see in total. */
 const maxRoles = 1000;
 const maxSize = 500_000;
 
@@ -164,7 +173,7 @@ const unitsInMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-// PostgreSQL's notation: a number, in milliseconds unless a unit follows; 0 is no limit.
+// PostgreSQL's notation: a number in milliseconds, or with a unit; 0 is no limit.
 function smallerTimeout(own: string | undefined, limitMs: number): number {
   const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/.exec(own ?? '');
   const ownMs = match ? Number(match[1]) * (unitsInMs[match[2] || 'ms'] ?? 1) : 0;
@@ -172,7 +181,9 @@ function smallerTimeout(own: string | undefined, limitMs: number): number {
   return limitMs === 0 ? Math.ceil(ownMs) : Math.min(Math.ceil(ownMs), limitMs);
 }
 
-/** A value for the setting `search_path`: the names as quoted identifiers. No name gives `""`, which finds nothing. */
+/**
+ * A value for the setting `search_path`: names as quoted identifiers. Without names it is `""`, which finds nothing.
+ */
 function searchPathText(names: readonly string[]): string {
   return names.length === 0 ? '""' : names.map((name) => `"${name.replaceAll('"', '""')}"`).join(', ');
 }

@@ -1,9 +1,9 @@
 /**
- * Keeps the reflection fresh: reads the catalog at start, when somebody finds it stale, on a signal or notification, and
- * when the check at an interval sees a change.
+ * Keeps the reflection current: reads the catalog at start, when a request finds it stale, on a signal or notification,
+ * and when the interval check sees a change.
  *
- * Readers never wait for each other: loads that are wanted at the same time are one load, and a load serves everybody who
- * asked before it began. The old reflection stays in use until the new one is whole.
+ * Concurrent requests share loads: simultaneous ones are merged, and a load serves everyone who asked before it began.
+ * The old reflection stays in use until the new one is complete.
  */
 import DataLoader from 'dataloader';
 import { pollAtInterval } from '../catalog/poll.ts';
@@ -14,21 +14,21 @@ import type { SystemPool } from '../postgres/system/run-system.ts';
 import type { Observe } from '../shared/observation.ts';
 import { Reflection, type ReflectionOptions, type RoleReflection } from './reflection.ts';
 
-/** Where the catalog is read from, for whom, and how often it is compared. */
+/** Where to read the catalog, for which namespaces, and how often to compare it. */
 export interface ReflectorOptions extends ReflectionOptions {
   readonly systemPool: SystemPool;
   /** Namespaces to expose; null: the login role's search path. */
   readonly schemas: readonly string[] | null;
-  /** Interval of the comparison in milliseconds; null: somebody else compares, and says so. */
+  /** Interval of the check in milliseconds; null: the supervisor checks and calls `compare`. */
   readonly pollMs: number | null;
   readonly observe: Observe;
 }
 
-/** How long a role that does not exist is believed not to, in milliseconds, and how many at once. */
+/** How long an unknown role is remembered as unknown, in milliseconds, and how many such roles. */
 const absentForMs = 1000;
 const maxAbsent = 1000;
 
-/** The keeper of the current reflection. */
+/** Holds and refreshes the current reflection. */
 export class Reflector {
   readonly #options: ReflectorOptions;
   #schemas: readonly string[] | null;
@@ -44,42 +44,42 @@ export class Reflector {
   constructor(options: ReflectorOptions) {
     this.#options = options;
     this.#schemas = options.schemas;
-    // Roles that are asked for together become one question.
+    // Roles requested together are read in one query.
     this.#rolesWanted = new DataLoader((roles) => this.#readNewRoles(roles), { cache: false });
   }
 
-  /** Reads the catalog and begins the check at an interval. Rejects when the first read fails; the check goes on trying. */
+  /** Reads the catalog and starts the interval check. Rejects if the first read fails; the check retries. */
   async start(): Promise<void> {
     const { pollMs } = this.#options;
-    // What a failed check did not find is found by the load, or by the requests themselves.
+    // A failed check is covered by the next load, or by the requests themselves.
     if (pollMs !== null) this.#endPoll = pollAtInterval(() => this.refreshIfChanged('interval'), pollMs);
     await this.readSince(performance.now(), 'start');
   }
 
-  /** Ends the check. Loads that are under way end by themselves. */
+  /** Stops the check. Running loads finish. */
   stop(): void {
     this.#endPoll();
   }
 
-  /** Why there is no usable reflection, null when there is one. */
+  /** Why there is no usable reflection; null if there is one. */
   problem(): string | null {
     return this.#problem;
   }
 
-  /** The reflection in use; null: there is none yet. */
+  /** The current reflection; null before the first load. */
   current(): Reflection | null {
     return this.#current;
   }
 
-  /** Other namespaces to expose from now on. */
+  /** Sets other namespaces to expose. */
   async expose(schemas: readonly string[] | null): Promise<void> {
     this.#schemas = schemas;
     await this.readSince(performance.now(), 'configuration');
   }
 
   /**
-   * What a role sees; null when there is no such role. `since` demands a catalog that was read after that time, null
-   * takes the current one.
+   * The reflection of a role; null if the role does not exist. `since` requires a catalog read after that time, null
+   * accepts the current one.
    */
   async role(role: string, since: number | null): Promise<RoleReflection | null> {
     const reflection =
@@ -90,13 +90,13 @@ export class Reflector {
     return known !== null || since !== null ? known : this.#newRole(role);
   }
 
-  /** What is left out of the schema of a role, and why; empty where there is no such role. */
+  /** Objects missing from a role's schema, with reasons; empty for an unknown role. */
   async omissions(role: string): Promise<readonly Omission[]> {
     const reflection = await this.role(role, null);
     return reflection === null ? [] : omissionsOf(reflection.catalog, reflection);
   }
 
-  /** A reflection whose catalog was read after `since`: the current one, the one under way, or a new one. */
+  /** A reflection whose catalog was read after `since`: the current one, a running load, or a new one. */
   readSince(since: number, reason: string): Promise<Reflection> {
     if (this.#current !== null && this.#current.readStartedAt >= since) return Promise.resolve(this.#current);
     if (this.#running !== null && this.#running.since >= since) return this.#running.done;
@@ -108,7 +108,7 @@ export class Reflector {
     return this.#next;
   }
 
-  /** Compares the catalog with what was read; true where it changed and has been read again, by whomever. */
+  /** Compares the catalog with the one that was read. True if it changed and was read again, also by another call. */
   async refreshIfChanged(reason: string): Promise<boolean> {
     this.#checking ??= this.#check(reason).finally(() => {
       this.#checking = null;
@@ -116,13 +116,15 @@ export class Reflector {
     return this.#checking;
   }
 
-  /** The same by a comparison that begins after this call: one that is under way may have looked before. */
+  /** The same with a comparison that starts after this call: a running one may have looked too early. */
   async refreshIfChangedSinceNow(reason: string): Promise<boolean> {
     await this.#checking?.catch(() => {});
     return this.refreshIfChanged(reason);
   }
 
-  /** Takes notice of what somebody else found: reads the catalog again where the model was made from another one. */
+  /**
+   * Handles a fingerprint found by another process: reads the catalog again if the model was made from a different one.
+   */
   async compare(fingerprint: string): Promise<void> {
     await this.#settled();
     if (this.#current?.catalog.fingerprint !== fingerprint) await this.readSince(performance.now(), 'interval');
@@ -140,7 +142,9 @@ export class Reflector {
     return true;
   }
 
-  /** What is being read has been: it may hold what a comparison would find, and reading a large catalog twice takes seconds. */
+  /**
+   * Waits for a running load first: it may already contain the change, and reading a large catalog twice takes seconds.
+   */
   async #settled(): Promise<void> {
     await this.#running?.done.catch(() => {});
   }
@@ -171,7 +175,10 @@ export class Reflector {
     }
   }
 
-  /** A role that the catalog does not have, if it exists by now. Anybody may ask for many that do not, so that is remembered. */
+  /**
+   * Reads a role that the catalog lacks, if it exists now. Unknown roles are remembered, because a caller may request
+   * many.
+   */
   async #newRole(role: string): Promise<RoleReflection | null> {
     const now = performance.now();
     if (now > this.#absent.until || this.#absent.roles.size >= maxAbsent) {
@@ -193,5 +200,5 @@ export class Reflector {
   }
 }
 
-/** PostgreSQL has no longer ones. */
+/** PostgreSQL's longest name. */
 const maxNameLength = 63;

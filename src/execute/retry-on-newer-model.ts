@@ -1,17 +1,20 @@
 /**
- * When a request that failed is worth another run on a newer model.
+ * Decides whether a failed request runs again on a newer model.
  */
 import { DatabaseError } from '../postgres/failure.ts';
 import { type Attempt, type ExecuteOptions, type Execution, isChecked, nothing, runFlight } from './run-flight.ts';
 
-/** Runs of one request on newer and newer models. The second is the rule; more take changes that meet every single run. */
+/**
+ * Limit of a request's attempts. Normally the second attempt succeeds; more are needed only if the schema changes
+ * during every attempt.
+ */
 export const maxAttempts = 6;
 
 /**
- * From when on the catalog must be read for another run; null when the failure has nothing to do with the model.
+ * The time after which the catalog must be read for another attempt; null if the failure is unrelated to the model.
  *
- * Stale: nothing has run, and any model read after the request arrived is new enough. Refused for what a changed catalog
- * explains: everything is undone; the change may have come after the check of the same flight, so only a newer model will
+ * Stale: nothing ran, and any model read after the request arrived is new enough. Refused with an error that a catalog
+ * change explains: all is rolled back; the change may have come after the flight's check, so only a newer model will
  * do.
  */
 export async function repeatSince(
@@ -24,7 +27,7 @@ export async function repeatSince(
   if (cause.kind === 'stale') return failure.arrival;
   if (cause.kind !== 'statement' || cause.sqlstate === null || !outdatedStates.has(cause.sqlstate)) return null;
   const now = performance.now();
-  // The check itself fails where the trigger was taken out meanwhile; the next model knows that there is none.
+  // The check itself fails if the trigger was removed meanwhile; the next model accounts for that.
   if (cause.step === 0) return attempt.role.catalog.watched && namesOurs(cause) ? now : null;
   const isOutdated = isChecked(options, attempt)
     ? await isStale(options, execution, attempt)
@@ -46,7 +49,7 @@ async function isStale(options: ExecuteOptions, execution: Execution, attempt: A
   }
 }
 
-/** What PostgreSQL says about statements whose tables, columns, types or functions have changed since they were printed. */
+/** SQLSTATEs for statements whose tables, columns, types or functions changed after they were printed. */
 const outdatedStates: ReadonlySet<string> = new Set([
   '0A000', '3F000', '42501', '42601', '42702', '42703', '42704', '42725', '42804', '42809', '42846', '42883', '42P01', '42P02', '42P10', '428C9',
 ]); // biome-ignore format: a table of codes

@@ -31,14 +31,14 @@ import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, noth
 /** Result of a request before it becomes a body. `data` is JSON; undefined: not executed. */
 export interface Outcome {
   readonly data: FlightResult | undefined;
-  /** The whole body, where it was made at once; `data` does not matter then. */
+  /** The whole body, if it was made in one step; `data` is unused then. */
   readonly body?: Text;
   readonly errors: readonly PublicError[];
   readonly operationName: string | null;
   readonly documentHash: string | null;
 }
 
-/** The statements of an operation failed, and everything they did is undone. */
+/** The statements of an operation failed, and all is rolled back. */
 export class FailedRun extends Error {
   override readonly name = 'FailedRun';
   readonly scope: ErrorScope;
@@ -56,7 +56,7 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
   const { request, context, watch } = execution;
   const { shared } = attempt.role;
   const refuse = async (errors: readonly PublicError[], hash: string | null, name: string | null): Promise<Outcome> => {
-    // The model, not the request, may be at fault: a table may have been created a moment ago.
+    // The model may be at fault, not the request: the table may have been created just now.
     await checkFreshness(options, execution, attempt);
     return { data: undefined, errors, operationName: name, documentHash: hash };
   };
@@ -94,7 +94,7 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
     );
     return refuse(errors, hash, name);
   }
-  // Some variables fit their declared types and yet not the places where they stand.
+  // Some variables match their declared types but not the places where they are used.
   const compiled = orRefusal(RequestRefusal, () => operation.compiler.compile(coerced.variables));
   if (compiled instanceof PublicError) return refuse([compiled], hash, name);
   if (limits !== null) {
@@ -111,7 +111,7 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
   return { ...result, errors: withHints(result.errors, closed, execution, attempt), ...outcome };
 }
 
-/** What `run` returns, or the refusal that it throws. */
+/** The result of `run`, or the refusal that it throws. */
 function orRefusal<T, E extends PublicError>(kind: new (...facts: never[]) => E, run: () => T): T | E {
   try {
     return run();
@@ -147,7 +147,7 @@ async function runCompiled(
     return answerConstants(compiled, constants, asked);
   }
   const source = { variables: run.variables, introspection: textsOf(asked) };
-  // Errors of other fields stand behind the data, so with them the answer is kept.
+  // Errors of other fields follow the data, so then the answer is buffered.
   const openResponse = errors.length === 0 ? execution.openResponse : null;
   const answers = new Map<number, RowsAnswer>();
   const making = { maxBytes: options.maxResponseBytes, isMutation };
@@ -183,7 +183,7 @@ function stepOf(
   return { text, values, collect };
 }
 
-// Nothing is asked of the database, but whether the role may still be used and the model is still true.
+// No statements: only checks that the role may be used and the model is current.
 async function checkRole(options: ExecuteOptions, execution: Execution, run: CompiledRun): Promise<void> {
   try {
     await runFlight(options, execution, run.attempt, nothing);
@@ -213,7 +213,7 @@ function parsedInput({ patterns }: CompiledOperation, of: ValueLanguage): string
   return only !== undefined && places.size === 1 ? only : null;
 }
 
-/** Of an operation without statements. */
+/** The answer of an operation without statements. */
 function answerConstants(
   { keys, errors }: CompiledOperation,
   constants: readonly (string | null)[],
@@ -261,7 +261,7 @@ function directiveProblem(options: ExecuteOptions, execution: Execution, attempt
   return new PublicError('DIRECTIVE_INVALID', prefix, { extensions: { id } });
 }
 
-/** The errors, for people who may know with the reason why a field is missing and the SQL that changes it. */
+/** Adds hints for callers who may see them: why a field is missing, and the SQL that changes it. */
 function withHints(
   errors: readonly PublicError[],
   unknownFieldOf: (index: number) => UnknownField | null,

@@ -14,23 +14,23 @@ import type { RequestLimits } from './limits.ts';
 import type { RoleReflection } from './reflection.ts';
 import type { Reflector } from './reflector.ts';
 
-/** What every request runs with. */
+/** The parts that every request uses. */
 export interface ExecuteOptions {
-  /** Of the primary. */
+  /** Pool of the primary. */
   readonly pool: ApiPool;
-  /** They answer queries where they can; null: there are none. */
+  /** They answer queries if recent enough; null: none. */
   readonly replicas: Replicas | null;
   readonly reflector: Reflector;
   readonly limits: RequestLimits;
   readonly maxResponseBytes: number;
   readonly requestTimeoutMs: number;
   readonly readOnlyQueries: boolean;
-  /** `bounded`: the old model serves while a new one is read. */
+  /** `bounded`: the old model is used while a new one is read. */
   readonly freshness: 'exact' | 'bounded';
   readonly observe: Observe;
 }
 
-/** Where the log of the primary stands after a mutation; null until then, and where it could not be found out. */
+/** The primary's log position after a mutation; null before, and if it could not be read. */
 export interface Written {
   position: string | null;
 }
@@ -41,25 +41,25 @@ export interface Execution {
   readonly request: GraphQLRequest;
   readonly context: RequestContext;
   readonly watch: Stopwatch;
-  /** Takes what a mutation leaves; null: nobody needs to know. */
+  /** Receives the position after a mutation; null: not needed. */
   readonly written: Written | null;
-  /** For an answer that is too large to be kept; null: every answer is kept. */
+  /** Streams a large answer; null: every answer is buffered. */
   readonly openResponse: OpenResponse | null;
 }
 
-/** A role whose model may be older than the last change is checked; one that was read for this request is not. */
+/** The role for one attempt. Its model is checked for age, unless it was read for this request. */
 export interface Attempt {
   readonly role: RoleReflection;
   readonly isFresh: boolean;
 }
 
-/** Runs the check of the model's age alone, before a refusal is believed. */
+/** Runs only the check of the model's age, before a refusal is final. */
 export async function checkFreshness(options: ExecuteOptions, execution: Execution, attempt: Attempt): Promise<void> {
   if (freshnessOf(options, attempt) === null) return;
   await runFlight(options, execution, attempt, nothing);
 }
 
-/** Nothing but the settings and the check. */
+/** Only the settings and the check. */
 export const nothing = {
   steps: [],
   mutation: false,
@@ -81,7 +81,7 @@ function freshnessOf(options: ExecuteOptions, attempt: Attempt) {
 
 /**
  * Runs statements as the caller in one flight; without any, only the settings and the check. A query goes to a replica
- * where one may answer it; what was read anew for this request has to be asked of the primary it was read from.
+ * if one may answer it; a model read for this request needs the primary that it was read from.
  *
  * @throws DatabaseError of every kind.
  */
@@ -110,7 +110,7 @@ export async function runFlight(
     if (replicas === null || work.steps.length === 0) return await runAs(pool, flight);
     if (work.mutation || attempt.isFresh) {
       const results = await runAs(pool, flight);
-      // Where the position cannot be found out, the mutation is committed all the same.
+      // If the position cannot be read, the mutation is still committed.
       if (work.mutation && execution.written !== null)
         execution.written.position = await replicas.primaryPosition().catch(() => null);
       return results;

@@ -1,9 +1,9 @@
 /**
- * Asks a hook that is a function of the database, inside the transaction of the request: what it writes is committed with the
- * change that it was asked about, or not at all. It runs as the login of the auth service, which needs `execute` on it, so
- * the function and its schema have to belong to roles that could act as that login anyway: others would run what they like there.
+ * Calls a hook that is a function of the database, inside the request's transaction: its changes are committed with the
+ * request's, or not at all. It runs as the auth service's login, which needs `execute` on it. The function and its
+ * schema must belong to roles that could act as that login anyway; other owners could run any code as it.
  *
- * A savepoint keeps its failure apart: the transaction can go on, and the time limit ends the function alone.
+ * A savepoint isolates failures: the transaction can continue, and the time limit ends only the function.
  */
 import type { HookFunction } from '../config/auth/hook-target.ts';
 import { DatabaseError } from '../postgres/failure.ts';
@@ -11,7 +11,7 @@ import type { Queryable } from '../postgres/system/queryable.ts';
 import { pin } from '../postgres/system/system-connection.ts';
 import { HookError } from './hook-error.ts';
 
-/** Usual limits of functions, those of the ecosystem. */
+/** Default limits of functions, as in Supabase Auth. */
 export const functionLimits = { timeoutMs: 2000, maxRequestBytes: 1_048_576, maxAnswerBytes: 204_800 };
 
 /** Limits of functions. */
@@ -21,8 +21,9 @@ const setTimeLimit = `select pg_catalog.current_setting('statement_timeout') as 
   pg_catalog.set_config('statement_timeout', $1, true) as now`;
 
 /**
- * Of the one with exactly this argument, which is called before others of its name. The owner of the schema counts as well: they
- * could put a function of theirs in its place between this look and the call, and PostgreSQL has no lock on functions.
+ * The owner of the function with exactly this argument, which PostgreSQL prefers over others of its name. The schema's
+ * owner counts as well, because they could replace the function between this check and the call; PostgreSQL cannot lock
+ * functions.
  */
 const findOwners = `select pg_catalog.pg_has_role(p.proowner, current_user, 'MEMBER') as owns_function,
     pg_catalog.pg_has_role(case n.nspowner when 'pg_database_owner'::pg_catalog.regrole then d.datdba else n.nspowner end,
@@ -32,12 +33,12 @@ const findOwners = `select pg_catalog.pg_has_role(p.proowner, current_user, 'MEM
   where p.oid = pg_catalog.to_regprocedure($1)`;
 
 /**
- * Calls it.
+ * Calls the function.
  *
- * @param tx Of a transaction.
- * @returns What it returned; null where that was null.
- * @throws HookError `hook_timeout`, `hook_payload_over_size_limit`, `unexpected_failure`. DatabaseError where the connection
- *   is lost.
+ * @param tx A transaction.
+ * @returns Its result; null if that was null.
+ * @throws HookError `hook_timeout`, `hook_payload_over_size_limit`, `unexpected_failure`. DatabaseError if the
+ *   connection is lost.
  */
 export async function callFunction(
   tx: Queryable,
@@ -82,7 +83,10 @@ async function assertOurs(tx: Queryable, { schema, name }: HookFunction): Promis
   throw new HookError('unexpected_failure', 'Error running hook', { reason });
 }
 
-/** The names are of letters, digits and underscores (`HookFunction`). Materialized: called once, whatever it is declared as. */
+/**
+ * The names contain only letters, digits and underscores (`HookFunction`). Materialized: called exactly once, whatever
+ * its declared volatility.
+ */
 function statementFor({ schema, name }: HookFunction): string {
   return `with called as materialized (select "${schema}"."${name}"($1::jsonb)::jsonb as answer)
     select pg_catalog.octet_length(c.answer::text) as bytes,
@@ -90,7 +94,10 @@ function statementFor({ schema, name }: HookFunction): string {
     from called c`;
 }
 
-/** Without the error as its cause, which is logged: texts of errors may quote values, but for class 42, names and privileges. */
+/**
+ * Leaves out the cause, which would be logged: error texts may quote values, except for class 42 (names and
+ * privileges).
+ */
 function toHookError({ kind, sqlstate, primary }: DatabaseError, timeoutMs: number): HookError {
   if (kind === 'timeout') {
     const message = `Failed to reach hook within maximum time of ${timeoutMs / 1000} seconds`;

@@ -1,8 +1,8 @@
 /**
- * Asks the hooks that the configuration has switched on, by webhook or function, and reads what they answer.
+ * Calls the configured hooks, by webhook or function, and reads their answers.
  *
- * A hook says no with `{"error": {"http_code", "message"}}`, which the client is told; whatever else goes wrong is a failure,
- * with a reason for the log. Nothing goes on as if a hook that could not be asked had said yes.
+ * A hook refuses with `{"error": {"http_code", "message"}}`, which the client sees. Any other problem is a failure,
+ * with a reason for the log. A hook that could not be called never counts as consent.
  */
 
 import type { HookName, HookValues } from '../config/auth/auth-hook-fields.ts';
@@ -20,43 +20,43 @@ import { openReach, type Reach } from './reach.ts';
 /** A JSON object. */
 export type HookAnswer = Readonly<Record<string, unknown>>;
 
-/** A question to a hook. */
+/** A call of a hook. */
 export interface HookCall {
   readonly name: HookName;
   readonly config: HookValues;
   readonly payload: unknown;
 }
 
-/** Asks hooks. */
+/** Calls hooks. */
 export interface Hooks {
   /**
-   * Asks a hook that is switched on.
+   * Calls an enabled hook.
    *
-   * @param tx Of the transaction that the question is about: a function runs in it. Null: in one of its own.
-   * @returns Its answer; empty where it has none.
-   * @throws HookError; DatabaseError where the connection is lost.
+   * @param tx The transaction of the request, in which a function runs. Null: in its own.
+   * @returns Its answer; empty if it has none.
+   * @throws HookError; DatabaseError if the connection is lost.
    */
   ask(tx: Queryable | null, call: HookCall): Promise<HookAnswer>;
 }
 
-/** What they are asked with. */
+/** What calling hooks needs. */
 export interface HookParts {
-  /** For functions that are asked outside a transaction. */
+  /** For functions called outside a transaction. */
   readonly database: Pick<SystemPool, 'transaction'>;
   readonly clock: Clock;
   readonly observe: Observe;
-  /** Where webhooks may be; anywhere where nothing is said. */
+  /** Hosts that webhooks may be at; default: any. */
   readonly reach?: Reach;
-  /** The usual ones where none are given. */
+  /** Default limits apply if absent. */
   readonly limits?: { readonly webhook?: WebhookLimits; readonly function?: FunctionLimits };
 }
 
-/** Whether asking a hook may take as long as another server wants: not with a connection that others wait for. */
+/** Whether the hook calls another server, which may be slow: do not hold a connection that others wait for. */
 export function isWebhook(name: HookName, config: HookValues): boolean {
   return config[`hook_${name}_enabled`] && /^https?:/i.test(config[`hook_${name}_uri`] ?? '');
 }
 
-/** Makes it. */
+/** Makes the `Hooks`. */
 export function createHooks(parts: HookParts): Hooks {
   return {
     async ask(tx, call) {
@@ -93,7 +93,7 @@ function readField<T>({ name, config }: HookCall, field: 'uri' | 'secrets', pars
   }
 }
 
-/** What the statuses of a webhook mean, as in the ecosystem. Null: there was nothing to read. */
+/** Maps a webhook's status as Supabase Auth does. Null: nothing to read. */
 function parseBody({ status, headers, text }: WebhookAnswer): unknown {
   if (status === 204) return null;
   if (status !== 200 && status !== 202) throw refusedStatus(status);
@@ -124,7 +124,7 @@ function unreadable(reason: string): HookError {
   return new HookError('unexpected_failure', 'Error unmarshaling JSON output of hook', { reason });
 }
 
-/** Longest text of a refusal that is passed on, in characters. */
+/** Longest passed-on refusal message, in characters. */
 const maxMessageLength = 1000;
 
 function readAnswer(answer: unknown): HookAnswer {
@@ -137,7 +137,7 @@ function readAnswer(answer: unknown): HookAnswer {
   if (message !== undefined && typeof message !== 'string') {
     throw unreadable('member "message" of its error is not a text');
   }
-  // An empty error is none: functions fill it in only where they refuse.
+  // An empty error means none: functions fill it in only when they refuse.
   if (!message && !code) return answer;
   const isStatus = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599;
   const status = isStatus ? code : 500;

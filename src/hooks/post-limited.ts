@@ -1,23 +1,23 @@
 /**
- * One HTTP request to a server that is not ours: never longer than its signal allows, never more of an answer in memory than
- * the limit, and no other address than the one that was given (redirects are answers).
+ * One HTTP request to an external server, within its signal's time and a size limit of the answer, and only to the
+ * given address (redirects are answers).
  */
 import { readBounded, TooLargeError } from '../shared/read-bounded.ts';
 
-/** What is sent. */
+/** The request. */
 export interface PostRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Ends the request, and the reading of its answer. */
+  /** Aborts the request and the reading of its answer. */
   readonly signal: AbortSignal;
-  /** Of the answer. */
+  /** Limit of the answer. */
   readonly maxBytes: number;
-  /** What sends it. */
+  /** The `fetch` to use. */
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** What came back. */
+/** The answer. */
 export interface PostAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -27,7 +27,7 @@ export interface PostAnswer {
 /** Why there is no answer. */
 export type PostFailure = 'timed_out' | 'unreachable' | 'too_large';
 
-/** No answer. Its message says no more than `failure` does: addresses may hold secrets. */
+/** No answer. Its message says no more than `failure`, because addresses may contain secrets. */
 export class PostError extends Error {
   override readonly name = 'PostError';
   readonly failure: PostFailure;
@@ -38,7 +38,7 @@ export class PostError extends Error {
   }
 }
 
-/** Sends it and reads the answer, whatever its status. @throws PostError */
+/** Sends the request and reads the answer, with any status. @throws PostError */
 export async function postLimited(url: string, request: PostRequest): Promise<PostAnswer> {
   const { headers, body, signal, maxBytes } = request;
   try {

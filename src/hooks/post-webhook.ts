@@ -1,8 +1,8 @@
 /**
- * Sends signed JSON to a webhook and waits for the answer, all attempts together within one time limit.
+ * Sends signed JSON to a webhook and waits for the answer, all attempts within one time limit.
  *
- * Asked again: whoever cannot be reached, and whoever answers 429 or 503 with the header Retry-After. Every attempt has the
- * same id, so that a receiver can tell that it has seen one before.
+ * Retries if the server is unreachable, or answers 429 or 503 with Retry-After. Every attempt has the same id, so
+ * receivers can detect repetitions.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -11,14 +11,14 @@ import { HookError } from './hook-error.ts';
 import { type PostAnswer, PostError, postLimited } from './post-limited.ts';
 import type { Reach } from './reach.ts';
 
-/** Usual limits of webhooks, those of the ecosystem. */
+/** Default limits of webhooks, as in Supabase Auth. */
 export const webhookLimits = {
   /** For all attempts together. */
   timeoutMs: 5000,
   attempts: 3,
-  /** Between two attempts, where the receiver does not say how long. */
+  /** Pause between two attempts, if the receiver sets none. */
   pauseMs: 2000,
-  /** Of what is sent: as much as one request to us may have. */
+  /** Limit of the payload, the same as for requests to us. */
   maxRequestBytes: 1_048_576,
   maxAnswerBytes: 204_800,
 };
@@ -28,7 +28,7 @@ export type WebhookLimits = Readonly<typeof webhookLimits>;
 
 /** A delivery. */
 interface WebhookMessage {
-  /** Where to, and how it is signed. */
+  /** Address and signing keys. */
   readonly webhook: { readonly url: string; readonly keys: readonly Buffer[] };
   readonly payload: unknown;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ interface WebhookMessage {
   readonly reach: Reach;
 }
 
-/** An answer, whose status may be any but those that were asked again. */
+/** An answer with any status except those that cause a retry. */
 export interface WebhookAnswer extends PostAnswer {
   /** Id of the message. */
   readonly id: string;
@@ -63,7 +63,7 @@ export async function postWebhook({ webhook, payload, clock, limits, reach }: We
   }
 }
 
-/** What ends it at once is a `HookError`; a `PostError` may be tried again. */
+/** A `HookError` is final; a `PostError` may be retried. */
 function toFailure(error: unknown, limits: WebhookLimits): HookError | PostError {
   if (!(error instanceof PostError)) throw error;
   switch (error.failure) {
@@ -78,7 +78,7 @@ function toFailure(error: unknown, limits: WebhookLimits): HookError | PostError
   }
 }
 
-/** Null where the answer is final. */
+/** Null if the answer is final. */
 function pauseBeforeNext(result: PostAnswer | PostError, usualMs: number, clock: Clock): number | null {
   if (result instanceof PostError) return usualMs;
   const retryAfter = result.headers.get('retry-after');
@@ -100,7 +100,7 @@ function tooLarge(what: 'payload' | 'answer', maxBytes: number): HookError {
   return new HookError('hook_payload_over_size_limit', message, { reason });
 }
 
-/** The headers that carry the signatures, one for each key. `timestamp` is in seconds since the epoch. */
+/** The signature headers, one signature per key. `timestamp` is in seconds since the epoch. */
 function signWebhook(
   { id, timestamp, body }: { readonly id: string; readonly timestamp: number; readonly body: string },
   keys: readonly Buffer[],

@@ -1,9 +1,9 @@
 /**
- * Which machines the auth service calls in the name of its configuration: hooks, providers and the mail server.
+ * Which hosts the auth service may call for its configuration: hooks, providers and the mail server.
  *
- * What the start values name is the operator's choice and may be anywhere. What the management API has stored may not lead
- * into private networks: whoever may change the configuration of a project must not reach the machines beside the gateway.
- * A name is resolved once, and the connection goes to the address that was looked at.
+ * Hosts in the start values are the operator's choice and may be anywhere. Values stored by the management API must not
+ * lead into private networks: a person who may change the configuration must not reach machines beside the gateway. A
+ * name is resolved once, and the connection uses the checked address.
  */
 import { type LookupOptions, lookup as lookUp } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
@@ -14,34 +14,34 @@ import { createUnzip } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth/auth-config.ts';
 
-/** Decides it. */
+/** Checks and opens connections. */
 export interface Reach {
-  /** What fetches from an address of the configuration, and from those that its server names; follows no redirect. */
+  /** A `fetch` for an address of the configuration and addresses that its server returns; follows no redirect. */
   fetchFor(address: string): typeof fetch;
-  /** What to connect to for a host: itself, or its address that was looked at. @throws Error where it is private. */
+  /** The address to connect to for a host: the host itself, or its checked address. @throws Error if it is private. */
   resolve(host: string, port: number): Promise<string>;
 }
 
-/** The part of IPv6 in which public addresses are; the rest is not given to anybody. */
+/** The range of public IPv6 addresses; the rest is unassigned. */
 const global6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Protocols under test, and addresses of them. */
+/** Reserved for protocols. */
 const reserved6 = ipaddr.IPv6.parseCIDR('2001::/23');
 
-/** Whether an address is one that everybody can reach. */
+/** Whether an address is public. */
 function isPublic(text: string): boolean {
   const address = ipaddr.parse(text);
   if (address.range() !== 'unicast') return false;
   return address instanceof ipaddr.IPv4 || (address.match(global6) && !address.match(reserved6));
 }
 
-/** Connections are used again, unless they have waited for longer than servers usually keep them; milliseconds. */
+/** Connections are reused, unless idle for longer than servers usually keep them; milliseconds. */
 const kept = { keepAlive: true, timeout: 4000 };
 
-/** Some APIs refuse requests without. */
+/** Some APIs refuse requests without these. */
 const usualHeaders = { accept: '*/*', 'user-agent': 'pgreflect' };
 
-/** @param start The start values of the moment; null: it goes anywhere. */
+/** @param start Returns the current start values; null: no restriction. */
 export function createReach(start: (() => AuthValues) | null): Reach {
   let known: { readonly start: AuthValues; readonly places: ReadonlySet<string> } | null = null;
   const isOpen = (place: string | null): boolean => {
@@ -62,17 +62,17 @@ export function createReach(start: (() => AuthValues) | null): Reach {
   };
 }
 
-/** Goes anywhere. */
+/** No restriction. */
 export const openReach: Reach = createReach(null);
 
-/** `fetch` whose connections go where `lookup` says, which is asked for each; null: where the system says. */
+/** A `fetch` that connects to the result of `lookup`, called per connection; null: the system's look-up. */
 function createFetch(lookup: LookupFunction | null): typeof fetch {
   const agents = { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
   return async (input, init) => {
     const request = new Request(input, init);
     const { protocol, hostname } = new URL(request.url);
     const literal = hostname.replace(/^\[(.*)\]$/, '$1');
-    // Nobody looks up what is an address.
+    // An IP address is never passed to `lookup`.
     if (lookup !== null && isIP(literal) !== 0 && !isPublic(literal)) throw refusal(hostname);
     const [send, agent] = protocol === 'https:' ? [httpsRequest, agents.https] : [httpRequest, agents.http];
     const { method, signal } = request;
@@ -87,7 +87,7 @@ function createFetch(lookup: LookupFunction | null): typeof fetch {
   };
 }
 
-/** One private address among several is enough: the next connection might go there. */
+/** Refuse if any address is private: the next connection might use it. */
 function publicLookup(host: string, options: LookupOptions, callback: Parameters<LookupFunction>[2]): void {
   lookUp(host, { ...options, all: true }, (error, found) => {
     const [first] = found ?? [];
@@ -113,7 +113,7 @@ function toResponse(answer: IncomingMessage): Response {
   return new Response(isEmpty ? null : stream, { status, statusText, headers: entries as [string, string][] });
 }
 
-/** Hosts and ports that the fields with addresses name. */
+/** Hosts and ports in the address fields. */
 function placesOf(config: AuthConfig): ReadonlySet<string> {
   const places = new Set([`${config.smtp_host?.toLowerCase()}:${config.smtp_port}`]);
   for (const [name, value] of Object.entries(config)) {

@@ -1,13 +1,13 @@
 /**
- * Finds the input whose value PostgreSQL cites in the message of a failed conversion, because the message itself names no
- * field: `invalid input syntax for type date: "yesterday-ish"` came from `$objects[3].dueOn`.
+ * Finds the input whose value PostgreSQL quotes in a conversion error, because the message names no field: `invalid
+ * input syntax for type date: "yesterday-ish"` came from `$objects[3].dueOn`.
  */
 import { rowsAt, type Slot, type Variables, valueAt } from '../../compile/input/slot.ts';
 import { printPath } from '../../compile/input/storable-text.ts';
 
 /**
- * The place of the cited value: `$objects[3].dueOn` for a variable, `objects[3].dueOn` for a literal. Null where
- * no value is cited, none of the statement's inputs is equal to it, or inputs of different names are.
+ * The place of the quoted value: `$objects[3].dueOn` for a variable, `objects[3].dueOn` for a literal. Null if no value
+ * is quoted, no input equals it, or inputs of several names do.
  */
 export function citedInput(message: string, slots: readonly Slot[], variables: Variables): string | null {
   const cited = citedText(message);
@@ -17,14 +17,14 @@ export function citedInput(message: string, slots: readonly Slot[], variables: V
   return first !== undefined && found.every(({ field }) => field === first.field) ? first.place : null;
 }
 
-// Up to the last quote, because a value may hold quotes itself. `value "300" is out of range` ends in words.
+// Up to the last quote, because a value may contain quotes. `value "300" is out of range` continues after it.
 function citedText(message: string): string | null {
   const match = /(?::|^value|^) "(.*)"/s.exec(message) ?? /^"(.*)"/s.exec(message);
   return match?.[1] ?? null;
 }
 
 interface Place {
-  /** The place without positions in lists: one key of two objects is the same field. */
+  /** The place without list positions: one key of two objects is the same field. */
   readonly field: string;
   readonly place: string;
 }

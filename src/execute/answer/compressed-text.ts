@@ -1,14 +1,14 @@
 /**
- * Texts of answers. A long introspection is compressed once, while it is written, and kept so: of ten thousand tables it is 127 MB
- * of text and 5 MB of gzip, which most clients take as it is.
+ * Texts of answers. A long introspection is compressed while it is written and cached compressed: for ten thousand
+ * tables it is 127 MB of text and 5 MB of gzip, which most clients accept.
  */
 import { constants, crc32, deflateRawSync, gunzipSync } from 'node:zlib';
 import { Utf8Text } from '../../shared/utf8-text.ts';
 
-/** A body, or a part of one where it is no `CompressedText`. */
+/** A body, or a part of one unless it is a `CompressedText`. */
 export type Text = string | Utf8Text | CompressedText;
 
-/** A text as a gzip file, which may be read again and again. */
+/** A text as a gzip file, which may be read repeatedly. */
 export class CompressedText {
   readonly gzip: Buffer;
   /** Length of the text in UTF-8. */
@@ -24,14 +24,14 @@ export class CompressedText {
   }
 }
 
-/** A text is compressed from this length on, in pieces of about this length; in UTF-16. */
+/** Minimum length of a compressed text, and the approximate length of its pieces, in UTF-16 units. */
 const pieceLength = 256 * 1024;
-/** A piece is not the last block, so that another may follow. */
+/** A piece must not end with the last block, because another may follow. */
 const piece = { level: 1, finishFlush: constants.Z_SYNC_FLUSH };
-/** Of a gzip file (RFC 1952): deflate, no flags, no time, compressed fast, no operating system. */
+/** Gzip header (RFC 1952): deflate, no flags, no time, fast compression, unknown operating system. */
 const gzipHead = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
 
-/** Takes a text in parts as small as they come. */
+/** Collects a text from small parts. */
 export class TextWriter {
   #parts: string[] = [];
   #length = 0;
@@ -45,7 +45,7 @@ export class TextWriter {
     if (this.#length >= pieceLength) this.#compress();
   }
 
-  /** The whole; a short one as it is. */
+  /** The whole text; a short one uncompressed. */
   end(): string | CompressedText {
     if (this.#bytes === 0) return this.#parts.join('');
     this.#compress();
@@ -67,7 +67,7 @@ export class TextWriter {
   }
 }
 
-/** Texts one behind the other; what is bytes stays so where it is the only one. */
+/** Joins texts; a single one in bytes stays so. */
 export function joinTexts(texts: readonly (string | Utf8Text)[]): string | Utf8Text {
   const [inner, another] = texts.filter((text) => text instanceof Utf8Text);
   if (inner === undefined || another !== undefined) return texts.join('');

@@ -1,30 +1,30 @@
 /**
- * Writes the JSON of rows as bytes: columns arrive as the text that PostgreSQL prints, in UTF-8, and leave as `to_json` would
- * make them.
+ * Writes the JSON of rows as bytes: columns arrive as PostgreSQL's text in UTF-8 and become the same JSON as `to_json`
+ * makes.
  */
 import type { AnswerColumn, ColumnForm, RowPiece } from '../../compile/print/answer-layout.ts';
 
-/** A piece of a row, its constants as bytes. */
+/** A piece of a row, with constants as bytes. */
 export type RowPart = { readonly kind: 'constant'; readonly bytes: DataView } | Exclude<RowPiece, string>;
 
-// Everything is read and written four bytes at a time, which only a `DataView` does at any place: twice as fast as byte by byte.
-// The order of the bytes within the four does not matter, as long as it is the same everywhere.
+// Reads and writes four bytes at a time, twice as fast as single bytes; only a `DataView` allows any offset. The byte
+// order does not matter if it is the same everywhere.
 const word = 4;
 
-/** Where the columns of the row at hand begin, and their lengths; -1 for SQL null. PostgreSQL sends 1,664 at most. */
+/** Offsets and lengths of the current row's columns; -1 for SQL null. PostgreSQL allows 1,664 columns at most. */
 const starts = new Int32Array(1664);
 const lengths = new Int32Array(1664);
 const nothing: Buffer = Buffer.alloc(0);
-/** What the row at hand stands in. */
+/** The bytes of the current row. */
 let rowBytes = nothing;
 let rowView = viewOf(nothing);
 
-/** The same bytes, to be read in words. */
+/** A view for reading the bytes as words. */
 export function viewOf(bytes: Buffer): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Finds the columns of a row, up to this number, for what is written next. Returns where the last of them ends. */
+/** Finds that many columns of a row, for the following writes. Returns the end of the last one. */
 export function readColumns(bytes: Buffer, at: number, count: number): number {
   if (bytes !== rowBytes) {
     rowBytes = bytes;
@@ -41,7 +41,7 @@ export function readColumns(bytes: Buffer, at: number, count: number): number {
   return next;
 }
 
-/** Whether a column of the row at hand is SQL null. */
+/** Whether a column of the current row is SQL null. */
 export function isNull(index: number): boolean {
   return lengths[index]! < 0;
 }
@@ -49,7 +49,7 @@ export function isNull(index: number): boolean {
 const quote = 0x22;
 const backslash = 0x5c;
 const nine = 0x39;
-/** From here on the processor copies faster than we do. */
+/** From this length on, a native copy is faster than ours. */
 const minCopiedBytes = 192;
 
 const nullText = viewOf(Buffer.from('null'));
@@ -62,26 +62,26 @@ const escapes: readonly Buffer[] = Array.from({ length: 0x5d }, (_, code) =>
   Buffer.from(JSON.stringify(String.fromCharCode(code)).slice(1, -1)),
 );
 
-/** Whether one of the four bytes of a word is to be escaped: below a space, a quote or a backslash. */
+/** Whether one of a word's four bytes needs an escape: below a space, a quote or a backslash. */
 function needsEscape(bytes: number): boolean {
   const quotes = bytes ^ 0x22222222;
   const backslashes = bytes ^ 0x5c5c5c5c;
-  // The highest bit of a byte is set where subtracting has borrowed, and it was not set before.
+  // A byte's highest bit is set if the subtraction borrowed and it was not set before.
   const below = (bytes - 0x20202020) & ~bytes;
   const zero = ((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes);
   return ((below | zero) & 0x80808080) !== 0;
 }
 
-/** Memory of an answer. */
+/** The buffer of an answer. */
 interface PooledBuffer {
   readonly bytes: Buffer;
   readonly view: DataView;
 }
 
-/** Of answers that are finished: large ones are dear to make and to collect. */
+/** Buffers of finished answers: large ones are expensive to allocate and collect. */
 const buffers: PooledBuffer[] = [];
 const maxBuffers = 8;
-/** Most bytes to begin with. */
+/** Largest initial size in bytes. */
 export const maxInitialBytes = 1024 * 1024;
 const noBuffer = allocate(0);
 
@@ -102,9 +102,9 @@ function releaseBuffer(buffer: PooledBuffer): void {
 
 /** Bytes of JSON in a buffer that grows. */
 export class JsonWriter {
-  /** Taken when something is written: while the database works on many answers, a few buffers are enough for them. */
+  /** Acquired at the first write: while the database works on many answers, they need no buffers. */
   #buffer = noBuffer;
-  /** Of the buffer. */
+  /** View of the buffer. */
   #out = noBuffer.view;
   #capacity = 0;
   readonly #expectedBytes: number;
@@ -114,7 +114,7 @@ export class JsonWriter {
     this.#expectedBytes = expectedBytes;
   }
 
-  /** Gives the buffer to the next answer. What was written has been read. */
+  /** Returns the buffer for reuse. Its content must have been read. */
   close(): void {
     releaseBuffer(this.#buffer);
     this.#forget();
@@ -124,7 +124,7 @@ export class JsonWriter {
     return this.#buffer.bytes.toString('utf8', start, end);
   }
 
-  /** What was written, in a buffer that is the taker's until its release, instead of `close`. */
+  /** Instead of `close`: the content in a buffer that the caller owns until `release`. */
   take(): { readonly part: Buffer; readonly release: () => void } {
     const buffer = this.#buffer;
     const part = buffer.bytes.subarray(0, this.length);
@@ -143,7 +143,7 @@ export class JsonWriter {
     this.#out.setUint8(this.length++, value);
   }
 
-  /** The row at hand. */
+  /** Writes the current row. */
   row(pieces: readonly RowPart[]): void {
     for (const piece of pieces) {
       if (piece.kind === 'column') this.#column(piece.form, piece.index);
@@ -159,12 +159,12 @@ export class JsonWriter {
     else if (form === 'json') this.#copy(rowView, start, length);
     else if (form === 'text') this.#escaped(start, length);
     else if (form === 'boolean') this.#constant(rowView.getUint8(start) === 0x74 ? trueText : falseText);
-    // `NaN` and the infinities end with a letter.
+    // `NaN` and infinities end with a letter and get quotes.
     else if (form === 'number' && rowView.getUint8(start + length - 1) <= nine) this.#copy(rowView, start, length);
     else this.#quoted(start, length);
   }
 
-  /** Base64 of the array as `jsonb` prints it. */
+  /** Base64 of the array in `jsonb`'s format. */
   #cursor(columns: readonly AnswerColumn[]): void {
     const start = this.length;
     this.byte(0x5b);
@@ -203,7 +203,7 @@ export class JsonWriter {
       for (let index = 0; index < last; index += word) {
         out.setInt32(at + index, source.getInt32(start + index, true), true);
       }
-      // Some of its bytes for the second time, unless the length is a multiple of four.
+      // The last word overlaps the one before unless the length is a multiple of four.
       out.setInt32(at + last, source.getInt32(start + last, true), true);
     } else for (let index = 0; index < length; index += 1) out.setUint8(at + index, source.getUint8(start + index));
   }
@@ -221,7 +221,7 @@ export class JsonWriter {
     this.byte(quote);
   }
 
-  /** Copies words up to the first one that has something to be escaped, and returns where that begins. */
+  /** Copies words up to the first that needs an escape, and returns its offset. */
   #plainWords(start: number, end: number): number {
     this.#reserve(end - start);
     const out = this.#out;

@@ -1,9 +1,9 @@
 /**
- * What a client may learn of a failure (docs/handling-errors.md): PostgreSQL's own message for what the client or its data
- * did, a sentence of ours for limits and outages, and for everything else an id under which the cause is in the log.
+ * What a client may learn of a failure (docs/handling-errors.md): PostgreSQL's message for errors of the client or its
+ * data, our own sentence for limits and outages, and otherwise an id under which the log has the cause.
  *
- * No SQL text, no stack and no value of another row passes. Messages and names of a table, column or constraint pass only where
- * the model shows the table to the role (visible-message.ts).
+ * Never SQL text, a stack or values of other rows. Messages and names of tables, columns and constraints are passed on
+ * only if the model shows the table to the role (visible-message.ts).
  */
 import { randomUUID } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
@@ -13,22 +13,22 @@ import { type Code, PublicError } from '../../shared/errors.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { isVisibleMessage, visibleTable } from './visible-message.ts';
 
-/** What the translation of an error needs to know. */
+/** The context for translating an error. */
 export interface ErrorScope {
   readonly model: Model | null;
   readonly requestId: string;
   readonly observe: Observe;
-  /** What is hidden may be told as a hint: to the service role, and on a local project. */
+  /** Hints may name hidden objects: for the service role, and on a local project. */
   readonly showHints: boolean;
   /** Largest answer in bytes, for the message about it. */
   readonly maxResponseBytes: number;
-  /** Message of pg_graphql for `atMost` by main step, null where the step is no update or delete. */
+  /** pg_graphql's message for `atMost` by main step; null if the step is no update or delete. */
   readonly atMostMessages: readonly (string | null)[];
-  /** Response key of the root field by main step; null where one step serves several. */
+  /** Response key of the root field by main step; null if one step serves several. */
   readonly keys: readonly (string | null)[];
-  /** The input whose value a message of this main step cites (cited-input.ts), null where that is not known. */
+  /** The input whose value the message of this main step quotes (cited-input.ts); null if unknown. */
   readonly citedInput: (step: number, message: string) => string | null;
-  /** The only input whose value is written in this language, null without one. */
+  /** The only input with a value in this language; null if there is none or several. */
   readonly parsedInput: (language: NonNullable<DatabaseError['inValue']>) => string | null;
 }
 
@@ -40,7 +40,7 @@ interface ErrorEntry {
   readonly extensions: Readonly<Record<string, unknown>> & { readonly code: Code };
 }
 
-/** The error as a client may see it. Masked ones are observed under the id that stands in their extensions. */
+/** The error for the client. Masked ones are observed under the id in their extensions. */
 export function toPublicError(error: unknown, scope: ErrorScope): PublicError {
   if (error instanceof PublicError) return error;
   if (error instanceof DatabaseError) return fromDatabase(error, scope);
@@ -59,29 +59,29 @@ export function toErrorEntry(error: PublicError): ErrorEntry {
   };
 }
 
-/** An error of graphql-js: its message and places, under a code of ours. */
+/** An error of graphql-js: its message and locations, with our code. */
 export function fromGraphQLError(error: GraphQLError, code: Code): PublicError {
   const { message, path, locations, originalError } = error;
   if (isStackOverflow(originalError)) return tooDeep(originalError);
-  // What graphql-js says where comparing the fields of a document takes too many steps.
+  // graphql-js's message when comparing a document's fields takes too many steps.
   if (message === 'Validation aborted.') {
     const limit = 'The document repeats the same fields too often to be checked.';
     return new PublicError('LIMIT_EXCEEDED', limit, { extensions: { limit: 'validation' } });
   }
-  // Messages of graphql-js repeat the value that was sent, which may be as large as the request.
+  // Messages of graphql-js repeat the sent value, which may be as large as the request.
   const shown = message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message;
   return new PublicError(code, shown, { ...(path && { path }), ...(locations && { locations }) });
 }
 
-/** Most characters of a message that cites the request. */
+/** Longest message that quotes the request. */
 const maxMessageLength = 1000;
 
-/** Documents and variables are walked recursively, so those that are nested too deeply for that end here. */
+/** Documents and variables are processed recursively, so deeply nested ones overflow the stack. */
 export function isStackOverflow(error: unknown): boolean {
   return error instanceof RangeError && error.message.includes('call stack');
 }
 
-/** The refusal of a request that recursion cannot master. */
+/** The error for a request that is nested too deeply. */
 export function tooDeep(cause: unknown): PublicError {
   const message = 'The request is too large or nested too deeply.';
   return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nesting' }, cause });
@@ -115,7 +115,7 @@ function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
   }
 }
 
-/** No answer came after a write had been sent: a client that repeats it has to look first. */
+/** A write was sent but not answered: a client must check before it repeats it. */
 function outcomeUnknown(error: DatabaseError): PublicError {
   const isLate = error.kind === 'timeout';
   const late = 'The time limit passed before the database answered';
@@ -131,7 +131,7 @@ function tooLarge(error: DatabaseError, scope: ErrorScope): PublicError {
   return new PublicError('LIMIT_EXCEEDED', message, { ...placeOf(error, scope), extensions });
 }
 
-/** The rows of a mutation were more than the limit; by then it was too late to undo it. */
+/** The rows of a mutation exceeded the limit, too late to roll it back. */
 export function committedTooLarge(maxResponseBytes: number, key: string): PublicError {
   const message = `The mutation has been committed, but its answer is larger than the limit of ${maxResponseBytes} bytes. Read what it wrote with a query.`;
   const extensions = { limit: 'max-response-bytes', outcome: 'committed' };
@@ -177,19 +177,19 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   });
 }
 
-/** In place of messages that name what the role does not see. */
+/** Replace messages that name objects hidden from the role. */
 const neutralMessages: Partial<Readonly<Record<Code, string>>> = {
   CONSTRAINT_VIOLATION:
     'A constraint on related data was violated. Change the values, or the rows that depend on this one.',
   PERMISSION_DENIED: 'The role lacks a right that this operation needs. Use a role that has it.',
 };
 
-/** The same for states that share a code with messages that name nothing. */
+/** The same for states whose code also has messages without names. */
 const neutralStates: Readonly<Record<string, string>> = {
   '428C9': 'A column that the database fills by itself was given a value. Leave it out.',
 };
 
-/** What is too large, or too much, for PostgreSQL (class 54). */
+/** PostgreSQL's own limits (class 54). */
 function describeLimit({ primary, constraint }: DatabaseError, names: Readonly<Record<string, string>>): string {
   const index = names.constraint === undefined ? 'an index' : `the index "${names.constraint}"`;
   if (constraint !== null || /^index row (?:size|requires)/.test(primary)) {
@@ -200,20 +200,20 @@ function describeLimit({ primary, constraint }: DatabaseError, names: Readonly<R
     : 'The operation is too complex for the database.';
 }
 
-/** Where the server's message says what it met and not what to do. */
+/** For server messages that do not say what to do. */
 const ownHints: Readonly<Record<string, string>> = {
   '22P05': 'PostgreSQL stores no character U+0000, neither in text nor, written as \\u0000, in jsonb. Leave it out.',
   '40001': 'Another transaction changed the same rows. Nothing was written; send the request again.',
   '40P01': 'Another transaction waited for this one. Nothing was written; send the request again.',
 };
 
-/** The failed root field; at the commit (a deferred constraint) there is none. */
+/** The failed root field; none at the commit (a deferred constraint). */
 function placeOf(error: DatabaseError, scope: ErrorScope): { readonly path?: readonly string[] } {
   const key = scope.keys[error.step - 1];
   return key == null ? {} : { path: [key] };
 }
 
-// Step 0 sets role and claims. The caller can be at fault for the role only.
+// Step 0 sets role and claims. Only the role can be the caller's fault.
 function fromSettings(error: DatabaseError, scope: ErrorScope): PublicError {
   if (error.sqlstate === '22023' || error.sqlstate === '42501' || error.sqlstate === '42704') {
     return new PublicError('ROLE_NOT_ALLOWED', 'The role of this token is not available.', { cause: error });
@@ -222,8 +222,8 @@ function fromSettings(error: DatabaseError, scope: ErrorScope): PublicError {
 }
 
 /**
- * The code of an error whose message passes through; null for those that are masked. What an author raises on purpose passes under any
- * state but those of internal errors (class XX).
+ * The code of an error whose message is passed on; null for masked ones. An author's `raise` passes under any state
+ * except internal errors (class XX).
  */
 function passingCode({
   sqlstate,
@@ -237,14 +237,14 @@ function passingCode({
 }
 
 const passingStates: Readonly<Record<string, Code>> = {
-  // Names nothing: several rows where one is asked for.
+  // Names nothing: several rows instead of one.
   '21000': 'BAD_USER_INPUT',
   '25006': 'READ_ONLY',
   '428C9': 'BAD_USER_INPUT',
   '42501': 'PERMISSION_DENIED',
   '44000': 'CONSTRAINT_VIOLATION',
   P0001: 'RAISED',
-  // Of `into strict`, which name nothing either.
+  // Of `into strict`, which names nothing either.
   P0002: 'RAISED',
   P0003: 'RAISED',
   '40001': 'CONFLICT',
@@ -252,7 +252,7 @@ const passingStates: Readonly<Record<string, Code>> = {
   '57014': 'TIMEOUT',
 };
 
-/** Detail and hint are the author's: not those of errors that PostgreSQL makes, whose detail shows values. */
+/** Whether detail and hint are an author's. PostgreSQL's own may show values. */
 function isRaised(error: DatabaseError): boolean {
   return error.sqlstate === 'P0001' || (error.raised && passingCode(error) === 'RAISED');
 }
@@ -260,7 +260,7 @@ function isRaised(error: DatabaseError): boolean {
 function visibleNames(error: DatabaseError, model: Model | null): Record<string, string> {
   const table = visibleTable(error, model);
   const raised: Record<string, string> = isRaised(error) && error.detail !== null ? { detail: error.detail } : {};
-  // Of a domain, which the message names.
+  // A domain's name is in the message.
   const { constraint, dataType } = error;
   if (table === null) return dataType === null || constraint === null ? raised : { ...raised, constraint };
   const column = table.columns.find(({ name, selectable }) => selectable && name === error.column);
@@ -278,7 +278,7 @@ function mask(error: unknown, scope: ErrorScope): PublicError {
   return new PublicError('INTERNAL', 'Unexpected error.', { ...place, extensions: { id }, cause: error });
 }
 
-/** Returns the id under which the error is in the log. */
+/** Returns the id of the error in the log. */
 function observeMasked(error: unknown, { observe, requestId }: ErrorScope): string {
   const id = randomUUID();
   observe({ kind: 'masked_error', id, requestId, error });

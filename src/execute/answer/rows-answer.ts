@@ -1,8 +1,8 @@
 /**
  * Makes the JSON text of an answer from the rows of a statement, by its layout (compile/print/answer-layout.ts).
  *
- * Bytes in, bytes out: columns arrive as the text that PostgreSQL prints, in UTF-8. Most of it is JSON already or only needs
- * quotes; nothing becomes a JavaScript string, number or date on the way. Byte for byte what `to_json` makes.
+ * Bytes in, bytes out: columns arrive as PostgreSQL's text in UTF-8. Most is JSON already or only needs quotes; nothing
+ * is converted to a JavaScript string, number or date. The result equals that of `to_json` byte for byte.
  */
 import type { AnswerColumn, AnswerLayout, AnswerPiece, RowPiece } from '../../compile/print/answer-layout.ts';
 import type { AnswerSink } from '../../postgres/wire/answer-sink.ts';
@@ -12,65 +12,68 @@ import { keepBytes } from '../../shared/keep-bytes.ts';
 import { Utf8Text } from '../../shared/utf8-text.ts';
 import { isNull, JsonWriter, maxInitialBytes, type RowPart, readColumns, viewOf } from './json-writer.ts';
 
-/** What is known of one answer. */
+/** The context of one answer. */
 export interface AnswerContext {
-  /** Rows past this number are not on the page; null: all are. */
+  /** Further rows are not on the page; null: no limit. */
   readonly limit: number | null;
-  /** Of the finished text, in bytes. */
+  /** Limit of the finished text in bytes. */
   readonly maxBytes: number;
-  /** What is too large is dropped, not cancelled: its statement may be committed before it can be cancelled. */
+  /** Drop a result over the limit instead of cancelling: the mutation may be committed before it can be cancelled. */
   readonly isMutation: boolean;
   readonly sink: AnswerSink;
 }
 
-/** A row as it came. */
+/** A received row. */
 interface Row {
   readonly bytes: Buffer;
   readonly at: number;
-  /** The bytes are its own. */
+  /** Its bytes are a copy of its own. */
   readonly isKept: boolean;
 }
 
-/** What is made of a layout once. */
+/** A prepared layout, cached. */
 interface Prepared {
   readonly row: readonly RowPart[];
-  /** Which piece is the rows, and the constants before it; null where that is not all, or the rows come in reverse. */
+  /**
+   * Index of the piece with the rows, and the constants before it; null if other pieces precede it, or rows come in
+   * reverse.
+   */
   readonly rowsAt: number;
   readonly beforeRows: string | null;
-  /** Some pieces are made of the first or the last row, after all have come. */
+  /** Some pieces are made of the first or last row, after all rows have arrived. */
   readonly rereads: boolean;
-  /** Columns up to the last one that is used. */
+  /** Number of columns up to the last used one. */
   readonly columns: number;
-  /** About as many bytes as the last answer had. */
+  /** Size of the last answer, approximately. */
   expectedBytes: number;
 }
 
 const prepared = new WeakMap<AnswerLayout, Prepared>();
-/** Texts are written on from this size, in parts of this size. */
+/** Results are streamed from this size on, in parts of this size. */
 const firstPartBytes = 128 * 1024;
 const partBytes = 64 * 1024;
 
-/** Rows of so many bytes stay bytes; a shorter text goes to the socket in one piece with its headers. */
+/** Rows of this many bytes stay bytes; a shorter text is sent with its headers in one write. */
 const minUtf8Bytes = 8 * 1024;
 
 const rereadKinds: ReadonlySet<string> = new Set(['column', 'of_first', 'cursor']);
 
 const comma = 0x2c;
 
-/** The rows of one statement on their way to text. */
+/** Collects the rows of one statement and makes their text. */
 export class RowsAnswer implements RowCollector {
   readonly #layout: AnswerLayout;
   readonly #context: AnswerContext;
   readonly #prepared: Prepared;
   readonly #row: readonly RowPart[];
   #writer: JsonWriter;
-  /** Where each row of a page that comes in reverse begins. */
+  /** Offsets of the rows of a page that comes in reverse. */
   readonly #starts: number[] = [];
   #count = 0;
   #first: Row | null = null;
   #last: Row | null = null;
   #isOver = false;
-  /** Bytes that have been written to the response; 0: none were. */
+  /** Bytes written to the response so far. */
   #writtenBytes = 0;
 
   constructor(layout: AnswerLayout, context: AnswerContext) {
@@ -150,7 +153,7 @@ export class RowsAnswer implements RowCollector {
     if (beforeRows !== null && this.#writer.length >= minUtf8Bytes) {
       const after = this.#joined(rowsAt + 1);
       const { part, release } = this.#writer.take();
-      // What was written begins with the constants in front of the rows.
+      // Written parts already include the constants before the rows.
       return new Utf8Text(this.#writtenBytes === 0 ? beforeRows : '', part, after, release);
     }
     const text = this.#joined(this.#writtenBytes === 0 ? 0 : rowsAt);
@@ -158,7 +161,7 @@ export class RowsAnswer implements RowCollector {
     return text;
   }
 
-  /** The pieces of the answer from this one on. */
+  /** The pieces of the answer from this index on. */
   #joined(start: number): string {
     const { pieces } = this.#layout;
     let text = '';
@@ -209,7 +212,7 @@ export class RowsAnswer implements RowCollector {
       .join(',');
   }
 
-  // Written behind the rows and taken away again.
+  // Written after the rows and removed again.
   #columnText(pieces: readonly (AnswerColumn | Exclude<RowPiece, string>)[], row: Row | null): string {
     if (row === null) return 'null';
     readColumns(row.bytes, row.at, this.#prepared.columns);
@@ -254,7 +257,7 @@ function lastColumn(piece: AnswerPiece | RowPiece): number {
   return 'columns' in piece ? Math.max(-1, ...piece.columns.map(({ index }) => index)) : -1;
 }
 
-/** A character takes three bytes at most, so the bytes of most texts need not be counted. */
+/** A character takes three bytes at most, so most texts need no counting. */
 function isLarger(text: string, maxBytes: number): boolean {
   return text.length * 3 > maxBytes && (text.length > maxBytes || Buffer.byteLength(text) > maxBytes);
 }

@@ -1,8 +1,9 @@
 /**
- * Whether a message of PostgreSQL about a constraint (class 23) or a right (42501) names nothing but what the role's model shows.
+ * Whether a PostgreSQL message about a constraint (class 23) or a privilege (42501) names only objects that the role's
+ * model shows.
  *
- * Messages come in the language of the server, and name more than the fields of the error do. So nothing hidden is looked for: a
- * message passes where everything in it is found to be visible. What an author wrote in `raise` is meant to be read.
+ * Messages are in the server's language and name more than the error's fields do. So this does not search for hidden
+ * names: a message passes only if every name in it is visible. Messages of `raise` are meant for clients.
  */
 
 import type { Model, Table } from '../../model/model.ts';
@@ -24,14 +25,14 @@ export function isVisibleMessage(error: DatabaseError, model: Model | null): boo
   }
 }
 
-/** The table that the error is about; null where there is none or the role does not see it. */
+/** The table of the error; null if there is none or the role does not see it. */
 export function visibleTable({ schema, table }: DatabaseError, model: Model | null): Table | null {
   if (model === null || table === null) return null;
   for (const each of model.tables.values()) if (each.namespace === schema && each.name === table) return each;
   return null;
 }
 
-/** Errors of rights have no fields. In other languages than English nothing is known of their messages. */
+/** Privilege errors have no fields. Messages in languages other than English cannot be checked. */
 function isVisibleRight(message: string, model: Model): boolean {
   const table = ofTable.exec(message)?.[1] ?? ofPolicies.exec(message)?.[1];
   return table !== undefined && tableNames(model).has(table);
@@ -40,7 +41,7 @@ function isVisibleRight(message: string, model: Model): boolean {
 const ofTable = /^permission denied for (?:table|view|materialized view|foreign table) (.+)$/s;
 const ofPolicies = /^new row violates row-level security policy (?:\(USING expression\) )?for table "(.+)"$/s;
 
-/** Neither have errors of views and generated columns. */
+/** Errors of views and generated columns have no fields either. */
 function isVisibleName(pattern: RegExp, message: string, names: ReadonlySet<string>): boolean {
   const name = pattern.exec(message)?.[1];
   return name !== undefined && names.has(name);
@@ -53,13 +54,13 @@ const ofColumn =
 function isVisibleConstraint(error: DatabaseError, model: Model): boolean {
   const names = namesOf(error, model);
   if (names === null) return false;
-  // Longest first: a name may stand in another one, and may have quotes itself.
+  // Longest first: a name may contain another one, or quotes.
   const known = [...names, ...tableNames(model)].filter((name) => error.primary.includes(name));
   const rest = known.sort((x, y) => y.length - x.length).reduce(withoutQuoted, error.primary);
   return !anyQuote.test(rest);
 }
 
-/** Of all languages that PostgreSQL speaks. */
+/** The quotes of all of PostgreSQL's languages. */
 const quotes = '["«»„“”‘’‚「」『』]';
 const anyQuote = new RegExp(quotes);
 
@@ -67,7 +68,7 @@ function withoutQuoted(message: string, name: string): string {
   return message.replace(new RegExp(`${quotes}\\s?${RegExp.escape(name)}\\s?${quotes}`, 'gu'), '');
 }
 
-/** Names in the fields of the error; null where one of them is hidden, or there are none. */
+/** Names in the error's fields; null if one is hidden, or there are none. */
 function namesOf(error: DatabaseError, model: Model): readonly string[] | null {
   const { dataType, column, constraint } = error;
   const own = constraint === null ? [] : [constraint];

@@ -1,9 +1,8 @@
 /**
- * Answers `__schema` and `__type`, and nothing else, of one operation (docs/clients.md).
+ * Answers only `__schema` and `__type` of an operation (docs/clients.md).
  *
- * The other root fields of the operation are answered by PostgreSQL, so the operation is first reduced to its
- * introspection fields: data fields, the variables only they use, and types that the pruned schema does not show are
- * gone before graphql-js executes what is left.
+ * PostgreSQL answers the other root fields. The operation is first reduced to its introspection fields, without their
+ * unneeded variables and without types that the pruned schema lacks; graphql-js executes the rest.
  */
 import {
   type DocumentNode,
@@ -24,23 +23,23 @@ import { invariant, unreachable } from '../../shared/invariant.ts';
 import { CompressedText, TextWriter } from '../answer/compressed-text.ts';
 import { compileIntrospection, type FieldWriters } from './write-introspection.ts';
 
-/** One operation of a document that was valid against the role's schema. */
+/** One operation of a document that is valid for the role's schema. */
 export interface IntrospectionRequest {
   readonly document: DocumentNode;
   readonly operationName: string | null;
-  /** As the client sent them. */
+  /** As sent by the client. */
   readonly variableValues: Readonly<Record<string, unknown>>;
-  /** Answer these response keys only; null for all that the operation selects. */
+  /** Answer only these response keys; null: all. */
   readonly responseKeys: ReadonlySet<string> | null;
 }
 
 /**
- * The JSON text of every selected introspection field by response key; fields taken out by `@skip` or `@include` are
- * absent. Answers are remembered: for a thousand tables the standard introspection takes half a second, and 12 MB of text before
- * it is compressed.
+ * The JSON text of every selected introspection field by response key, without fields that `@skip` or `@include`
+ * removes. Cached: for a thousand tables, the standard introspection takes half a second and 12 MB of uncompressed
+ * text.
  *
- * @param schema What `buildIntrospectionSchema` made: nothing but the shown part of the API.
- * @throws PublicError `BAD_USER_INPUT` when a variable does not fit the position it is used in.
+ * @param schema Made by `buildIntrospectionSchema`: only the visible part of the API.
+ * @throws PublicError `BAD_USER_INPUT` if a variable does not fit its place.
  */
 export function answerIntrospection(schema: LazySchema, request: IntrospectionRequest): ReadonlyMap<string, string> {
   return remember(schema, request, '', (fields) => {
@@ -54,7 +53,7 @@ export function answerIntrospection(schema: LazySchema, request: IntrospectionRe
 }
 
 /**
- * The whole body for an operation of nothing but introspection and `__typename`, which stays compressed where it is long.
+ * The whole body of an operation with only introspection and `__typename`, compressed if long.
  *
  * @param values By response key, in order, JSON text; null: introspection.
  * @throws PublicError as `answerIntrospection`.
@@ -80,11 +79,11 @@ export function introspectionBody(
 
 type Answer = ReadonlyMap<string, string> | string | CompressedText;
 
-/** In characters and compressed bytes, over all schemas together, so that roles and reloads do not add up. */
+/** In characters and compressed bytes, for all schemas together, so that roles and reloads do not add up. */
 const maxRemembered = 32 * 1024 * 1024;
 const answers = new LRUCache<string, Answer>({ maxSize: maxRemembered, sizeCalculation: sizeOf });
 
-/** @param kind Tells answers apart that are made of the same fields. */
+/** @param kind Distinguishes answers made of the same fields. */
 function remember<T extends Answer>(
   schema: LazySchema,
   request: IntrospectionRequest,
@@ -115,7 +114,7 @@ function sizeOf(answer: Answer, key: string): number {
 const schemaNumbers = new WeakMap<GraphQLSchema, number>();
 let lastSchemaNumber = 0;
 
-/** Schema, what is left of the operation, and the values of its variables. */
+/** Schema, reduced operation, and values of its variables. */
 function cacheKey(schema: GraphQLSchema, document: DocumentNode, values: Readonly<Record<string, unknown>>): string {
   const number = schemaNumbers.get(schema) ?? ++lastSchemaNumber;
   schemaNumbers.set(schema, number);
@@ -135,7 +134,7 @@ function reduceToIntrospection(schema: GraphQLSchema, request: IntrospectionRequ
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of request.document.definitions) {
     if (node.kind !== Kind.FRAGMENT_DEFINITION) continue;
-    // No field leads back to the root type, so its fragments are used at the root only and can be reduced in place.
+    // No field returns the root type, so root fragments are used only at the root and can be reduced in place.
     const isRoot = node.typeCondition.name.value === rootType;
     const selectionSet = isRoot ? introspectionFields(node.selectionSet, request.responseKeys) : node.selectionSet;
     fragments.set(node.name.value, { ...node, selectionSet });
@@ -151,7 +150,7 @@ function reduceToIntrospection(schema: GraphQLSchema, request: IntrospectionRequ
   return { kind: Kind.DOCUMENT, definitions: [reduced, ...used.fragments] };
 }
 
-/** The root selections without data fields. Fragments stay, perhaps empty. */
+/** The root selections without data fields. Fragments stay, even if empty. */
 function introspectionFields(
   selectionSet: SelectionSetNode,
   responseKeys: ReadonlySet<string> | null,
@@ -174,7 +173,7 @@ function introspectionFields(
   return { kind: Kind.SELECTION_SET, selections };
 }
 
-/** The fragments and variables that a selection set needs, through other fragments too. */
+/** The fragments and variables of a selection set, including those of nested fragments. */
 function usedBy(selectionSet: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
   const variables = new Set<string>();
   const found = new Map<string, FragmentDefinitionNode>();

@@ -1,8 +1,9 @@
 /**
- * Writes the JSON text of introspection fields straight from a schema: by graphql-js's own definitions of what `__Type` and the
- * others hold, but without a tree of results beside the text and without keeping the types that were described.
+ * Writes the JSON text of introspection fields directly from a schema, by graphql-js's own definitions of `__Type` and
+ * the others, but without building a result tree and without keeping the described types.
  *
- * A selection is compiled once and run for each value: the standard introspection of a thousand tables visits half a million.
+ * A selection is compiled once and run per value: the standard introspection of a thousand tables visits half a
+ * million.
  */
 import {
   type DocumentNode,
@@ -35,14 +36,15 @@ import type { LazySchema } from '../../schema/lazy-schema.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { TextWriter } from '../answer/compressed-text.ts';
 
-/** Write the JSON text of the fields of an operation, by response key; fields that `@skip` or `@include` takes out are absent. */
+/** Writers of the JSON text by response key, without fields that `@skip` or `@include` removes. */
 export type FieldWriters = ReadonlyMap<string, (text: TextWriter) => void>;
 
 /**
- * Compiles an operation. The writers throw a GraphQLError where a variable does not fit, with the path of the field whose argument it is.
+ * Compiles an operation. The writers throw a GraphQLError with the field's path if a variable does not fit its
+ * argument.
  *
- * @param document One operation that selects introspection fields only, valid against the schema.
- * @throws GraphQLError where a variable does not fit its type.
+ * @param document One operation with only introspection fields, valid for the schema.
+ * @throws GraphQLError if a variable does not fit its type.
  */
 export function compileIntrospection(
   schema: LazySchema,
@@ -75,7 +77,7 @@ interface Scope {
   readonly variables: VariableValues;
 }
 
-/** Writes one value of one place in the operation. */
+/** Writes one value for one selection. */
 type Writer = (value: unknown, text: TextWriter) => void;
 
 interface CompiledField {
@@ -96,7 +98,7 @@ function compileFields(
   return [...selected].map(([key, nodes]) => compileField(scope, type, key, nodes));
 }
 
-/** Every type of introspection is an object type, so in a valid operation each fragment applies where it is spread. */
+/** All introspection types are object types, so in a valid operation each fragment applies where it is spread. */
 function collect(
   scope: Scope,
   selections: readonly SelectionNode[],
@@ -132,7 +134,7 @@ function compileField(
   const node = nodes[0]!;
   const field = fieldOf(parentType, node.name.value);
   const info = { schema: scope.schema, parentType } as unknown as GraphQLResolveInfo;
-  // Not before the field is reached: an argument that does not fit is an error there, and none where nothing is described.
+  // Evaluate only when the field is reached: an invalid argument is an error there, and none if nothing is described.
   let values: Record<string, unknown> | null = null;
   const resolve = (source: unknown): unknown => {
     values ??= getArgumentValues(field, node, scope.variables);
@@ -197,7 +199,7 @@ function compileList(writeItem: Writer): Writer {
   };
 }
 
-/** Names and texts are strings, the rest is true or false. */
+/** Names and descriptions are strings, the rest are booleans. */
 function writeLeaf(value: unknown, text: TextWriter): void {
   text.write(value == null ? 'null' : JSON.stringify(value));
 }
