@@ -1,8 +1,7 @@
 /**
  * The link in an email: `<link base>?token=…&type=…&redirect_to=…`.
  *
- * The redirect stays readable where it can: it is encoded only if something in it would not survive the way through the
- * query of the link.
+ * The redirect stays readable if possible: it is encoded only if a character would not survive in the query.
  */
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { EmailKind } from './email-kind.ts';
@@ -13,15 +12,15 @@ export type LinkKind = Extract<EmailKind, 'confirmation' | 'invite' | 'magic_lin
 interface ConfirmationLink {
   /** Public base of the auth service without a slash at the end: `https://db.example.net/auth/v1`. */
   readonly authUrl: string;
-  /** The stored hash of the token, with `pkce_` where the flow has it. */
+  /** The stored hash of the token; with the prefix `pkce_` in the PKCE flow. */
   readonly linkToken: string;
   /** The resolved redirect. */
   readonly redirectTo: string;
-  /** Instead of the type that the kind has: links of the admin API say `signup` for a confirmation. */
+  /** Overrides the kind's type: links of the admin API use `signup` for a confirmation. */
   readonly type?: string;
 }
 
-/** The fields that decide about links. */
+/** The fields that links depend on. */
 type LinkConfig = Pick<
   AuthConfig,
   | 'mailer_confirmation_link_type'
@@ -56,7 +55,7 @@ export function isLinkKind(kind: EmailKind): kind is LinkKind {
 const pathFields = {
   confirmation: 'mailer_urlpaths_confirmation',
   invite: 'mailer_urlpaths_invite',
-  // Supabase Auth has no path of its own for it.
+  // Supabase Auth has no separate path for it.
   magic_link: 'mailer_urlpaths_recovery',
   recovery: 'mailer_urlpaths_recovery',
   email_change: 'mailer_urlpaths_email_change',
@@ -65,20 +64,20 @@ const pathFields = {
 const defaultPath = '/verify';
 
 function linkBase(path: string, authUrl: string): string {
-  // The default means the endpoint of this service, wherever it is mounted; any other path starts at the host.
+  // The default is this service's endpoint, wherever mounted; any other path is relative to the host.
   if (path === '' || path === defaultPath) return `${authUrl}${defaultPath}`;
   if (path.startsWith('/')) return new URL(authUrl).origin + path.replace(/[?#].*$/s, '');
   return path.replace(/[?#].*$/s, '');
 }
 
-/** Everything outside these survives the query of a link only when encoded; so do `&`, `=` and `#`. */
+/** Characters that survive in a query unencoded; `&`, `=` and `#` do not. */
 const readable = /^[A-Za-z0-9\-._~:/?@!$'()*,;]*$/;
 
 function encodeRedirect(url: string): string {
   return readable.test(url) ? url : encodeQuery(url);
 }
 
-/** As HTML forms encode, but for `*`: everything except `A-Za-z0-9-_.~`, blanks as `+`. */
+/** As HTML forms encode, except `*`: all but `A-Za-z0-9-_.~`, blanks as `+`. */
 function encodeQuery(text: string): string {
   return encodeURIComponent(text.toWellFormed())
     .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)

@@ -1,7 +1,7 @@
 /**
- * The 13 emails: what each is called where, and which variables its template sees (docs/template-variables.md).
+ * The 13 emails: their names in each interface, and the variables of their templates (docs/template-variables.md).
  *
- * One table, so that the renderer, the validation of templates and the studio agree on what a template may use.
+ * One table, so that renderer, template validation and studio agree on the variables.
  */
 import type { EmailName } from '../config/auth/auth-template-fields.ts';
 
@@ -12,15 +12,15 @@ const all = ['SiteURL', 'Data', 'Email', 'RedirectTo'] as const;
 const link = [...all, 'Token', 'TokenHash', 'ConfirmationURL'] as const;
 
 /**
- * @param messageType What `$messageType` in an extra header becomes.
- * @param variables Every variable of its template; others are absent there and print nothing.
- * @param called For what a client is told where it could not be sent.
+ * @param messageType The value of `$messageType` in an extra header.
+ * @param variables Every variable of its template; others print nothing.
+ * @param called For the client's error message if it could not be sent.
  */
 function authentication<const V extends readonly string[]>(messageType: string, variables: V, called: string) {
   return { messageType, variables, failure: `Error sending ${called} email` };
 }
 
-/** Nobody is told where it could not be sent. @param own Its variables beside those of all. */
+/** Clients get no error if it could not be sent. @param own Variables in addition to the common ones. */
 function notification<const V extends readonly string[]>(messageType: string, ...own: V) {
   return { messageType, variables: [...all, ...own] as const, failure: null };
 }
@@ -32,7 +32,7 @@ export const emailKinds = {
   magic_link: authentication('magic_link', link, 'magic link'),
   email_change: authentication('email_change', [...link, 'NewEmail', 'SendingTo'], 'email change'),
   recovery: authentication('recovery', link, 'recovery'),
-  // Supabase Auth names this one after the verb.
+  // Supabase Auth names this type after the verb.
   reauthentication: authentication('reauthenticate', [...all, 'Token', 'TokenHash'], 'reauthentication'),
   password_changed_notification: notification('password_changed_notification'),
   email_changed_notification: notification('email_changed_notification', 'OldEmail'),
@@ -43,7 +43,7 @@ export const emailKinds = {
   mfa_factor_unenrolled_notification: notification('mfa_factor_unenrolled_notification', 'FactorType'),
 } as const satisfies Record<EmailKind, object>;
 
-/** Top-level names that a template can have. */
+/** Top-level variables of templates. */
 export type EmailVariable = (typeof emailKinds)[EmailKind]['variables'][number];
 
 /** Names of all kinds, in the order of the table. */

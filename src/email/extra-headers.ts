@@ -1,21 +1,20 @@
 /**
- * The headers that `smtp_headers` adds to every email: switches of mail providers, for example against link
- * tracking.
+ * The headers that `smtp_headers` adds to every email: settings of mail providers, for example against link tracking.
  *
- * What makes the message what it is (addresses, subject, encoding) cannot be replaced this way.
+ * They cannot replace standard headers (addresses, subject, encoding).
  */
 
 import { isObject, parseJson } from '../shared/json.ts';
 /** Header name -> value. */
 export type ExtraHeaders = Readonly<Record<string, string>>;
 
-/** Names that belong to the message itself. */
+/** Standard headers. */
 const reserved = /^(from|to|cc|bcc|subject|date|message-id|mime-version|content-.*|resent-.*|return-path|received)$/i;
 
 /** The characters of a header name (RFC 5322). */
 const headerName = /^[!-9;-~]+$/;
 
-/** Reads the JSON object; null where it is none. Values are texts or lists of texts; anything else in it is left out. */
+/** Parses the JSON object; null if invalid. Values are texts or lists of texts; others are left out. */
 export function parseExtraHeaders(json: string | null): Readonly<Record<string, readonly string[]>> | null {
   if (json === null || json.trim() === '') return {};
   const parsed = parseJson(json);
@@ -24,7 +23,7 @@ export function parseExtraHeaders(json: string | null): Readonly<Record<string, 
   return Object.fromEntries(entries);
 }
 
-/** The headers of one email. Several values of a name are joined; names and values that are empty are left out. */
+/** The headers of one email. Several values of a name are joined; empty names and values are left out. */
 export function extraHeaders(json: string | null, messageType: string): ExtraHeaders {
   const headers: [string, string][] = [];
   for (const [name, values] of Object.entries(parseExtraHeaders(json) ?? {})) {
@@ -39,7 +38,7 @@ function toTexts(value: unknown): readonly string[] {
   return (Array.isArray(value) ? value : [value]).filter((item) => typeof item === 'string');
 }
 
-/** A line break would begin a header of its own. */
+/** A line break would start another header. */
 function cleanValue(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ').trim();
 }

@@ -1,19 +1,19 @@
 /**
- * An email that the hook `send_email` sends in place of a mail server: the hook gets the facts, and makes text and message
- * of its own from them. No template is rendered for it.
+ * An email that the hook `send_email` sends instead of a mail server. The hook gets the data and writes the text
+ * itself; no template is rendered.
  */
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { Hooks } from '../hooks/hooks.ts';
 import type { EmailKind } from './email-kind.ts';
 import type { EmailMessage } from './message.ts';
 
-/** The facts, under the names of the ecosystem; what an email does not have is empty. */
+/** The data, under Supabase's names; empty strings for absent values. */
 export interface HookEmailData {
-  /** The code to type. Of a change at both addresses: the one for the present address. */
+  /** The code to type. For a change at both addresses: the one sent to the present address. */
   readonly token: string;
-  /** For links. Of a change: the one for the new address. */
+  /** For links. For a change: the one sent to the new address. */
   readonly token_hash: string;
-  /** Of a change at both addresses: the code for the new address, and the hash for the present one. */
+  /** For a change at both addresses: the code for the new address, and the hash for the present one. */
   readonly token_new: string;
   readonly token_hash_new: string;
   readonly redirect_to: string;
@@ -31,13 +31,13 @@ export interface HookEmailData {
 export interface HookEmail {
   readonly kind: EmailKind;
   readonly payload: {
-    /** As clients see one. */
+    /** The user's public JSON. */
     readonly user: Readonly<Record<string, unknown>>;
     readonly email_data: HookEmailData;
   };
 }
 
-/** What may wait in the outbox. */
+/** An email that the outbox can store. */
 export type OutgoingEmail = EmailMessage | HookEmail;
 
 /** Whether it is for the hook. */
@@ -45,7 +45,7 @@ export function isHookEmail(email: OutgoingEmail): email is HookEmail {
   return 'payload' in email;
 }
 
-/** Asks the hook to send it, outside a transaction. @throws HookError */
+/** Sends it through the hook, outside a transaction. @throws HookError */
 export async function handToHook(hooks: Hooks, config: AuthConfig, { payload }: HookEmail): Promise<void> {
   await hooks.ask(null, { name: 'send_email', config, payload });
 }

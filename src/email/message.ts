@@ -1,8 +1,8 @@
 /**
- * A kind of email, the configuration and the facts of one occasion -> the message that is sent or captured.
+ * Builds a message from kind, configuration and data.
  *
- * All that users can put into a message comes in through the template's data: the addresses are checked, the subject is
- * one line, the body is escaped by the template engine.
+ * User input enters only through the template's data: addresses are checked, the subject is one line, and the template
+ * engine escapes the body.
  */
 import { randomUUID } from 'node:crypto';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
@@ -15,13 +15,13 @@ import { cleanSubject } from './subject.ts';
 import { renderTemplate, type TemplateData } from './template/template.ts';
 import { cachedTemplate } from './template-cache.ts';
 
-/** A name and an address; the name is empty where there is none. */
+/** A name and an address; the name may be empty. */
 interface Mailbox {
   readonly name: string;
   readonly address: string;
 }
 
-/** An email, complete but for the time of sending. Plain data: it may be stored as JSON and sent later. */
+/** A complete email, except for the date. Plain data: it may be stored as JSON and sent later. */
 export interface EmailMessage {
   readonly kind: EmailKind;
   readonly from: Mailbox;
@@ -30,15 +30,15 @@ export interface EmailMessage {
   /** One line. */
   readonly subject: string;
   readonly html: string;
-  /** Beside those that every message has. */
+  /** In addition to the standard headers. */
   readonly headers: ExtraHeaders;
   /** With its angle brackets. */
   readonly messageId: string;
 }
 
-/** The facts of one occasion. Which of the optional ones a kind needs is in `emailKinds`. */
+/** The data of one email. `emailKinds` lists the optional members that a kind needs. */
 export interface MessageData {
-  /** Where it goes; also `.SendingTo`. */
+  /** The recipient; also `.SendingTo`. */
   readonly to: string;
   /** `.Email`: the present address of the user, empty for an anonymous one. */
   readonly email: string;
@@ -47,7 +47,7 @@ export interface MessageData {
   /** `.RedirectTo`, resolved. */
   readonly redirectTo: string;
   readonly token?: string;
-  /** With `pkce_` where the flow has it. */
+  /** With the prefix `pkce_` in the PKCE flow. */
   readonly tokenHash?: string;
   /** See confirmation-url.ts. */
   readonly confirmationUrl?: string;
@@ -60,17 +60,17 @@ export interface MessageData {
   readonly factorType?: string;
 }
 
-/** What a test may hold still, and who is told what a template got away with. */
+/** Random and clock, for deterministic tests, and a callback for tolerated faults. */
 interface MessageTools {
   readonly newId?: () => string;
-  /** A value was of a wrong kind, which is no error because `mailer_template_lenient_compare` is on. Lines count from 1. */
+  /** A value had a wrong type, tolerated because `mailer_template_lenient_compare` is on. Lines count from 1. */
   readonly onWarning?: (part: TemplatePart, line: number) => void;
 }
 
 /**
  * Builds the message.
  *
- * @throws TemplateError where a text of the configuration is no template, or fails with these data.
+ * @throws TemplateError if a configured text is not a valid template, or fails with these data.
  */
 export function buildMessage(
   kind: EmailKind,
@@ -99,7 +99,7 @@ export function buildMessage(
   };
 }
 
-/** The texts in force: those of the configuration, or the built-in ones where it has none. */
+/** The current texts: the configured ones, or the built-in ones if none is set. */
 export function templateTexts(kind: EmailKind, config: AuthConfig): TemplateTexts {
   const { subject, content } = defaultTemplates[kind];
   return {
@@ -108,7 +108,7 @@ export function templateTexts(kind: EmailKind, config: AuthConfig): TemplateText
   };
 }
 
-/** What the template of a kind sees. Also for previews with made-up facts. */
+/** The data of a kind's template. Also for previews with sample data. */
 function templateData(kind: EmailKind, config: Pick<AuthConfig, 'site_url'>, data: MessageData): TemplateData {
   const values: Readonly<Record<EmailVariable, unknown>> = {
     SiteURL: config.site_url,
@@ -133,7 +133,7 @@ function templateData(kind: EmailKind, config: Pick<AuthConfig, 'site_url'>, dat
   return Object.fromEntries(entries);
 }
 
-/** The sender. Without an address in the configuration it is one that cannot be answered, at the application's host. */
+/** The sender. Without a configured address, a no-reply address at the application's host. */
 function senderOf({ smtp_admin_email, smtp_sender_name, site_url }: AuthConfig): Mailbox {
   const address = smtp_admin_email || `noreply@${URL.parse(site_url)?.hostname || 'localhost'}`;
   return { name: cleanSubject(smtp_sender_name ?? ''), address };

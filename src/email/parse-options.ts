@@ -1,5 +1,5 @@
 /**
- * How the texts of emails are parsed under a configuration: the one reading of its switches, for sending and for checking.
+ * The parse options of email texts under a configuration, shared by sending and validation.
  */
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { ParseOptions } from './template-cache.ts';
@@ -7,13 +7,13 @@ import type { ParseOptions } from './template-cache.ts';
 /** A text of an email. */
 export type TemplatePart = 'subject' | 'content';
 
-/** Switches of the configuration that change what a template means. */
+/** Configuration fields that affect parsing. */
 export type TemplateSwitches = Pick<
   AuthConfig,
   'mailer_extra_url_schemes' | 'mailer_keep_conditional_comments' | 'mailer_subject_html_escape'
 >;
 
-/** What a subject or body is parsed with. */
+/** The parse options of a subject or body. */
 export function parseOptions(part: TemplatePart, switches: TemplateSwitches): ParseOptions {
   return {
     kind: part === 'content' || switches.mailer_subject_html_escape ? 'html' : 'text',
@@ -22,7 +22,7 @@ export function parseOptions(part: TemplatePart, switches: TemplateSwitches): Pa
   };
 }
 
-/** `MyApp://, other:` -> `myapp`, `other`: people write what they see in links. */
+/** `MyApp://, other:` -> `myapp`, `other`: users copy schemes from links. */
 function splitSchemes(text: string): readonly string[] {
   return text
     .split(',')

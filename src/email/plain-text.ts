@@ -1,14 +1,14 @@
 /**
- * The body of an email as text, the way a client without HTML shows it: for the inbox, where one can see that it reads well.
+ * The body of an email as text, as a client without HTML shows it: for the inbox, to check its readability.
  */
 import type { HtmlToTextOptions } from 'html-to-text';
 
 const options: HtmlToTextOptions = {
   wordwrap: 100,
-  // The parser takes quadratic time for markup that is nested thousands of levels deep.
+  // Parsing takes quadratic time for markup that is nested thousands of levels deep.
   limits: { maxInputLength: 100_000, maxDepth: 100, maxChildNodes: 20_000 },
   selectors: [
-    // A link whose text is its address would be printed twice.
+    // Without this, a link whose text is its address would be printed twice.
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, ignoreHref: false } },
     { selector: 'img', format: 'skip' },
     { selector: 'h1', options: { uppercase: false } },
@@ -20,13 +20,13 @@ const options: HtmlToTextOptions = {
 
 let converter: Promise<(html: string) => string> | null = null;
 
-/** Loaded with the first message, as everything that only emails need. */
+/** Loaded with the first message, like all code for emails. */
 async function loadConverter(): Promise<(html: string) => string> {
   const { compile } = await import('html-to-text');
   return compile(options);
 }
 
-/** The text. Markup that is too deep or too long is cut. */
+/** The text. Markup that is too deep or long is cut. */
 export async function toPlainText(html: string): Promise<string> {
   converter ??= loadConverter();
   return (await converter)(html).trim();

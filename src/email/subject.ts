@@ -1,16 +1,16 @@
 /**
- * A rendered subject -> the text of the header: one line without control characters, of bounded length.
+ * Turns a rendered subject into a header: one line without control characters, of limited length.
  */
 
 /** Longest subject in bytes of UTF-8. */
 const maxSubjectBytes = 998;
 
-/** Removes control characters, makes one blank of each run of white space, trims, and cuts at a whole character. */
+/** Removes control characters, collapses white space, trims, and cuts at a whole character. */
 export function cleanSubject(rendered: string): string {
   const line = rendered
     .toWellFormed()
     .replace(/\p{White_Space}+/gu, ' ')
-    // Beside control characters, what breaks lines or hides the direction of the text after it.
+    // In addition to control characters: line separators, and characters that change the text's direction.
     .replace(/[\p{Cc}\u2028\u2029]/gu, '')
     .replace(/ {2,}/g, ' ')
     .trim();

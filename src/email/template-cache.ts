@@ -1,15 +1,15 @@
 /**
- * Parsed templates by their text, because the same few are rendered over and over.
+ * A cache of parsed templates by their text, because the same few are rendered repeatedly.
  *
- * A cache may be shared by all configurations: what the parsing depends on beside the text is part of the key.
+ * All configurations may share it: the parse options are part of the key.
  */
 import { LRUCache } from 'lru-cache';
 import { parseTemplate, type Template, type TemplateOptions } from './template/template.ts';
 
-/** What a text is parsed with. */
+/** The options that parsing depends on. */
 export type ParseOptions = Pick<TemplateOptions, 'kind' | 'extraUrlSchemes' | 'keepConditionalComments'>;
 
-/** Characters of source that are kept at most: 26 texts in force, their drafts, and a few large ones. */
+/** Limit of cached source characters: 26 current texts, their drafts, and a few large ones. */
 const maxCharacters = 8_000_000;
 
 const cache = new LRUCache<string, Template>({

@@ -1,6 +1,6 @@
 /**
- * Sends what waits in the outbox: at once after a commit of this process, and for those of others, of dead processes and of
- * refused attempts whenever it looks. Any number of processes may do so on one database.
+ * Sends the emails of the outbox: at once after a commit of this process, and at an interval for other or dead
+ * processes and for retries. Any number of processes may share a database.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
@@ -9,35 +9,35 @@ import { RepeatedWork } from '../../postgres/system/repeated-work.ts';
 import { claimEmails, type QueuedEmail, storeEmail } from './outbox.ts';
 import { type SendingParts, sendQueued } from './send-queued.ts';
 
-/** What the outbox works with. */
+/** What the outbox needs. */
 export interface OutboxParts extends SendingParts {
-  /** The configuration of the moment: the mail server of an email is that of its sending. */
+  /** The current configuration: an email uses the mail server configured when it is sent. */
   readonly currentConfig: () => Promise<AuthConfig>;
-  /** Until the database has the tables of the auth service nobody can have stored anything. @throws DatabaseError */
+  /** False: the database has no auth tables yet, so nothing can be stored. @throws DatabaseError */
   readonly isInstalled: () => Promise<boolean>;
 }
 
-/** The outbox as requests see it. */
+/** The outbox for requests. */
 export interface Outbox {
   /** Stores an email in the transaction of its change. */
   add(tx: Queryable, email: QueuedEmail): Promise<void>;
-  /** Sends what was added in the transaction of the tx, which was committed. Does not wait. */
+  /** Call after the commit of the transaction: sends its emails. Does not wait. */
   committed(tx: Queryable): void;
 }
 
-/** Time between two looks. */
+/** Polling interval. */
 const lookEveryMs = 5000;
 
-/** Emails of one claim, which are sent at the same time. */
+/** Emails per claim, sent in parallel. */
 const claimSize = 4;
 
-/** Longer than a delivery can take (mailer.ts), and than clocks of processes differ. */
+/** Longer than a delivery can take (mailer.ts), plus the difference between the processes' clocks. */
 const leaseMs = 60_000;
 
 /** The outbox of a process, with its worker. */
 export class OutboxWorker implements Outbox {
   readonly #parts: OutboxParts;
-  /** Transactions in which something was added. */
+  /** Transactions with added emails. */
   readonly #filled = new WeakSet<Queryable>();
   readonly #work: RepeatedWork;
 
@@ -50,13 +50,13 @@ export class OutboxWorker implements Outbox {
     });
   }
 
-  /** Begins to look. */
+  /** Starts polling. */
   start(): void {
     this.#work.start();
     this.#work.wake();
   }
 
-  /** Looks no more, and waits for what is on its way. */
+  /** Stops polling, and waits for emails being sent. */
   stop(): Promise<void> {
     return this.#work.stop();
   }
@@ -70,7 +70,7 @@ export class OutboxWorker implements Outbox {
     if (this.#filled.has(tx)) this.#work.wake();
   }
 
-  /** Goes on while the mail server takes something: where it takes nothing, the next look is early enough. */
+  /** Continues while the mail server accepts emails; otherwise waits for the next poll. */
   async #drain(): Promise<void> {
     const { database, clock, currentConfig, isInstalled } = this.#parts;
     if (!(await isInstalled())) return;
@@ -84,7 +84,7 @@ export class OutboxWorker implements Outbox {
     } while (goOn && !this.#work.isStopped);
   }
 
-  /** What was claimed comes back by itself. */
+  /** Claimed emails return when their lease ends. */
   #complain(reason: string, error: unknown): void {
     const message = `The emails that wait could not be looked at: ${reason}`;
     const hint = 'Tables of an earlier version? Run `pgreflect init --auth`.';

@@ -1,28 +1,28 @@
 /**
- * Emails that are stored in the transaction of the change that causes them, and sent after its commit: never for a change
- * that was undone, and at least once for one that was not, whatever happens to the process or the mail server.
+ * Emails stored in the transaction of their change and sent after its commit: never for a change that was rolled back,
+ * and at least once for a committed one, whatever happens to the process or the mail server.
  *
- * A claim is a lease: the row stays, due again when its process must be dead (outbox-worker.ts). So no transaction waits for
- * a mail server, and what a killed process had claimed is the next one's.
+ * A claim is a lease: the row stays and becomes due again when its process must be dead (outbox-worker.ts). So no
+ * transaction waits for a mail server, and other processes take over from a killed one.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { OutgoingEmail } from '../hook-email.ts';
 
-/** An email to be sent later. */
+/** An email to send later. */
 export interface QueuedEmail {
   readonly message: OutgoingEmail;
-  /** Whom it is about, for the log. */
+  /** The user, for the log. */
   readonly userId: string;
-  /** In seconds; older than that it is not worth sending. */
+  /** In seconds; an older email is dropped. */
   readonly lifetimeSeconds: number;
 }
 
-/** An email whose turn has come, and that no other process takes for the time of the lease. */
+/** A claimed email, which no other process takes until the lease ends. */
 export interface ClaimedEmail {
   readonly id: string;
   readonly message: OutgoingEmail;
   readonly userId: string;
-  /** Attempts that have begun, with this one. */
+  /** Number of attempts, including this one. */
   readonly attempts: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -44,7 +44,7 @@ export async function storeEmail(tx: Queryable, email: QueuedEmail, now: number)
   );
 }
 
-// First the rows, then the change: a condition with a limit may be asked several times in one plan.
+// Rows first, then the update: in one step, the plan could evaluate a condition with a limit several times.
 const claim = `with due as materialized (
     select e.id from pgreflect_queue.emails e where e.due_at <= $1::timestamptz and not exists (
       select from pgreflect_queue.emails o where o.user_id = e.user_id and o.due_at <= $1::timestamptz and o.id < e.id
@@ -72,19 +72,19 @@ export async function claimEmails(
 
 type Row = Omit<ClaimedEmail, 'expiresAt'> & { readonly expiresAt: Date };
 
-/** Takes an email out: it was sent, or nobody tries any more. */
+/** Removes an email that was sent or given up. */
 export async function removeEmail(database: Queryable, { id }: ClaimedEmail): Promise<void> {
   await database.query('delete from pgreflect_queue.emails e where e.id = $1::bigint', [id]);
 }
 
-/** What waits in the outbox. */
+/** The waiting emails. */
 export interface OutboxState {
   readonly waiting: number;
-  /** Of the one that waits longest; 0 where none does. */
+  /** Age of the oldest one; 0 for none. */
   readonly oldestSeconds: number;
 }
 
-/** Looks at what waits. @param now Milliseconds since the epoch. */
+/** Reads the state. @param now Milliseconds since the epoch. */
 export async function readOutboxState(database: Queryable, now: number): Promise<OutboxState> {
   const [row] = await database.query(
     `select count(*)::integer as waiting,
@@ -95,7 +95,7 @@ export async function readOutboxState(database: Queryable, now: number): Promise
   return row as unknown as OutboxState;
 }
 
-/** Ends the lease of an email that is still ours. @param dueAt When to try again, in milliseconds since the epoch. */
+/** Ends our lease of an email. @param dueAt When to try again, in milliseconds since the epoch. */
 export async function postponeEmail(database: Queryable, { id, attempts }: ClaimedEmail, dueAt: number): Promise<void> {
   await database.query(
     `update pgreflect_queue.emails e set due_at = $3::timestamptz where e.id = $1::bigint and e.attempts = $2::integer`,

@@ -1,8 +1,8 @@
 /**
- * One attempt at an email of the outbox, and what becomes of the email.
+ * One attempt to send an email of the outbox, and its result.
  *
- * One that does not get through is tried again, after longer and longer pauses, until it expires. It is given up at once where
- * the server does not want this very email. Both are in the log, with kind and user, never with address or content.
+ * A failed email is retried after growing pauses until it expires, or given up at once if the server refuses this
+ * email. Both are logged, with kind and user, never with address or content.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { HookError } from '../../hooks/hook-error.ts';
@@ -15,9 +15,9 @@ import { EmailError } from '../transport/email-error.ts';
 import type { Mailer } from '../transport/mailer.ts';
 import { type ClaimedEmail, postponeEmail, removeEmail } from './outbox.ts';
 
-/** What an attempt works with. */
+/** What an attempt needs. */
 export interface SendingParts {
-  /** Connections that no waiting request holds. */
+  /** Connections that waiting requests do not hold. */
   readonly database: Queryable;
   readonly mailer: Pick<Mailer, 'deliver'>;
   readonly hooks: Hooks;
@@ -28,10 +28,10 @@ export interface SendingParts {
 const firstPauseMs = 10_000;
 const longestPauseMs = 3_600_000;
 
-/** Nobody can change what they say but by writing another email. */
+/** Retrying cannot help: only a different email could succeed. */
 const unwanted: readonly EmailError['code'][] = ['recipient_refused', 'message_refused'];
 
-/** Sends it. Whoever dies between sending and removing leaves it to be sent again: at least once. */
+/** Sends it. If the process dies between sending and removing, it is sent again: at least once. */
 export async function sendQueued(
   parts: SendingParts,
   config: AuthConfig,
@@ -48,7 +48,7 @@ export async function sendQueued(
   return 'gone';
 }
 
-/** To whom it was meant for when it was stored. */
+/** Sends through the channel that was chosen when it was stored. */
 async function hand({ mailer, hooks }: SendingParts, config: AuthConfig, { message }: ClaimedEmail): Promise<void> {
   if (!isHookEmail(message)) return mailer.deliver(config, message);
   if (config.hook_send_email_enabled) return handToHook(hooks, config, message);
@@ -64,7 +64,7 @@ async function retryLater(parts: SendingParts, email: ClaimedEmail, error: unkno
   return 'waiting';
 }
 
-/** A hook without a reason of ours has refused, as it may. */
+/** A hook error without a reason is a deliberate refusal. */
 function isUnwanted(error: unknown): boolean {
   if (error instanceof HookError) return error.reason === null;
   return error instanceof EmailError && unwanted.includes(error.code);
@@ -82,7 +82,7 @@ async function giveUp({ database, observe }: SendingParts, email: ClaimedEmail, 
   return 'gone';
 }
 
-/** After the first attempt 10 s, then twice as long each time, up to an hour. */
+/** 10 s after the first attempt, then doubled each time, up to an hour. */
 function pauseMs(attempts: number): number {
   return Math.min(longestPauseMs, firstPauseMs * 2 ** (attempts - 1));
 }

@@ -1,12 +1,12 @@
 /**
- * Bounds work in processor time: templates are anybody's text, and some that are short take minutes.
+ * Limits work by processor time: templates are untrusted text, and some short ones take minutes.
  */
 import { EvaluationFailure, type TemplateErrorCode } from './template-error.ts';
 
-/** Pieces of work between two looks at the clock. */
+/** Steps between two checks of the clock. */
 const stepsPerLook = 64;
 
-/** Time of the thread for one piece of work; begins with the first look at the clock. */
+/** Time limit of one task, from its first check of the clock. */
 export class Budget {
   readonly #maxMs: number;
   readonly #code: TemplateErrorCode;
@@ -14,14 +14,14 @@ export class Budget {
   #steps = 0;
   #startMs: number | null = null;
 
-  /** @param work For people: what takes longer. */
+  /** @param work Names the work in the error message. */
   constructor(maxMs: number, code: TemplateErrorCode, work: string) {
     this.#maxMs = maxMs;
     this.#code = code;
     this.#work = work;
   }
 
-  /** Counts a piece of work and now and then looks at the clock. @throws EvaluationFailure when there is no time left. */
+  /** Counts a step and checks the clock now and then. @throws EvaluationFailure after the limit. */
   step(): void {
     this.#steps += 1;
     if (this.#steps % stepsPerLook !== 0) return;

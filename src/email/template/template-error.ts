@@ -1,11 +1,11 @@
 /**
- * What can be wrong with a template: every code once, with the phase that finds it, and the error that carries one.
+ * Errors of templates: every code once, with the phase that finds it, and the error that carries one.
  *
- * `parse` and `escape` faults depend on the text of the template alone and are found by `parseTemplate`; `exec` faults depend
- * on the data and are found by `renderTemplate`. Codes are stable; messages are for people and may change.
+ * `parse` and `escape` faults depend only on the template's text, and `parseTemplate` finds them; `exec` faults depend
+ * on the data, and `renderTemplate` finds them. Codes are stable; messages may change.
  */
 
-/** When a fault is found: reading the text, working out the contexts of its actions, or rendering it with data. */
+/** When a fault is found: parsing, escaping, or rendering with data. */
 export type TemplatePhase = 'parse' | 'escape' | 'exec';
 
 /** All codes with their phase. Names are never reused. */
@@ -45,22 +45,22 @@ export interface TemplatePlace {
   readonly column: number;
 }
 
-/** What is still open where a template ends. */
+/** The open construct at the end of a template. */
 interface Unclosed extends TemplatePlace {
-  /** Its beginning: an action, or a tag up to the first action in it. */
+  /** Its start: an action, or a tag up to its first action. */
   readonly text: string;
 }
 
-/** A fault of a template. Never holds a value of the data beyond what the message quotes. */
+/** A fault of a template. Contains no data except values quoted in the message. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
   readonly code: TemplateErrorCode;
   readonly phase: TemplatePhase;
-  /** From 1; null where the fault has no place, like markup that is still open at the end. */
+  /** From 1; null if the fault has no place, like markup still open at the end. */
   readonly line: number | null;
-  /** From 1, in UTF-16 units; null exactly where `line` is. */
+  /** From 1, in UTF-16 units; null if `line` is. */
   readonly column: number | null;
-  /** Beyond what Go says; null where the fault is another one. */
+  /** In addition to Go's message; null for other faults. */
   readonly unclosed: Unclosed | null;
 
   constructor(code: TemplateErrorCode, message: string, place: TemplatePlace | null, unclosed: Unclosed | null = null) {
@@ -73,11 +73,11 @@ export class TemplateError extends Error {
   }
 }
 
-/** A fault found by code that does not know its place; `renderTemplate` adds it and throws a `TemplateError`. */
+/** A fault whose finder does not know its place; `renderTemplate` adds it and throws a `TemplateError`. */
 export class EvaluationFailure extends Error {
   override readonly name = 'EvaluationFailure';
   readonly code: TemplateErrorCode;
-  /** How far behind the beginning of what is being looked at, in UTF-16 units. */
+  /** Offset from the start of the current node, in UTF-16 units. */
   readonly offset: number;
 
   constructor(code: TemplateErrorCode, message: string, offset = 0) {
@@ -87,12 +87,12 @@ export class EvaluationFailure extends Error {
   }
 }
 
-/** Throws an `EvaluationFailure` about a value of a wrong kind. */
+/** Throws an `EvaluationFailure` about a value of a wrong type. */
 export function failValue(message: string): never {
   throw new EvaluationFailure('wrong_value', message);
 }
 
-/** Throws a fault of the scanned text, whose place the caller adds. */
+/** Throws a fault of the scanned text; the caller adds the place. */
 export function failScan(code: TemplateErrorCode, message: string): never {
   throw new EvaluationFailure(code, message);
 }
@@ -109,7 +109,7 @@ export function offsetOf(source: string, { line, column }: TemplatePlace): numbe
   return before.length + (line > 1 ? 1 : 0) + column - 1;
 }
 
-/** What begins at an offset in UTF-16 units. @param ends What ends its beginning, behind it in the source. */
+/** The construct at an offset in UTF-16 units. @param ends Matches the end of its start, after it in the source. */
 export function unclosedAt(source: string, at: number, ends: RegExp): Unclosed {
   const rest = source.slice(at, at + maxShown);
   const end = ends.exec(rest);

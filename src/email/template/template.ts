@@ -1,8 +1,8 @@
 /**
  * Templates of emails in Go's template language: parse once, render often.
  *
- * `html` bodies escape every value for the place where it stands in the page; `text` subjects do not escape. A template sees
- * the data it is given and nothing else, and a rendering is bounded in time, output and recursion.
+ * `html` bodies escape every value for its place in the page; `text` subjects do not escape. A template sees only its
+ * data, and rendering is limited in time, output and recursion.
  */
 import { Budget } from './budget.ts';
 import { escapeTree } from './escape/escape-tree.ts';
@@ -22,36 +22,36 @@ import {
 import type { TemplateTree } from './tree.ts';
 import { fromData } from './values/value.ts';
 
-/** How a source is to be read. */
+/** Options of parsing. */
 export interface TemplateOptions {
   readonly kind: 'html' | 'text';
-  /** Schemes that a URL in a value may have beside http, https and mailto; for links into apps. Lower case. */
+  /** Schemes allowed in URLs of values in addition to http, https and mailto; for links into apps. Lower case. */
   readonly extraUrlSchemes?: readonly string[];
   /** Keeps `<!--[if mso]>…<![endif]-->`, with actions inside escaped as HTML text. */
   readonly keepConditionalComments?: boolean;
-  /** Processor time for the reading in milliseconds, where another than the usual one is right. */
+  /** Time limit of parsing in milliseconds, if not the default. */
   readonly maxMs?: number;
 }
 
-/** A template that is ready to be rendered. Immutable; may be kept and shared. */
+/** A parsed template. Immutable; may be cached and shared. */
 export interface Template {
   readonly source: string;
   readonly tree: TemplateTree;
 }
 
-/** How a template is to be rendered: limits that differ from the usual ones, and what becomes of wrong values. */
+/** Options of rendering: limits that override the defaults, and the handling of wrong values. */
 interface RenderOptions extends Partial<TemplateLimits> {
-  /** Makes values of wrong kinds unequal or empty instead of faults; told the message and the place each time. */
+  /** Treats values of wrong types as unequal or empty instead of as faults; called with message and place each time. */
   readonly onWrongValue?: (message: string, place: TemplatePlace) => void;
 }
 
 /** Variables by name: JSON values, plain objects and Maps at any depth. */
 export type TemplateData = Readonly<Record<string, unknown>>;
 
-/** Processor time of a reading in milliseconds: half a megabyte of ordinary markup takes a twentieth. */
+/** Default time limit of parsing in milliseconds: half a megabyte of ordinary markup takes a twentieth of it. */
 const usualParseMs = 1000;
 
-/** What a rendering may use where nothing else is said. */
+/** Default limits of rendering. */
 const defaultTemplateLimits: TemplateLimits = {
   maxOutputBytes: 1024 * 1024,
   maxIterations: 10_000,
@@ -60,7 +60,7 @@ const defaultTemplateLimits: TemplateLimits = {
 };
 
 /**
- * Reads a template and works out the escaping of each of its actions.
+ * Parses a template and chooses the escapers of each action.
  *
  * @throws TemplateError of the phases `parse` and `escape`.
  */
@@ -87,7 +87,7 @@ export function parseTemplate(source: string, options: TemplateOptions): Templat
 }
 
 /**
- * Renders a template; on any fault nothing of the output is kept.
+ * Renders a template; a fault discards the output.
  *
  * @throws TemplateError of the phase `exec`.
  */
@@ -110,7 +110,7 @@ export function templateVariables(template: Template): ReadonlyMap<string, numbe
   return findVariables(template.tree);
 }
 
-/** Turns an exhausted stack, which only a template made for it can cause, into an error of the template. */
+/** Turns a stack overflow, which only a deliberate template can cause, into a template error. */
 function guardStack<T>(code: TemplateErrorCode, run: () => T): T {
   try {
     return run();

@@ -1,16 +1,16 @@
 /**
- * The tree of a template: what parse-tree.ts makes, what the escaper turns into a tree that escapes, what is then run.
+ * The tree of a template: parse-tree.ts makes it, the escaper turns it into one that escapes, and that one runs.
  *
  * `at` is always an offset into the source, in UTF-16 units, for the place of an error.
  */
 import type { Escaper } from './escape/escapers.ts';
 import type { Complex } from './values/value.ts';
 
-/** Something that has a value. */
+/** A part with a value. */
 export type Operand =
   | { readonly kind: 'dot' | 'nil'; readonly at: number }
   | { readonly kind: 'boolean'; readonly at: number; readonly value: boolean }
-  /** Value null: an integer that only fits without a sign, which fails when it is used. */
+  /** Value null: an integer that fits only unsigned, which fails when used. */
   | {
       readonly kind: 'number';
       readonly at: number;
@@ -25,17 +25,17 @@ export type Operand =
   | { readonly kind: 'chain'; readonly at: number; readonly of: Operand; readonly path: readonly string[] }
   | Pipeline;
 
-/** `operand`, or `function argument…`. The first operand always exists. */
+/** `operand`, or `function argument…`. There is at least one operand. */
 export interface Command {
   readonly at: number;
   readonly operands: readonly [Operand, ...Operand[]];
 }
 
-/** Commands of which each takes the value of the one before as its last argument. */
+/** Commands; each gets the previous one's value as its last argument. */
 export interface Pipeline {
   readonly kind: 'pipeline';
   readonly at: number;
-  /** Variables that take the value, `$` included in the name; two at most, and those only in a range. */
+  /** Variables that get the value, with their `$`; two at most, and only in a range. */
   readonly variables: readonly string[];
   /** `=` rather than `:=`. */
   readonly assigns: boolean;
@@ -56,7 +56,7 @@ export interface ActionNode {
   readonly kind: 'action';
   readonly at: number;
   readonly pipeline: Pipeline;
-  /** What turns the value into output, in this order; the last makes text. Empty in subjects, which do not escape. */
+  /** Turn the value into output, in this order; the last one makes text. Empty in subjects, which do not escape. */
   readonly escapers: readonly Escaper[];
 }
 
@@ -64,7 +64,7 @@ export interface ActionNode {
 export interface CallNode {
   readonly kind: 'call';
   readonly at: number;
-  /** Name of the template; after the escaper ran, the key of the variant for the context of the call. */
+  /** Name of the template; after escaping, the key of the variant for the call's context. */
   readonly name: string;
   readonly pipeline: Pipeline | null;
 }

@@ -1,8 +1,9 @@
 /**
- * Keeps messages in the database instead of sending them, for projects without a mail server; `/studio/inbox` shows them.
+ * Stores messages in the database instead of sending them, for projects without a mail server; `/studio/inbox` shows
+ * them.
  *
- * Never fails: a message that cannot be kept is a warning in the log, and the request that caused it goes on. Each is
- * announced by the URL of the inbox, never by its content.
+ * Never fails: a message that cannot be stored is logged as a warning, and its request continues. The log gets the
+ * inbox URL of each, never the content.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
@@ -12,14 +13,14 @@ import { toPlainText } from '../plain-text.ts';
 import { composeMessage } from './compose-message.ts';
 import type { EmailTransport } from './transport.ts';
 
-/** Emails that are kept; older ones are deleted. */
+/** Limit of stored emails; older ones are deleted. */
 export const maxCapturedEmails = 200;
 
-/** What the transport works with. */
+/** What the transport needs. */
 export interface CapturedTransportParts {
   /**
-   * Outside the transaction of the request. It needs connections that no request holds while it waits for its email:
-   * otherwise a burst of sign-ups would wait for itself.
+   * Outside the request's transaction, on connections that waiting requests do not hold: otherwise a burst of sign-ups
+   * would deadlock.
    */
   readonly database: Queryable;
   /** Where the emails can be read. */
@@ -45,7 +46,7 @@ export function createCapturedTransport(parts: CapturedTransportParts): EmailTra
   };
 }
 
-// The new row is not yet visible to the deletion, so one less than the limit stays.
+// The deletion does not see the new row yet, so it keeps one less than the limit.
 const insertEmail = `with cut as (
     delete from auth.pgreflect_captured_email c where c.id <= (
       select o.id from auth.pgreflect_captured_email o order by o.id desc offset ${maxCapturedEmails - 1} limit 1
@@ -62,7 +63,7 @@ async function keep(database: Queryable, message: EmailMessage, date: Date): Pro
   await database.query(insertEmail, [date, ...texts]);
 }
 
-/** PostgreSQL's `text` has no NUL; a template can make one. */
+/** PostgreSQL's `text` cannot contain NUL; a template can produce it. */
 function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }

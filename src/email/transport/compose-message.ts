@@ -1,12 +1,11 @@
 /**
- * A message -> the bytes that go over the wire: headers encoded by RFC 2047, one HTML part in
- * quoted-printable.
+ * Encodes a message for SMTP: headers by RFC 2047, one HTML part in quoted-printable.
  *
- * The SMTP transport and the inbox use the same bytes, so what the inbox shows as the source is what would be sent.
+ * The SMTP transport and the inbox share these bytes, so the source in the inbox is what would be sent.
  */
 import type { EmailMessage } from '../message.ts';
 
-/** Words of a header that are longer are encoded, so that lines can be broken inside them. */
+/** Longer words of a header are encoded, so that lines can be broken inside them. */
 const maxWordLength = 70;
 
 /**
@@ -15,7 +14,7 @@ const maxWordLength = 70;
  * @param date Time of sending.
  */
 export async function composeMessage(message: EmailMessage, date: Date): Promise<Buffer> {
-  // Loaded with the first message, as everything that only emails need.
+  // Loaded with the first message, like all code for emails.
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const extra = Object.entries(message.headers).map(([name, value]) => [
     name,
@@ -27,12 +26,12 @@ export async function composeMessage(message: EmailMessage, date: Date): Promise
     date,
     messageId: message.messageId,
     headers: { ...Object.fromEntries(extra), Subject: headerText(message.subject) },
-    // As an alternative also a body without text stays HTML.
+    // As an alternative, even a body without text stays HTML.
     alternatives: [{ contentType: 'text/html; charset=UTF-8', content: message.html }],
     encoding: 'quoted-printable',
     textEncoding: 'Q',
     newline: 'win',
-    // No file and no URL is ever read for a message, whatever stands in it.
+    // A message must never make nodemailer read a file or URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   })
@@ -40,7 +39,7 @@ export async function composeMessage(message: EmailMessage, date: Date): Promise
     .build();
 }
 
-/** A header's value that is written as it is, in lines that are not too long. */
+/** A header value to be written unchanged, in lines of limited length. */
 interface PreparedHeader {
   readonly value: string;
   readonly prepared: true;
@@ -49,19 +48,19 @@ interface PreparedHeader {
 
 const prepared = (value: string): PreparedHeader => ({ value, prepared: true, foldLines: true });
 
-/** Headers that nodemailer takes apart and writes itself: addresses and ids. */
+/** Headers that nodemailer parses and writes itself: addresses and ids. */
 const structured = ['reply-to', 'sender', 'references'];
 
 /**
- * Programs read the others, and hardly one of them decodes words: JSON and addresses in angle brackets arrive as they were
- * written. nodemailer would encode what has a quote.
+ * Other headers are for programs, which hardly ever decode words: JSON and addresses in angle brackets must stay as
+ * written. nodemailer would encode those with a quote.
  */
 function isReady(name: string, text: string): boolean {
   return !structured.includes(name.toLowerCase()) && /^[\x20-\x7e]*$/.test(text);
 }
 
 /**
- * What nodemailer does well as it is. Encoded here: long words, because it folds lines only between words, and text that
+ * Leaves to nodemailer what it does well. Encodes long words, because it folds lines only between words, and text that
  * looks like an encoded word, which a reader would decode.
  */
 function headerText(text: string): string | PreparedHeader {
@@ -71,7 +70,7 @@ function headerText(text: string): string | PreparedHeader {
   return prepared(encodeWords(text));
 }
 
-/** RFC 2047 words of at most 75 characters, joined by blanks that a reader drops. For printable ASCII. */
+/** RFC 2047 words of at most 75 characters, joined by blanks that readers drop. For printable ASCII. */
 function encodeWords(text: string): string {
   const pieces = text.match(/.{1,20}/g) ?? [];
   return pieces.map((piece) => `=?UTF-8?Q?${encodePiece(piece)}?=`).join(' ');

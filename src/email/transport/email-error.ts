@@ -1,11 +1,11 @@
 /**
- * What can go wrong with an email on its way out: every code once, and the error that carries one.
+ * Errors of sending an email: every code once, and the error that carries one.
  *
- * Messages are for the operator's log: they name the server and what to change, never a login's password, a recipient, or
- * anything of the content. Clients are told only what `emailKinds` says.
+ * Messages are for the operator's log: they name the server and the remedy, never a password, a recipient or any
+ * content. Clients see only the text of `emailKinds`.
  */
 
-/** All codes, with whether the same email may get through later without anybody changing anything. */
+/** All codes, with whether a retry of the same email may succeed. */
 const emailErrorCodes = {
   /** No connection: wrong name or port, a firewall, the server is down. */
   unreachable: { isTemporary: true },
@@ -14,13 +14,13 @@ const emailErrorCodes = {
   login_refused: { isTemporary: false },
   sender_refused: { isTemporary: false },
   recipient_refused: { isTemporary: false },
-  /** The server did not want the content, its size for example. */
+  /** The server refused the content, for example its size. */
   message_refused: { isTemporary: false },
-  /** The server said to try again later. */
+  /** The server asked to try again later. */
   try_later: { isTemporary: true },
-  /** The connection broke. The server may have taken the email all the same. */
+  /** The connection broke. The server may have accepted the email. */
   connection_lost: { isTemporary: true },
-  /** Not through within the time limit. The server may have taken the email all the same. */
+  /** The time limit passed. The server may have accepted the email. */
   timed_out: { isTemporary: true },
   /** The sender is shutting down. */
   stopped: { isTemporary: true },
@@ -29,7 +29,7 @@ const emailErrorCodes = {
 /** One of the codes above. */
 export type EmailErrorCode = keyof typeof emailErrorCodes;
 
-/** An email that was not handed over. Callers branch on `code` or on `isTemporary`. */
+/** An email that was not sent. Callers branch on `code` or on `isTemporary`. */
 export class EmailError extends Error {
   override readonly name = 'EmailError';
   readonly code: EmailErrorCode;

@@ -1,12 +1,12 @@
 /**
- * Reads the emails that a project without a mail server has kept (captured-transport.ts), newest first.
+ * Reads the stored emails of a project without a mail server (captured-transport.ts), newest first.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { maxCapturedEmails } from './captured-transport.ts';
 
-/** A kept email. */
+/** A stored email. */
 export interface CapturedEmail {
-  /** Grows with time. */
+  /** Increasing. */
   readonly id: number;
   /** ISO 8601 in UTC. */
   readonly capturedAt: string;
@@ -19,18 +19,18 @@ export interface CapturedEmail {
   readonly html: string;
   /** The HTML as text. */
   readonly text: string;
-  /** The whole message as it would have been sent. */
+  /** The whole message as it would be sent. */
   readonly source: string;
 }
 
 interface InboxFilter {
-  /** Only those to this address, whatever its case; null: to anybody. */
+  /** Only emails to this address, in any case; null: all. */
   readonly to?: string | null;
-  /** Only those whose id is greater. */
+  /** Only emails with a greater id. */
   readonly after?: number;
 }
 
-/** What can be read of the inbox. */
+/** Reads the inbox. */
 export interface Inbox {
   /** Newest first. @throws DatabaseError */
   read(filter?: InboxFilter): Promise<readonly CapturedEmail[]>;

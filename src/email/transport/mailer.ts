@@ -1,8 +1,8 @@
 /**
- * Sends messages the way the configuration of the moment says: to its mail server, or into the inbox where it names none.
+ * Sends messages by the current configuration: to its mail server, or into the inbox if none is set.
  *
- * The configuration may change at any time, so it comes with every call. A transport is kept as long as its settings stay,
- * and when they change the old one finishes what it has.
+ * The configuration may change at any time, so every call passes it. A transport is kept while its settings stay the
+ * same; after a change, the old one finishes its messages.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { parseExtraHeaders } from '../extra-headers.ts';
@@ -13,7 +13,7 @@ import { type SmtpConfig, smtpSettings } from './smtp-settings.ts';
 import { createSmtpTransport, type SmtpTransportOptions } from './smtp-transport.ts';
 import type { EmailTransport } from './transport.ts';
 
-/** What the mailer works with; `reach` says where the mail server may be. */
+/** What the mailer needs; `reach` limits where the mail server may be. */
 interface MailerParts extends CapturedTransportParts, SmtpTransportOptions {
   /** Public base of the auth service: `https://db.example.net/auth/v1`. */
   readonly authUrl: string;
@@ -22,17 +22,17 @@ interface MailerParts extends CapturedTransportParts, SmtpTransportOptions {
 /** Sends messages. */
 export interface Mailer {
   /**
-   * Hands the messages over, at the same time where they are several (both halves of an email change), and waits for all.
-   * Takes at most the time limit, so a transaction may stay open meanwhile and be undone when this fails.
+   * Sends the messages, several (both halves of an email change) in parallel, and waits for all. Takes at most the time
+   * limit, so a transaction may stay open meanwhile and be rolled back on failure.
    *
-   * @throws EmailError of the first message that did not get through. The others may have.
+   * @throws EmailError of the first failed message. Others may have been sent.
    */
   deliver(config: AuthConfig, ...messages: readonly EmailMessage[]): Promise<void>;
-  /** Refuses new messages and waits for those on their way. */
+  /** Refuses new messages and waits for those being sent. */
   stop(): Promise<void>;
 }
 
-/** Whether a configuration sends nothing and keeps emails in the inbox. */
+/** Whether emails go to the inbox instead of a mail server. */
 export function isEmailCaptured(config: Pick<SmtpConfig, 'smtp_host'>): boolean {
   return !config.smtp_host;
 }

@@ -1,14 +1,14 @@
 /**
- * Errors of the SMTP client -> typed errors with a sentence for the operator.
+ * Turns errors of the SMTP client into typed errors with a sentence for the operator.
  *
- * What a server answers is quoted only as its numbers (`535 5.7.8`): the text may repeat the recipient, the login or parts
- * of the content.
+ * Of a server's answer only the numbers are quoted (`535 5.7.8`): the text may repeat the recipient, the login or
+ * content.
  */
 import type { NodemailerError } from 'nodemailer/lib/errors';
 import { EmailError, type EmailErrorCode } from './email-error.ts';
 import type { SmtpSettings } from './smtp-settings.ts';
 
-/** @param timedOut The time limit of the message was what ended it. */
+/** @param timedOut The message's time limit caused it. */
 export function toEmailError(error: NodemailerError, settings: SmtpSettings, timedOut: boolean): EmailError {
   const server = `The mail server ${settings.host}:${settings.port}`;
   const code = timedOut ? 'timed_out' : codeOf(error);
@@ -29,7 +29,7 @@ const sentences: Readonly<Record<EmailErrorCode, (detail: string) => string>> = 
   stopped: () => 'was not contacted because the gateway is stopping.',
 };
 
-/** Codes of Node for certificates and TLS, wherever they came up. */
+/** Node's codes for certificates and TLS. */
 const tlsCode = /CERT|TLS|SSL|SIGNATURE|ISSUER|^EPROTO$|^HOSTNAME_MISMATCH$/;
 
 function codeOf(error: NodemailerError): EmailErrorCode {
@@ -53,7 +53,7 @@ function codeOf(error: NodemailerError): EmailErrorCode {
     case 'ETIMEDOUT':
       return error.timeoutType === 'SOCKET_TIMEOUT' ? 'connection_lost' : 'unreachable';
     case 'ESOCKET':
-      // The client says the same of a connection that broke while a message was under way.
+      // The client uses the same code for a connection that broke during a message.
       return originalCode === 'ECONNRESET' || originalCode === 'EPIPE' ? 'connection_lost' : 'unreachable';
     default:
       return 'connection_lost';

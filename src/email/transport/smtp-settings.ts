@@ -1,21 +1,21 @@
 /**
- * The part of the auth configuration that says which mail server there is; null where there is none.
+ * The mail server settings of the auth configuration; null without a mail server.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 
-/** How to reach the mail server. */
+/** How to connect to the mail server. */
 export interface SmtpSettings {
   readonly host: string;
   readonly port: number;
-  /** Encrypted from the first byte; else by STARTTLS when the server offers it. */
+  /** TLS from the first byte; otherwise STARTTLS if offered. */
   readonly implicitTls: boolean;
   /** Null: no login. */
   readonly login: { readonly user: string; readonly password: string } | null;
-  /** What the gateway calls itself. */
+  /** Our name in the greeting. */
   readonly greetingName: string;
 }
 
-/** The fields that decide. */
+/** The fields that settings depend on. */
 export type SmtpConfig = Pick<AuthConfig, 'smtp_host' | 'smtp_port' | 'smtp_user' | 'smtp_pass'>;
 
 const implicitTlsPort = '465';

@@ -1,8 +1,8 @@
 /**
- * Hands messages to a mail server over SMTP, on a few connections that are kept and used again.
+ * Sends messages to a mail server over SMTP, on a few reused connections.
  *
- * Encrypted: from the first byte on port 465, else by STARTTLS, and the certificate must be trusted. Only to this machine, or
- * where the operator allows it, may messages go in the clear; a login only to this machine.
+ * Encrypted from the first byte on port 465, otherwise by STARTTLS; the certificate must be trusted. Unencrypted
+ * messages only to this machine or if the operator allows it; an unencrypted login only to this machine.
  */
 import type { NodemailerError } from 'nodemailer/lib/errors';
 import { openReach, type Reach } from '../../hooks/reach.ts';
@@ -15,20 +15,20 @@ import { toEmailError } from './smtp-failure.ts';
 import type { SmtpSettings } from './smtp-settings.ts';
 import type { EmailTransport } from './transport.ts';
 
-/** Longest wait for a connection, its greeting and its encryption, in milliseconds. */
+/** Time limit of connecting, greeting and TLS, in milliseconds. */
 const connectTimeoutMs = 10_000;
 
-/** Limits, and what a test may change. */
+/** Limits, and settings for tests. */
 export interface SmtpTransportOptions {
-  /** Time for one message in milliseconds, the wait for a free connection included. */
+  /** Time limit of one message in milliseconds, including the wait for a connection. */
   readonly timeoutMs?: number;
   readonly clock?: Clock;
   readonly reach?: Reach;
-  /** Messages, with links and codes, may go to another machine in the clear. */
+  /** Allows sending messages, with links and codes, to another machine unencrypted. */
   readonly allowUnencrypted?: boolean;
 }
 
-/** Connections to the server at the same time. */
+/** Most simultaneous connections to the server. */
 const maxConnections = 5;
 
 /** Makes the transport; connects when first used. */
@@ -71,13 +71,13 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
   };
 }
 
-/** The mailer is only loaded where there is an email: most processes of a large deployment send none. */
+/** Loads the mailer with the first email: most processes of a large deployment send none. */
 async function openPool(settings: SmtpSettings, reach: Reach, allowUnencrypted: boolean) {
   const { createTransport } = await import('nodemailer');
   return createTransport({ ...poolOptions(settings, allowUnencrypted), getSocket: socketFinder(settings, reach) });
 }
 
-/** Asked for each connection: the server's name stays that of its certificate. */
+/** Resolves the address per connection; the server's name stays that of its certificate. */
 function socketFinder({ host, port }: SmtpSettings, reach: Reach) {
   type Answer = (error: Error | null, options?: object) => void;
   return (_options: unknown, answer: Answer): void => {
@@ -95,12 +95,12 @@ function poolOptions({ host, port, implicitTls, login, greetingName }: SmtpSetti
     host,
     port,
     secure: implicitTls,
-    // Whatever somebody between us and the server takes out of its greeting.
+    // Require TLS even if an attacker in between removes STARTTLS from the greeting.
     requireTLS: !implicitTls && !isThisMachine(host) && (login !== null || !allowUnencrypted),
     ...(login !== null && { auth: { user: login.user, pass: login.password } }),
     name: greetingName,
     maxConnections,
-    // A kept connection that the server has closed in the meantime is replaced; a new one is not tried twice.
+    // Retries once, because the server may have closed a kept connection.
     maxRequeues: 1,
     connectionTimeout: connectTimeoutMs,
     greetingTimeout: connectTimeoutMs,
@@ -112,7 +112,7 @@ function poolOptions({ host, port, implicitTls, login, greetingName }: SmtpSetti
   };
 }
 
-/** One address and nothing that could end a command of the protocol. Addresses of users were checked long before. */
+/** One address, without characters that could end a protocol command. User addresses were checked earlier. */
 function assertAddress(address: string, role: 'recipient' | 'sender'): void {
   const isAddress = /^[^\s<>@",;:\\]+@[^\s<>@",;\\]+$/.test(address) && !/\p{Cc}/u.test(address);
   if (!isAddress)

@@ -1,8 +1,8 @@
 /**
- * What an attribute holds, by its name: a URL, CSS, a script, a list of images, or plain text.
+ * The content type of an attribute, by its name: URL, CSS, script, image list, or plain text.
  */
 
-/** `unsafe`: plain as a value, but its name must never come from the data. `document` is HTML inside an attribute. */
+/** `unsafe`: plain as a value, but its name must never come from data. `document` is HTML inside an attribute. */
 type AttributeKind = 'plain' | 'url' | 'css' | 'script' | 'srcset' | 'document' | 'unsafe';
 
 const kinds = new Map<string, AttributeKind>([
@@ -35,7 +35,7 @@ export function attributeKind(name: string): AttributeKind {
   return /src|uri|url/.test(short) ? 'url' : 'plain';
 }
 
-/** Lower case, one character to one: `İ` becomes `i`, where JavaScript makes two characters of it. */
+/** Lower case with the same length: `İ` becomes `i`, where JavaScript makes two characters. */
 export function toLowerCase(text: string): string {
   return text.replaceAll('İ', 'i').toLowerCase();
 }

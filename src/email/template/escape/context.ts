@@ -1,31 +1,31 @@
 /**
- * Where in a page an action stands, as far as it matters for escaping. Contexts are immutable; scanning literal text makes
- * new ones, and branches join theirs.
+ * The context of an action in the page, as far as escaping needs it. Contexts are immutable: scanning literal text
+ * makes new ones, and branches merge theirs.
  */
 
-/** The innermost thing that text is part of. */
+/** The innermost syntax around the text. */
 export type ContextState =
   | 'text' | 'tag' | 'attributeName' | 'afterName' | 'beforeValue' | 'htmlComment' | 'keptComment' | 'rcdata'
   | 'attribute' | 'url' | 'srcset' | 'metaContent' | 'metaUrl'
   | 'script' | 'doubleString' | 'singleString' | 'templateLiteral' | 'regexp' | 'blockComment' | 'lineComment'
   | 'htmlOpenComment' | 'htmlCloseComment'
   | 'css' | 'cssDoubleString' | 'cssSingleString' | 'cssDoubleUrl' | 'cssSingleUrl' | 'cssUrl' | 'cssBlockComment' | 'cssLineComment'
-  /** Behind `break` and `continue`: never reached. */
+  /** After `break` and `continue`: unreachable. */
   | 'dead'; // biome-ignore format: a list
 
-/** What ends the attribute value that text is part of. `space` is white space or `>`; `none`: not in a value. */
+/** The end of the attribute value around the text. `space` is white space or `>`; `none`: not in a value. */
 export type Delimiter = 'none' | 'double' | 'single' | 'space';
 
-/** How far a URL has come. `mixed`: branches disagree. */
+/** Position in a URL. `mixed`: branches differ. */
 type UrlPart = 'start' | 'path' | 'query' | 'mixed';
 
-/** What a slash in a script begins. `mixed`: branches disagree. */
+/** What a slash in a script starts. `mixed`: branches differ. */
 export type Slash = 'regexp' | 'division' | 'mixed';
 
-/** What the attribute holds whose name or value comes next. */
+/** Content of the attribute whose name or value comes next. */
 export type ContextAttribute = 'plain' | 'script' | 'scriptType' | 'css' | 'url' | 'srcset' | 'metaContent';
 
-/** The element whose tag or content text is part of, where it matters. */
+/** The element whose tag or content is around the text, if relevant. */
 export type ContextElement = 'none' | 'script' | 'style' | 'textarea' | 'title' | 'meta';
 
 /** A context. */
@@ -34,13 +34,13 @@ export interface Context {
   readonly delimiter: Delimiter;
   readonly urlPart: UrlPart;
   readonly slash: Slash;
-  /** For each open `${` of template literals, the braces open inside it; the innermost last. */
+  /** For each open `${` of template literals, the number of open braces inside it; the innermost last. */
   readonly braces: readonly number[];
   readonly attribute: ContextAttribute;
   readonly element: ContextElement;
 }
 
-/** The context in which a page begins and must end. */
+/** The context in which a page starts and must end. */
 export const startContext: Context = {
   state: 'text',
   delimiter: 'none',
@@ -51,7 +51,7 @@ export const startContext: Context = {
   element: 'none',
 };
 
-/** The context behind `break` and `continue`. */
+/** The context after `break` and `continue`. */
 export const deadContext: Context = { ...startContext, state: 'dead' };
 
 /** Equal for equal contexts only. */
@@ -64,7 +64,7 @@ export function sameContext(a: Context, b: Context): boolean {
   return a === b || contextKey(a) === contextKey(b);
 }
 
-/** States in which an attribute's value begins. */
+/** States in which an attribute's value starts. */
 export const valueStates = {
   plain: 'attribute',
   script: 'script',
@@ -75,7 +75,7 @@ export const valueStates = {
   metaContent: 'metaContent',
 } as const satisfies Record<ContextAttribute, ContextState>;
 
-/** The context that an action itself brings about: it begins a name or an unquoted value. */
+/** The context after an action starts: it begins a name or an unquoted value. */
 export function beginAction(context: Context): Context {
   switch (context.state) {
     case 'tag':
@@ -89,13 +89,13 @@ export function beginAction(context: Context): Context {
   }
 }
 
-/** The context behind two branches; null where they must not differ as they do. */
+/** The merged context of two branches; null if they are incompatible. */
 export function joinContexts(a: Context, b: Context): Context | null {
   if (a.state === 'dead') return b;
   if (b.state === 'dead' || sameContext(a, b)) return a;
   if (sameContext({ ...a, urlPart: b.urlPart }, b)) return { ...a, urlPart: 'mixed' };
   if (sameContext({ ...a, slash: b.slash }, b)) return { ...a, slash: 'mixed' };
-  // `<p title={{ if .C }}{{ . }}{{ end }}` ends in an unquoted value, although without the action none has begun.
+  // `<p title={{ if .C }}{{ . }}{{ end }}` ends in an unquoted value, which only the action started.
   const [begunA, begunB] = [beginAction(a), beginAction(b)];
   return begunA === a && begunB === b ? null : joinContexts(begunA, begunB);
 }
@@ -104,17 +104,17 @@ const comments: ReadonlySet<ContextState> = new Set<ContextState>([
   'htmlComment', 'blockComment', 'lineComment', 'htmlOpenComment', 'htmlCloseComment', 'cssBlockComment', 'cssLineComment',
 ]); // biome-ignore format: a list
 
-/** Whether text is part of a comment that is left out of the output. */
+/** Whether text is in a comment that is left out of the output. */
 export function isComment(state: ContextState): boolean {
   return comments.has(state);
 }
 
-/** Whether text is part of a string, template literal or regular expression of a script. */
+/** Whether text is in a string, template literal or regular expression of a script. */
 export function isScriptLiteral(state: ContextState): boolean {
   return state === 'doubleString' || state === 'singleString' || state === 'templateLiteral' || state === 'regexp';
 }
 
-/** What a scan of literal text gives: the context behind the first `read` characters, in UTF-16 units. */
+/** Result of scanning literal text: the context after the first `read` characters, in UTF-16 units. */
 export interface Scan {
   readonly context: Context;
   readonly read: number;

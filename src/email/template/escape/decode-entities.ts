@@ -1,10 +1,13 @@
 /**
- * Decodes character references of HTML as Go's `html.UnescapeString` does: by the rules for text (not those for attributes), so a
- * name that counts without a semicolon is decoded also where letters follow.
+ * Decodes HTML character references as Go's `html.UnescapeString`: by the rules for text (not attributes), so a name
+ * that needs no semicolon is decoded even before letters.
  */
 import { decodeHTML } from 'entities';
 
-/** Where Go differs from the standard: `&#x;` is a character that does not exist, and one digit without a semicolon is no number. */
+/**
+ * Where Go differs from the standard: `&#x;` is an invalid character, and one digit without a semicolon is not a
+ * number.
+ */
 const ownOfGo = /(&#(?:[xX];|[0-9](?![0-9;])))/;
 
 /** The text with its references replaced. */

@@ -1,5 +1,5 @@
 /**
- * Which escapers an action gets in its context, and how they meet the functions `html` and `urlquery` that it calls itself.
+ * Chooses the escapers of an action in its context, also if the action calls `html` or `urlquery` itself.
  */
 
 import { invariant } from '../../../shared/invariant.ts';
@@ -28,7 +28,7 @@ const urlStates: ReadonlySet<ContextState> = new Set<ContextState>([
   'url', 'cssDoubleString', 'cssSingleString', 'cssDoubleUrl', 'cssSingleUrl', 'cssUrl',
 ]); // biome-ignore format: a list
 
-/** Escapers for an action in a context that it has begun, in the order in which they apply. Throws for an ambiguous URL. */
+/** Escapers for an action in its started context, in order. Throws for an ambiguous URL. */
 export function chooseEscapers(context: Context): EscaperName[] {
   const names = urlStates.has(context.state) ? urlEscapers(context) : stateEscapers(context.state);
   if (context.delimiter === 'space') names.push('unquoted');
@@ -39,7 +39,7 @@ export function chooseEscapers(context: Context): EscaperName[] {
 function stateEscapers(state: ContextState): EscaperName[] {
   if (isComment(state)) return ['comment'];
   const name = byState[state];
-  // The value of an ordinary attribute is escaped for its quotes alone.
+  // An ordinary attribute value is only escaped for its quotes.
   return name === undefined ? [] : [name];
 }
 
@@ -58,9 +58,10 @@ function urlEscapers({ state, urlPart }: Context): EscaperName[] {
 export const joinFunction = 'join arguments';
 
 /**
- * The pipeline without a predefined escaper at its end, where one of the context's own does the same, and the escapers.
+ * Removes a predefined escaper at the pipeline's end if one of the context's does the same; returns pipeline and
+ * escapers.
  *
- * Throws for one that is not at the end: what follows it could undo it.
+ * Throws for a predefined escaper elsewhere: a later command could undo it.
  */
 export function escapePipeline(
   pipeline: Pipeline,
@@ -88,7 +89,10 @@ export function escapePipeline(
   return { pipeline: { ...pipeline, commands: joined }, escapers: [escapers[called], ...plain.escapers] };
 }
 
-/** `{{ html .A .B }}` is `{{ (.A .B joined) | html }}`, so that other escapers can come between; null for other pipelines. */
+/**
+ * `{{ html .A .B }}` means `{{ (.A .B joined) | html }}`, so that other escapers fit in between; null for other
+ * pipelines.
+ */
 function joinArguments(pipeline: Pipeline, { at, operands }: Command): readonly Command[] | null {
   const [, ...rest] = operands;
   if (pipeline.commands.length > 1 || rest.length === 0) return null;

@@ -1,12 +1,14 @@
 /**
- * Escapers for CSS, and the decoding of CSS escapes that the scanner needs too.
+ * Escapers for CSS, and the decoder of CSS escapes, which the scanner also uses.
  */
 import { refused } from './escape-html.ts';
 
 const special = /[\0\t\n\f\r"&'()+/:;<>\\{}]/g;
 const startsLikeHex = /^[0-9a-fA-F\t\n\f\r ]?$/;
 
-/** For strings of CSS: special characters as escapes, with a blank where the next character could be taken for one of it. */
+/**
+ * For CSS strings: special characters as escapes, followed by a blank if the next character could extend the escape.
+ */
 export function escapeCssString(text: string): string {
   if (text.search(special) < 0) return text;
   return text.replace(special, (character, at: number) => {
@@ -18,7 +20,7 @@ export function escapeCssString(text: string): string {
 
 const neverInValue = /[\0"'()/;@[\\\]`{}<>]|--/;
 
-/** For values outside strings: only what cannot end a value or run code; escapes are decoded first. */
+/** For values outside strings: allows only text that cannot end a value or run code; escapes are decoded first. */
 export function filterCssValue(text: string): string {
   const decoded = decodeCss(text);
   if (neverInValue.test(decoded)) return refused;
@@ -28,7 +30,7 @@ export function filterCssValue(text: string): string {
 
 const escapePattern = /\\(?:([0-9a-fA-F]{1,6})|([\s\S])?)/gu;
 
-/** Decodes the escapes of CSS; a backslash at the end vanishes. */
+/** Decodes CSS escapes; drops a final backslash. */
 export function decodeCss(text: string): string {
   if (!text.includes('\\')) return text;
   let result = '';
@@ -44,7 +46,7 @@ export function decodeCss(text: string): string {
     }
     let code = Number.parseInt(hex, 16);
     if (code > 0x10ffff) {
-      // The last digit is not part of the escape; it follows as itself.
+      // The last digit is not part of the escape; it is literal.
       code = Math.floor(code / 16);
       done -= 1;
     }

@@ -1,9 +1,9 @@
 /**
- * Escapers for the text of an HTML page and for its attributes. All of them are total: any text in, safe text out.
+ * Escapers for HTML text and attributes. All are total: any text in, safe text out.
  */
 import { attributeKind, toLowerCase } from './attribute-kinds.ts';
 
-/** Stands for a value that no escaping makes safe where it is. The same as in Go, so that people find it in a search. */
+/** Replaces a value that no escaping makes safe there. The same text as in Go, so that users can search for it. */
 export const refused = 'ZgotmplZ';
 
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
@@ -24,7 +24,7 @@ export function escapeHtmlFunction(text: string): string {
   return text.replace(plainMarkup, (character) => entities[character] ?? namedOrDecimal(character));
 }
 
-/** For unquoted attributes, where white space and `=` end or confuse the value and nothing at all would vanish. */
+/** For unquoted attributes, where white space and `=` would end the value and an empty one would be lost. */
 export function escapeUnquoted(text: string): string {
   if (text === '') return refused;
   return text.replace(markupOrSpace, (character) =>
@@ -40,7 +40,7 @@ function namedOrDecimal(character: string): string {
   return named[character] ?? `&#${character.charCodeAt(0)};`;
 }
 
-/** A part of the name of a tag or attribute: only plain lower-case names that mean nothing dangerous on their own. */
+/** A part of a tag or attribute name: only plain, harmless lower-case names. */
 export function filterName(text: string): string {
   const name = toLowerCase(text);
   return /^[a-z0-9]+$/.test(name) && attributeKind(name) === 'plain' ? name : refused;

@@ -13,12 +13,10 @@ import {
   type Value,
 } from '../values/value.ts';
 
-/** What a value that JSON has no words for is replaced by, with the reason in a comment. */
+/** Replaces a value that JSON cannot express, with the reason in a comment. */
 class NotJson extends Error {}
 
-/**
- * A value as an expression of a script. Blanks around numbers and words keep them from running into what stands beside.
- */
+/** A value as a script expression. Blanks around numbers and words separate them from adjacent code. */
 export function escapeScriptValue(value: Value): string {
   let text: string;
   try {
@@ -92,7 +90,7 @@ export function escapeTemplateLiteral(text: string): string {
   return text.replace(inTemplate, escapeCharacter);
 }
 
-/** For a regular expression, so that it matches the text itself; nothing at all becomes an empty group. */
+/** For a regular expression, matching the text literally; an empty text becomes an empty group. */
 export function escapeRegexp(text: string): string {
   if (text === '') return '(?:)';
   return text.replace(inRegexp, (character) =>
@@ -104,7 +102,7 @@ const functionEscapes: Readonly<Record<string, string>> = {
   '\\': '\\\\', "'": "\\'", '"': '\\"', '<': '\\u003C', '>': '\\u003E', '&': '\\u0026', '=': '\\u003D',
 }; // biome-ignore format: a table
 
-/** The function `js`. Its own rules, older than those above. */
+/** The function `js`, with its own, older rules. */
 export function escapeScriptFunction(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   return text.replace(/[\0-\x1f\\'"<>&=]|[^\0-\x7f]/gu, (character) => {

@@ -1,8 +1,8 @@
 /**
- * The escaper: works out the context of every action of a tree, once, and makes a tree whose actions escape for it.
+ * The tree escaper: finds the context of every action, once, and makes a tree whose actions escape for it.
  *
- * A named template is escaped anew for each context it is called in, under a key of its own; the caller goes on in the context
- * in which the template ends. Nothing here looks at data, so every fault is found before anything is rendered.
+ * A named template is escaped separately for each context of its calls, under its own key; the caller continues in the
+ * context where the template ends. Data is not needed, so every fault is found before rendering.
  */
 import { unreachable } from '../../../shared/invariant.ts';
 import { EvaluationFailure, placeOf, TemplateError, type TemplateErrorCode, unclosedAt } from '../template-error.ts';
@@ -21,10 +21,10 @@ import { chooseEscapers, escapePipeline } from './escape-action.ts';
 import type { Escapers } from './escapers.ts';
 import { type RewriteOptions, rewriteText } from './rewrite-text.ts';
 
-/** Nodes that are looked at, over all contexts; more means a template made to be expensive. */
+/** Limit of visited nodes over all contexts; more means a deliberately expensive template. */
 const maxVisits = 500_000;
 
-/** Whatever else is assumed, there is no more of it. */
+/** Under any assumption, these limits stay exceeded. */
 const limitCodes: readonly TemplateErrorCode[] = ['too_many_contexts', 'parse_limit'];
 
 interface EscapeOptions extends RewriteOptions {
@@ -55,11 +55,11 @@ interface Shared {
   readonly source: string;
   readonly options: EscapeOptions;
   visits: number;
-  /** Offset into the source of the tag or comment that was entered last. */
+  /** Offset of the last opened tag or comment. */
   opened: number;
 }
 
-/** A body that escapes, and the context behind it. */
+/** An escaped body, and the context after it. */
 interface Escaped {
   readonly list: readonly TemplateNode[];
   readonly context: Context;
@@ -68,16 +68,16 @@ interface Escaped {
 /** Contexts at the `break` and `continue` of one range. */
 type Exits = { readonly context: Context; readonly at: number }[];
 
-/** A run over some bodies whose conclusions are kept, by whom it was begun, or thrown away as a whole. */
+/** An attempt over some bodies. Its conclusions are kept by the pass that started it, or dropped as a whole. */
 class Pass {
-  /** Escaped variants of named templates by key; of this pass alone. */
+  /** Escaped variants of named templates by key; only of this pass. */
   readonly named = new Map<string, readonly TemplateNode[]>();
   readonly #shared: Shared;
   readonly #outer: Pass | null;
-  /** Key of a variant -> the context it ends in, known or assumed; of this pass alone. */
+  /** Key of a variant -> its end context, known or assumed; only of this pass. */
   readonly #ends = new Map<string, Context>();
   readonly #called = new Set<string>();
-  /** Those of the ranges around, the innermost last. */
+  /** Exits of the enclosing ranges, the innermost last. */
   readonly #exits: Exits[];
 
   constructor(shared: Shared, outer: Pass | null, exits: Exits[]) {
@@ -86,7 +86,7 @@ class Pass {
     this.#exits = exits;
   }
 
-  /** Where a variant ends, if this pass or one around it knows or assumes that. */
+  /** The end context of a variant, if this pass or an enclosing one knows or assumes it. */
   #endOf(key: string): Context | undefined {
     return this.#ends.get(key) ?? (this.#outer === null ? undefined : this.#outer.#endOf(key));
   }
@@ -156,14 +156,14 @@ class Pass {
     return this.#join(body.context, otherwise?.context ?? context, node, '');
   }
 
-  /** A range must leave a context that it can be entered in again, at its end and at each `break` and `continue`. */
+  /** A range must end, also at each `break` and `continue`, in a context in which it can start again. */
   #range(context: Context, node: Branch): Escaped {
     const exits: Exits = [];
     this.#exits.push(exits);
     const { list, context: once } = this.list(context, node.list);
     this.#exits.pop();
     const first = this.#joinExits(once, exits, node);
-    // From the same context the second round would be the first again.
+    // With the same context, a second round would repeat the first.
     if (sameContext(first, context)) return { list, context: first };
     const again: Exits = [];
     const second = new Pass(this.#shared, this, [...this.#exits, again]).list(first, node.list).context;
@@ -196,13 +196,13 @@ class Pass {
       return this.#fail('unknown_template', `no such template ${JSON.stringify(node.name)}`, node.at);
     const first = this.#attempt(key, body, context);
     if (first.sound) return first.context;
-    // A recursive template did not end as was assumed; the one other thing to assume is that it ends as it just did.
+    // A recursive template did not end as assumed; the only other assumption is that it ends as it just did.
     const second = this.#attemptAgain(key, body, first.context);
     if (second !== null) return second;
     return this.#fail('unstable_recursion', `cannot compute output context for template ${node.name}`, node.at);
   }
 
-  /** Null where the assumption is as wrong as the first. */
+  /** Null if this assumption is wrong, too. */
   #attemptAgain(key: string, body: readonly TemplateNode[], start: Context): Context | null {
     try {
       const { sound, context } = this.#attempt(key, body, start);
@@ -213,7 +213,7 @@ class Pass {
     }
   }
 
-  /** Escapes a body assuming that it ends as it begins, which matters only where it calls itself. */
+  /** Escapes a body under the assumption that it ends as it starts; only relevant for recursion. */
   #attempt(key: string, body: readonly TemplateNode[], start: Context): { sound: boolean; context: Context } {
     this.#ends.set(key, start);
     const pass = new Pass(this.#shared, this, this.#exits);
@@ -243,7 +243,7 @@ class Pass {
   }
 }
 
-/** A context for people. */
+/** Describes a context in messages. */
 function describeContext(context: Context): string {
   const { state, delimiter, element, urlPart } = context;
   const parts = [state, ...(delimiter === 'none' ? [] : [`${delimiter} delimiter`])];

@@ -1,5 +1,5 @@
 /**
- * Escapers for URLs: the filter of schemes, two degrees of percent-encoding, and lists of images.
+ * Escapers for URLs: the filter of schemes, two levels of percent-encoding, and image lists.
  */
 import { refused } from './escape-html.ts';
 
@@ -9,12 +9,12 @@ const mayChange = /[^A-Za-z0-9\-._~!#$&*+,/:;=?@[\]]/;
 const mustChange = /[^A-Za-z0-9\-._~]/;
 const keptInNormal = '!#$&*+,/:;=?@[]';
 
-/** Makes a URL safe to stand in an attribute or in CSS; what is already encoded stays. */
+/** Makes a URL safe in an attribute or CSS; keeps existing encoding. */
 export function normalizeUrl(text: string): string {
   return mayChange.test(text) ? encode(text, true) : text;
 }
 
-/** Percent-encodes everything but letters, digits and `-._~`, for values in a query or fragment. */
+/** Percent-encodes all except letters, digits and `-._~`, for values in a query or fragment. */
 export function encodeUrl(text: string): string {
   return mustChange.test(text) ? encode(text, false) : text;
 }
@@ -49,7 +49,7 @@ function keeps(text: string, at: number): boolean {
   return keptInNormal.includes(character) || (character === '%' && hexDigits.test(text.slice(at + 1, at + 3)));
 }
 
-/** Schemes that a value may begin with, beside those a caller adds. Lower case. */
+/** Allowed schemes of values, in addition to a caller's. Lower case. */
 const usualSchemes = ['http', 'https', 'mailto'];
 
 /** Whether a URL has no scheme or an allowed one. */
@@ -57,17 +57,17 @@ function isSafe(url: string, extraSchemes: readonly string[]): boolean {
   const colon = url.indexOf(':');
   const slash = url.indexOf('/');
   if (colon < 0 || (slash >= 0 && slash < colon)) return true;
-  // `ſ` is an `s` to whoever compares without case.
+  // Case-insensitive comparison treats `ſ` as `s`.
   const scheme = url.slice(0, colon).replaceAll('ſ', 's').toLowerCase();
   return usualSchemes.includes(scheme) || extraSchemes.includes(scheme);
 }
 
-/** A filter that lets no scripts through: a value with another scheme becomes `#ZgotmplZ`. */
+/** A filter against scripts: a value with another scheme becomes `#ZgotmplZ`. */
 export function makeSchemeFilter(extraSchemes: readonly string[]): (text: string) => string {
   return (text) => (isSafe(text, extraSchemes) ? text : `#${refused}`);
 }
 
-/** Escapes a list of images; a part with another scheme, or with anything but plain descriptors, becomes `#ZgotmplZ`. */
+/** Escapes an image list; a part with another scheme or with a descriptor that is not plain becomes `#ZgotmplZ`. */
 export function makeSrcsetEscaper(extraSchemes: readonly string[]): (text: string) => string {
   const escapePart = (part: string) => {
     const [, before = '', url = '', after = ''] = /^([ \t\n\f\r]*)([^ \t\n\f\r]*)([\s\S]*)$/.exec(part) ?? [];

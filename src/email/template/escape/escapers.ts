@@ -1,5 +1,5 @@
 /**
- * All escapers by name. The escaper of the tree chooses names; rendering applies the functions one after the other.
+ * All escapers by name. The tree escaper chooses names; rendering applies the functions in order.
  */
 
 import { printShown, stringify } from '../values/stringify.ts';
@@ -12,7 +12,7 @@ import { encodeQueryFunction, encodeUrl, makeSchemeFilter, makeSrcsetEscaper, no
 /** Turns a value into text that is safe in one context. Never fails. */
 export type Escaper = (value: Value) => string;
 
-/** Names of escapers; `html` and `urlquery` are the functions a template may call itself. */
+/** Names of escapers; templates may call `html` and `urlquery` directly. */
 export type EscaperName =
   | 'text' | 'markup' | 'unquoted' | 'name' | 'comment' | 'scheme' | 'normalUrl' | 'fullUrl' | 'srcset'
   | 'cssString' | 'cssValue' | 'scriptValue' | 'scriptString' | 'templateLiteral' | 'regexp'
@@ -21,7 +21,7 @@ export type EscaperName =
 /** The functions of all names. */
 export type Escapers = Readonly<Record<EscaperName, Escaper>>;
 
-/** @param extraSchemes Lower-case schemes that URLs may have beside http, https and mailto. */
+/** @param extraSchemes Lower-case schemes allowed in URLs in addition to http, https and mailto. */
 export function makeEscapers(extraSchemes: readonly string[]): Escapers {
   const ofText =
     (change: (text: string) => string): Escaper =>
@@ -48,14 +48,14 @@ export function makeEscapers(extraSchemes: readonly string[]): Escapers {
   };
 }
 
-/** The predefined escaper that may stand in for one of a context. */
+/** The predefined escaper that can replace a context's. */
 const equals: Partial<Record<EscaperName, EscaperName>> = {
   markup: 'html',
   normalUrl: 'urlquery',
   fullUrl: 'urlquery',
 };
 
-/** Whether a function that the template calls at the end does what this escaper does. */
+/** Whether a function at the end of a pipeline does the same as this escaper. */
 export function isReplacedBy(escaper: EscaperName, called: string): boolean {
   return equals[escaper] === called;
 }

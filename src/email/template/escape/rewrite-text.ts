@@ -1,12 +1,12 @@
 /**
- * What becomes of a piece of literal text: comments vanish, a `<` that begins no tag is escaped, and the context moves on.
+ * Rewrites a piece of literal text: removes comments, escapes a `<` that starts no tag, and moves the context on.
  */
 import type { Budget } from '../budget.ts';
 import { EvaluationFailure } from '../template-error.ts';
 import { type Context, isComment, isScriptLiteral } from './context.ts';
 import { PieceScanner } from './scan-piece.ts';
 
-/** What rewriting depends on beside the text. */
+/** Options of rewriting. */
 export interface RewriteOptions {
   /** Whether comments for mail clients, `<!--[if`, are kept. */
   readonly keepsConditional: boolean;
@@ -16,8 +16,9 @@ export interface RewriteOptions {
 /**
  * Rewrites a piece.
  *
- * @returns The text to print instead, the context behind it, and the offset in the piece of the tag or comment that it last entered.
- * @throws EvaluationFailure with a code of the phase `escape` when the text breaks the page, or of the budget.
+ * @returns The text to print instead, the context after it, and the offset in the piece of the last opened tag or
+ *   comment.
+ * @throws EvaluationFailure with a code of the phase `escape` if the text breaks the page, or of the budget.
  */
 export function rewriteText(start: Context, piece: string, { keepsConditional, budget }: RewriteOptions) {
   const scanner = new PieceScanner(piece, keepsConditional, budget);
@@ -39,7 +40,7 @@ export function rewriteText(start: Context, piece: string, { keepsConditional, b
   return { text: output.finish(isLeftOut(context)), context, opened };
 }
 
-/** Adds the offset in the piece to a fault. */
+/** Adds the offset in the piece to an error. */
 function locate<T>(offset: number, run: () => T): T {
   try {
     return run();
@@ -49,12 +50,12 @@ function locate<T>(offset: number, run: () => T): T {
   }
 }
 
-/** Comments inside attribute values stay: nobody but the reader of the attribute knows that they are some. */
+/** Comments inside attribute values stay: only the attribute's interpreter would recognize them. */
 function isLeftOut(context: Context): boolean {
   return context.delimiter === 'none' && isComment(context.state);
 }
 
-/** Where the tag or comment begins that a scan of text ended in. */
+/** Start of the tag or comment in which a scan ended. */
 function tagStart(piece: string, from: number, to: number): number {
   const at = piece.slice(from, to).lastIndexOf('<');
   return at < 0 ? to : from + at;
@@ -68,7 +69,7 @@ function signLength({ state }: Context): number {
 const endTag = /<(script|\/script|!--)/iu;
 const endTags = /<(script|\/script|!--)/giu;
 
-/** The output so far; what is behind `#written` is still to be copied. */
+/** The output so far; source after `#written` is still to be copied. */
 class PieceOutput {
   readonly #piece: string;
   #text = '';
@@ -86,7 +87,7 @@ class PieceOutput {
     }
   }
 
-  /** Leaves out a comment up to `end`, but for what keeps the words around it apart. */
+  /** Leaves out a comment up to `end`, except for what separates the words around it. */
   replaceComment({ state }: Context, end: number): void {
     if (state === 'blockComment')
       this.#text += /[\n\r\u2028\u2029]/.test(this.#piece.slice(this.#written, end)) ? '\n' : ' ';
@@ -94,13 +95,13 @@ class PieceOutput {
     this.#written = end;
   }
 
-  /** Copies up to an offset and goes on behind another. */
+  /** Copies up to an offset and continues after another. */
   cutBefore(from: number, to: number): void {
     this.#text += this.#piece.slice(this.#written, from);
     this.#written = to;
   }
 
-  /** What would end or reopen the script for a browser is written so that it does not. */
+  /** Escapes text that browsers would read as the end or start of a script. */
   escapeEndTags(from: number, to: number): void {
     const part = this.#piece.slice(from, to);
     if (!endTag.test(part)) return;
@@ -109,7 +110,7 @@ class PieceOutput {
   }
 
   finish(leftOut: boolean): string {
-    // A comment that ends where the piece begins leaves no blank behind.
+    // A comment that ends at the start of the piece leaves no blank.
     if (this.#written === 0) return this.#piece;
     return leftOut ? this.#text : this.#text + this.#piece.slice(this.#written);
   }

@@ -1,5 +1,5 @@
 /**
- * How literal text moves the context in CSS: values, strings, URLs and comments.
+ * How literal text changes the context in CSS: values, strings, URLs and comments.
  */
 import { failScan } from '../template-error.ts';
 import type { Context, ContextState, Scan } from './context.ts';
@@ -32,7 +32,7 @@ function moveAt(text: string, at: number): { readonly state: ContextState; reado
   }
 }
 
-/** Whether the word `url` stands before a parenthesis, and not at the end of a longer name. */
+/** Whether the word `url`, and not a longer name, precedes a parenthesis. */
 function followsUrl(text: string, at: number): boolean {
   let end = at;
   while (end > 0 && '\t\n\f\r '.includes(text[end - 1] as string)) end -= 1;
@@ -56,12 +56,12 @@ const ends: Partial<Record<ContextState, RegExp>> = {
   cssUrl: /[\\\t\n\f\r )]/g,
 };
 
-/** Inside a string or URL. The part of the URL moves with text that an escape or an action follows. */
+/** Inside a string or URL. The part of the URL changes with text before an escape or action. */
 export function scanCssString(context: Context, text: string): Scan {
   const pattern = ends[context.state] as RegExp;
   let current = context;
   let from = 0;
-  // Behind this offset no escape is decoded yet.
+  // From this offset on, escapes are not decoded yet.
   let decoded = 0;
   for (;;) {
     pattern.lastIndex = from;

@@ -1,5 +1,5 @@
 /**
- * How literal text moves the context in HTML: text, tags, attribute names, and the values that are neither CSS nor script.
+ * How literal text changes the context in HTML: text, tags, attribute names, and values other than CSS and script.
  */
 import { failScan } from '../template-error.ts';
 import { attributeKind, toLowerCase } from './attribute-kinds.ts';
@@ -17,7 +17,7 @@ const elements: Readonly<Record<string, ContextElement>> = {
   script: 'script', style: 'style', textarea: 'textarea', title: 'title', meta: 'meta',
 }; // biome-ignore format: a table
 
-/** `<` or `</` and a name, in which `-` and `:` stand only between letters and digits. */
+/** `<` or `</` and a name, where `-` and `:` occur only between letters and digits. */
 const tagStart = /<(?:!--|(\/?)([A-Za-z][A-Za-z0-9]*(?:[-:][A-Za-z0-9]+)*))/g;
 
 /** @param keepsConditional Whether comments for mail clients, `<!--[if`, are kept. */
@@ -38,7 +38,7 @@ const contentStates = {
   none: 'text', script: 'script', style: 'css', textarea: 'rcdata', title: 'rcdata', meta: 'text',
 } as const satisfies Record<ContextElement, Context['state']>; // biome-ignore format: a table
 
-/** The context behind a tag. A `meta` has no content: only its attributes are of interest. */
+/** The context after a tag. A `meta` has no content: only its attributes matter. */
 function contentContext(element: ContextElement): Context {
   return element === 'meta' ? startContext : { ...startContext, state: contentStates[element], element };
 }
@@ -64,7 +64,7 @@ function attributeOf(name: string, element: ContextElement): ContextAttribute {
   return kind === 'document' || kind === 'unsafe' ? 'plain' : kind;
 }
 
-/** Inside the name of an attribute that an action began or continued. */
+/** Inside an attribute name that an action started or continued. */
 export function scanAttributeName(context: Context, text: string): Scan {
   const end = nameEnd(text, 0);
   return { context: end === text.length ? context : { ...context, state: 'afterName' }, read: end };
@@ -78,7 +78,7 @@ function nameEnd(text: string, start: number): number {
   return end;
 }
 
-/** Behind the name of an attribute. */
+/** After an attribute name. */
 export function scanAfterName(context: Context, text: string): Scan {
   const start = skipSpace(text, 0);
   if (start === text.length) return { context, read: start };
@@ -88,7 +88,7 @@ export function scanAfterName(context: Context, text: string): Scan {
 
 const quotes: Readonly<Record<string, Delimiter>> = { '"': 'double', "'": 'single' };
 
-/** Behind the `=` of an attribute. */
+/** After the `=` of an attribute. */
 export function scanBeforeValue(context: Context, text: string): Scan {
   const start = skipSpace(text, 0);
   if (start === text.length) return { context, read: start };
@@ -105,7 +105,7 @@ export function scanUrl(context: Context, text: string): Scan {
   return { context: moveUrl(context, text), read: text.length };
 }
 
-/** The context behind some text of a URL: the path begins with the first text, the query with `?` or `#`. */
+/** The context after text in a URL: the path starts with the first text, the query with `?` or `#`. */
 export function moveUrl(context: Context, text: string): Context {
   if (/[#?]/.test(text)) return context.urlPart === 'query' ? context : { ...context, urlPart: 'query' };
   return context.urlPart === 'start' && /[^ \t\n\f\r]/.test(text) ? { ...context, urlPart: 'path' } : context;

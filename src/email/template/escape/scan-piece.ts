@@ -1,8 +1,8 @@
 /**
- * One step of scanning a piece of literal text: from a context to the next one.
+ * One scanning step in literal text: from a context to the next.
  *
- * Inside an attribute value a piece that does not reach the end of the value is scanned whole, decoded; a piece that does is
- * not scanned but left behind, for nothing that follows depends on it.
+ * In an attribute value, a piece that does not reach the value's end is decoded and scanned as a whole. A piece that
+ * reaches it is skipped, because nothing after it depends on it.
  */
 
 import type { Budget } from '../budget.ts';
@@ -27,7 +27,7 @@ type Scanner = (context: Context, text: string) => Scan;
 
 const scanAll: Scanner = (context, text) => ({ context, read: text.length });
 
-/** Up to where a pattern ends, which leads to another state. */
+/** Scans up to the end of a pattern, then enters another state. */
 function scanTo(pattern: RegExp, state: ContextState): Scanner {
   return (context, text) => {
     const match = pattern.exec(text);
@@ -37,7 +37,7 @@ function scanTo(pattern: RegExp, state: ContextState): Scanner {
 }
 
 const endOfHtmlComment = scanTo(/-->/, 'text');
-// The end of the line is no part of the comment.
+// The line end is not part of the comment.
 const endOfScriptLine = scanTo(/(?=[\n\r\u2028\u2029])/, 'script');
 
 const scanners = {
@@ -73,7 +73,7 @@ const scanners = {
   dead: scanAll,
 } as const satisfies Record<Exclude<ContextState, 'text'>, Scanner>;
 
-/** Scans a piece step by step, remembering where the next end tag is. */
+/** Scans a piece step by step, and remembers the next end tag. */
 export class PieceScanner {
   readonly #piece: string;
   readonly #keepsConditional: boolean;
@@ -86,7 +86,7 @@ export class PieceScanner {
     this.#budget = budget;
   }
 
-  /** The step from an offset of the piece. Reads nothing only where the context changes. */
+  /** The step at an offset of the piece. Consumes nothing only if the context changes. */
   step(context: Context, from: number): Scan {
     if (context.delimiter !== 'none') return this.#value(context, this.#piece.slice(from));
     const end = this.#contentEnd(context, from);
@@ -94,7 +94,7 @@ export class PieceScanner {
     return this.move(context, this.#piece.slice(from, end));
   }
 
-  /** One transition of the context, by a text that is already decoded and that nothing but the state can end. */
+  /** One transition of the context, by decoded text that only the state can end. */
   move(context: Context, text: string): Scan {
     this.#budget.step();
     if (context.state === 'text') return scanText(context, text, this.#keepsConditional);
@@ -128,7 +128,7 @@ export class PieceScanner {
     return current;
   }
 
-  /** Where the content of a script, style, title or textarea ends: at its end tag or with the piece. */
+  /** The end of the content of a script, style, title or textarea: its end tag or the end of the piece. */
   #contentEnd({ state, element }: Context, from: number): number {
     const length = this.#piece.length;
     const pattern = endTags[element];
@@ -161,7 +161,7 @@ const scriptTypes: ReadonlySet<string> = new Set([
   ...['javascript', 'ecmascript', 'x-javascript', 'x-ecmascript'].flatMap((name) => [`application/${name}`, `text/${name}`]),
 ]); // biome-ignore format: a list
 
-/** What Go trims: U+0085 is a blank there, and U+FEFF is none. */
+/** Blanks as Go trims them: with U+0085, without U+FEFF. */
 const blanks = /^(?:(?!\ufeff)[\s\u0085])+|(?:(?!\ufeff)[\s\u0085])+$/g;
 
 function isScriptType(value: string): boolean {

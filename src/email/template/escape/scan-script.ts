@@ -1,16 +1,16 @@
 /**
- * How literal text moves the context in scripts: code, strings, template literals, regular expressions and comments, and what
- * a slash begins.
+ * How literal text changes the context in scripts: code, strings, template literals, regular expressions and comments,
+ * and what a slash starts.
  */
 import { failScan } from '../template-error.ts';
 import type { Context, ContextState, Scan, Slash } from './context.ts';
 
-// Exactly what JavaScript calls white space and line terminators.
+// Exactly JavaScript's white space and line terminators.
 const scriptSpace = /\s/;
 const beforeRegexp =
   /(?<![\w$])(?:break|case|continue|delete|do|else|finally|in|instanceof|return|throw|try|typeof|void)$/;
 
-/** What a slash begins behind a run of code without quotes, slashes, braces, `<`, `-` and `#`. */
+/** What a slash starts after code without quotes, slashes, braces, `<`, `-` and `#`. */
 function slashAfter(code: string, before: Slash): Slash {
   let end = code.length;
   while (end > 0 && scriptSpace.test(code[end - 1] as string)) end -= 1;
@@ -69,8 +69,8 @@ function slashContext(context: Context, rest: string): Context {
 }
 
 /**
- * Braces count only in the code of template literals, where the last one leads back to the literal. What a slash begins there
- * is remembered: it is what one behind the literal begins.
+ * Braces count only in the code of template literals, where the last one returns to the literal. Keeps what a slash
+ * starts, for the code after the literal.
  */
 function braceContext(context: Context, sign: '{' | '}'): Context {
   const next: Context = { ...context, slash: 'regexp' };
@@ -109,7 +109,7 @@ export function scanScriptString(context: Context, text: string): Scan {
   }
 }
 
-/** In a regular expression, where a character class hides slashes. */
+/** In a regular expression; slashes in a character class do not end it. */
 export function scanRegexp(context: Context, text: string): Scan {
   const pattern = /[\\/[\]]/g;
   let inClass = false;
@@ -121,7 +121,7 @@ export function scanRegexp(context: Context, text: string): Scan {
       assertEscape(text, at);
       pattern.lastIndex = at + 2;
     } else if (sign !== '/') inClass = sign === '[';
-    // The slash of `</script` ends nothing: it is written as an escape.
+    // The slash of `</script` ends nothing: it is escaped.
     else if (/^<\/script$/i.test(text.slice(Math.max(at - 1, 0), at + 7))) pattern.lastIndex = at + 2;
     else if (!inClass) return { context: { ...context, state: 'script', slash: 'division' }, read: at + 1 };
   }

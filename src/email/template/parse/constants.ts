@@ -1,5 +1,5 @@
 /**
- * Reads constants of the template language: strings, characters and numbers with all their notations.
+ * Parses constants of the template language: strings, characters and numbers in all notations.
  *
  * Every function takes the source of one token and throws a plain `Error` with the problem; the parser adds the place.
  */
@@ -10,14 +10,14 @@ const simpleEscapes: Readonly<Record<string, number>> = {
 }; // biome-ignore format: a table
 const digitCounts: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
-/** What one character or escape stands for: a code point, or a byte of UTF-8 (`\x` and octal). */
+/** The value of one character or escape: a code point, or a byte of UTF-8 (`\x` and octal). */
 interface Unit {
   readonly value: number;
   readonly byte: boolean;
   readonly length: number;
 }
 
-/** The text of `"…"` or of a raw string. What is no UTF-8 after its escapes becomes U+FFFD, one for each byte. */
+/** The text of `"…"` or a raw string. Bytes that are not UTF-8 after unescaping become U+FFFD each. */
 export function parseText(source: string): string {
   const inner = source.slice(1, -1);
   if (source[0] === '`') return inner.replaceAll('\r', '');
@@ -65,7 +65,7 @@ function readUnit(text: string, at: number, quote: string): Unit {
   throw new Error(`invalid escape \\${letter} in a constant`);
 }
 
-/** The well-formed characters of UTF-8 by their first byte, a byte a unit; else any byte. */
+/** Well-formed UTF-8 characters by first byte, one byte per unit; otherwise any byte. */
 const character = new RegExp(
   [
     '[\\x00-\\x7f]+|[\\xc2-\\xdf][\\x80-\\xbf]',
@@ -76,7 +76,7 @@ const character = new RegExp(
   'g',
 );
 
-/** UTF-8 to text; each byte that belongs to no character becomes one U+FFFD. */
+/** UTF-8 to text; each invalid byte becomes U+FFFD. */
 export function decodeBytes(bytes: Uint8Array): string {
   return Buffer.from(bytes)
     .toString('latin1')
@@ -92,8 +92,8 @@ const largestInteger = 2n ** 63n - 1n;
 const largestUnsigned = 2n ** 64n - 1n;
 
 /**
- * The value of a number: a bigint for an integer, a number for a float, null for an integer that needs all 64 bits for its
- * digits and so fails when it is used.
+ * The value of a number: a bigint for an integer, a number for a float, null for an integer that needs all 64 bits and
+ * therefore fails when used.
  */
 export function parseNumber(source: string): number | bigint | Complex | null {
   if (source.endsWith('i')) {
@@ -103,7 +103,7 @@ export function parseNumber(source: string): number | bigint | Complex | null {
   const integer = parseInteger(source);
   const looksFloat = /[.eEpP]/.test(source);
   if (integer !== null && integer <= largestInteger && integer >= -largestInteger - 1n) {
-    // `-0x1e` is a float and `0x1e` is none: Go looks for an exponent's letter before it looks for a sign.
+    // `-0x1e` is a float and `0x1e` is not: Go checks for the letter of an exponent before the sign.
     return looksFloat && !/^0[xX]/.test(source) ? Number(integer) : integer;
   }
   if (integer !== null && integer > 0n && integer <= largestUnsigned && !source.startsWith('+')) return null;
@@ -116,7 +116,7 @@ export function parseNumber(source: string): number | bigint | Complex | null {
 /** `1+2i`. */
 export function parseComplex(source: string): Complex {
   for (const { index } of source.matchAll(/[+-]/g)) {
-    // The sign may also be that of an exponent; then what stands before it is no number.
+    // The sign may belong to an exponent; then the text before it is not a number.
     const real = parseFloatConstant(source.slice(0, index));
     const imaginary = parseFloatConstant(source.slice(index, -1));
     if (real !== null && imaginary !== null) return new Complex(real, imaginary);
@@ -136,13 +136,13 @@ function parseInteger(source: string): bigint | null {
   return null;
 }
 
-/** `_` only between digits, of which the prefix of a base counts as one. */
+/** `_` only between digits, where a base prefix counts as a digit. */
 function underscoresSeparate(source: string): boolean {
   const loose = /^[+-]?0[xX]/.test(source) ? /(?<![0-9a-fA-F])_|_(?![0-9a-fA-F])/ : /(?<![0-9])_|_(?![0-9])/;
   return !loose.test(source.replace(/^([+-]?)0[xXbBoO]/, '$10'));
 }
 
-/** A float in decimal or, with `0x` and `p`, hexadecimal notation; null where it is neither or out of range. */
+/** A float in decimal or hexadecimal (`0x` and `p`) notation; null if it is neither or out of range. */
 function parseFloatConstant(source: string): number | null {
   if (!underscoresSeparate(source)) return null;
   const text = source.replaceAll('_', '');
@@ -163,7 +163,7 @@ function scaleByTwo(digits: bigint, exponent: number): number {
   if (digits === 0n) return 0;
   if (Math.abs(exponent) > 100_000) return exponent > 0 ? Number.POSITIVE_INFINITY : 0;
   if (exponent >= 0) return Number(digits << BigInt(exponent));
-  // Exact as long as the result is no subnormal number; the two steps keep the power itself in range.
+  // Exact unless the result is subnormal; the two steps keep the power in range.
   const half = Math.trunc(exponent / 2);
   return Number(digits) * 2 ** half * 2 ** (exponent - half);
 }

@@ -1,7 +1,7 @@
 /**
- * Finds links whose whole address is a variable that the data never have: they lead nowhere, whoever gets them.
+ * Finds links whose whole address is a variable that is never in the data: they lead nowhere for every recipient.
  *
- * What comes from inside a variable, from functions or from metadata may be there, and is not looked at.
+ * Members of variables, results of functions and metadata may exist and are not checked.
  */
 import type { Operand, Pipeline, TemplateNode, TemplateTree } from '../tree.ts';
 
@@ -12,14 +12,14 @@ interface EmptyLink {
   readonly at: number;
 }
 
-/** All of them, in the order in which the branches stand. @param known Variables that the data have. */
+/** All of them, in order of the branches. @param known Variables of the data. */
 export function findEmptyLinks(tree: TemplateTree, known: readonly string[]): readonly EmptyLink[] {
   const finder = new LinkFinder(tree, known);
   finder.list(tree.main, { dot: data, dollar: data });
   return finder.found;
 }
 
-/** What is known of a value: it is all data, it may be anything, or it is nothing, because a variable of this name is not there. */
+/** Knowledge about a value: it is the whole data, it may be anything, or it is empty because a variable is missing. */
 type Known = typeof data | typeof anything | { readonly missing: string };
 
 const data = 'data';
@@ -27,7 +27,7 @@ const anything = 'anything';
 
 interface Scope {
   readonly dot: Known;
-  /** `$`: what the template was called with. */
+  /** `$`: the argument of the template. */
   readonly dollar: Known;
 }
 
@@ -73,7 +73,7 @@ class LinkFinder {
     const [first, ...rest] = commands;
     if (first === undefined || first.operands.length > 1) return anything;
     const value = this.#operand(first.operands[0], scope);
-    // What they make of nothing is nothing.
+    // An escaper of an empty value returns an empty value.
     const areEscapers = rest.every(
       ({ operands: [called] }) => called.kind === 'function' && ['html', 'urlquery'].includes(called.name),
     );
@@ -103,7 +103,7 @@ class LinkFinder {
   }
 }
 
-/** Whether what stands between two nodes is the whole value of `href`. */
+/** Whether the text between two nodes is the whole value of `href`. */
 function isAddress(before: TemplateNode | undefined, behind: TemplateNode | undefined): boolean {
   if (before?.kind !== 'text' || behind?.kind !== 'text') return false;
   return beforeAddress.test(before.text) && behindAddress.test(behind.text);

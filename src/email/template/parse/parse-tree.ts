@@ -1,8 +1,8 @@
 /**
- * Makes the tree of a template from its source.
+ * Parses a template into a tree.
  *
- * The order in which faults are found, and what counts as one, is Go's. Nothing here knows HTML; what a function does is
- * known to functions.ts alone, the parser is only told which names exist.
+ * Finds the same faults in the same order as Go. Knows nothing of HTML or functions (functions.ts), except the names of
+ * functions.
  */
 import type { Budget } from '../budget.ts';
 import { placeOf, TemplateError, type TemplateErrorCode, unclosedAt } from '../template-error.ts';
@@ -11,14 +11,14 @@ import { parseCharacter, parseComplex, parseNumber, parseText } from './constant
 import { TokenReader } from './token-reader.ts';
 import { type Token, type TokenKind, tokenize } from './tokenize.ts';
 
-/** Levels of blocks and parentheses; deeper ones would exhaust the stack of whoever walks the tree. */
+/** Nesting limit of blocks and parentheses; deeper ones would overflow the stack of tree walkers. */
 const maxNesting = 500;
 
 const operandKinds: ReadonlySet<TokenKind> = new Set<TokenKind>([
   'boolean', 'character', 'complex', 'dot', 'field', 'identifier', 'number', 'nil', 'raw string', 'string', 'variable', '(',
 ]); // biome-ignore format: a list
 
-/** A body, and the token kind that ended it. */
+/** A body, and the kind of token that ended it. */
 interface Body {
   readonly list: TemplateNode[];
   readonly end: 'end' | 'else';
@@ -27,7 +27,7 @@ interface Body {
 /**
  * Parses a source.
  *
- * @param functions Names that may stand as functions.
+ * @param functions Names of functions.
  * @throws TemplateError of the phase `parse`; EvaluationFailure of the budget.
  */
 export function parseTree(source: string, functions: ReadonlySet<string>, budget: Budget): TemplateTree {
@@ -41,7 +41,7 @@ class Parser {
   readonly #functions: ReadonlySet<string>;
   readonly #reader: TokenReader;
   #depth = 0;
-  /** Of the template or definition that is being parsed. */
+  /** Variables of the template or definition being parsed. */
   #variables: string[] = ['$'];
   #ranges = 0;
 
@@ -73,8 +73,8 @@ class Parser {
   }
 
   /**
-   * Reads a body up to its end and keeps it under the name; its variables and ranges are its own. An `else` in it is blamed on what
-   * stands at `blamed`, if given.
+   * Parses a body and stores it under the name, with its own variables and ranges. An `else` in it is reported at
+   * `blamed`, if given.
    */
   #define(name: string, opened: number, context: string, blamed?: number): void {
     const [variables, ranges] = [this.#variables, this.#ranges];
@@ -103,7 +103,7 @@ class Parser {
     return token;
   }
 
-  /** @param opened Where the action begins that it belongs to. */
+  /** @param opened Start of the action that it belongs to. */
   #body(opened: number): Body {
     this.#descend();
     const list: TemplateNode[] = [];
@@ -161,7 +161,7 @@ class Parser {
 
   #else(): 'else' {
     const kind = this.#reader.peekSolid().kind;
-    // What `else if` and `else with` begin is read by the branch they belong to.
+    // The enclosing branch parses the start of `else if` and `else with`.
     if (kind !== 'if' && kind !== 'with') this.#expect('close', 'else');
     return 'else';
   }
@@ -202,7 +202,7 @@ class Parser {
     const at = this.#reader.peekSolid().at;
     const name = this.#name('block clause');
     const pipeline = this.#pipeline('block clause', 'close');
-    // A body that does not end well is the fault of the block that began it.
+    // An unterminated body is reported at the block that started it.
     this.#define(name, opened, 'block clause', this.#reader.last().at);
     return { kind: 'call', at, name, pipeline };
   }
@@ -347,8 +347,7 @@ class Parser {
   }
 
   /**
-   * Fails at the furthest token that was looked at, which gives the line; where the token at fault is on the same line, it
-   * gives the column.
+   * Fails at the furthest token read, which gives the line; if the faulty token is on that line, it gives the column.
    */
   #fail(message: string, code: TemplateErrorCode = 'syntax', fault: Token | null = null): never {
     const last = this.#reader.last();
@@ -365,7 +364,7 @@ function isConstant(operand: Operand): boolean {
   return ['boolean', 'dot', 'nil', 'number', 'string'].includes(operand.kind);
 }
 
-/** Whether a body may be replaced by a later definition: it has nothing but white space. */
+/** Whether a later definition may replace a body: it has only white space. */
 function isEmpty(list: readonly TemplateNode[]): boolean {
   return list.every(
     (node) =>

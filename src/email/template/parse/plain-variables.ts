@@ -1,25 +1,25 @@
 /**
- * Finds what was meant as a variable and is plain text, because braces are missing, and links whose address is plain text that
- * leads nowhere. Looks at each character once: the text is anybody's.
+ * Finds variables that are plain text because braces are missing, and links whose address is plain text that leads
+ * nowhere. Reads each character once, because the text is untrusted.
  */
 import { tokenize } from './tokenize.ts';
 
-/** Something in the source that readers get as it stands. */
+/** Source text that recipients would see literally. */
 export interface PlainText {
   readonly text: string;
   /** Offset into the source. */
   readonly at: number;
 }
 
-/** Name of a variable without its dot, and a brace behind it. */
+/** A variable name without its dot, followed by a brace. */
 const variable = /(?<![\w.])\.([A-Za-z]\w*)(?:\.\w+)*\s*\}/g;
-/** The last is the address, with its quotes. */
+/** The last group is the address, with its quotes. */
 const tagsAndAddresses = /<(\/?[a-z][\w:-]*)|>|\shref\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 const hidden = /<!--[\s\S]*?(?:-->|$)|<(style|script)\b[\s\S]*?(?:<\/\1|$)/gi;
-/** What stands for an action, and is in no source that is stored. */
+/** Replaces an action; never occurs in stored sources. */
 const action = '\0';
 
-/** Variables of which braces are missing, with the braces that are there. */
+/** Variables with missing braces, with the braces present. */
 export function findPlainVariables(source: string): readonly (PlainText & { readonly name: string })[] {
   const text = plainText(source);
   return [...text.matchAll(variable)].map(({ 0: found, 1: name = '', index }) => {
@@ -31,7 +31,7 @@ export function findPlainVariables(source: string): readonly (PlainText & { read
   });
 }
 
-/** Addresses of links (`<a href>`) that lead nowhere as they stand: empty ones, `#`, and variables without their braces. */
+/** Addresses of links (`<a href>`) that lead nowhere: empty ones, `#`, and variables without their braces. */
 export function findDeadAddresses(source: string): readonly PlainText[] {
   const found: PlainText[] = [];
   let isLink = false;
@@ -48,7 +48,7 @@ export function findDeadAddresses(source: string): readonly PlainText[] {
 }
 
 function isDead(address: string): boolean {
-  // What mail programs and editors make of braces in an address.
+  // Braces in an address, as mail programs and editors encode them.
   const text = address.replace(/%7B/gi, '{').replace(/%7D/gi, '}').replace(/%20/g, ' ').trim();
   if (text === '' || text === '#') return true;
   if (text.includes(action)) return text.search(variable) >= 0;
@@ -57,7 +57,7 @@ function isDead(address: string): boolean {
   );
 }
 
-/** The source, of the same length, with something else for its actions, comments, styles and scripts. */
+/** The source, of equal length, with actions, comments, styles and scripts replaced. */
 function plainText(source: string): string {
   return hideUnseen(hideActions(source));
 }

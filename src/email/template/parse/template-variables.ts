@@ -1,6 +1,5 @@
 /**
- * Finds which variables of the data a template uses, without running it: for the studio, and for warnings about names that a
- * kind of email does not have.
+ * Finds the variables that a template uses, without running it: for the studio, and for warnings about unknown names.
  */
 import type { Operand, Pipeline, TemplateNode, TemplateTree } from '../tree.ts';
 
@@ -11,7 +10,7 @@ export function findVariables(tree: TemplateTree): ReadonlyMap<string, number> {
   return new Map([...finder.found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Follows where dot is still the whole data. `$` always is: templates that are called with something else are not looked at. */
+/** Tracks where dot is the whole data. `$` always counts as such: templates called with other data are not searched. */
 class Finder {
   readonly found = new Map<string, number>();
   readonly #tree: TemplateTree;
@@ -37,7 +36,7 @@ class Finder {
     }
   }
 
-  /** A named template that is called with the whole data. */
+  /** A named template called with the whole data. */
   #template(name: string): void {
     if (this.#seen.has(name)) return;
     this.#seen.add(name);

@@ -1,13 +1,13 @@
 /**
- * Reads a list of tokens forwards, with a step back. "Solid" tokens are those that are no white space.
+ * Reads a list of tokens forwards, with one step back. "Solid" tokens are those other than white space.
  */
 import { invariant } from '../../../shared/invariant.ts';
 import type { Budget } from '../budget.ts';
 import type { Token } from './tokenize.ts';
 
-/** A place in a list of tokens. At the end, or at a fault, the last token comes again and again. */
+/** A position in a list of tokens. At the end or at an error, the last token repeats. */
 export class TokenReader {
-  /** Index of the next token; may be set back to an earlier one. */
+  /** Index of the next token; may be reset to an earlier one. */
   position = 0;
   readonly #tokens: readonly Token[];
   readonly #budget: Budget;
@@ -48,7 +48,7 @@ export class TokenReader {
     this.position -= 1;
   }
 
-  /** Reads `{{ define` where it comes next; else reads nothing. */
+  /** Reads `{{ define` if it comes next; otherwise nothing. */
   startsDefinition(): boolean {
     const mark = this.position;
     if (this.next().kind === 'open' && this.nextSolid().kind === 'define') return true;
@@ -56,7 +56,7 @@ export class TokenReader {
     return false;
   }
 
-  /** The furthest token that was looked at: the one that faults are about. */
+  /** The furthest token read, where faults are reported. */
   last(): Token {
     return this.#tokens[this.#furthest] as Token;
   }

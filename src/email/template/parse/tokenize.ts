@@ -1,15 +1,15 @@
 /**
- * Cuts the source of a template into tokens: pieces of text, and what stands inside `{{ … }}`.
+ * Splits a template's source into tokens: text, and the content of `{{ … }}`.
  *
- * White space inside an action is a token too, because operands must be separated by it. The first fault ends the list with
- * an `error` token whose text is the message; otherwise the last token is `eof`. Never throws.
+ * White space in an action is a token too, because it must separate operands. The first fault ends the list with an
+ * `error` token whose text is the message; otherwise the last token is `eof`. Never throws.
  */
 
 const keywords = [
   'block', 'break', 'continue', 'define', 'else', 'end', 'if', 'range', 'nil', 'template', 'with',
 ] as const; // biome-ignore format: a list
 
-/** A word with a meaning of its own. */
+/** A keyword. */
 type Keyword = (typeof keywords)[number];
 
 /** Kinds of tokens. `sign` is any other printable ASCII character. */
@@ -19,7 +19,7 @@ export type TokenKind =
   | 'variable' | 'field' | 'dot' | 'identifier' | '(' | ')'
   | Keyword; // biome-ignore format: a list
 
-/** One token; `text` is its source but for errors, `at` the offset of its first character. */
+/** One token; `text` is its source (for errors, the message), `at` the offset of its first character. */
 export interface Token {
   readonly kind: TokenKind;
   readonly at: number;
@@ -99,7 +99,7 @@ class Tokenizer {
     else this.#fail(at, end < 0 ? 'unclosed comment' : 'comment ends before closing delimiter');
   }
 
-  /** Where an action may end: the offset behind `}}` or behind the white space that ` -}}` trims. */
+  /** The end of an action: the offset after `}}` or after the white space that ` -}}` trims. */
   #closeAt(at: number): { readonly brace: number; readonly after: number } | null {
     if (this.#source.startsWith('}}', at)) return { brace: at, after: at + 2 };
     if (!isSpaceAt(this.#source, at) || !this.#source.startsWith('-}}', at + 1)) return null;
@@ -146,7 +146,7 @@ class Tokenizer {
     else this.#fail(at, `unrecognized character in action: ${describeCharacter(this.#source, at)}`);
   }
 
-  /** White space, but for the last one where it belongs to ` -}}`. */
+  /** White space, except the last one if it belongs to ` -}}`. */
   #space(): void {
     const at = this.#position;
     const end = matchEnd(spacePattern, this.#source, at);
@@ -197,14 +197,14 @@ class Tokenizer {
     else this.#fail(at, `bad number syntax: ${JSON.stringify(this.#source.slice(at, at + 20))}`);
   }
 
-  /** Offset behind the number that starts here; null where a letter or digit follows it. */
+  /** Offset after the number here; null if a letter or digit follows it. */
   #numberEnd(at: number): number | null {
     const end = matchEnd(numberPattern, this.#source, at);
     return matchEnd(wordPattern, this.#source, end) > end ? null : end;
   }
 }
 
-/** Where a sticky pattern ends that is tried at an offset; the offset itself where it does not match. */
+/** End of a sticky pattern at an offset; the offset itself if it does not match. */
 function matchEnd(pattern: RegExp, source: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(source) ? pattern.lastIndex : at;

@@ -1,12 +1,12 @@
 /**
- * Finds conditions of which one branch uses some variables and the other does not, where nothing around them does: recipients of
- * whom the condition decides otherwise miss what the others get. Looks at each node once.
+ * Finds conditions where one branch uses a variable and the other does not, and nothing around them does either:
+ * recipients in the other branch miss it. Visits each node once.
  */
 
 import type { TemplateNode, TemplateTree } from '../tree.ts';
 import { findVariables } from './template-variables.ts';
 
-/** Offsets into the source, in its order. A condition with one branch alone does not count. @param names Without their dot. */
+/** Offsets into the source, in order. Conditions with a single branch do not count. @param names Without their dot. */
 export function findUnevenBranches(tree: TemplateTree, names: readonly string[]): readonly number[] {
   const known = new Map<TemplateNode | string, boolean>();
   return inList(tree.main);
@@ -48,7 +48,7 @@ export function findUnevenBranches(tree: TemplateTree, names: readonly string[])
     }
   }
 
-  /** Without the nodes in it. */
+  /** Excluding nested nodes. */
   function usesItself(node: TemplateNode): boolean {
     const alone = 'list' in node ? { ...node, list: [], otherwise: null } : node;
     const used = findVariables({ main: [alone], named: new Map() });
@@ -58,7 +58,7 @@ export function findUnevenBranches(tree: TemplateTree, names: readonly string[])
   function usesNamed(name: string): boolean {
     const before = known.get(name);
     if (before !== undefined) return before;
-    // One that calls itself has nothing more for that.
+    // Recursion adds nothing.
     known.set(name, false);
     const found = usesOne(tree.named.get(name) ?? []);
     known.set(name, found);

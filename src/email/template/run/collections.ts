@@ -1,5 +1,5 @@
 /**
- * `len`, `index` and `slice`: texts count as their UTF-8 bytes.
+ * `len`, `index` and `slice`: texts are measured in UTF-8 bytes.
  */
 import { decodeBytes } from '../parse/constants.ts';
 import { failValue } from '../template-error.ts';
@@ -29,7 +29,7 @@ export function lengthOf(value: Value): bigint {
   }
 }
 
-/** The element under one index or key after the other. */
+/** The element at successive indexes or keys. */
 export function indexInto(item: Value, indexes: readonly Value[]): Value {
   if (item === null || item === undefined) failValue('error calling index: index of untyped nil');
   let current: Value = item;
@@ -60,7 +60,7 @@ export function indexInto(item: Value, indexes: readonly Value[]): Value {
   return current;
 }
 
-/** Part of a text or list. What is left of a character that is cut becomes U+FFFD, one for each byte. */
+/** Part of a text or list. Bytes of a cut character become U+FFFD each. */
 export function sliceOf(item: Value, indexes: readonly Value[]): Value {
   const kind = kindOf(item);
   if (kind === 'nil') failValue('error calling slice: slice of untyped nil');

@@ -1,15 +1,16 @@
 /**
- * The comparison functions: values of the same basic kind compare, others are faults or unequal, and null equals only null.
+ * The comparison functions: values of the same basic kind are comparable; others are faults or unequal, and null equals
+ * only null.
  */
 import { failValue } from '../template-error.ts';
 import { Byte, type Complex, compareBytes, kindOf, type Value } from '../values/value.ts';
 
-/** Told the message of a fault about a value that is unequal or empty instead. */
+/** Called with the message of a fault that is tolerated as unequal or empty. */
 export type Tolerate = (message: string) => void;
 
 const incompatible = 'incompatible types for comparison';
 
-/** `eq`: whether the first equals any of the others, which are looked at in order. */
+/** `eq`: whether the first equals any of the others, checked in order. */
 export function equalsAny(name: string, values: readonly Value[], tolerate: Tolerate | null): boolean {
   const [first, ...others] = values;
   if (others.length === 0) failValue(`error calling ${name}: missing argument for comparison`);
@@ -51,7 +52,7 @@ function integerOf(value: Value): bigint {
   return value instanceof Byte ? BigInt(value.value) : (value as bigint);
 }
 
-/** Below 0, 0 or above 0 for numbers of one kind and for texts. `name` is that of the function, for the message. */
+/** Below 0, 0 or above 0 for numbers of one kind and for texts. `name` is the function's, for the message. */
 export function compareOrder(name: string, a: Value, b: Value): number {
   const [left, right] = [basicKind(a), basicKind(b)];
   const without = ['nil', 'collection'];

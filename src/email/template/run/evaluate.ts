@@ -1,7 +1,7 @@
 /**
- * Evaluates pipelines: operands, fields, function calls and variables, with a budget of time.
+ * Evaluates pipelines: operands, fields, function calls and variables, with a time budget.
  *
- * Fields are keys of maps and nothing else. Whatever goes wrong is thrown as an `EvaluationFailure`; `at` then says where.
+ * Fields are only keys of maps. Every error is an `EvaluationFailure`; `at` gives its place.
  */
 import { unreachable } from '../../../shared/invariant.ts';
 import type { Budget } from '../budget.ts';
@@ -11,34 +11,34 @@ import { isTrue, kindOf, type MapValue, mapEntry, typeName, type Value } from '.
 import type { Tolerate } from './compare-values.ts';
 import { type TemplateFunction, templateFunctions } from './functions.ts';
 
-/** No piped value; not the same as a piped "no value". */
+/** No piped value; differs from a piped "no value". */
 const absent: unique symbol = Symbol('absent');
 
-/** Longest text that a function may make, in UTF-16 units. */
+/** Longest text that a function may return, in UTF-16 units. */
 const maxTextLength = 4 * 1024 * 1024;
 
-/** A variable of a template; of equal names the last counts. */
+/** A variable of a template; of equal names, the last counts. */
 export interface Variable {
-  /** With its `$`. */
+  /** Including its `$`. */
   readonly name: string;
   value: Value;
 }
 
-/** Evaluates with the variables of one template at a time; whoever runs the template begins and ends them. */
+/** Evaluates with the variables of one template at a time; the template runner begins and ends them. */
 export class Evaluator {
-  /** Offset of what is being evaluated, for the place of an error. */
+  /** Offset of the current expression, for the place of an error. */
   at = 0;
   variables: Variable[] = [];
   readonly #tolerate: Tolerate | null;
   readonly #budget: Budget;
 
-  /** @param tolerate Null: values of wrong kinds are faults. */
+  /** @param tolerate Null: values of wrong types are faults. */
   constructor(tolerate: Tolerate | null, budget: Budget) {
     this.#tolerate = tolerate;
     this.#budget = budget;
   }
 
-  /** Sets the variable declared last but `back`. */
+  /** Sets the variable at `back` from the last declared one. */
   setRecent(back: number, value: Value): void {
     (this.variables.at(-1 - back) as Variable).value = value;
   }
@@ -48,12 +48,12 @@ export class Evaluator {
     this.#variable(name).value = value;
   }
 
-  /** The value of a pipeline, after its variables have it. Null has become "no value". */
+  /** The value of a pipeline, after assigning its variables. Null becomes "no value". */
   pipeline(pipeline: Pipeline, dot: Value): Value {
     this.step();
     let value: Value | typeof absent = absent;
     for (const command of pipeline.commands) value = this.#command(command, dot, value) ?? undefined;
-    // A pipeline without commands is what is left of `{{ html }}`.
+    // A pipeline without commands is left from `{{ html }}`.
     const result = value === absent ? '' : value;
     for (const name of pipeline.variables) {
       if (pipeline.assigns) this.assign(name, result);
@@ -62,12 +62,12 @@ export class Evaluator {
     return result;
   }
 
-  /** Counts a piece of work. */
+  /** Counts a step. */
   step(): void {
     this.#budget.step();
   }
 
-  /** There is no such value. @throws EvaluationFailure where that is a fault */
+  /** Handles a missing value. @throws EvaluationFailure unless tolerated */
   missing(message: string): undefined {
     if (this.#tolerate === null) failValue(message);
     this.#tolerate(message);

@@ -1,7 +1,7 @@
 /**
- * The functions a template may call: all there are, with the number of arguments each takes.
+ * The functions of templates, with their numbers of arguments.
  *
- * `and` and `or` stand here only with their numbers; evaluate.ts runs them, because they need not evaluate every argument.
+ * `and` and `or` have only their numbers here; evaluate.ts runs them, because they may skip arguments.
  */
 
 import { joinFunction } from '../escape/escape-action.ts';
@@ -20,9 +20,9 @@ import { printf } from './printf.ts';
 export interface TemplateFunction {
   readonly least: number;
   readonly most: number;
-  /** Gets as many values as it allows. @throws EvaluationFailure */
+  /** Gets an allowed number of values. @throws EvaluationFailure */
   call(values: readonly Value[], tolerate: Tolerate | null): Value;
-  /** Its result for values of wrong kinds, where those are tolerated. */
+  /** Its result for values of wrong types, if those are tolerated. */
   readonly otherwise: Value;
 }
 
@@ -32,7 +32,7 @@ function row(least: number, most: number, call: TemplateFunction['call'], otherw
   return { least, most, call, otherwise };
 }
 
-/** A comparison of two, by the sign of their order. */
+/** A comparison of two values by the sign of their order. */
 function ordering(name: string, accepts: (order: number) => boolean): TemplateFunction {
   return row(2, 2, ([a, b]) => accepts(compareOrder(name, a, b)), false);
 }
@@ -72,7 +72,7 @@ export const templateFunctions: ReadonlyMap<string, TemplateFunction> = new Map(
   }),
 );
 
-/** Names that a template may use. */
+/** Names that templates may use. */
 export const functionNames: ReadonlySet<string> = new Set(
   [...templateFunctions.keys()].filter((name) => name !== joinFunction),
 );

@@ -1,5 +1,5 @@
 /**
- * `printf`: reads a format and writes the arguments with it. Whatever is wrong with a format shows in the text, as in Go.
+ * `printf`: formats the arguments by a format. Errors in a format appear in the text, as in Go.
  */
 import { assertFormatted, formatValue, plainDirective } from '../values/format-value.ts';
 import { Byte, typeName, type Value } from '../values/value.ts';
@@ -9,7 +9,7 @@ const flagNames = { '+': 'plus', '-': 'minus', '#': 'sharp', ' ': 'space', '0': 
 /** Largest width, precision or argument index. */
 const largestNumber = 1_000_000;
 
-/** The formatted text. @throws EvaluationFailure `output_limit` when it gets longer than any output may be. */
+/** The formatted text. @throws EvaluationFailure `output_limit` if it exceeds the limit. */
 export function printf(format: string, values: readonly Value[]): string {
   return new Formatter(format, values).run();
 }
@@ -80,7 +80,7 @@ class Formatter {
     }
   }
 
-  /** `[n]`; true where there was one, good or bad. */
+  /** `[n]`; true if present, valid or not. */
   #index(): boolean {
     if (this.#peek() !== '[') return false;
     this.#reordered = true;
@@ -135,7 +135,7 @@ class Formatter {
     return false;
   }
 
-  /** Digits; too large a number swallows the rest of the format. */
+  /** Digits; too large a number consumes the rest of the format. */
   #number(): number | null {
     const digits = /^[0-9]+/.exec(this.#format.slice(this.#at, this.#at + 1024))?.[0];
     if (digits === undefined) return null;
@@ -162,9 +162,9 @@ class Formatter {
   }
 }
 
-/** Null where the text is no number or too large a one. */
+/** Null if the text is not a number or too large. */
 function parseCount(digits: string): number | null {
   if (!/^[0-9]+$/.test(digits)) return null;
-  // As in Go, the last digit may still carry a number past the limit.
+  // As in Go, the last digit may still exceed the limit.
   return Number(digits.slice(0, -1)) > largestNumber ? null : Number(digits);
 }

@@ -20,22 +20,22 @@ import {
 import type { Tolerate } from './compare-values.ts';
 import { Evaluator } from './evaluate.ts';
 
-/** How much one rendering may use. */
+/** Limits of one rendering. */
 export interface TemplateLimits {
   /** UTF-8 bytes of the output. */
   readonly maxOutputBytes: number;
-  /** Rounds of all ranges together. */
+  /** Iterations of all ranges together. */
   readonly maxIterations: number;
-  /** Templates that are being run inside each other. */
+  /** Nesting of template calls. */
   readonly maxDepth: number;
   /** Processor time of the thread in milliseconds. */
   readonly maxMs: number;
 }
 
-/** What left a body before its end, for the range around it. */
+/** How a body was left early, for the enclosing range. */
 type Exit = 'break' | 'continue' | null;
 
-/** Yields each body inside it to be run to its end, instead of calling it, so that depth costs no stack. */
+/** Yields nested bodies instead of calling them, so depth uses no stack. */
 type Work = Generator<Work, Exit, Exit>;
 
 /** One rendering. */
@@ -54,7 +54,7 @@ export class TemplateRun {
     this.evaluator = new Evaluator(tolerate, new Budget(limits.maxMs, 'time_limit', 'rendering'));
   }
 
-  /** The output. @throws EvaluationFailure; `evaluator.at` says where. */
+  /** The output. @throws EvaluationFailure; `evaluator.at` gives the place. */
   main(data: Value): string {
     this.evaluator.variables = [{ name: '$', value: data }];
     const underWay = [this.#list(this.#tree.main, data)];
@@ -162,7 +162,7 @@ export class TemplateRun {
     }
     if (isEmpty) exit = yield this.#list(node.otherwise ?? [], dot);
     variables.length = known;
-    // Also in the else part `break` leaves this range, while `continue` there goes on with the range around.
+    // In the else part, `break` also leaves this range, but `continue` continues the enclosing one.
     return isEmpty && exit === 'continue' ? exit : null;
   }
 
@@ -178,7 +178,7 @@ export class TemplateRun {
     }
   }
 
-  /** Key and element of each round. */
+  /** Key and element of each iteration. */
   *#rounds({ pipeline }: Branch, value: Value): Generator<readonly [Value, Value]> {
     switch (kindOf(value)) {
       case 'nil':

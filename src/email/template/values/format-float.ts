@@ -1,6 +1,6 @@
 /**
- * Writes floats in all of Go's notations, exactly: what is cut off is rounded half to even on the true binary value, which
- * JavaScript's own `toFixed` and `toPrecision` do not do.
+ * Formats floats in all of Go's notations, exactly: rounds half to even on the true binary value, unlike JavaScript's
+ * `toFixed` and `toPrecision`.
  */
 
 /** Decimal digits without leading or trailing zeros, the value being `0.digits × 10^point`. */
@@ -9,13 +9,13 @@ interface Decimal {
   readonly point: number;
 }
 
-/** `e f g` decimal, `b` and `x` binary exponents; upper-case verbs are the caller's business. */
+/** `e f g` decimal, `b` and `x` binary exponents; callers handle upper-case verbs. */
 export type FloatVerb = 'b' | 'e' | 'f' | 'g' | 'x';
 
 /**
- * The text of a float, with `-` where it is negative.
+ * The text of a float, with `-` if negative.
  *
- * @param precision Digits behind the point (`e f x`) or significant digits (`g`); -1 for as many as the value needs.
+ * @param precision Digits after the point (`e f x`) or significant digits (`g`); -1: as many as the value needs.
  */
 export function formatFloat(value: number, verb: FloatVerb, precision: number): string {
   if (Number.isNaN(value)) return 'NaN';
@@ -55,7 +55,7 @@ function shortestDecimal(size: number): Decimal {
 
 const floatBits = new DataView(new ArrayBuffer(8));
 
-/** Mantissa and exponent with value = mantissa × 2^exponent. */
+/** Mantissa and exponent, where value = mantissa × 2^exponent. */
 function split(size: number): { readonly mantissa: bigint; readonly exponent: number } {
   floatBits.setFloat64(0, size);
   const bits = floatBits.getBigUint64(0);
@@ -74,7 +74,7 @@ function exactDecimal(size: number): Decimal {
   return { digits: digits.replace(/0+$/, ''), point: digits.length + Math.min(exponent, 0) };
 }
 
-/** Keeps this many digits, rounding half to even; fewer than none is zero. */
+/** Keeps that many digits, rounding half to even; fewer than zero gives zero. */
 function roundDecimal({ digits, point }: Decimal, count: number): Decimal {
   if (count >= digits.length) return { digits, point };
   if (count < 0) return { digits: '', point: 0 };
@@ -119,7 +119,7 @@ function formatBinary(size: number): string {
 function formatHexadecimal(size: number, precision: number): string {
   if (size === 0) return `0x0${precision > 0 ? `.${'0'.repeat(precision)}` : ''}p+00`;
   let { mantissa, exponent } = split(size);
-  // One bit before the point, 60 bits (15 hexadecimal digits) behind it.
+  // One bit before the point, 60 bits (15 hexadecimal digits) after it.
   const length = mantissa.toString(2).length;
   exponent += length - 1;
   mantissa <<= BigInt(61 - length);

@@ -1,6 +1,6 @@
 /**
- * Writes one value with one verb and its flags, as Go's fmt package does: lists and maps element by element, mistakes as
- * text (`%!d(string=x)`).
+ * Formats one value with a verb and flags, as Go's fmt package: lists and maps by element, mistakes as text
+ * (`%!d(string=x)`).
  */
 
 import { EvaluationFailure } from '../template-error.ts';
@@ -19,7 +19,7 @@ import {
   type Value,
 } from './value.ts';
 
-/** No flags, no width, no precision. `source` is `#` with `v`: values as Go source would have them. */
+/** No flags, width or precision. `source` is `#` with `v`: values in Go source syntax. */
 export const plainDirective = {
   plus: false,
   minus: false,
@@ -31,30 +31,30 @@ export const plainDirective = {
   precision: null as number | null,
 };
 
-/** What stands between `%` and the verb. */
+/** The directive between `%` and the verb. */
 export type Directive = Readonly<typeof plainDirective>;
 
-/** Longest text that formatting makes, in UTF-16 units; more could never be sent. */
+/** Longest formatted text, in UTF-16 units; longer ones could never be sent. */
 const maxFormattedLength = 4 * 1024 * 1024;
 
-/** The text of a value where it is printed: `%v`. Null is `<nil>` here. */
+/** The printed text of a value: `%v`. Null is `<nil>` here. */
 export function printValue(value: Value): string {
   return typeof value === 'string' ? value : formatValue(value, 'v', plainDirective);
 }
 
-/** The text of a value. @throws EvaluationFailure `output_limit` when it is longer than any output may be. */
+/** The text of a value. @throws EvaluationFailure `output_limit` if it exceeds the limit. */
 export function formatValue(value: Value, verb: string, directive: Directive): string {
   if (value === null || value === undefined) {
     if (verb === 'v' || verb === 'T') return pad('<nil>', directive);
     return `%!${verb}(<nil>)`;
   }
   if (verb === 'T') return pad(cut(typeName(value), directive), directive);
-  // Wraps errors in Go, and nothing else; lists do not pass it on to their elements.
+  // In Go it only wraps errors; lists do not pass it to their elements.
   if (verb === 'w') return badVerb(value, verb, directive);
   return formatElement(value, verb, directive);
 }
 
-/** A value inside a list or map too. */
+/** Also for values inside a list or map. */
 function formatElement(value: Value, verb: string, directive: Directive): string {
   if (value === null || value === undefined) return directive.source ? 'interface {}(nil)' : '<nil>';
   switch (kindOf(value)) {
@@ -108,7 +108,7 @@ function joinBounded(count: number, separator: string, make: (index: number) => 
   return text;
 }
 
-/** Throws when formatting made more than could ever be sent. */
+/** Throws if formatted text exceeds the limit. */
 export function assertFormatted(length: number): void {
   if (length > maxFormattedLength)
     throw new EvaluationFailure('output_limit', 'a formatted value is longer than any output may be');
@@ -154,7 +154,7 @@ function formatBytes(text: string, verb: 'x' | 'X', directive: Directive): strin
 
 const bases: Readonly<Record<string, number>> = { v: 10, d: 10, b: 2, o: 8, O: 8, x: 16, X: 16 };
 
-/** Null: the verb is none of integers. Negative numbers are 64-bit in two's complement where a verb wants a character. */
+/** Null: not a verb for integers. Negative numbers are in 64-bit two's complement for character verbs. */
 function formatInteger(value: bigint, verb: string, directive: Directive): string | null {
   const base = bases[verb];
   if (base !== undefined) return formatDigits(value, base, verb, directive);
@@ -196,7 +196,7 @@ const floatVerbs: Readonly<Record<string, readonly [FloatVerb, number]>> = {
   e: ['e', 6], E: ['e', 6], f: ['f', 6], F: ['f', 6],
 }; // biome-ignore format: a table
 
-/** Null: the verb is none of floats. */
+/** Null: not a verb for floats. */
 function formatNumber(value: number, verb: string, directive: Directive): string | null {
   const row = floatVerbs[verb];
   if (row === undefined) return null;
@@ -234,7 +234,7 @@ function formatComplex(value: Complex, verb: string, directive: Directive): stri
 
 function pad(text: string, { width, minus, zero }: Directive): string {
   if (width === null || width <= 0) return text;
-  // Go counts characters; every UTF-16 unit but the second of a pair is one.
+  // Go counts characters; each UTF-16 unit except the second of a pair is one.
   const count = width - (text.length - (text.match(/[\ud800-\udbff]/g)?.length ?? 0));
   if (count <= 0) return text;
   assertFormatted(text.length + count);

@@ -9,7 +9,7 @@ const shortEscapes: Readonly<Record<string, string>> = {
   '\x07': '\\a', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\v': '\\v', '\\': '\\\\',
 }; // biome-ignore format: a table
 
-/** Whether a character shows when printed; the blank does, other white space does not. */
+/** Whether a character is visible; the blank is, other white space is not. */
 export function isPrintable(character: string): boolean {
   return !unprintable.test(character);
 }
@@ -36,7 +36,7 @@ function escapeCharacter(character: string, quote: string): string {
   return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
 }
 
-/** Whether a text can stand between backquotes as it is. */
+/** Whether a text can be in backquotes unchanged. */
 export function canBackquote(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   return !/[\x00-\x08\x0a-\x1f`\x7f\ufeff]/.test(text);

@@ -1,6 +1,6 @@
 /**
- * The two ways in which a value becomes text before it is escaped: by the contexts of a body, and by the functions `html`,
- * `js` and `urlquery`, which show a missing value.
+ * The two conversions of values to text before escaping: for contexts of a body, and for the functions `html`, `js` and
+ * `urlquery`, which show a missing value.
  */
 import { printValue } from './format-value.ts';
 import type { Value } from './value.ts';
@@ -11,7 +11,7 @@ export function stringify(value: Value): string {
   return value === null || value === undefined ? '' : printValue(value);
 }
 
-/** All values in one text; a blank stands between two of which neither is a text. */
+/** All values in one text, with a blank between two that are both no texts. */
 export function printAll(values: readonly Value[]): string {
   return values
     .map((value, index) => (needsBlank(values, index) ? ` ${printValue(value)}` : printValue(value)))
@@ -22,7 +22,7 @@ function needsBlank(values: readonly Value[], index: number): boolean {
   return index > 0 && typeof values[index] !== 'string' && typeof values[index - 1] !== 'string';
 }
 
-/** Like `printAll`, but null and no value are the text `<no value>`. */
+/** Like `printAll`, but null and no value become `<no value>`. */
 export function printShown(values: readonly Value[]): string {
   return printAll(values.map((value) => (value === null || value === undefined ? '<no value>' : value)));
 }

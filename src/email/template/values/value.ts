@@ -1,12 +1,12 @@
 /**
- * The values a template works with, and the way from the caller's data to them.
+ * The values of the template language, and their conversion from the caller's data.
  *
- * A JavaScript number is always a float (every number of the data is one); an integer of the template language is a bigint.
- * `null` is a null of the data, `undefined` is "no value": what a missing key gives. Only own properties of plain objects
- * and entries of maps are data; anything else that hangs on an object does not exist here.
+ * JavaScript numbers are always floats (as in the data); integers of the language are bigints. `null` is a null of the
+ * data, `undefined` is "no value", for a missing key. Only own properties of plain objects and entries of maps are
+ * data; other members of objects are inaccessible.
  */
 
-/** An unsigned 8-bit integer: what `index` takes out of a string. */
+/** An unsigned 8-bit integer: the result of `index` on a string. */
 export class Byte {
   readonly value: number;
   constructor(value: number) {
@@ -24,7 +24,7 @@ export class Complex {
   }
 }
 
-/** A list of the data; its elements are read with `fromData`. */
+/** A list of the data; read its elements with `fromData`. */
 export type ListValue = readonly unknown[];
 
 /** A map of the data: a plain object or a Map with text keys. Read it with `mapEntry` and `mapKeys`. */
@@ -33,10 +33,10 @@ export type MapValue = Readonly<Record<string, unknown>> | ReadonlyMap<unknown, 
 /** Any value of the language. */
 export type Value = undefined | null | boolean | string | number | bigint | Byte | Complex | ListValue | MapValue;
 
-/** What the comparison functions, `printf` and error messages tell apart. */
+/** The kinds that comparisons, `printf` and error messages distinguish. */
 type ValueKind = 'nil' | 'bool' | 'string' | 'float' | 'int' | 'byte' | 'complex' | 'list' | 'map';
 
-/** Makes a value of the language of anything: what is no data (functions, symbols, class instances) becomes no value. */
+/** Converts anything to a value; other types (functions, symbols, class instances) become no value. */
 export function fromData(raw: unknown): Value {
   switch (typeof raw) {
     case 'string':
@@ -79,7 +79,7 @@ export function kindOf(value: Value): ValueKind {
   }
 }
 
-/** Names of the kinds in messages and in `%T`; they are Go's. */
+/** Go's names of the kinds, in messages and `%T`. */
 export const typeNames = {
   nil: '<nil>',
   bool: 'bool',
@@ -97,7 +97,7 @@ export function typeName(value: Value): string {
   return typeNames[kindOf(value)];
 }
 
-/** Entry of a map, no value where the key is missing. */
+/** Entry of a map, no value for a missing key. */
 export function mapEntry(map: MapValue, key: string): Value {
   if (map instanceof Map) return fromData(map.get(key));
   return Object.hasOwn(map, key) ? fromData((map as Record<string, unknown>)[key]) : undefined;
@@ -109,7 +109,7 @@ export function mapKeys(map: MapValue): string[] {
   return keys.sort(compareBytes);
 }
 
-/** Compares as UTF-8 does, which for well-formed text is by code point: below 0, 0, above 0. */
+/** Compares in UTF-8 order, which for well-formed text is by code point: below 0, 0, above 0. */
 export function compareBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let index = 0; index < length; index += 1) {
@@ -119,7 +119,7 @@ export function compareBytes(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for code points above all other units. */
+/** Surrogates stand for code points above all others. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
