@@ -76,7 +76,8 @@ function buildEntry(
 
 /** What keeps rows from being filtered or ordered by the function, as the end of a sentence. */
 function findProblem({ catalog }: ModelContext, making: Making, routine: Routine, input: EntryInput): string | null {
-  const { result, volatility, returnsSet, arguments: given, oid } = routine;
+  const { fieldName, result, volatility, returnsSet, arguments: given, oid } = routine;
+  if (fieldName === 'nodeId') return 'has the name of the global id';
   if (volatility === 'volatile') return 'is volatile. Declare it stable or immutable, if it is';
   if (returnsSet || result.kind === 'set') return 'returns a set';
   if (result.kind !== 'value') return 'returns no single value';
