@@ -1,12 +1,12 @@
 /**
- * What is wrong with the configuration: all of it at once, each problem with what to do.
+ * Problems of the configuration: all at once, each with a fix.
  */
 
-/** One thing that stands between a command and its start. */
+/** One problem that prevents a command from starting. */
 export interface Problem {
-  /** What is wrong, as one sentence. Holds no secret. */
+  /** The problem, as one sentence. Contains no secret. */
   readonly problem: string;
-  /** A command or an instruction that mends it; null where the sentence says it all. */
+  /** A command or instruction that fixes it; null if the sentence says it all. */
   readonly fix: string | null;
 }
 
@@ -21,7 +21,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** `- sentence`, and under it what to do, indented. */
+/** `- sentence`, followed by the indented fix. */
 export function printProblem({ problem, fix }: Problem): string {
   return fix === null ? `- ${problem}` : `- ${problem}\n${fix.replace(/^/gm, '    ')}`;
 }

@@ -1,8 +1,9 @@
 /**
- * Reads `pgreflect.toml`, or the file that `--config` or `PGREFLECT_CONFIG` names: flat keys in snake case, one per option.
+ * Reads `pgreflect.toml`, or the file that `--config` or `PGREFLECT_CONFIG` names: flat keys in snake case, one per
+ * option.
  *
- * Gives the values as the text a flag would have, so that one set of parsers serves all sources. A key that stands twice in
- * the file is a mistake of TOML itself and is reported with its line.
+ * Returns values as a flag's text, so that one set of parsers serves all sources. TOML itself reports duplicate keys,
+ * with their line.
  */
 import { parse, TomlError } from 'smol-toml';
 import { authFieldNames } from './auth/auth-fields.ts';
@@ -12,9 +13,9 @@ import { readFile } from './given-texts.ts';
 import { nearestName } from './nearest-name.ts';
 import { fileKey, type OptionName, optionNames, optionOf } from './options.ts';
 
-/** What a configuration file says. */
+/** The content of a configuration file. */
 export interface ConfigFile {
-  /** The file's name as given; null where there is none. */
+  /** The file's name as given; null if there is none. */
   readonly path: string | null;
   readonly values: ReadonlyMap<OptionName, readonly string[]>;
   /** The table `auth` and the fields of the auth configuration, unchecked (load-auth-config.ts reads them). */
@@ -23,9 +24,9 @@ export interface ConfigFile {
 }
 
 /**
- * Reads the file; a missing `pgreflect.toml` is no problem, a missing file that was named is one.
+ * Reads the file. A missing `pgreflect.toml` is no problem; a missing file that was named is one.
  *
- * @param given What `--config` or `PGREFLECT_CONFIG` says; null for neither.
+ * @param given The value of `--config` or `PGREFLECT_CONFIG`; null for neither.
  */
 export function loadConfigFile(given: string | null, workingDirectory: string): ConfigFile {
   const path = given ?? 'pgreflect.toml';
@@ -42,7 +43,7 @@ export function loadConfigFile(given: string | null, workingDirectory: string): 
     return { path, ...readTable(parse(text), path) };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    // The full message of the parser shows the line itself, which may hold a secret.
+    // The parser's full message quotes the line, which may contain a secret.
     const reason = error.message.split('\n')[0]?.replace(/^Invalid TOML document: /, '') ?? '';
     const problem = `${path}, line ${error.line}: ${reason}.`;
     return { path, values: new Map(), auth: {}, problems: [{ problem, fix: `Correct line ${error.line}.` }] };
@@ -78,7 +79,7 @@ function unknownKey(key: string, path: string, known: readonly string[]): Proble
   return { problem: `${path}: there is no option "${key}".`, fix };
 }
 
-/** One text per value; the items of a list become one text joined by commas, as on the command line, where an option has one text. */
+/** One text per value; list items are joined by commas if, on the command line, the option takes one text. */
 function toTexts(value: unknown, isRepeatable: boolean): readonly string[] | null {
   const isScalar = (item: unknown) => ['string', 'number', 'boolean', 'bigint'].includes(typeof item);
   if (isScalar(value)) return [String(value)];

@@ -1,9 +1,9 @@
 /**
- * What the gateway is told before it starts: every option of the command line, checked and in its final type.
+ * The gateway's configuration: every option of the command line, checked and in its final type.
  *
- * Made by load-config.ts from flags, environment, file and defaults, or by hand by a program that embeds the gateway
- * (`defaultConfig` fills the rest). Names, types, defaults and meanings are those of the options in options.ts. Plain frozen data;
- * units are in the names. Secrets are in here: never log a whole `Config`.
+ * Made by load-config.ts from flags, environment, file and defaults, or by a program that embeds the gateway
+ * (`defaultConfig` fills the rest). Names, types, defaults and meanings are in options.ts. Plain frozen data; names
+ * contain units. It contains secrets: never log a whole `Config`.
  */
 import type { AuthValues } from './auth/auth-config.ts';
 import type { TemplateSources } from './auth/auth-template-source.ts';
@@ -12,16 +12,16 @@ import { type OptionName, type OptionsOf, type OptionValue, optionNames, optionO
 /** Limits of one request; the service role passes the first five unless `limitServiceRole`. */
 export type Limits = { readonly [N in OptionsOf<'Limits'>]: OptionValue<N> };
 
-/** Options whose value is no more than what was given, or null where nothing was and there is no default. */
+/** Options that are used as given; null if not given and without a default. */
 type Plain = Exclude<OptionName, OptionsOf<'Limits' | 'Preparation'> | keyof Composed | 'readReplicaUrl'>;
 
-/** Values that follow from others, from several sources, or from the command. */
+/** Values derived from other options, several sources, or the command. */
 interface Composed {
   /** Connection string of the login role. */
   readonly databaseUrl: string;
-  /** Connection that may install the trigger and owns our own tables; `databaseUrl` where none was given. */
+  /** Connection that may install the trigger and owns our tables; default `databaseUrl`. */
   readonly adminDatabaseUrl: string;
-  /** Connection strings for query operations; empty: the primary answers them. */
+  /** Connection strings for query operations; empty: use the primary. */
   readonly readReplicaUrls: readonly string[];
   readonly extraSearchPath: readonly string[];
   /** Origin without a trailing slash. */
@@ -30,16 +30,16 @@ interface Composed {
   readonly jwtKeys: OptionValue<'jwtKeys'>;
   /** Further keys for verification only. Each has `alg`. */
   readonly jwks: OptionValue<'jwks'>;
-  /** Roles a token may name; `*` = whatever the login role may set. */
+  /** Roles that tokens may name; `*` = any that the login role may set. */
   readonly allowedRoles: OptionValue<'allowedRoles'>;
   readonly trustedProxies: readonly string[];
   readonly allowPrivateNetworks: boolean;
   readonly logFormat: OptionValue<'logFormat'>;
   readonly serverTiming: boolean;
   readonly limits: Limits;
-  /** Start values of the auth configuration: what was given, without defaults; the layer below the stored values. */
+  /** Start values of the auth configuration, without defaults; the layer below the stored values. */
   readonly authValues: AuthValues;
-  /** Where the bodies of emails are that `authValues` does not hold. */
+  /** Sources of email bodies that are not in `authValues`. */
   readonly authTemplates: TemplateSources;
   /** `pgreflect start`: hints for everyone, GraphiQL with the keys filled in. */
   readonly localProject: boolean;
@@ -52,10 +52,10 @@ export type Config = Composed & {
   readonly [N in Plain]: OptionValue<N> | ((typeof options)[N]['default'] extends null ? null : never);
 };
 
-/** Least severe lines that are logged, in order of severity; `silent` logs nothing. */
+/** Lowest severity that is logged; `silent` logs nothing. */
 export type LogLevel = Config['logLevel'];
 
-/** Every value that has a default independent of the others, for programs that embed the gateway and for tests. */
+/** All independent defaults, for programs that embed the gateway and for tests. */
 export const defaultConfig = {
   ...defaultsOf(['Database', 'Server', 'Keys and roles', 'Requests', 'Log']),
   ...{ readReplicaUrls: [], extraSearchPath: [], jwtKeys: [], jwks: [], trustedProxies: [], exampleOperations: [] },

@@ -1,22 +1,22 @@
 /**
- * The parts of a connection string, as the driver reads them: for messages, and for the strings of other roles.
+ * Parses connection strings as the driver does: for messages, and to make the strings of other roles.
  */
 import { isThisMachine } from '../shared/this-machine.ts';
 
 /**
- * A connection string as a URL; null where it is none. With credentials but without a host, which PostgreSQL allows and URLs do not,
- * its host is `localhost`; a parameter that names a socket goes before that.
+ * A connection string as a URL; null if it is not one. If it has credentials but no host, which PostgreSQL allows and
+ * URLs do not, the host becomes `localhost`; a parameter that names a socket takes precedence.
  */
 export function parseConnectionUrl(text: string): URL | null {
   return URL.parse(text) ?? URL.parse(text.replace(/^([^:]+:\/\/[^/?#]*@)\//, '$1localhost/'));
 }
 
-/** The string with some of its parts changed; null where it is none. */
+/** The string with changed parts; null if it is not a connection string. */
 export function changeConnectionUrl(text: string, change: (url: URL) => void): string | null {
   const url = parseConnectionUrl(text);
   if (url === null) return null;
   const hasHost = Boolean(URL.parse(text)?.hostname);
-  // One without a host takes no credentials.
+  // A URL without a host cannot have credentials.
   if (!hasHost) url.hostname = 'localhost';
   change(url);
   return hasHost ? url.href : url.href.replace(/^([^/]*\/\/[^/?#]*)localhost/, '$1');
@@ -25,8 +25,8 @@ export function changeConnectionUrl(text: string, change: (url: URL) => void): s
 const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
 /**
- * Why a connection string cannot be used, as the rest of a sentence that shows nothing of it; null: it can. A character of a password
- * that ends this part of a URL makes the rest of the password a host, a database or a parameter.
+ * Why a connection string is unusable, as the rest of a sentence that quotes nothing of it; null if usable. A special
+ * character in a password can make the rest of it look like a host, database or parameter.
  */
 export function connectionUrlProblem(text: string): string | null {
   const form = 'must look like postgresql://user:password@host:5432/database';
@@ -47,9 +47,9 @@ export function connectionUrlProblem(text: string): string | null {
 }
 
 /**
- * The string for the driver, with `sslmode` as libpq means it: `require` encrypts and checks no certificate unless one of an authority
- * is named, `verify-full` checks certificate and host. Left to itself, the driver takes all for `verify-full` and prints a warning.
- * Where nothing is said about TLS, it is preferred, except on the way to this machine.
+ * The string for the driver, with `sslmode` as in libpq: `require` encrypts and checks no certificate unless an
+ * authority is named; `verify-full` checks certificate and host. By default, the driver treats all as `verify-full` and
+ * prints a warning. Without any TLS setting, TLS is preferred, except for this machine.
  */
 export function forDriver(text: string): string {
   const url = parseConnectionUrl(text);
@@ -60,7 +60,7 @@ export function forDriver(text: string): string {
   return `${text}${text.includes('?') ? '&' : '?'}sslmode=prefer&uselibpqcompat=true`;
 }
 
-/** The driver reads the variable where the string names no mode, as it reads `PGHOST`. */
+/** The driver reads `PGSSLMODE` if the string has no mode, as it reads `PGHOST`. */
 function saysSomethingOfTls({ searchParams }: URL): boolean {
   return Boolean(process.env.PGSSLMODE) || [...searchParams.keys()].some((name) => name.startsWith('ssl'));
 }
@@ -71,17 +71,17 @@ function staysOnThisMachine(text: string, { searchParams }: URL): boolean {
   return host.startsWith('/') || isThisMachine(host);
 }
 
-/** Whether TLS that cannot be had is done without. */
+/** Whether to connect without TLS if TLS is unavailable. */
 export function prefersTls(driverText: string): boolean {
   return /[?&]sslmode=prefer\b/.test(driverText);
 }
 
-/** Text as a part of such a URL; harmless between apostrophes, too. */
+/** Encodes text as a part of such a URL; also safe between apostrophes. */
 export function encodePart(text: string): string {
   return encodeURIComponent(text).replaceAll("'", '%27');
 }
 
-/** A part of such a URL as text; as it stands where a percent sign encodes nothing. */
+/** Decodes a part of such a URL; returns it unchanged if a percent sign encodes nothing. */
 export function decodePart(text: string): string {
   try {
     return decodeURIComponent(text);

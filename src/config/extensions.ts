@@ -1,10 +1,11 @@
 /**
- * What the API offers beyond pg_graphql's, each by a name that `--extensions` and the comment directive of a schema switch on.
+ * Extensions of the API beyond pg_graphql, each enabled by its name in `--extensions` or in a schema's comment
+ * directive.
  */
 import { nearestName } from './nearest-name.ts';
 import { parseNames } from './value-kinds.ts';
 
-/** All of them, in the order in which they get their names in the schema. A new extension is a new entry. */
+/** All of them, in the order in which their schema names are assigned. Append new ones. */
 export const extensionNames = [
   'relation_filters',
   'relation_order',
@@ -31,9 +32,9 @@ export function parseExtensions(text: string): readonly ExtensionName[] {
 }
 
 /**
- * The extensions of these names.
+ * The extensions with these names.
  *
- * @throws Error with the rest of a sentence, where one does not exist.
+ * @throws Error with the rest of a sentence, for an unknown name.
  */
 export function toExtensions(names: readonly string[]): readonly ExtensionName[] {
   return names.map((name) => {

@@ -1,38 +1,38 @@
 /**
- * Finds what was given for a setting on the command line and in the environment: flags win over `PGREFLECT_*`, or the file that
- * `PGREFLECT_*_FILE` names, these over the names other software uses.
+ * Finds a setting on the command line and in the environment: flags override `PGREFLECT_*` (or the file of
+ * `PGREFLECT_*_FILE`), which overrides other software's names.
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Problem } from './config-error.ts';
 
-/** Where an option, or a field of the auth configuration, may be given. */
+/** The names of an option or auth configuration field. */
 export interface Setting {
   /** Without the hyphens before it. */
   readonly flag: string;
   /** `PGREFLECT_PORT` */
   readonly variable: string;
-  /** Names other software gives it. */
+  /** Other software's names. */
   readonly others: readonly string[];
-  /** May be read from a file; never shown in messages. */
+  /** May be read from a file; never quoted in messages. */
   readonly secret: boolean;
   readonly repeatable: boolean;
 }
 
-/** Texts, and the name that gave them. */
+/** The texts, and where they were given. */
 export interface Given {
   /** `--port`, `PORT` */
   readonly origin: string;
   readonly texts: readonly string[];
 }
 
-/** The part of the sources that is looked at. */
+/** The sources of texts. */
 export interface TextSources {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
 }
 
-/** Null where nothing was given. What is wrong is added to `problems`. */
+/** Null if nothing was given. Adds problems to `problems`. */
 export function findTexts(
   { flag, variable, others, secret, repeatable }: Setting,
   flags: readonly string[] | undefined,
@@ -46,7 +46,7 @@ export function findTexts(
   }
   const file = `${variable}_FILE`;
   const path = secret ? environment[file] : undefined;
-  // An empty variable counts as none: compose files write `X: ${X:-}` for "not set".
+  // An empty variable counts as absent: compose files write `X: ${X:-}` for "not set".
   const found = (path ? [variable] : [variable, ...others]).find((name) => environment[name]);
   const toTexts = (text: string) => (repeatable ? text.trim().split(/\s+/) : [text]);
   if (found !== undefined) {
@@ -68,7 +68,7 @@ export function readFile(path: string, workingDirectory: string): string {
   return readFileSync(resolve(workingDirectory, path), 'utf8');
 }
 
-/** What is wrong with the text of a setting. @param shown The text; null where nobody may see it. */
+/** Describes an invalid text of a setting. @param shown The text; null for a secret. */
 export function wrongText(origin: string, error: unknown, shown: string | null): string {
   const reason = error instanceof Error ? error.message : String(error);
   const given = shown === null ? '' : ` (given: "${shown.slice(0, 80)}")`;

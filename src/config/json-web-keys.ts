@@ -1,12 +1,12 @@
 /**
- * Reads keys that are given as JSON: an array of JSON Web Keys, one of them, or a set (`{"keys": [...]}`).
+ * Parses keys given as JSON: an array of JSON Web Keys, a single one, or a set (`{"keys": [...]}`).
  *
- * Every key comes out pinned to one algorithm, because a key that may be used with several is how algorithm-confusion
- * attacks work. Messages name keys by position or `kid` and never show their material.
+ * Pins every key to one algorithm, because keys usable with several allow algorithm-confusion attacks. Messages name
+ * keys by position or `kid`, never by content.
  */
 
 import { isObject } from '../shared/json.ts';
-/** A JSON Web Key with the members the gateway looks at; everything else of the key is kept. */
+/** A JSON Web Key with the members that the gateway reads; others are kept. */
 export interface JsonWebKeyMember {
   readonly kty: string;
   readonly kid?: string;
@@ -16,7 +16,7 @@ export interface JsonWebKeyMember {
   readonly [member: string]: unknown;
 }
 
-/** Algorithms of keys: those of shared secrets (`HS…`), and of pairs. */
+/** Algorithms of keys: shared secrets (`HS…`), and key pairs. */
 export const algorithms = [
   'HS256', 'HS384', 'HS512', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519',
 ]; // biome-ignore format: a table of names
@@ -25,7 +25,7 @@ const algorithmOfCurve: Readonly<Record<string, string>> = {
   'P-256': 'ES256', 'P-384': 'ES384', 'P-521': 'ES512', Ed25519: 'EdDSA',
 }; // biome-ignore format: a table
 
-/** What a key without `alg` is pinned to. */
+/** The algorithm that a key without `alg` is pinned to. */
 export function usualAlgorithm({ kty, crv }: { readonly kty: string; readonly crv?: unknown }): string | undefined {
   return { oct: 'HS256', RSA: 'RS256' }[kty] ?? algorithmOfCurve[String(crv)];
 }
@@ -45,7 +45,7 @@ export function parseJsonWebKeys(text: string): readonly JsonWebKeyMember[] {
   return keys;
 }
 
-/** Whether a key is the one that makes tokens. */
+/** Whether a key signs tokens. */
 export function isSigner(key: JsonWebKeyMember): boolean {
   return key.key_ops?.includes('sign') === true;
 }

@@ -1,8 +1,9 @@
 /**
- * Makes signing secrets, signing keys, and the API keys that are tokens signed by them. Works offline.
+ * Makes signing secrets, signing keys and API keys. Works offline.
  *
- * The tokens of one secret are always the same text: their times are fixed, so that a key can be made again wherever the
- * secret is known, and nothing has to be stored. ECDSA signatures are random, so keys of an ES256 pair differ each time.
+ * API keys signed by a secret are always the same text, because their times are fixed: they can be made again wherever
+ * the secret is known, and need not be stored. ECDSA signatures are random, so API keys of an ES256 pair differ each
+ * time.
  */
 import { createPrivateKey, generateKeyPairSync, hkdfSync, randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, SignJWT } from 'jose';
@@ -13,11 +14,11 @@ import { isSigner } from './json-web-keys.ts';
 /** Issuer of our API keys. */
 export const keyIssuer = 'pgreflect';
 
-// 2025-01-01 and 2100-01-01, in seconds. Fixed: see the header.
+// 2025-01-01 and 2100-01-01, in seconds. Fixed, see the header.
 const issuedAtSeconds = 1_735_689_600;
 const expiresAtSeconds = 4_102_444_800;
 
-/** What signs: an HS256 secret, or a private JSON Web Key with `alg`. */
+/** A signing key: an HS256 secret, or a private JSON Web Key with `alg`. */
 export type Signer = string | JsonWebKeyMember;
 
 /** The two API keys of a project. */
@@ -31,7 +32,7 @@ export function makeSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** A new ES256 private key, marked as the one that signs, with its thumbprint as `kid`. */
+/** A new ES256 private key, marked for signing, with its thumbprint as `kid`. */
 export async function makeSigningKey(): Promise<JsonWebKeyMember> {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const jwk = privateKey.export({ format: 'jwk' }) as { kty: 'EC'; crv: string; x: string; y: string; d: string };
@@ -39,14 +40,14 @@ export async function makeSigningKey(): Promise<JsonWebKeyMember> {
   return { ...jwk, kid, alg: 'ES256', use: 'sig', key_ops: ['sign', 'verify'] };
 }
 
-/** The key that signs, of several; null where none does. */
+/** The key that signs; null for none. */
 export function findSigningKey(keys: readonly JsonWebKeyMember[]): JsonWebKeyMember | null {
   return keys.find(isSigner) ?? null;
 }
 
 /**
- * A key of 32 bytes for one purpose, the same in every process of a project. It follows from what signs tokens, so it changes
- * with that; where nothing signs, from the connection string of the admin login.
+ * A 32-byte key for one purpose, the same in every process of a project. Derived from the signing key, so it changes
+ * with that; without one, from the admin login's connection string.
  */
 export function deriveKey(
   { jwtKeys, jwtSecret, adminDatabaseUrl }: Pick<Config, 'jwtKeys' | 'jwtSecret' | 'adminDatabaseUrl'>,
@@ -57,7 +58,7 @@ export function deriveKey(
   return Buffer.from(hkdfSync('sha256', secret, '', `pgreflect ${purpose}`, 32));
 }
 
-/** The part of a private key that may be shown: what others need to verify. */
+/** The public part of a private key. */
 export function toPublicKey(key: JsonWebKeyMember): JsonWebKeyMember {
   const { d: _d, p: _p, q: _q, dp: _dp, dq: _dq, qi: _qi, ...rest } = key;
   return { ...rest, key_ops: ['verify'] } as JsonWebKeyMember;
@@ -68,7 +69,7 @@ export async function makeApiKeys(signer: Signer, anonRole: string, serviceRole:
   return { anonKey: await makeApiKey(signer, anonRole), serviceKey: await makeApiKey(signer, serviceRole) };
 }
 
-/** A token that names the role and has no `sub`: nobody's, but allowed in. */
+/** A token with the role and without `sub`: it identifies no user. */
 export async function makeApiKey(signer: Signer, role: string): Promise<string> {
   const token = new SignJWT({ role, iss: keyIssuer, iat: issuedAtSeconds, exp: expiresAtSeconds });
   const key =

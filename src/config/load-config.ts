@@ -1,5 +1,5 @@
 /**
- * Makes the `Config` of a gateway from the values of all options, and checks what concerns several of them at once.
+ * Makes the `Config` of a gateway from all options, and checks them against each other.
  */
 import { type LoadedAuthConfig, loadAuthConfig } from './auth/load-auth-config.ts';
 import { type Config, defaultConfig, type Limits } from './config.ts';
@@ -8,7 +8,7 @@ import { type LoadedOptions, loadOptions, type OptionValues, type Sources } from
 import { type OptionName, type OptionsOf, optionNames, optionOf } from './options.ts';
 import { parseBaseUrl } from './value-kinds.ts';
 
-/** What a local project decides where the options say nothing, or instead of them; null for `serve`. */
+/** Values that a local project sets as defaults or overrides; null for `serve`. */
 export type LocalProject = Pick<
   Config,
   | 'databaseUrl'
@@ -24,13 +24,13 @@ export type LocalProject = Pick<
 type Name = Exclude<OptionName, OptionsOf<'Preparation'>>;
 type Values = OptionValues<Name>;
 
-/** Options that only `init` takes are no part of a `Config`. */
+/** Options only of `init` are not part of a `Config`. */
 const names = optionNames.filter((name) => optionOf(name).group !== 'Preparation') as Name[];
 
-/** Everything that the sources say; problems of all kinds are in `allProblems`. */
+/** Everything loaded from the sources; all problems are in `allProblems`. */
 type Loaded = LoadedOptions<Name> & { readonly auth: LoadedAuthConfig; readonly allProblems: readonly Problem[] };
 
-/** Options of the command `serve`, without a look at anything but the sources. Problems are in the result. */
+/** Options of the command `serve`, read only from the sources. Problems are in the result. */
 export function loadServeOptions(sources: Sources): Loaded {
   const loaded = loadAll(names, sources);
   return { ...loaded, allProblems: [...loaded.allProblems, ...missing(loaded)] };
@@ -39,14 +39,14 @@ export function loadServeOptions(sources: Sources): Loaded {
 /**
  * The configuration of `pgreflect serve`.
  *
- * @throws ConfigError with every problem of the options; the database is not asked.
+ * @throws ConfigError with every problem of the options; does not connect to the database.
  */
 export function loadConfig(sources: Sources): Config {
   return toConfig(withoutProblems(loadServeOptions(sources)), null, sources);
 }
 
 /**
- * The configuration of `pgreflect start`: as for `serve`, but what the local project keeps is not read from options.
+ * The configuration of `pgreflect start`: as for `serve`, but values kept by the local project override options.
  *
  * @throws ConfigError with every problem of the options.
  */
@@ -92,14 +92,14 @@ function missing({ values, problems, origins }: LoadedOptions<Name>): readonly P
   return found;
 }
 
-/** Two servers cannot listen on one port; 0 is another one each time. */
+/** Two servers cannot share a port; port 0 gives each its own. */
 function samePorts({ values }: LoadedOptions<Name>): readonly Problem[] {
   const { port, metricsPort } = values;
   if (!metricsPort || metricsPort !== port) return [];
   return [{ problem: `--port and --metrics-port are both ${port}.`, fix: 'Give the metrics a port of their own.' }];
 }
 
-/** `API_EXTERNAL_URL` names the same place as `--external-url`, with the path of the auth service behind it. */
+/** `API_EXTERNAL_URL` must name the same origin as `--external-url`, followed by the path of the auth service. */
 function disagreements({ values }: LoadedOptions<Name>, sources: Sources): readonly Problem[] {
   const given = values.externalUrl ?? null;
   let fromApi: string | null;
@@ -145,7 +145,7 @@ function toConfig({ values, auth }: Loaded, project: LocalProject | null, source
   };
 }
 
-/** Each member of `defaults` with the value of the option of its name, where there is one. */
+/** Each member of `defaults`, with the value of the option of that name if there is one. */
 function takeValues<T extends object>(defaults: T, values: Partial<Values>): T {
   const entries = Object.entries(defaults).map(([name, usual]) => [name, values[name as Name] ?? usual]);
   return Object.fromEntries(entries) as T;

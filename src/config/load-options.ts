@@ -1,9 +1,9 @@
 /**
- * Finds the value of each option a command takes: what was given (given-texts.ts) wins over the configuration file, that over
- * the default.
+ * Loads the options of a command: given texts (given-texts.ts) override the configuration file, which overrides the
+ * default.
  *
- * Finds all problems before it gives up: what is unknown, given twice, malformed, or not available in this version.
- * load-config.ts makes a `Config` of the values; commands that need only a few read them from here.
+ * Collects all problems first: unknown, repeated, malformed or unavailable options. load-config.ts makes a `Config` of
+ * the values; commands that need few options use this directly.
  */
 import { type AuthFieldName, authFieldNames } from './auth/auth-fields.ts';
 import { authSetting } from './auth/auth-reference.ts';
@@ -21,34 +21,34 @@ import {
   optionOf,
 } from './options.ts';
 
-/** Where values come from; given by the process edge, so that tests can hold everything still. */
+/** The sources of values; passed in, so that tests can fix them. */
 export interface Sources extends TextSources {
   /** Texts by option; an empty list counts as not given. */
   readonly flags: ReadonlyMap<OptionName, readonly string[]>;
   /** The same for the fields of the auth configuration. */
   readonly authFlags: ReadonlyMap<AuthFieldName, readonly string[]>;
-  /** What `--config` names, else null. */
+  /** The value of `--config`, otherwise null. */
   readonly configFile: string | null;
-  /** Problems the command line itself has (unknown flags), reported with the others. */
+  /** Problems of the command line itself (unknown flags), reported with the others. */
   readonly problems: readonly Problem[];
 }
 
-/** The values of some options; null where nothing was given and there is no default. Repeatable options are lists. */
+/** Option values; null if not given and without a default. Repeatable options are lists. */
 export type OptionValues<N extends OptionName> = {
   readonly [K in N]: K extends 'readReplicaUrl' ? readonly OptionValue<K>[] : OptionValue<K> | null;
 };
 
-/** Values, where each came from, and what is worth a warning. */
+/** Values, their origins, and warnings. */
 export interface LoadedOptions<N extends OptionName> {
   readonly values: OptionValues<N>;
-  /** `--port`, `PORT`, `pgreflect.toml: port`; absent where the default holds. */
+  /** `--port`, `PORT`, `pgreflect.toml: port`; absent for defaults. */
   readonly origins: ReadonlyMap<N, string>;
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
   readonly file: ConfigFile;
 }
 
-/** Finds the values of `names`; the problems are in the result, see `loadOptionsOrThrow`. */
+/** Loads the options `names`; problems are in the result, see `loadOptionsOrThrow`. */
 export function loadOptions<N extends OptionName>(names: readonly N[], sources: Sources): LoadedOptions<N> {
   const file = loadConfigFile(
     sources.configFile ?? (sources.environment.PGREFLECT_CONFIG || null),
@@ -69,7 +69,7 @@ export function loadOptions<N extends OptionName>(names: readonly N[], sources: 
   return { values: values as OptionValues<N>, origins, problems, warnings, file };
 }
 
-/** As `loadOptions`. @throws ConfigError when there is any problem. */
+/** As `loadOptions`. @throws ConfigError for any problem. */
 export function loadOptionsOrThrow<N extends OptionName>(names: readonly N[], sources: Sources): LoadedOptions<N> {
   const loaded = loadOptions(names, sources);
   if (loaded.problems.length > 0) throw new ConfigError(loaded.problems);
@@ -99,7 +99,7 @@ function readValue(name: OptionName, given: Given | null, sources: Sources, prob
   return repeatable ? values : values[0];
 }
 
-/** JSON stays as it is; anything else is the name of a file. */
+/** JSON is used directly; other text is the name of a file. */
 function textOrFile(text: string, { workingDirectory }: Sources): string {
   if (/^\s*[[{]/.test(text)) return text;
   try {
@@ -109,7 +109,9 @@ function textOrFile(text: string, { workingDirectory }: Sources): string {
   }
 }
 
-/** Variables that look like a mistyped one of ours. Only a warning: orchestrators invent `PGREFLECT_*` names of their own. */
+/**
+ * Variables that look like a mistyped one of ours. Only a warning: orchestrators add `PGREFLECT_*` names of their own.
+ */
 function unknownVariables(environment: Sources['environment']): readonly string[] {
   const prefix = 'PGREFLECT_';
   const settings = [...optionNames.map(optionSetting), ...authFieldNames.map(authSetting)];

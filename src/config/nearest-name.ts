@@ -1,8 +1,8 @@
 /**
- * The name somebody probably meant: the nearest of the known ones by edit distance, where it is near enough to be likely.
+ * Suggests the name that was probably meant: the nearest known one by edit distance, if near enough.
  */
 
-/** The known name nearest to `typed`, or null where none is within a third of its length, or within `most` changes. */
+/** The known name nearest to `typed`; null if none is within a third of its length, or within `most` edits. */
 export function nearestName(typed: string, known: readonly string[], most = Number.POSITIVE_INFINITY): string | null {
   let best: string | null = null;
   let bestDistance = Math.min(Math.floor(typed.length / 3), most) + 1;
@@ -13,7 +13,7 @@ export function nearestName(typed: string, known: readonly string[], most = Numb
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbors that turn one text into the other. */
+/** Insertions, deletions, replacements and swaps of neighbors between two texts. */
 function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,8 +1,8 @@
 /**
- * Every option once: its flag, the names it has in the environment, its kind, default, meaning and the commands that take it.
+ * Every option once: flag, environment names, kind, default, meaning and commands.
  *
- * Flags, `PGREFLECT_*` names, keys of the configuration file, `--help` and the reference table all come from here;
- * load-config.ts reads them. The flag of an option is its key in kebab case, the file's key in snake case.
+ * The source for flags, `PGREFLECT_*` names, keys of the configuration file, `--help` and the reference table;
+ * load-config.ts reads them. An option's flag is its key in kebab case, the file's key in snake case.
  */
 import { parseExtensions } from './extensions.ts';
 import { parseJsonWebKeys } from './json-web-keys.ts';
@@ -45,26 +45,26 @@ export type OptionGroup = 'Database' | 'Server' | 'Keys and roles' | 'Requests' 
 /** One option. */
 export interface OptionDefinition {
   readonly group: OptionGroup;
-  /** What stands for the value in `--help`. Null: a switch, which may stand alone and then means `true`. */
+  /** Placeholder of the value in `--help`. Null: a switch, which alone means `true`. */
   readonly placeholder: string | null;
   readonly parse: ParseValue<unknown>;
-  /** Default as one would write it; null: none, or one that depends (then `defaultNote` says on what). */
+  /** Default as users write it; null: none, or a conditional one (described in `defaultNote`). */
   readonly default: string | null;
   readonly defaultNote?: string;
-  /** Names other software gives this option, after `PGREFLECT_*`. */
+  /** Other software's names for this option, after `PGREFLECT_*`. */
   readonly ecosystem?: readonly string[];
-  /** May be read from the file that `PGREFLECT_*_FILE` names; never shown in messages. */
+  /** May be read from the file of `PGREFLECT_*_FILE`; never quoted in messages. */
   readonly secret?: true;
   /** May be given several times. */
   readonly repeatable?: true;
-  /** The text may be the name of a file that holds the value. */
+  /** The text may be the name of a file with the value. */
   readonly fileOrText?: true;
   readonly commands: readonly CommandName[];
   /** One sentence for `--help` and the reference. */
   readonly doc: string;
 }
 
-/** Commands that run the gateway; they take the fields of the auth configuration too. */
+/** Commands that run the gateway; they also take the auth configuration fields. */
 export const serving = ['start', 'serve'] as const;
 const connecting = ['serve', 'init', 'tokens', 'schema', 'check', 'explain'] as const;
 const reflecting = ['start', 'serve', 'init', 'schema', 'check', 'explain'] as const;
@@ -246,7 +246,7 @@ export const options = {
 /** Name of an option in code. */
 export type OptionName = keyof typeof options;
 
-/** The value of an option as its parser makes it. */
+/** The value type of an option, from its parser. */
 export type OptionValue<N extends OptionName> = ReturnType<(typeof options)[N]['parse']>;
 
 /** Names of the options of a group. */

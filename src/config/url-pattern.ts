@@ -1,24 +1,24 @@
 /**
- * Patterns of the list of allowed redirect addresses: `*` and `?` stop at `.` and `/`, `**` does not, `[a-z]`, `[!a-z]`,
- * `{a,b}` and `\x` as in shells.
+ * Patterns of allowed redirect addresses: `*` and `?` stop at `.` and `/`, `**` does not; `[a-z]`, `[!a-z]`, `{a,b}`
+ * and `\x` as in shells.
  *
- * Each part of a pattern leads from places in the text to places in the text, all of them at once, so the time is bounded by
- * pattern times text whatever either says: patterns are an operator's, but the text is anybody's.
+ * Matches all possible positions in parallel, so the time is bounded by pattern length times text length: patterns are
+ * the operator's, but the text is untrusted.
  */
 
 /** A compiled pattern. */
 export interface UrlPattern {
   /** Whether the whole text matches. */
   matches(text: string): boolean;
-  /** Characters at the start of every text that matches which the pattern says itself, up to its first wild card. */
+  /** Number of leading characters that the pattern fixes literally, up to its first wildcard. */
   readonly fixedLength: number;
 }
 
-/** Longest pattern and text in characters; browsers and servers stop earlier. */
+/** Longest pattern and text in characters; browsers and servers have lower limits. */
 const maxPatternLength = 2000;
 const maxTextLength = 16_384;
 
-/** Compiles a pattern. @throws Error with the rest of a sentence ("has …") where it is malformed. */
+/** Compiles a pattern. @throws Error with the rest of a sentence ("has …") if it is malformed. */
 export function compileUrlPattern(pattern: string): UrlPattern {
   const characters = [...pattern];
   if (characters.length > maxPatternLength) throw new Error(`is longer than ${maxPatternLength} characters`);
@@ -33,7 +33,7 @@ export function compileUrlPattern(pattern: string): UrlPattern {
   };
 }
 
-/** Splits a list at commas that stand neither in braces nor behind a backslash; blanks around items and empty items go. */
+/** Splits a list at commas outside braces and without a backslash; drops surrounding blanks and empty items. */
 export function splitPatterns(list: string): readonly string[] {
   const items: string[] = [];
   let depth = 0;
@@ -72,7 +72,7 @@ interface Reader {
 
 type Test = (character: string) => boolean;
 
-/** For each place in the text whether a part of a pattern can end there that begins at one of `from`. */
+/** For each position in the text: whether this part of a pattern can end there if it starts at one of `from`. */
 type Part = (from: Uint8Array, text: readonly string[]) => Uint8Array;
 
 const notSeparator: Test = (character) => character !== '.' && character !== '/';
@@ -93,7 +93,7 @@ function step(from: Uint8Array, to: Uint8Array, text: readonly string[], test: T
   return to;
 }
 
-/** Reads to the end, or in braces to `,` or `}`. */
+/** Reads to the end, or inside braces to `,` or `}`. */
 function readSequence(reader: Reader, inBraces: boolean): Part {
   const { characters } = reader;
   const parts: Part[] = [];

@@ -1,22 +1,22 @@
 /**
- * How the text of an option becomes a value: one maker per kind of value, each a pure function from text to value.
+ * Parsers of option texts: one per kind of value, each a pure function from text to value.
  *
- * A parser throws `Error` with the rest of a sentence that begins with the option's name ("must be a whole number ...").
- * It never repeats the text it was given: the loader quotes it, unless the option is a secret.
+ * A parser throws `Error` with the rest of a sentence that begins with the option's name ("must be a whole number
+ * ..."). It never quotes the text: the loader does, unless the option is a secret.
  */
 import { isIP } from 'node:net';
 import { connectionUrlProblem } from './connection-url.ts';
 
-/** Turns the text of one option into its value, or throws an `Error` that says what it must be. */
+/** Parses the text of one option, or throws an `Error` that states what it must be. */
 export type ParseValue<T> = (text: string) => T;
 
-/** Any text that is not empty. */
+/** Any non-empty text. */
 export function parseText(text: string): string {
   if (text.trim() === '') throw new Error('must not be empty');
   return text;
 }
 
-/** `true`, `false` and the words people use for them. */
+/** `true`, `false` and common words for them. */
 export function parseBoolean(text: string): boolean {
   const word = text.trim().toLowerCase();
   if (['true', 't', 'on', 'yes', '1'].includes(word)) return true;
@@ -24,7 +24,7 @@ export function parseBoolean(text: string): boolean {
   throw new Error('must be true or false');
 }
 
-/** A whole number from `least` to `most`, both included. */
+/** An integer from `least` to `most`, inclusive. */
 export function integerBetween(least: number, most: number): ParseValue<number> {
   return (text) => {
     const value = /^-?[0-9]+(_[0-9]+)*$/.test(text.trim()) ? Number(text.trim().replaceAll('_', '')) : Number.NaN;
@@ -45,7 +45,7 @@ export function oneOf<const T extends string>(...choices: readonly T[]): ParseVa
   };
 }
 
-/** Names separated by commas; blanks around them do not count, at least one is needed, none may come twice. */
+/** Names separated by commas; surrounding blanks are ignored, at least one is required, repetitions are refused. */
 export function parseNames(text: string): readonly string[] {
   const names = text.split(',').map((name) => name.trim());
   if (names.some((name) => name === '')) throw new Error('must be names separated by commas, none of them empty');
@@ -59,7 +59,9 @@ export function parseNamesOrAll(text: string): readonly string[] | '*' {
   return text.trim() === '*' ? '*' : parseNames(text);
 }
 
-/** Role names that may appear in a token. `none` and empty mean "the login role" to PostgreSQL, so they are refused. */
+/**
+ * Role names that tokens may contain. `none` and empty are refused, because PostgreSQL reads them as the login role.
+ */
 export function parseRoles(text: string): readonly string[] | '*' {
   const roles = parseNamesOrAll(text);
   if (roles !== '*') for (const role of roles) parseRole(role);
@@ -75,7 +77,7 @@ export function parseRole(text: string): string {
   return role;
 }
 
-/** A PostgreSQL connection string; only its form is looked at. */
+/** A PostgreSQL connection string; checks only its form. */
 export function parseConnectionString(text: string): string {
   const problem = connectionUrlProblem(text.trim());
   if (problem !== null) throw new Error(problem);
@@ -89,7 +91,7 @@ export function parseHttpUrl(text: string): string {
   return text.trim().replace(/\/+$/, '');
 }
 
-/** As `parseHttpUrl`, for an address that paths are put behind. */
+/** As `parseHttpUrl`, for an address that paths are appended to. */
 export function parseBaseUrl(text: string): string {
   if (/[?#]/.test(text)) throw new Error('must be an http or https address without "?" and "#"');
   return parseHttpUrl(text);
@@ -132,7 +134,10 @@ export function parseProjectRef(text: string): string {
   return text.trim();
 }
 
-/** A signing secret long enough for HS256, and not the one of our examples: with it anybody makes a token of the service role. */
+/**
+ * A signing secret long enough for HS256, and not our examples' secret, with which anyone could make a token of the
+ * service role.
+ */
 export function parseSecret(text: string): string {
   if (/^change-me\b/i.test(text.trim())) throw new Error('is the example value; run `pgreflect keys` to create one');
   if (text.trim().length < 32) throw new Error('must have at least 32 characters; run `pgreflect keys` to create one');

@@ -1,6 +1,6 @@
 /**
- * Secrets that are sent to an address of the configuration: whoever changes the address has to know the secret. Else everybody who
- * may change the configuration could have it sent to a server of their own, although no answer ever shows it.
+ * Protects secrets that are sent to a configured address: changing the address requires the secret. Otherwise, whoever
+ * may change the configuration could have a secret sent to their own server, although no answer shows it.
  */
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth/auth-config.ts';
 import { providers } from '../config/auth/auth-provider-fields.ts';
@@ -10,7 +10,7 @@ const smsSecrets = [
   'sms_twilio_auth_token', 'sms_messagebird_access_key', 'sms_textlocal_api_key', 'sms_vonage_api_secret',
 ] as const; // biome-ignore format: a list of names
 
-/** The fields that say where to, and the secrets that go there. */
+/** The address fields, and the secrets sent there. */
 const rows: readonly (readonly [keyof AuthConfig, readonly (keyof AuthConfig)[]])[] = [
   ['smtp_host', ['smtp_pass']],
   ['smtp_port', ['smtp_pass']],
@@ -19,9 +19,9 @@ const rows: readonly (readonly [keyof AuthConfig, readonly (keyof AuthConfig)[]]
 ];
 
 /**
- * Sentences about secrets that would go elsewhere and that the change does not give.
+ * Sentences about secrets that would go to another address without being given again.
  *
- * @param values What is stored before and after the change, as far as it counts, above the start values.
+ * @param values Stored values before and after the change, on top of the start values.
  */
 export function checkBoundSecrets(
   changes: ReadonlyMap<string, unknown>,

@@ -1,15 +1,15 @@
 /**
- * All fields that the management API knows: those with a meaning (src/config/auth/auth-fields.ts) before the inert ones.
+ * All fields of the management API: first those with a meaning (src/config/auth/auth-fields.ts), then the inert ones.
  *
- * Validation, answers and the OpenAPI description are made from these rows; there is no second list.
+ * Validation, answers and the OpenAPI description are made from these rows only.
  */
 import { type AuthField, boolean, field, integer, string } from '../config/auth/auth-field.ts';
 import { authField, authFieldNames } from '../config/auth/auth-fields.ts';
 
 /*
- * Inert fields are those of Supabase Auth's configuration that have no effect here. They are accepted, checked for their type,
- * stored and returned, so that scripts written for hosted projects keep working; an answer names those it ignored. When one of
- * them gets a meaning its row moves to src/config, and what is stored already counts from then on.
+ * Inert fields: fields of Supabase Auth's configuration without effect here. They are accepted, type-checked, stored
+ * and returned, so that scripts for hosted projects keep working; answers list them as ignored. When one gets a
+ * meaning, move its row to src/config: stored values then take effect.
  */
 
 const providers = [
@@ -81,5 +81,5 @@ export const configFields: ReadonlyMap<string, ConfigField> = new Map([
   ...[...inertFields].map(([name, row]): [string, ConfigField] => [name, { name, row, inert: true }]),
 ]);
 
-/** Values of fields by name, as JSON has them. What is absent is at its default or start value. */
+/** Values of fields by name, as JSON. An absent field has its default or start value. */
 export type StoredValues = Readonly<Record<string, unknown>>;

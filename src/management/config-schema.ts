@@ -1,11 +1,11 @@
 /**
- * JSON Schemas of the auth configuration, made from the rows that validate it: what GET answers, and what PATCH takes.
+ * JSON Schemas of the auth configuration, made from the validation rows: the answer of GET and the body of PATCH.
  */
 import type { AuthField, FieldKind } from '../config/auth/auth-field.ts';
 import { type JsonSchema, listOf, text } from '../shared/json-schema.ts';
 import { configFields } from './config-fields.ts';
 
-/** The object that is answered: every field, in its order. */
+/** The answer: every field, in order. */
 export function answerSchema(): JsonSchema {
   const properties = [...configFields].map(([name, { row }]) => {
     const value = row.default === null ? orNull(answerValue(row)) : answerValue(row);
@@ -19,7 +19,7 @@ export function answerSchema(): JsonSchema {
   };
 }
 
-/** The object that is taken: any of the fields, null for "back to the start value". */
+/** The body of a change: any fields; null restores the start value. */
 export function changeSchema(): JsonSchema {
   const properties = [...configFields].map(([name, { row }]) => {
     const value = valueSchema(row);
@@ -39,7 +39,7 @@ function valueSchema({ kind }: AuthField<unknown>): JsonSchema {
   };
 }
 
-/** A port may come as a number. */
+/** A port may be given as a number. */
 function takesInteger(kind: FieldKind<unknown>): boolean {
   try {
     kind.fromJson(1);
@@ -49,7 +49,7 @@ function takesInteger(kind: FieldKind<unknown>): boolean {
   }
 }
 
-/** A secret is answered as a digest, and a text of an email may have been a start value of any form. */
+/** A secret is returned as a digest, and an email text from a start value may have any form. */
 function answerValue(row: AuthField<unknown>): JsonSchema {
   if (row.secret) return { type: 'string', pattern: '^(hmac-sha256:[0-9a-f]{64})?$' };
   const { type, choices } = row.kind;

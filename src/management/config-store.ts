@@ -1,9 +1,10 @@
 /**
- * The auth configuration in force: defaults, below start values, below what the management API has stored.
+ * The current auth configuration: defaults, overridden by start values, overridden by values that the management API
+ * stored.
  *
- * Immutable snapshots. A change is in force for every request that starts after it was answered, on any process: each request
- * compares the version (`refreshIfNewer`) on a connection it uses anyway; notifications only make that comparison find nothing.
- * A request works to its end with the snapshot it started with.
+ * Immutable snapshots. A change applies to every request that starts after it was answered, on any process: each
+ * request compares the version (`refreshIfNewer`) on a connection it uses anyway. Notifications only make that
+ * comparison cheaper. A request keeps the snapshot it started with.
  */
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth/auth-config.ts';
 import { authFieldNames, isAuthFieldName } from '../config/auth/auth-fields.ts';
@@ -15,27 +16,27 @@ import { emptyStored, readIfNewer, type StoredConfig } from './stored-config.ts'
 
 /** The configuration at one moment. */
 export interface ConfigSnapshot {
-  /** Of the stored layer; 0 where nothing is stored or the stored layer is ignored. */
+  /** Version of the stored values; 0 if nothing is stored or stored values are ignored. */
   readonly version: number;
-  /** What the stored layer says, inert fields included. */
+  /** The stored values, including inert fields. */
   readonly stored: StoredValues;
   readonly start: AuthValues;
   readonly config: AuthConfig;
 }
 
-/** What the store is made of. */
+/** What the store needs. */
 export interface ConfigStoreOptions {
-  /** Ref of the project; asked for when the database is first read. */
+  /** Ref of the project; called at the first read of the database. */
   readonly ref: (database: Queryable) => Promise<string>;
   readonly startValues: AuthValues;
-  /** Ignore what is stored (`--config-only`). */
+  /** Ignore stored values (`--config-only`). */
   readonly configOnly: boolean;
   readonly observe: Observe;
 }
 
-/** Keeps the configuration of one project up to date; it holds the start values until it is refreshed. */
+/** Keeps the configuration of one project current. Before the first refresh, it has the start values. */
 export class ConfigStore {
-  /** The stored layer is ignored. */
+  /** Stored values are ignored. */
   readonly configOnly: boolean;
   readonly #ref: ConfigStoreOptions['ref'];
   readonly #observe: Observe;
@@ -53,12 +54,12 @@ export class ConfigStore {
     this.#snapshot = { ...emptySnapshot, start: startValues, config: layerAuthConfig(startValues) };
   }
 
-  /** Of the stored layer; 0 where nothing is stored. */
+  /** Version of the stored values; 0 for none. */
   get version(): number {
     return this.#snapshot.version;
   }
 
-  /** The configuration as this process knows it, without a look at the database. */
+  /** The cached configuration, without a database query. */
   current(): AuthConfig {
     return this.#snapshot.config;
   }
@@ -68,11 +69,11 @@ export class ConfigStore {
   }
 
   /**
-   * The configuration that is committed now: one look at one row, before the first statement of a request.
+   * The committed configuration: reads one row before the first statement of a request.
    *
    * @param database The pool, or the connection of the request.
-   * @throws DatabaseError where the database cannot be asked. Where it can, but what is stored cannot be read, the last good
-   *   configuration stays, and the reason is observed once.
+   * @throws DatabaseError if the query fails. If the stored values are unreadable, the last valid configuration stays,
+   *   and the reason is observed once.
    */
   async refreshIfNewer(database: Queryable): Promise<AuthConfig> {
     if (this.configOnly) return this.#snapshot.config;
@@ -88,23 +89,23 @@ export class ConfigStore {
       this.#noteUnreadable(error);
       return this.#snapshot.config;
     }
-    // Nothing newer than what was known when this read began; a later read may have brought more meanwhile.
+    // The version was unchanged when this read began; a later read may have brought a newer one meanwhile.
     if (stored === null) return this.#snapshot.version >= known.version ? this.#snapshot.config : known.config;
     return this.#apply(stored, read).config;
   }
 
-  /** Takes over what this process has just stored. */
+  /** Applies values that this process has just stored. */
   accept(stored: StoredConfig): ConfigSnapshot {
     this.#reads += 1;
     return this.#apply(stored, this.#reads);
   }
 
-  /** Replaces the layer below, for example when a file was read again. */
+  /** Replaces the start values, for example after a file was read again. */
   setStartValues(values: AuthValues): void {
     this.#snapshot = this.#buildAbove(values);
   }
 
-  /** What would be in force above other start values. */
+  /** The configuration with other start values. */
   configWith(values: AuthValues): AuthConfig {
     return this.#buildAbove(values).config;
   }
@@ -113,7 +114,7 @@ export class ConfigStore {
     return this.#build({ version: this.#snapshot.version, values: this.#snapshot.stored }, start);
   }
 
-  /** An answer that was overtaken by a later read is used by its own request only, unless it is the newer version. */
+  /** If a later read finished first, this result only serves its own request, unless its version is newer. */
   #apply(stored: StoredConfig, read: number): ConfigSnapshot {
     const snapshot = this.#build(stored, this.#snapshot.start);
     if (read > this.#appliedRead || stored.version > this.#snapshot.version) {
@@ -130,7 +131,7 @@ export class ConfigStore {
       const known = configFields.get(name);
       if (known === undefined || !isAuthFieldName(name)) continue;
       try {
-        // Another version may have stored it.
+        // Another program version may have stored it.
         effective[name] = known.row.kind.fromJson(value);
       } catch (error) {
         this.#warnOnce(`The stored value of ${name} ${(error as Error).message}; its start value is used instead.`);
@@ -140,7 +141,7 @@ export class ConfigStore {
   }
 
   #noteUnreadable(error: DatabaseError): void {
-    // Without the tables nothing can be stored, which is no problem of this process.
+    // Without our tables nothing can be stored, which is no problem of this process.
     if (error.sqlstate === '42P01' || error.sqlstate === '3F000') return;
     this.#warnOnce(
       `The stored auth configuration cannot be read (${error.primary}); the last one known stays in force.`,
@@ -153,7 +154,7 @@ export class ConfigStore {
     this.#observe({ kind: 'warning', message });
   }
 
-  /** Said once, after the start: from then on people change what is stored knowingly. */
+  /** Logged once, after the start; later changes are deliberate. */
   #tellOverrides({ stored, start }: ConfigSnapshot): void {
     if (this.#toldOverrides) return;
     this.#toldOverrides = true;

@@ -1,7 +1,7 @@
 /**
- * The management API without HTTP (docs/management-api.md): who may ask, the configuration, and changes of it.
+ * The management API without HTTP (docs/management-api.md): authorization, the configuration, and its changes.
  *
- * Every failure is a `ManagementError`; its `cause`, where there is one, is for the log.
+ * Every failure is a `ManagementError`; its `cause`, if any, is for the log.
  */
 import { type AuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
 import type { EmailMessage } from '../email/message.ts';
@@ -26,23 +26,23 @@ import { type ConfigVersion, type EmailsOfVersion, listVersions, readVersion } f
 /** The configuration as clients see it. */
 export type PresentedConfig = Readonly<Record<string, unknown>>;
 
-/** The configuration, and the version of what is stored of it. */
+/** The configuration, and the version of the stored values. */
 export interface ReadResult {
   readonly config: PresentedConfig;
-  /** Grows with every change; 0 where nothing is stored. */
+  /** Increases with every change; 0 if nothing is stored. */
   readonly version: number;
 }
 
-/** A change that was stored, or that changed nothing. */
+/** A stored change, or one that changed nothing. */
 export interface ChangeResult extends ReadResult {
   readonly ignored: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** Hands a message over. @throws EmailError */
+/** Sends a message. @throws EmailError */
 export type DeliverMessage = (config: AuthConfig, message: EmailMessage) => Promise<void>;
 
-/** What the API is made of. */
+/** What the API needs. */
 export interface ManagementOptions {
   /** Connections that may read and write our tables. */
   readonly pool: SystemPool;
@@ -50,7 +50,7 @@ export interface ManagementOptions {
   /** Public address of the auth service, for the links of drafts. */
   readonly authUrl: string;
   readonly ref: () => Promise<string>;
-  /** One token that is not stored (`--access-token`); null: none. May do everything. */
+  /** A token from the options (`--access-token`), not stored, with all scopes; null: none. */
   readonly accessToken: string | null;
   readonly ignoreUnknown: boolean;
   readonly digest: DigestSecret;
@@ -58,7 +58,7 @@ export interface ManagementOptions {
   readonly observe: Observe;
 }
 
-/** The operations. All but `authorize` throw ManagementError `forbidden` where the caller's token lacks the scope. */
+/** The operations. All except `authorize` throw ManagementError `forbidden` if the caller's token lacks the scope. */
 export class ManagementApi {
   readonly #options: ManagementOptions;
 
@@ -66,7 +66,11 @@ export class ManagementApi {
     this.#options = options;
   }
 
-  /** Checks ref, token and project, in this order. @throws ManagementError, or DatabaseError where it cannot be known. */
+  /**
+   * Checks ref, token and project, in this order.
+   *
+   * @throws ManagementError, or DatabaseError if it cannot be checked.
+   */
   authorize(ref: string, authorization: string | undefined): Promise<ManagementCaller> {
     return authorize(this.#options, ref, authorization);
   }
@@ -77,12 +81,12 @@ export class ManagementApi {
   }
 
   /**
-   * Checks a body and stores it as the next version. It is in force for every request that starts after this resolves, on
+   * Validates a body and stores it as the next version. It applies to every request that starts after this resolves, on
    * every process.
    *
-   * @param readBody Called once the caller is known to be allowed.
-   * @param options.ifVersion Only where this is the version of what is stored; null: whatever it is.
-   * @param options.allowWarnings Stores emails whose links lead nowhere, too.
+   * @param readBody Called after authorization.
+   * @param options.ifVersion The required stored version; null: any.
+   * @param options.allowWarnings Also stores emails whose links lead nowhere.
    * @throws ManagementError `config_only`, `invalid_body`, `validation_failed`, `version_conflict`, `update_failed`
    */
   async changeConfig(
@@ -96,7 +100,7 @@ export class ManagementApi {
     const body = readBody();
     return masked('update_failed', async () => {
       const config = await store.refreshIfNewer(pool);
-      // Loaded with the first change: the trial of templates needs their whole engine.
+      // Loaded with the first change: validating templates needs the whole engine.
       const { validateChanges } = await import('./validate-changes.ts');
       const start = layerAuthConfig(store.snapshot().start);
       const changes = validateChanges(body, { config, start, ignoreUnknown, allowWarnings });
@@ -106,7 +110,7 @@ export class ManagementApi {
     });
   }
 
-  /** The emails that can be edited. @throws ManagementError `read_failed` */
+  /** The editable emails. @throws ManagementError `read_failed` */
   describeEmails(caller: ManagementCaller): Promise<readonly DescribedEmail[]> {
     return this.#read(caller, async (config) => {
       const { describeEmails } = await loadDrafts();
@@ -115,7 +119,11 @@ export class ManagementApi {
     });
   }
 
-  /** Renders a draft; its faults are part of the answer. @throws ManagementError `invalid_body`, `validation_failed`, `read_failed` */
+  /**
+   * Renders a draft; the answer includes its faults.
+   *
+   * @throws ManagementError `invalid_body`, `validation_failed`, `read_failed`
+   */
   renderDraft(caller: ManagementCaller, readBody: () => unknown): Promise<RenderedDraft> {
     return this.#read(caller, async (config) => {
       const { readDraft, renderDraft } = await loadDrafts();
@@ -124,7 +132,7 @@ export class ManagementApi {
   }
 
   /**
-   * Sends a draft to the address in the member `to`, by the way of all messages.
+   * Sends a draft to the address in the member `to`, like any message.
    *
    * @throws ManagementError `invalid_body`, `validation_failed`, `read_failed`, `send_failed`
    */
@@ -160,9 +168,9 @@ export class ManagementApi {
   }
 
   /**
-   * What `run` does of token-requests.ts, for an operator.
+   * Runs a function of token-requests.ts for an operator.
    *
-   * @throws ManagementError as it does, or `tokens_failed`
+   * @throws ManagementError as the function does, or `tokens_failed`
    */
   async withTokens<T>(
     caller: ManagementCaller,
@@ -188,7 +196,7 @@ export class ManagementApi {
   }
 }
 
-// Loaded with the first draft: it needs the whole engine of templates.
+// Loaded with the first draft: it needs the whole template engine.
 const loadDrafts = () => import('./templates/email-drafts.ts');
 
 async function authorize(
@@ -200,7 +208,7 @@ async function authorize(
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) throw new ManagementError('unauthorized');
   const caller = await findCaller(options, token).catch((error) => {
-    // A database without our tables has no project that could be managed.
+    // A database without our tables has no project to manage.
     if (error instanceof DatabaseError && isMissing(error)) throw new ManagementError('project_not_found');
     throw error;
   });
@@ -229,7 +237,7 @@ async function findCaller(
   return { tokenId: id, by: `${name} (${id})`, scopes, projectRef };
 }
 
-/** Locks, merges, stores, and tells the store of this process once it is committed. */
+/** Locks, merges, stores, and updates this process's store after the commit. */
 async function storeChanges(
   { pool, store, ref: projectRef, digest }: ManagementOptions,
   { values: changes }: ValidChanges,

@@ -1,18 +1,18 @@
 /**
- * Who asks something of the management API, what it takes to be allowed, and how failures that say nothing are told.
+ * The caller of the management API, checks of scopes, and masking of failures.
  */
 
 import { ManagementError, type ManagementErrorCode } from './management-error.ts';
 import type { AccessScope } from './tokens/access-tokens.ts';
 
-/** Id of the token of the configuration, which is stored nowhere. */
+/** Id of the token from the options, which is not stored. */
 export const fixedTokenId = 'fixed';
 
-/** Who asks, apart from the token itself. */
+/** The caller, without the token itself. */
 export interface ManagementCaller {
-  /** Id of the token; `fixedTokenId` for the one of the configuration. */
+  /** Id of the token; `fixedTokenId` for the one from the options. */
   readonly tokenId: string;
-  /** For people: who made a change. */
+  /** Readable name of the caller, for the history of changes. */
   readonly by: string;
   readonly scopes: readonly AccessScope[];
   /** Null: valid for every project of the database. */
@@ -24,7 +24,7 @@ export function demand(caller: ManagementCaller, scope: AccessScope): void {
   if (!caller.scopes.includes(scope)) throw new ManagementError('forbidden');
 }
 
-/** Runs something whose failures are masked as `code`; refusals stay what they are. */
+/** Runs a function and masks its failures as `code`; a `ManagementError` stays as it is. */
 export async function masked<T>(code: ManagementErrorCode, run: () => Promise<T>): Promise<T> {
   try {
     return await run();

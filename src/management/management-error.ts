@@ -1,5 +1,5 @@
 /**
- * Every way in which the management API refuses, in one table, and the error that carries one.
+ * All errors of the management API in one table, and the error class.
  */
 
 interface Refusal {
@@ -11,7 +11,7 @@ interface Refusal {
 
 const row = (status: number, message: string, meaning: string): Refusal => ({ status, message, meaning });
 
-/** Status and usual text by code. Codes are ours; the texts of 401, 403 and 429 are what client programs know. */
+/** Status and default text by code. The codes are ours; the texts of 401, 403 and 429 are those that clients know. */
 export const managementErrors = {
   invalid_ref: row(400, 'ref must be 20 characters', 'The project ref is malformed.'),
   invalid_body: row(400, 'The body must be a JSON object', 'The body is no JSON object.'),
@@ -52,17 +52,17 @@ export interface ChangeProblem {
   readonly allow_warnings: boolean;
 }
 
-/** A refusal whose text a client may read. */
+/** An error whose text clients may read. */
 export class ManagementError extends Error {
   override readonly name = 'ManagementError';
   readonly code: ManagementErrorCode;
   readonly status: number;
-  /** For `rate_limited`: whole seconds until it may work again. */
+  /** For `rate_limited`: seconds to wait. */
   readonly retryAfterSeconds: number | null;
   /** For `validation_failed` of a change: what the message joins. */
   readonly problems: readonly ChangeProblem[] | null;
 
-  /** @param message The code's usual text where none is given. */
+  /** @param message Default: the code's text. */
   constructor(
     code: ManagementErrorCode,
     message: string = managementErrors[code].message,

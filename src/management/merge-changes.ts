@@ -1,7 +1,7 @@
 /**
- * Checked changes onto what is stored: the next stored values, and which of them differ.
+ * Merges validated changes into the stored values: the next values, and the names of changed fields.
  *
- * Pure; runs while the stored row is locked, so nothing that another request has stored is lost.
+ * Pure; runs while the stored row is locked, so no concurrent change is lost.
  */
 import { type AuthValues, checkAuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
 import { isAuthFieldName } from '../config/auth/auth-fields.ts';
@@ -13,9 +13,9 @@ import type { Change } from './stored-config.ts';
 
 /**
  * @param changes Checked values by name; null removes one.
- * @returns The next version, unless nothing differs: `changed` has the names of the fields that do.
- * @throws ManagementError `validation_failed` where fields contradict each other, a digest is that of another secret, or a secret
- *   would go elsewhere.
+ * @returns The next version; `changed` is empty if nothing differs.
+ * @throws ManagementError `validation_failed` if fields contradict each other, a digest belongs to another secret, or a
+ *   secret would be sent to another address.
  */
 export function mergeChanges(
   {

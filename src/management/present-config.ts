@@ -1,6 +1,6 @@
 /**
- * A snapshot of the configuration -> the JSON object that the management API answers with: every known field with its
- * effective value, secrets as digests, texts of emails as they will be sent.
+ * Turns a snapshot of the configuration into the JSON of the management API: every field with its effective value,
+ * secrets as digests, email texts as they will be sent.
  */
 import { parseDurationSeconds } from '../config/auth/auth-field.ts';
 import { isAuthFieldName } from '../config/auth/auth-fields.ts';
@@ -22,13 +22,13 @@ export function presentConfig(snapshot: ConfigSnapshot, digest: DigestSecret): R
   return Object.fromEntries(entries);
 }
 
-/** The value in force, secrets in clear; for an inert field what is stored. */
+/** The effective value, secrets in plain text; for an inert field, the stored value. */
 function effectiveValue({ config, stored }: ConfigSnapshot, name: string): unknown {
   if (isAuthFieldName(name)) return config[name];
   return stored[name] ?? configFields.get(name)?.row.default ?? null;
 }
 
-/** A start value may be `n/duration`, for which JSON's type of the field has no room: shown as messages an hour. */
+/** A start value may be `n/duration`, but the field's JSON type is a number: shown as messages per hour. */
 function toHourly(limit: string): number {
   const [count = '', duration = ''] = limit.split('/');
   return Math.max(1, Math.round((Number(count) * 3600) / parseDurationSeconds(duration)));

@@ -1,10 +1,13 @@
 /**
- * The name of a project that was given none: it follows from the database, so every process finds the same one.
+ * The ref of a project without a configured one: derived from the database, so every process gets the same.
  */
 import { hash } from 'node:crypto';
 import type { Queryable } from '../postgres/system/queryable.ts';
 
-/** Gives the configured ref, or derives it once: the first 20 hex digits of SHA-256 over system identifier and name of the database. */
+/**
+ * Returns the configured ref, or derives it once: the first 20 hex digits of SHA-256 over system identifier and name of
+ * the database.
+ */
 export function createProjectRef(configured: string | null): (database: Queryable) => Promise<string> {
   let known = configured;
   return async (database) => {

@@ -1,15 +1,15 @@
 /**
- * Secrets are shown as digests: tools see that a secret changed, and nobody sees the secret. The key is the server's, so who
- * has a digest cannot try guesses on it.
+ * Shows secrets as digests: tools can see that a secret changed, but not the secret. The key is the server's, so a
+ * digest cannot be used to test guesses.
  */
 import { createHmac } from 'node:crypto';
 
-/** Digest of the secret of a field; equal secrets of two fields differ. */
+/** Digest of a field's secret; equal secrets of two fields have different digests. */
 export type DigestSecret = (field: string, secret: string) => string;
 
 const prefix = 'hmac-sha256:';
 
-/** @param key Of `deriveKey`. */
+/** @param key From `deriveKey`. */
 export function createSecretDigest(key: Buffer): DigestSecret {
   return (field, secret) => {
     const hmac = createHmac('sha256', key).update(JSON.stringify([field, secret]));
@@ -17,7 +17,7 @@ export function createSecretDigest(key: Buffer): DigestSecret {
   };
 }
 
-/** Whether a client sent back what it, or somebody else, was shown: it must never become the secret. */
+/** Whether a value is a digest that a client sent back: never store it as the secret. */
 export function isDigest(value: unknown): boolean {
   return typeof value === 'string' && value.startsWith(prefix);
 }

@@ -1,5 +1,5 @@
 /**
- * Builds the management API of a gateway: the store of the configuration, kept current by notifications, and the operations.
+ * Builds the management API of a gateway: the configuration store, kept current by notifications, and the operations.
  */
 import type { Config } from '../config/config.ts';
 import { deriveKey } from '../config/keys.ts';
@@ -21,7 +21,7 @@ export interface ManagementSetup {
   readonly config: Config;
   /** Public address of the auth service without a slash at the end. */
   readonly authUrl: string;
-  /** Connections that may read and write our tables; not stopped here. */
+  /** Connections that may read and write our tables; the caller stops them. */
   readonly pool: SystemPool;
   readonly clock: Clock;
   readonly observe: Observe;
@@ -31,27 +31,27 @@ export interface ManagementSetup {
 export interface Management {
   readonly store: ConfigStore;
   readonly api: ManagementApi;
-  /** Resolves when what is stored and the bodies of emails were read, or could not be. */
+  /** Resolves when stored values and email bodies were read, or could not be. */
   readonly loaded: Promise<void>;
-  /** Takes other start values; what is stored still wins. Resolves when they are in force. */
+  /** Sets other start values; stored values still override them. Resolves when they apply. */
   configure(start: AuthStart): Promise<void>;
-  /** Ref of the project. @throws DatabaseError where it has to be derived and the database does not answer. */
+  /** Ref of the project. @throws DatabaseError if it must be derived and the database does not answer. */
   ref(): Promise<string>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts it: reads what is stored, if the database answers, and listens for changes where there are the tables for it. Where
- * the database does not answer, the first request that gets through reads it.
+ * Starts it: reads stored values if the database answers, and listens for changes if the tables exist. If the database
+ * is down, the first request that succeeds reads them.
  */
 export function startManagement({ config, authUrl, pool, clock, observe }: ManagementSetup): Management {
   const { projectRef, accessToken, authValues, managementIgnoreUnknownFields } = config;
   const ref = createProjectRef(projectRef);
-  // Where nobody can change what is stored through the API, the start values are the truth.
+  // If the API cannot change stored values, only the start values count.
   const configOnly = config.configOnly || !config.managementApiEnabled;
   const store = new ConfigStore({ ref, startValues: authValues, configOnly, observe });
   const templates = new StartTemplates({ store, clock, observe });
-  // A failure is met again, and answered, by the next request.
+  // The next request meets the same failure and reports it.
   const refresh = () => store.refreshIfNewer(pool).catch(() => store.current());
   let listener: Listener | null = null;
   let stopped = false;
@@ -69,12 +69,12 @@ export function startManagement({ config, authUrl, pool, clock, observe }: Manag
       applicationName: 'pgreflect configuration listener',
       channel: configChannel,
       check: async () => store.current() !== (await refresh()),
-      // Whoever needs the database reports that it is away.
+      // The parts that need the database report that it is unavailable.
       onLost: () => {},
     });
   }
 
-  // What is stored decides how templates are read, and where paths among their addresses lead.
+  // Stored values affect how templates are parsed, and the base of relative template addresses.
   const loaded = load().then(() => templates.replace(config));
   const api = new ManagementApi({
     pool,

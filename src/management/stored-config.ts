@@ -1,44 +1,44 @@
 /**
- * The overrides in the database (sql/auth, table `pgreflect_config`): one row a project, every version of it kept beside.
+ * The overrides in the database (sql/auth, table `pgreflect_config`): one row per project, and its earlier versions.
  */
 import type { Queryable } from '../postgres/system/queryable.ts';
 import type { StoredValues } from './config-fields.ts';
 
 /** Overrides of one project. */
 export interface StoredConfig {
-  /** Grows with every change; 0: nothing was ever stored. */
+  /** Increases with every change; 0: nothing was ever stored. */
   readonly version: number;
   readonly values: StoredValues;
 }
 
-/** What a change is noted with. */
+/** A change and its history entry. */
 export interface Change {
   readonly values: StoredValues;
-  /** Names of the fields that differ from the version before. */
+  /** Names of the fields that differ from the previous version. */
   readonly changed: readonly string[];
-  /** Who did it, for people: name and id of an access token. */
+  /** Who made it: name and id of an access token. */
   readonly by: string;
 }
 
 /** Nothing stored. */
 export const emptyStored: StoredConfig = { version: 0, values: {} };
 
-/** The channel on which every process hears of changes. */
+/** The channel that notifies every process of changes. */
 export const configChannel = 'pgreflect_config';
 
-/** Versions that are kept for each project; older ones go with the next change. */
+/** Versions kept per project; the next change deletes older ones. */
 const keptVersions = 100;
 
-/** Whether the database has our tables at all. */
+/** Whether the database has our tables. */
 export async function hasConfigTables(database: Queryable): Promise<boolean> {
   const [row] = await database.query(`select pg_catalog.to_regclass('auth.pgreflect_config') is not null as there`);
   return row?.there === true;
 }
 
 /**
- * Reads the version, and the values only if it is not the known one: a look at one row by its key.
+ * Reads the version, and the values only if the version differs: one row by its key.
  *
- * @returns Null where the version is the known one.
+ * @returns Null if the version is the known one.
  */
 export async function readIfNewer(
   database: Queryable,
@@ -55,8 +55,8 @@ export async function readIfNewer(
 }
 
 /**
- * Reads and locks the row until the end of the transaction; makes it where there is none. Where somebody has deleted it, the
- * numbers go on: a process that knows an old version must never take a new one for it.
+ * Reads and locks the row until the end of the transaction; creates it if missing. Continues the numbering even if the
+ * row was deleted: a process must never mistake a new version for an old one.
  */
 export async function lockStored(database: Queryable, ref: string): Promise<StoredConfig> {
   await database.query(
@@ -74,7 +74,7 @@ export async function lockStored(database: Queryable, ref: string): Promise<Stor
 }
 
 /**
- * Writes the next version of a locked row, keeps it among the versions, and tells every process when it commits.
+ * Writes the next version of a locked row, adds it to the history, and notifies every process at commit.
  *
  * @returns The number of the new version.
  */

@@ -1,8 +1,8 @@
 /**
- * The body of a PATCH -> checked values by field, or all its problems at once (docs/management-api.md).
+ * Validates the body of a PATCH: checked values by field, or all problems at once (docs/management-api.md).
  *
- * All or nothing: one wrong field refuses the whole body. What concerns several fields together is checked when the values
- * are merged with what is stored.
+ * One invalid field refuses the whole body. Checks across fields follow when the values are merged with the stored
+ * ones.
  */
 
 import type { AuthConfig } from '../config/auth/auth-config.ts';
@@ -24,7 +24,7 @@ import { type Finding, sayFinding } from './templates/finding.ts';
 export interface ValidChanges {
   /** By name; null removes the stored value. */
   readonly values: ReadonlyMap<string, unknown>;
-  /** Fields of the body that have no effect. */
+  /** Fields of the body without effect. */
   readonly ignored: readonly string[];
   /** Sentences that begin with a field's name. */
   readonly warnings: readonly string[];
@@ -32,13 +32,13 @@ export interface ValidChanges {
 
 /** What the checks depend on. */
 export interface ValidationContext {
-  /** In force now; the switches in it decide what templates mean. */
+  /** The current configuration; its switches affect the meaning of templates. */
   readonly config: AuthConfig;
-  /** What is in force where nothing is stored. */
+  /** The values that apply if nothing is stored. */
   readonly start: AuthConfig;
-  /** Names that nobody knows are ignored instead of refused. */
+  /** Ignore unknown names instead of refusing them. */
   readonly ignoreUnknown: boolean;
-  /** Links that lead nowhere are warned of instead of refused. */
+  /** Warn of links that lead nowhere instead of refusing them. */
   readonly allowWarnings: boolean;
 }
 
@@ -79,7 +79,7 @@ function readValue({ row }: ConfigField, value: unknown): unknown {
     if (row.notNull) throw new Error('must not be null');
     return null;
   }
-  // PostgreSQL cannot store half of a pair.
+  // PostgreSQL cannot store a lone surrogate.
   if (typeof value === 'string' && !value.isWellFormed()) throw new Error('must be well-formed Unicode text');
   return row.kind.fromJson(value);
 }
@@ -90,7 +90,7 @@ const switches = [
   'mailer_subject_html_escape',
 ] as const satisfies readonly (keyof TemplateSwitches)[];
 
-/** The switches of the same body count: a body and its switch may come together. */
+/** Includes switches of the same body, because body and switch may be sent together. */
 function switchesOf(values: ReadonlyMap<string, unknown>, start: AuthConfig): Partial<TemplateSwitches> {
   const given = switches.filter((name) => values.has(name)).map((name) => [name, values.get(name) ?? start[name]]);
   return Object.fromEntries(given);
@@ -115,7 +115,7 @@ function checkTemplates(
   return warnings;
 }
 
-/** Templates that stay may mean something else under other switches, or nothing at all. */
+/** Under changed switches, unchanged templates may have another meaning or become invalid. */
 function checkInForce(
   values: ReadonlyMap<string, unknown>,
   { config, start }: ValidationContext,
@@ -140,10 +140,10 @@ function wrong(message: string): ChangeProblem {
   return { message, allow_warnings: false };
 }
 
-/** Unknown names that are reported; a body may hold any number of them. */
+/** Most unknown names reported; a body may contain any number. */
 const maxUnknown = 20;
 
-/** What is wrong with members that nobody knows. Names are shown as they came, shortened: they are the caller's own. */
+/** Describes unknown members. Names are quoted, shortened: they are the caller's own. */
 export function describeUnknown(names: readonly string[], known: readonly string[]): readonly string[] {
   const shown = names.slice(0, maxUnknown).map((name) => {
     const nearest = nearestName(name.slice(0, 80), known);

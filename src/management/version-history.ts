@@ -1,6 +1,6 @@
 /**
- * Earlier versions of the stored configuration: who changed what and when, and what each said of the emails. Other fields are
- * named and not shown, because they may be secrets.
+ * Earlier versions of the stored configuration: author, time, changed fields, and the email texts. Other fields are
+ * listed without values, because they may be secrets.
  */
 import type { Queryable } from '../postgres/system/queryable.ts';
 import { integer, listOf, objectOf, record, type SchemaOf, text, type ValueOf } from '../shared/json-schema.ts';
@@ -27,7 +27,7 @@ export type EmailsOfVersion = ValueOf<typeof emailsOfVersion>;
 
 const columns = 'v.version::float8 as version, v.changed, v.updated_at, v.updated_by';
 
-/** All versions that are kept. */
+/** All kept versions. */
 export async function listVersions(database: Queryable, ref: string): Promise<readonly ConfigVersion[]> {
   const rows = await database.query(
     `select ${columns} from auth.pgreflect_config_versions v where v.project_ref = $1 order by v.version desc`,
@@ -36,7 +36,7 @@ export async function listVersions(database: Queryable, ref: string): Promise<re
   return rows.map(toVersion);
 }
 
-/** One version; null where it is not kept. */
+/** One version; null if it is not kept. */
 export async function readVersion(database: Queryable, ref: string, version: number): Promise<EmailsOfVersion | null> {
   const [row] = await database.query(
     `select ${columns}, v.values from auth.pgreflect_config_versions v where v.project_ref = $1 and v.version = $2::bigint`,

@@ -1,5 +1,5 @@
 /**
- * Fields of the auth configuration about messages: email behavior, SMTP, and how many messages and requests there may be.
+ * Fields of the auth configuration about messages: email behavior, SMTP, and rate limits of messages and requests.
  */
 import {
   boolean,
@@ -16,7 +16,7 @@ import { checkEmail, checkHeaders, checkLine, checkPath, checkPort, checkTestCod
 const most = 2_147_483_647;
 const invert = (value: unknown): unknown => (typeof value === 'boolean' ? !value : value);
 
-/** Number of messages an hour, or `n/duration`; 0, which only a start value can be, refuses every message. */
+/** Messages per hour, or `n/duration`; 0, which only a start value can have, refuses every message. */
 export type SendLimit = number | `${number}/${string}`;
 
 const sendLimit: FieldKind<SendLimit> = {
@@ -39,7 +39,7 @@ const port: FieldKind<string> = {
 
 const testCodes: FieldKind<string> = {
   ...string(checkTestCodes),
-  // The environment of Supabase Auth writes a colon.
+  // Supabase Auth's environment writes a colon.
   fromText: (text) => string(checkTestCodes).fromText(text.trim().replaceAll(':', '=')),
 };
 

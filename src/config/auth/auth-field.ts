@@ -1,51 +1,52 @@
 /**
- * What a field of the auth configuration is: its kind, default and names, and the kinds that values have.
+ * The definition of an auth configuration field: kind, default and names, and the kinds of values.
  *
- * A value reaches a field as JSON (management API), as text (environment, flags) or as a value of TOML (file). Every kind
- * reads all three and throws `Error` with the rest of a sentence that begins with the field's name.
+ * A value comes as JSON (management API), text (environment, flags) or TOML (file). Every kind reads all three and
+ * throws `Error` with the rest of a sentence that begins with the field's name.
  */
 import { parseBoolean } from '../value-kinds.ts';
 
-/** How values of one kind are read and checked. */
+/** How values of one kind are parsed and checked. */
 export interface FieldKind<T> {
-  /** The type in JSON, for schemas and messages. */
+  /** The JSON type, for schemas and messages. */
   readonly type: 'boolean' | 'integer' | 'number' | 'string';
   /** Range of a number. */
   readonly minimum?: number;
   readonly maximum?: number;
   /** Allowed texts. */
   readonly choices?: readonly string[];
-  /** Reads a value of the management API: no coercion. @throws Error "must be …" */
+  /** Reads a value of the management API, without coercion. @throws Error "must be …" */
   fromJson(value: unknown): T;
   /** Reads a start value. @throws Error "must be …" */
   fromText(text: string): T;
 }
 
-/** One field. `T` is the type of its value; it includes null only where null is the default. */
+/** One field. `T` is the type of its value; it includes null only if null is the default. */
 export interface AuthField<T> {
   readonly kind: FieldKind<NonNullable<T>>;
-  /** The value while none is set, and what a null in the management API restores. */
+  /** The value if none is set; null in the management API restores it. */
   readonly default: T;
   /** The management API refuses null. */
   readonly notNull?: true;
-  /** Shown as a digest only, and not quoted in messages. */
+  /** Shown only as a digest, and never quoted in messages. */
   readonly secret?: true;
-  /** Name in the environment of Supabase Auth; without it `GOTRUE_` and the field's name. Null: it has none. */
+  /** Its name in Supabase Auth's environment; default: `GOTRUE_` and the field's name. Null: none. */
   readonly environment?: string | null;
-  /** Its place in the tables of the configuration file: `auth.email.smtp.host`. */
+  /** Its path in the configuration file: `auth.email.smtp.host`. */
   readonly file?: string;
-  /** Turns the file's value into the field's, before the kind reads it; for lists, inverted switches and words. */
+  /** Converts the file's value before the kind reads it; for lists, inverted switches and words. */
   readonly convert?: (value: unknown) => unknown;
   /**
-   * Tells apart fields that are otherwise the same, such as those of the providers, which references show as one: the word in
-   * the names of the field, which its sentence has with blanks for underscores, and what stands for it, `PROVIDER`.
+   * Marks fields that differ only in one word, such as those of the providers; references show them as one entry.
+   * `word` is in the names and (with blanks for underscores) in the sentence, and `placeholder`, for example
+   * `PROVIDER`, replaces it.
    */
   readonly like?: { readonly placeholder: string; readonly word: string };
   /** One sentence for the reference. */
   readonly doc: string;
 }
 
-/** What some fields have beside kind, default and sentence. */
+/** Optional properties of fields. */
 export type FieldExtras = Omit<AuthField<never>, 'kind' | 'default' | 'doc'>;
 
 /** Makes a field. */
@@ -68,7 +69,7 @@ export const boolean: FieldKind<boolean> = {
   fromText: parseBoolean,
 };
 
-/** A whole number from `minimum` to `maximum`; `read` turns text into it where more than digits are possible. */
+/** An integer from `minimum` to `maximum`; `read` parses text that may be more than digits. */
 export function integer(minimum: number, maximum: number, read: (text: string) => number = Number): FieldKind<number> {
   const check = (value: number): number => {
     if (value >= minimum && value <= maximum && Number.isInteger(value)) return value;
@@ -86,7 +87,7 @@ export function integer(minimum: number, maximum: number, read: (text: string) =
   };
 }
 
-/** A whole number of seconds; as text also a duration such as `90s` or `1h30m`. */
+/** An integer number of seconds; as text also a duration such as `90s` or `1h30m`. */
 export function seconds(minimum: number, maximum: number): FieldKind<number> {
   return integer(minimum, maximum, (text) => (/^[0-9]+$/.test(text) ? Number(text) : parseDurationSeconds(text)));
 }
@@ -103,7 +104,7 @@ export const hours: FieldKind<number> = {
   fromText: (text) => (/^[0-9]+(\.[0-9]+)?$/.test(text.trim()) ? Number(text) : parseDurationSeconds(text) / 3600),
 };
 
-/** Text of at most `maxBytes`; `check` returns the rest of a sentence where it is not acceptable. */
+/** Text of at most `maxBytes`; `check` returns the rest of a sentence if it is invalid. */
 export function string(check: (text: string) => string | null = () => null, maxBytes = 1_000_000): FieldKind<string> {
   const read = (text: string): string => {
     if (Buffer.byteLength(text) > maxBytes) throw new Error(`must have at most ${maxBytes} bytes`);
@@ -122,7 +123,7 @@ export function string(check: (text: string) => string | null = () => null, maxB
   };
 }
 
-/** One of some words. */
+/** One of the given words. */
 export function choice<const C extends string>(...choices: readonly C[]): FieldKind<C> {
   const read = (value: unknown): C => {
     const found = choices.find((word) => word === value);

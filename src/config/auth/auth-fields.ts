@@ -1,8 +1,8 @@
 /**
- * Every field of the auth configuration once, under the name that the management API gives it.
+ * Every field of the auth configuration once, under its management API name.
  *
- * Start values (load-auth-config.ts), validation, the management API and the reference table all come from here.
- * Fields of Supabase Auth that have no effect here are not among them.
+ * The source for start values (load-auth-config.ts), validation, the management API and the reference table. Fields of
+ * Supabase Auth without effect here are elsewhere.
  */
 import { deliveryFields } from './auth-delivery-fields.ts';
 import type { AuthField } from './auth-field.ts';
@@ -22,7 +22,7 @@ export const authFields = {
   ...hookFields,
 };
 
-/** Headings of references, with the names of the fields below each. */
+/** Headings of references, with the field names below each. */
 export const authGroups: Readonly<Record<string, readonly AuthFieldName[]>> = {
   'Auth: users, passwords and sessions': Object.keys(signInFields) as AuthFieldName[],
   'Auth: emails and limits': Object.keys(deliveryFields) as AuthFieldName[],
@@ -43,12 +43,12 @@ export function authField(name: AuthFieldName): AuthField<unknown> {
   return authFields[name] as AuthField<unknown>;
 }
 
-/** Whether we give the name a meaning. */
+/** Whether a name is one of our fields. */
 export function isAuthFieldName(name: string): name is AuthFieldName {
   return Object.hasOwn(authFields, name);
 }
 
-/** Name of a field in the environment of Supabase Auth; null where it has none. */
+/** A field's name in Supabase Auth's environment; null if it has none. */
 export function originalVariable(name: AuthFieldName): string | null {
   const { environment } = authField(name);
   return environment === undefined ? `GOTRUE_${name.toUpperCase()}` : environment;

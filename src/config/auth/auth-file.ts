@@ -1,9 +1,9 @@
 /**
- * The tables of the configuration file that concern the auth service: `[auth]`, `[auth.email.smtp]` and so on, or fields
- * under their own names at the top.
+ * The auth tables of the configuration file: `[auth]`, `[auth.email.smtp]` and so on, or top-level fields under their
+ * own names.
  *
- * A key that nearly is one of ours is a problem, because a mistyped setting that is silently ignored is the worst outcome;
- * keys of the Supabase CLI without effect here are a warning, so that its files can be used as they are.
+ * A key that resembles one of ours is a problem, because silently ignoring a mistyped setting is the worst outcome.
+ * Keys of the Supabase CLI without effect are a warning, so that its files work unchanged.
  */
 import { dirname, resolve } from 'node:path';
 import type { Problem } from '../config-error.ts';
@@ -13,12 +13,12 @@ import { type AuthFieldName, authField, authFieldNames, isAuthFieldName } from '
 import { smsProviders } from './auth-sms-fields.ts';
 import type { TemplateSource } from './auth-template-source.ts';
 
-/** A value as TOML has it, in the meaning of the field: inverted switches are turned already. Or where the value is. */
+/** A TOML value converted to the field's meaning (inverted switches included), or the source of an email body. */
 export type AuthFileValue =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'template'; readonly source: TemplateSource };
 
-/** What the file says about a field, and where. */
+/** A field's value in the file, and its place. */
 export interface AuthFileEntry {
   /** `pgreflect.toml: auth.email.otp_length` */
   readonly origin: string;
@@ -43,12 +43,12 @@ const fieldByPlace: ReadonlyMap<string, AuthFieldName> = new Map(
 );
 const tables = new Set([...fieldByPlace.keys()].flatMap(withParents));
 
-/** Names under which fields may stand at the top of the file, and the table of all others. */
+/** Whether a top-level key is a field, or the table of all others. */
 export function isAuthFileKey(key: string): boolean {
   return key === 'auth' || isAuthFieldName(key);
 }
 
-/** Reads what the file says about each field. Problems and warnings go to `report`. */
+/** Reads each field's value from the file. Problems and warnings go to `report`. */
 export function readAuthTables(sources: FileSources, report: Report): ReadonlyMap<AuthFieldName, AuthFileEntry> {
   const entries = new Map<AuthFieldName, AuthFileEntry>();
   const add = (name: AuthFieldName, place: string, value: unknown) => {
@@ -85,7 +85,7 @@ function readTable(path: string, table: unknown, reader: TableReader): void {
   for (const [key, value] of Object.entries(table)) {
     const place = `${path}.${key}`;
     const name = fieldByPlace.get(place) ?? fieldByPlace.get(place.replace(/content_path$/, 'content'));
-    // Files of the Supabase CLI name secrets of what is not used; and its mail server counts only where it is switched on.
+    // Files of the Supabase CLI name secrets of disabled features, and their mail server counts only if enabled.
     if (isOff && (place === 'auth.email.smtp.host' || isUnset(value, reader.sources.environment))) continue;
     if (name !== undefined) reader.add(name, place, value);
     else if (place === 'auth.email.smtp.enabled') assertSwitch(place, value, reader);
@@ -95,7 +95,7 @@ function readTable(path: string, table: unknown, reader: TableReader): void {
   }
 }
 
-/** The file of the Supabase CLI switches providers of text messages on one by one: `[auth.sms.twilio] enabled = true`. */
+/** The Supabase CLI's file enables providers of text messages one by one: `[auth.sms.twilio] enabled = true`. */
 function isProviderSwitch(path: string, key: string): boolean {
   return key === 'enabled' && smsProviders.some((provider) => path === `auth.sms.${provider}`);
 }
@@ -123,7 +123,7 @@ function reportUnknown(path: string, key: string, { sources, report }: TableRead
   }
 }
 
-/** The value in the field's meaning; null where it cannot be had, which has been reported then. */
+/** The value in the field's meaning; null if invalid, which is reported. */
 function convert(
   name: AuthFieldName,
   { place, origin, value }: { readonly place: string; readonly origin: string; readonly value: unknown },
@@ -146,7 +146,7 @@ function toFile(path: unknown, origin: string, { fileName, workingDirectory }: F
   return { kind: 'file', path: resolve(workingDirectory, dirname(fileName), path), origin };
 }
 
-/** The name in `env(NAME)` as a whole text; undefined for any other value. */
+/** The name in `env(NAME)` as the whole text; undefined for any other value. */
 function variableIn(value: unknown): string | undefined {
   return typeof value === 'string' ? /^env\(([A-Za-z_][A-Za-z0-9_]*)\)$/.exec(value)?.[1] : undefined;
 }
@@ -156,7 +156,7 @@ function isUnset(value: unknown, environment: FileSources['environment']): boole
   return name !== undefined && environment[name] === undefined;
 }
 
-/** `env(NAME)` as a whole text is the variable. @throws Error where it is not set. */
+/** Resolves `env(NAME)` as the whole text to the variable. @throws Error if it is not set. */
 function resolveVariables(value: unknown, environment: FileSources['environment']): unknown {
   if (Array.isArray(value)) return value.map((item) => resolveVariables(item, environment));
   const name = variableIn(value);

@@ -1,10 +1,10 @@
 /**
- * Fields of the auth configuration for hooks: what the service asks before it acts, the same three fields for each hook.
+ * Fields of the auth configuration for hooks, which the service calls before it acts: the same three fields for each.
  */
 import { type AuthField, boolean, field, string } from './auth-field.ts';
 import { checkHookTarget, parseHookTarget, parseWebhookSecrets, problemOf } from './hook-target.ts';
 
-/** The hooks that are run, by name. */
+/** The supported hooks, by name. */
 export const hookNames = ['custom_access_token', 'before_user_created', 'send_email', 'send_sms'] as const;
 
 /** Name of a hook. */
@@ -40,7 +40,7 @@ export const hookFields = Object.fromEntries(
   }),
 ) as unknown as HookFields;
 
-/** What keeps hooks that are switched on from being asked, as sentences. */
+/** Why enabled hooks cannot be called, as sentences. */
 export function checkHooks(values: HookValues): readonly string[] {
   return hookNames.flatMap((name) => (values[`hook_${name}_enabled`] ? checkHook(name, values) : []));
 }

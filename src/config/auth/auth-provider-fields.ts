@@ -1,10 +1,10 @@
 /**
- * Fields of the auth configuration for sign-in with a provider, the same set for each provider that we speak to.
+ * Fields of the auth configuration for sign-in with a provider: the same set for each supported provider.
  */
 import { type AuthField, boolean, type FieldExtras, type FieldKind, field, string } from './auth-field.ts';
 import { checkWebAddress } from './auth-value-checks.ts';
 
-/** The providers, by the name that requests use. */
+/** The providers, by their name in requests. */
 export const providers = ['apple', 'azure', 'facebook', 'github', 'gitlab', 'google', 'kakao', 'keycloak'] as const;
 
 /** Name of a provider. */

@@ -1,6 +1,6 @@
 /**
- * The fields of the auth configuration as people look them up: flag, names in the environment, default, meaning. Fields that
- * differ in one word only, such as those of the providers, are one entry.
+ * The reference of auth configuration fields: flag, environment names, default, meaning. Fields that differ in one
+ * word, such as those of the providers, share an entry.
  */
 import type { Setting } from '../given-texts.ts';
 import { type AuthFieldName, authField, authGroups, originalVariable } from './auth-fields.ts';
@@ -9,16 +9,16 @@ import { type AuthFieldName, authField, authGroups, originalVariable } from './a
 export interface AuthReferenceEntry {
   /** `--mailer-subjects-EMAIL` */
   readonly flag: string;
-  /** What stands for the value; null: a switch, which may stand alone and then means `true`. */
+  /** Placeholder of the value; null: a switch, which alone means `true`. */
   readonly placeholder: string | null;
-  /** Ours before that of Supabase Auth. */
+  /** Our name before Supabase Auth's. */
   readonly environment: readonly string[];
-  /** `auth.email.smtp.host`; null: only under its own name at the top of the file. */
+  /** `auth.email.smtp.host`; null: only under its own name at top level. */
   readonly file: string | null;
-  /** As one would write it; null: none. */
+  /** As users write it; null: none. */
   readonly default: string | null;
   readonly doc: string;
-  /** A word of the names that stands for others, as flags write them; null: there is none. */
+  /** The placeholder word, and the words it stands for as flags write them; null: none. */
   readonly word: { readonly placeholder: string; readonly standsFor: readonly string[] } | null;
 }
 
@@ -35,7 +35,7 @@ export function authVariable(name: AuthFieldName): string {
   return `PGREFLECT_${name.toUpperCase()}`;
 }
 
-/** Where a field may be given. */
+/** The names of a field for options. */
 export function authSetting(name: AuthFieldName): Setting {
   const others = [originalVariable(name)].filter((text) => text !== null);
   const secret = authField(name).secret === true;
@@ -78,7 +78,7 @@ function describe(name: AuthFieldName): Omit<AuthReferenceEntry, 'word'> {
 
 const placeholders = { integer: 'NUMBER', number: 'NUMBER', string: 'TEXT' } as const;
 
-/** The text with the word that tells the field from others like it replaced. */
+/** The text with the distinguishing word replaced by its placeholder. */
 function pattern(name: AuthFieldName, text: string, separator = '_'): string {
   const { like } = authField(name);
   if (like === undefined) return text;

@@ -1,5 +1,5 @@
 /**
- * Fields of the auth configuration about who may sign in and how: sites, methods, passwords, sessions, second factors.
+ * Fields of the auth configuration about sign-in: sites, methods, passwords, sessions, second factors.
  */
 
 import { checkPattern } from '../url-pattern.ts';
@@ -14,7 +14,7 @@ const joinList = (value: unknown): unknown => (Array.isArray(value) ? value.join
 const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const lower = 'abcdefghijklmnopqrstuvwxyz';
 const upper = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-// As hosted projects write it: the backslash before the colon keeps it from being a separator.
+// As hosted projects write it: the backslash before the colon makes it a literal.
 const symbols = '!@#$%^&*()_+-=[]{};\'\\\\:"|<>?,./`~';
 const requirements: Readonly<Record<string, string>> = {
   '': '',

@@ -1,13 +1,13 @@
 /**
- * Fields of the auth configuration for providers of text messages: the login at each, and who is shown as the sender.
+ * Fields of the auth configuration for providers of text messages: login and sender of each.
  *
- * The providers of Supabase Auth are under its names. `webhook` is ours: messages go, signed, to a service of the operator.
+ * Supabase Auth's providers have its names. `webhook` is ours: messages are sent, signed, to a service of the operator.
  */
 import { type FieldExtras, field, string } from './auth-field.ts';
 import { checkLine } from './auth-value-checks.ts';
 import { checkWebhookUrl, parseWebhookSecrets, problemOf } from './hook-target.ts';
 
-/** Who can send text messages; `twilio_verify` is known and refused, because it makes codes of its own. */
+/** Senders of text messages; `twilio_verify` is recognized but refused, because it generates its own codes. */
 export const smsProviders = [
   'capture', 'messagebird', 'textlocal', 'twilio', 'twilio_verify', 'vonage', 'webhook',
 ] as const; // biome-ignore format: a list of names
@@ -42,7 +42,7 @@ export type SmsValues = {
   readonly [K in Exclude<keyof typeof smsFields, 'sms_provider_url'>]: string | null;
 };
 
-/** Fields without which a provider cannot send. */
+/** Required fields of each provider. */
 const needed: Readonly<Record<SmsProvider, readonly (keyof SmsValues)[]>> = {
   capture: [],
   webhook: ['sms_webhook_url', 'sms_webhook_secrets'],
@@ -53,7 +53,7 @@ const needed: Readonly<Record<SmsProvider, readonly (keyof SmsValues)[]>> = {
   vonage: ['sms_vonage_api_key', 'sms_vonage_api_secret', 'sms_vonage_from'],
 };
 
-/** What keeps a provider from sending, as a sentence without values; null for nothing. */
+/** Why a provider cannot send, as a sentence without values; null if it can. */
 export function checkSmsProvider(provider: SmsProvider, values: SmsValues): string | null {
   if (provider === 'twilio_verify') {
     return 'sms_provider twilio_verify is not supported, because it creates its own codes; use twilio';

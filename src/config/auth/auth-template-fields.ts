@@ -1,17 +1,18 @@
 /**
- * Fields of the auth configuration for the 13 emails: subject and body of each, and a switch for the seven notifications.
+ * Fields of the auth configuration for the 13 emails: subject and body of each, and a switch for the seven
+ * notifications.
  *
- * A null or empty text stands for the built-in one, which the sender knows.
+ * A null or empty text means the built-in one.
  */
 import { type AuthField, boolean, field, string } from './auth-field.ts';
 import { checkSubject } from './auth-value-checks.ts';
 
-/** Emails that a request of the user causes. */
+/** Emails caused by a request of the user. */
 export const authenticationEmails = [
   'confirmation', 'magic_link', 'recovery', 'invite', 'reauthentication', 'email_change',
 ] as const; // biome-ignore format: a list of names
 
-/** Emails that tell of a change, each off until switched on. */
+/** Notifications of a change, each off by default. */
 export const notificationEmails = [
   'password_changed', 'email_changed', 'phone_changed', 'mfa_factor_enrolled', 'mfa_factor_unenrolled', 'identity_linked',
   'identity_unlinked',
@@ -20,7 +21,7 @@ export const notificationEmails = [
 type Authentication = (typeof authenticationEmails)[number];
 type Notification = (typeof notificationEmails)[number];
 
-/** Name of an email as its fields have it: `recovery`, `password_changed_notification`. */
+/** Name of an email in its fields: `recovery`, `password_changed_notification`. */
 export type EmailName = Authentication | `${Notification}_notification`;
 
 /** The fields. */
@@ -28,12 +29,12 @@ export type TemplateFields = { readonly [K in EmailName as `mailer_subjects_${K}
   readonly [K in EmailName as `mailer_templates_${K}_content`]: AuthField<string | null>;
 } & { readonly [K in Notification as `mailer_notifications_${K}_enabled`]: AuthField<boolean> };
 
-/** The fields that hold the texts of an email. */
+/** The fields with the texts of an email. */
 export function textFields<K extends EmailName>(email: K) {
   return { subject: `mailer_subjects_${email}`, content: `mailer_templates_${email}_content` } as const;
 }
 
-/** The email whose body a field holds; null for other fields. */
+/** The email whose body is in a field; null for other fields. */
 export function emailOfContent(field: string): EmailName | null {
   const [, email] = /^mailer_templates_(.+)_content$/.exec(field) ?? [];
   return (email as EmailName | undefined) ?? null;

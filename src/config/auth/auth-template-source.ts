@@ -1,24 +1,25 @@
 /**
- * Where the body of an email comes from when it is no text of the configuration: a file, or an address. Whoever sends emails
- * reads it, and reads it again when it changes.
+ * The source of an email body that is not in the configuration: a file or an address. The sender of emails reads it,
+ * again after each change.
  */
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EmailName } from './auth-template-fields.ts';
 
-/** A place from which a body is read. */
+/** Where a body is read from. */
 export type TemplateSource =
   | { readonly kind: 'file'; readonly path: string; readonly origin: string }
-  /** An absolute URL, or a path below the site URL of the start values. */
+  /** An absolute URL, or a path relative to the site URL of the start values. */
   | { readonly kind: 'remote'; readonly location: string; readonly origin: string };
 
 /** The sources by email; an email without one has its body in the configuration, or the built-in one. */
 export type TemplateSources = Readonly<Partial<Record<EmailName, TemplateSource>>>;
 
 /**
- * Where a variable or flag says that the body is; null where it holds the body itself. Text is inline where it has a line break, `<` or `{{`; a path that begins with a slash
- * counts only if the file exists, because Supabase Auth joins it to the site URL.
+ * The source that a variable or flag names; null if it contains the body itself. Text is inline if it has a line break,
+ * `<` or `{{`. A path with a leading slash is a file only if that exists, because Supabase Auth joins it to the site
+ * URL.
  *
  * @param origin The variable or flag, for messages.
  * @throws Error with the rest of a sentence.

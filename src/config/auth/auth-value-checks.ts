@@ -10,7 +10,7 @@ export function checkSiteUrl(text: string): string | null {
   return /^[a-z][a-z0-9+.-]*:\/\/[^\s]+$/i.test(text) && URL.canParse(text) ? null : 'must be an absolute URL';
 }
 
-/** An address that we or a browser can call; empty for none. */
+/** An absolute http(s) address; may be empty. */
 export function checkWebAddress(text: string): string | null {
   if (text === '') return null;
   const url = URL.parse(text);
@@ -18,7 +18,7 @@ export function checkWebAddress(text: string): string | null {
   return isPlain && ['http:', 'https:'].includes(url.protocol) ? null : 'must be an http or https address';
 }
 
-/** `name@host`, as loosely as HTML forms take it. */
+/** `name@host`, as permissive as HTML forms. */
 export function checkEmail(text: string): string | null {
   return /^[^\s@<>",]+@[^\s@<>",]+$/.test(text) ? null : 'must be an email address';
 }
@@ -30,7 +30,7 @@ export function checkPort(text: string): string | null {
     : 'must be a port from 1 to 65535';
 }
 
-/** One line: no line break could become a header of its own. */
+/** One line: a line break could start another header. */
 export function checkLine(text: string): string | null {
   return /[\r\n]/.test(text) ? 'must not contain a line break' : null;
 }
@@ -42,7 +42,7 @@ export function checkSubject(text: string): string | null {
 
 /** Names of groups of sessions. */
 export function checkSessionTags(text: string): string | null {
-  // Split by hand: the pattern of Supabase Auth backtracks.
+  // Split without the pattern of Supabase Auth, which backtracks.
   const tags = text.split(',').map((tag) => tag.trim());
   return tags.every((tag) => /^[a-zA-Z0-9_-]*$/.test(tag)) ? null : 'must be names separated by commas';
 }
@@ -55,7 +55,7 @@ export function checkTestCodes(text: string): string | null {
     : 'must be pairs of phone number and code, for example 4915100000=123456';
 }
 
-/** A moment as RFC 3339 has it. */
+/** An RFC 3339 time. */
 export function checkDateTime(text: string): string | null {
   const form = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/i;
   return form.test(text) && !Number.isNaN(Date.parse(text))
@@ -72,7 +72,7 @@ export function checkHeaders(text: string): string | null {
   return texts.every((item) => typeof item === 'string' && checkLine(item) === null) ? null : problem;
 }
 
-/** A path below the auth service. */
+/** A path relative to the auth service. */
 export function checkPath(text: string): string | null {
   return /^\/[^\s?#]*$/.test(text) || URL.canParse(text) ? null : 'must be a path such as /verify, or an absolute URL';
 }

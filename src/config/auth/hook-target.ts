@@ -1,25 +1,26 @@
 /**
- * Where a hook goes, from the text of its field: a function of the database, or a webhook; and the secrets that sign its
- * requests (Standard Webhooks).
+ * Parses the target of a hook (a function of the database, or a webhook) and the secrets that sign its requests
+ * (Standard Webhooks).
  *
- * The rules are Supabase Auth's: `pg-functions://postgres/schema/function`, `https://`, and `http://` only for this machine.
+ * The rules are Supabase Auth's: `pg-functions://postgres/schema/function`, `https://`, and `http://` only for this
+ * machine.
  */
 
-/** A function that takes `jsonb` and returns `jsonb`, or an address that takes and answers JSON. */
+/** A function that takes and returns `jsonb`, or an address that takes and returns JSON. */
 export type HookTarget = HookFunction | { readonly kind: 'webhook'; readonly url: string };
 
-/** Names of letters, digits and underscores alone, so that they can stand between double quotes as they are. */
+/** Names contain only letters, digits and underscores, so they need no escaping in double quotes. */
 export interface HookFunction {
   readonly kind: 'function';
   readonly schema: string;
   readonly name: string;
 }
 
-/** At most 63 bytes, as PostgreSQL has names. */
+/** At most 63 bytes, PostgreSQL's limit. */
 const namePattern = /^[a-zA-Z_][a-zA-Z0-9_]{0,62}$/;
 const functionPattern = /^pg-functions:\/\/postgres\/([^/]+)\/([^/]+)$/;
 
-/** Hosts that are this machine: for development, where nobody listens on the way. */
+/** Hosts of this machine: for development, where no network is involved. */
 const localHosts = ['localhost', '127.0.0.1', '[::1]', 'host.docker.internal'];
 
 /** @throws Error with the rest of a sentence that begins with the field's name. */
@@ -51,7 +52,7 @@ export function checkWebhookUrl(text: string): string | null {
   return problemOf(() => parseWebhookUrl(text));
 }
 
-/** The message of what a reading throws; null: it throws nothing. */
+/** The message of the error that `parse` throws; null for none. */
 export function problemOf(parse: () => unknown): string | null {
   try {
     parse();
@@ -64,10 +65,10 @@ export function problemOf(parse: () => unknown): string | null {
 const secretPattern = /^v1,whsec_([A-Za-z0-9+/]{32,88}={0,2})$/;
 
 /**
- * The keys that sign requests: `v1,whsec_BASE64`, several separated by `|`, so that a new one can come before the old one
- * goes.
+ * The keys that sign requests: `v1,whsec_BASE64`, several separated by `|`, so that a new key can be added before the
+ * old one is removed.
  *
- * @throws Error with the rest of a sentence that begins with the field's name; it does not repeat the text.
+ * @throws Error with the rest of a sentence that begins with the field's name, without the text.
  */
 export function parseWebhookSecrets(text: string): readonly Buffer[] {
   return text.split('|').map((part) => {

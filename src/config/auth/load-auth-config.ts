@@ -1,8 +1,9 @@
 /**
- * Finds the start values of the auth configuration: what was given (given-texts.ts) wins over the tables of the configuration file.
+ * Loads the start values of the auth configuration: flags and environment (given-texts.ts) override the configuration
+ * file.
  *
- * Reports all problems at once. Templates that live elsewhere are only named here: a template that cannot be had is no
- * problem, because a mistake in an email must not keep users from signing in.
+ * Reports all problems at once. Email bodies in files are only located here: an unreadable one is no problem, because a
+ * mistake in an email must not prevent sign-ins.
  */
 import type { Problem } from '../config-error.ts';
 import { findTexts, type TextSources, wrongText } from '../given-texts.ts';
@@ -14,25 +15,25 @@ import { authSetting } from './auth-reference.ts';
 import { type EmailName, emailOfContent } from './auth-template-fields.ts';
 import { locateTemplate, type TemplateSource, type TemplateSources } from './auth-template-source.ts';
 
-/** Where the values come from; given by the process edge, so that tests can hold everything still. */
+/** The sources of values; passed in, so that tests can fix them. */
 export interface AuthSources extends TextSources {
-  /** Texts by field, as flags gave them; an empty list counts as not given. */
+  /** Texts by field, from flags; an empty list counts as not given. */
   readonly flags: ReadonlyMap<AuthFieldName, readonly string[]>;
-  /** What a configuration file says, parsed: the table `auth`, and fields under their own names. */
+  /** The parsed configuration file: the table `auth`, and fields under their own names. */
   readonly file: Readonly<Record<string, unknown>>;
   /** Name of that file in messages; `content_path` is relative to its directory. */
   readonly fileName: string;
 }
 
-/** Start values, where each came from, and what is wrong or worth a word. */
+/** Start values, their origins, problems and warnings. */
 export interface LoadedAuthConfig {
-  /** Defaults where nothing was given. */
+  /** With defaults. */
   readonly config: AuthConfig;
-  /** What was given, without defaults: the layer below the stored values. */
+  /** Without defaults: the layer below the stored values. */
   readonly given: AuthValues;
-  /** `GOTRUE_SITE_URL`, `pgreflect.toml: auth.site_url`; absent where the default holds. */
+  /** `GOTRUE_SITE_URL`, `pgreflect.toml: auth.site_url`; absent for defaults. */
   readonly origins: ReadonlyMap<AuthFieldName, string>;
-  /** Bodies of emails that are not in `given`. */
+  /** Sources of email bodies that are not in `given`. */
   readonly templates: TemplateSources;
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
@@ -50,7 +51,7 @@ interface Findings {
   readonly templates: Partial<Record<EmailName, TemplateSource>>;
 }
 
-/** Reads the start values. Touches no file but those that hold secrets. */
+/** Loads the start values. Reads no files except those with secrets. */
 export function loadAuthConfig(sources: AuthSources): LoadedAuthConfig {
   const findings: Findings = { problems: [], warnings: [], templates: {} };
   const file = readAuthTables(sources, findings);
@@ -74,7 +75,7 @@ export function loadAuthConfig(sources: AuthSources): LoadedAuthConfig {
   return { ...findings, config, given, origins, problems: [...findings.problems, ...contradictions] };
 }
 
-/** The checked value; undefined where there is none: it has been reported then, or is noted as a template. */
+/** The checked value; undefined if it was reported as a problem or noted as a template. */
 function readValue(name: AuthFieldName, found: Given, sources: AuthSources, findings: Findings): unknown {
   const { origin, value } = found;
   const { kind, secret, doc } = authField(name);
@@ -90,7 +91,7 @@ function readValue(name: AuthFieldName, found: Given, sources: AuthSources, find
   }
 }
 
-/** Where the body of an email is; null where it is the value itself. @throws Error */
+/** The source of an email body; null if the value is the body itself. @throws Error */
 function sourceOf({ origin, value }: Given, { workingDirectory }: AuthSources): TemplateSource | null {
   if (value.kind === 'template') return value.source;
   return value.kind === 'text' ? locateTemplate(value.text, origin, workingDirectory) : null;
@@ -99,7 +100,7 @@ function sourceOf({ origin, value }: Given, { workingDirectory }: AuthSources): 
 /** @throws Error with the rest of a sentence. */
 function readPlain(kind: FieldKind<unknown>, value: Exclude<Given['value'], { readonly kind: 'template' }>): unknown {
   if (value.kind === 'text') return kind.fromText(value.text);
-  // TOML has numbers and booleans of its own; texts may stand for them, as a duration does.
+  // TOML has numbers and booleans; texts may replace them, for example a duration.
   return typeof value.value === 'string' && kind.type !== 'string'
     ? kind.fromText(value.value)
     : kind.fromJson(value.value);

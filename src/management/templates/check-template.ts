@@ -1,8 +1,8 @@
 /**
- * Tries subjects and bodies of emails before they are stored: what would fail for every email is a problem, what is valid and
- * most likely a mistake a warning.
+ * Checks subjects and bodies of emails before they are stored: what would fail for every email is a problem, what is
+ * valid but probably a mistake is a warning.
  *
- * Faults that depend on the data do not count: a template may rely on metadata that the samples here do not have.
+ * Faults that depend on the data do not count: a template may use metadata that the samples lack.
  */
 import { textFields } from '../../config/auth/auth-template-fields.ts';
 import { nearestName } from '../../config/nearest-name.ts';
@@ -22,13 +22,13 @@ import { sampleData, variablesThatAct } from './template-samples.ts';
 export interface TemplateFindings {
   readonly problem: Finding | null;
   readonly warnings: readonly Finding[];
-  /** Links that lead nowhere: problems, unless whoever stores the text wants it so. */
+  /** Links that lead nowhere: problems, unless the client allows warnings. */
   readonly emptyLinks: readonly Finding[];
 }
 
 const nothing: TemplateFindings = { problem: null, warnings: [], emptyLinks: [] };
 
-/** The template that a field holds. */
+/** The template in a field. */
 export interface TemplateField {
   readonly part: TemplatePart;
   readonly email: EmailKind;
@@ -41,15 +41,15 @@ const fields: ReadonlyMap<string, TemplateField> = new Map(
   ]),
 );
 
-/** Names of the fields that hold subject or body of an email, email by email. */
+/** Names of the fields with subject or body of an email, in order of the emails. */
 export const templateFieldNames: readonly string[] = [...fields.keys()];
 
-/** What the field holds; null for a field that is no subject or body. */
+/** The template in a field; null for other fields. */
 export function templateField(name: string): TemplateField | null {
   return fields.get(name) ?? null;
 }
 
-/** Checks one subject or body. Empty text stands for the built-in one and is always right. */
+/** Checks one subject or body. Empty text means the built-in one and is always valid. */
 export function checkTemplate(field: TemplateField, text: string, switches: TemplateSwitches): TemplateFindings {
   if (text === '') return nothing;
   return findings(text, field.email, () => {
@@ -59,7 +59,7 @@ export function checkTemplate(field: TemplateField, text: string, switches: Temp
   });
 }
 
-/** Checks the text of a message to a phone. */
+/** Checks the text of a text message. */
 export function checkMessageTemplate(text: string): TemplateFindings {
   return findings(text, null, () => {
     parseTemplate(text, { kind: 'text', maxMs: trialMs });
@@ -76,14 +76,16 @@ function findings(text: string, email: EmailKind | null, check: () => TemplateFi
   }
 }
 
-/** Milliseconds for what sends nothing, once for the reading and once for each rendering: it runs beside the requests of everybody. */
+/**
+ * Time limit of checks, once for parsing and once per rendering, in milliseconds: they run beside all other requests.
+ */
 export const trialMs = 250;
 const limitCodes = ['depth_limit', 'iteration_limit', 'output_limit', 'time_limit'];
 
 function tryTemplate(template: Template, email: EmailKind): void {
   for (const data of sampleData(email)) {
     try {
-      // Leniently, because that goes on where strictly the rendering would end.
+      // Lenient, because strict rendering would stop at the first wrong value.
       renderTemplate(template, data, { maxMs: trialMs, onWrongValue: () => {} });
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
@@ -151,10 +153,10 @@ function deadEnds(template: Template, email: EmailKind): readonly Finding[] {
   ];
 }
 
-/** Places that are reported of each mistake; a template may have any number. */
+/** Most places reported per mistake; a template may have any number. */
 const maxPlaces = 20;
 
-/** Links to plain text, of which those that hold a variable without its braces are `brokenLinks`, and other such variables. */
+/** Links to plain text (`brokenLinks` if they contain a variable without its braces), and other such variables. */
 function plainTextOf({ source }: Template, { part, email }: TemplateField) {
   const addresses = part === 'subject' ? [] : findDeadAddresses(source);
   const variables = outside(addresses, findPlainVariables(source)).slice(0, maxPlaces);
@@ -178,7 +180,7 @@ function plainTextOf({ source }: Template, { part, email }: TemplateField) {
   };
 }
 
-/** Those of which the beginning is in none of the addresses; both in the order of the source, and each is looked at once. */
+/** Items that start outside all addresses. Both lists are in source order, and each item is visited once. */
 function outside<T extends PlainText>(addresses: readonly PlainText[], found: readonly T[]): readonly T[] {
   let next = 0;
   return found.filter(({ at }) => {
@@ -187,7 +189,7 @@ function outside<T extends PlainText>(addresses: readonly PlainText[], found: re
   });
 }
 
-/** What somebody most likely meant. */
+/** Suggests the variable that was probably meant. */
 function guess(name: string, email: EmailKind): string {
   const nearest = nearestName(shorten(name), emailKinds[email].variables);
   return nearest === null ? '' : ` (did you mean .${nearest}?)`;

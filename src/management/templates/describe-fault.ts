@@ -59,7 +59,7 @@ function hintOf({ code, message }: TemplateError, email: EmailKind | null): stri
 
 const comparison = 'compare with eq, ne, lt, le, gt or ge: {{ if eq .Data.plan "pro" }}';
 
-/** Go's words for what people usually mistype, and what to write. */
+/** Go's messages for common mistakes, and what to write. */
 const usualMistakes: readonly (readonly [RegExp, string])[] = [
   [/^unexpected "[{}]" in |^bad character U\+007D /, 'write an action with two braces on each side: {{ .Name }}'],
   [/ U\+20(?:18|19|1A|1C|1D|1E) /, 'write straight quotes: "de"'],

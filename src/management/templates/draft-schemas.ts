@@ -1,5 +1,5 @@
 /**
- * What people see of an email before they store it, as the management API answers it: the schemas and their types.
+ * Schemas and types of previews of emails in the management API.
  */
 import { type EmailVariable, emailKindNames } from '../../email/email-kind.ts';
 import type { TemplateData } from '../../email/template/template.ts';
@@ -45,16 +45,16 @@ const draft = {
   ),
 };
 
-/** A draft as it is sent. Texts that are missing are those in force, empty ones the built-in ones; data the sample's. */
+/** A draft as sent. Missing texts are the current ones, empty ones the built-in ones; missing data are the sample's. */
 export const emailDraft = draftSchema(draft, ['email']);
 
-/** A draft and the address of its trial. */
+/** A draft and the recipient of its test email. */
 export const emailTrial = draftSchema(
   { ...draft, to: { ...text('Address of the recipient.'), format: 'email', maxLength: 255 } },
   ['email', 'to'],
 );
 
-/** What a draft, or the trial of one, may have; a member that is spelled wrong would silently not count. */
+/** Members of a draft or its test email; a misspelled member would be ignored silently. */
 export type DraftSchema = JsonSchema & { readonly properties: JsonSchema };
 
 function draftSchema(properties: JsonSchema, required: readonly string[]): DraftSchema {
@@ -76,14 +76,14 @@ const renderedText = objectOf({
   warnings: listOf(objectOf({ ...finding, refused }, 'What is valid and probably not meant.')),
 });
 
-/** What came of one text. */
+/** The result of one text. */
 export type RenderedText = ValueOf<typeof renderedText>;
 
-/** What came of a draft. */
+/** The result of a draft. */
 export const renderedDraft = objectOf({
   ...{ subject: renderedText, content: renderedText },
   text: orNull(text('The body as a client without HTML shows it; null: there is a fault.')),
 });
 
-/** What came of a draft. */
+/** The result of a draft. */
 export type RenderedDraft = ValueOf<typeof renderedDraft>;

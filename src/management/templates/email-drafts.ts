@@ -1,8 +1,9 @@
 /**
- * What people see of an email before they store it: what there is to edit, a draft rendered with sample data or chosen data, and
- * the message of a trial.
+ * Previews of emails before they are stored: the editable fields, a draft rendered with sample or chosen data, and a
+ * test email.
  *
- * A draft is anybody's text: it is rendered within the limits of the check before storing, and its faults are part of the answer.
+ * A draft is untrusted text: it is rendered within the limits of the check before storing, and the answer includes its
+ * faults.
  */
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
@@ -32,7 +33,7 @@ interface Project {
   readonly authUrl: string;
 }
 
-/** All emails, in the order of their table. @param start What is in force where nothing is stored. */
+/** All emails, in the order of their table. @param start The values that apply if nothing is stored. */
 export function describeEmails(project: Project, start: AuthConfig): readonly DescribedEmail[] {
   return emailKindNames.map((email) => {
     const change = notificationEmails.find((name) => `${name}_notification` === email) ?? null;
@@ -74,10 +75,10 @@ export interface EmailDraft {
 }
 
 /**
- * Reads the members `email`, `subject`, `content` and `data`. Texts that are missing are those in force, empty ones the built-in
- * ones; data that are missing are the sample's.
+ * Reads the members `email`, `subject`, `content` and `data`. Missing texts are the current ones, empty ones the
+ * built-in ones; missing data are the sample's.
  *
- * @param schema What else the body may have.
+ * @param schema Further members of the body.
  * @throws ManagementError `invalid_body`, `validation_failed`
  */
 export function readDraft(body: unknown, project: Project, schema = emailDraft): EmailDraft {
@@ -151,9 +152,9 @@ function renderText(part: TemplatePart, { email, data, ...texts }: EmailDraft, c
 }
 
 /**
- * The message of a trial: the draft as an email to `to`.
+ * A test email: the draft, sent to `to`.
  *
- * @throws ManagementError `validation_failed` where the address or the draft is wrong.
+ * @throws ManagementError `validation_failed` if the address or the draft is invalid.
  */
 export function buildTrial(draft: EmailDraft, config: AuthConfig, to: unknown): EmailMessage {
   if (typeof to !== 'string' || to.length > 255) refuse('to must be an email address');

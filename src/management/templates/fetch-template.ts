@@ -1,20 +1,20 @@
 /**
- * Fetches the body of an email from its address: http and https only, bounded in time and size, and never sent on to another
- * host. What is known already is not transferred again.
+ * Fetches the body of an email from its address: http and https only, limited in time and size, with redirects only
+ * within the origin. An unchanged body is not transferred again.
  */
 import { maxTemplateBytes } from '../../config/auth/auth-template-fields.ts';
 import { readBounded, TooLargeError } from '../../shared/read-bounded.ts';
 
-/** A body with what its server knows it by. */
+/** A body with its validators. */
 export interface FetchedTemplate {
   readonly text: string;
-  /** `ETag`, null where the server sends none. */
+  /** `ETag`; null if the server sends none. */
   readonly etag: string | null;
-  /** `Last-Modified`, likewise. */
+  /** `Last-Modified`; null if the server sends none. */
   readonly lastModified: string | null;
 }
 
-/** Longest time of one fetch in milliseconds, redirects included. */
+/** Time limit of one fetch in milliseconds, including redirects. */
 const timeoutMs = 10_000;
 
 const maxRedirects = 5;
@@ -22,8 +22,8 @@ const maxRedirects = 5;
 /**
  * Fetches a body.
  *
- * @param known What was fetched before; it is returned itself where the server says that it has not changed.
- * @throws Error with the rest of a sentence that begins with the address; nothing of the answer is in it.
+ * @param known The earlier result; returned itself if the server answers that it has not changed.
+ * @throws Error with the rest of a sentence that begins with the address, without any text of the answer.
  */
 export async function fetchTemplate(
   address: string,
@@ -42,13 +42,13 @@ export async function fetchTemplate(
   }
 }
 
-/** Without user, password, query and fragment, which may hold secrets. */
+/** Without user, password, query and fragment, which may contain secrets. */
 export function showAddress(address: string): string {
   const url = URL.parse(address);
   return url === null ? 'the address' : `${url.protocol}//${url.host}${url.pathname}`;
 }
 
-/** A refusal of ours, in contrast to failures of the network. */
+/** Our own refusal, not a network failure. */
 class Refusal extends Error {}
 
 function toUrl(address: string): URL {
@@ -67,7 +67,7 @@ async function request(start: URL, known: FetchedTemplate | null, signal: AbortS
     if (location === null) return response;
     await response.body?.cancel();
     const next = URL.parse(location, url);
-    // Whoever answers at the address must not choose other machines for us to call.
+    // A remote server must not choose other hosts for us to call.
     if (next?.origin !== start.origin) throw new Refusal('redirects to another origin');
     url = next;
   }

@@ -1,9 +1,8 @@
 /**
- * Bodies of emails that live in files and at addresses: read at the start and whenever they change, and laid into the start
- * values together with what the configuration holds itself.
+ * Email bodies in files and at addresses: read at the start and when they change, and merged into the start values.
  *
- * Subject and body of an email stand and fall together. Where one of them cannot be had or is no template, the pair that was
- * used before stays in force, or the built-in one where there is none; that is observed once for each mistake, with its place.
+ * Subject and body of an email are used together. If one is unreadable or invalid, the previous pair stays, or the
+ * built-in one if there was none. Each mistake is observed once, with its place.
  */
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../../config/auth/auth-config.ts';
 import { textFields } from '../../config/auth/auth-template-fields.ts';
@@ -20,7 +19,7 @@ import { describeFault } from './describe-fault.ts';
 import { sayFinding } from './finding.ts';
 import { createTemplateReader, type TemplateReader } from './template-reader.ts';
 
-/** The start values, and where the bodies are that they do not hold. */
+/** The start values, and the sources of bodies that they do not contain. */
 export interface AuthStart {
   readonly authValues: AuthValues;
   readonly authTemplates: TemplateSources;
@@ -32,7 +31,7 @@ interface StartTemplatesParts {
   readonly observe: Observe;
 }
 
-/** Milliseconds between two looks at the files and at what is due to be fetched again. */
+/** Interval of checking the files, and the addresses that are due, in milliseconds. */
 const lookMs = 500;
 
 /** Subject and body of an email; null: the built-in one. */
@@ -43,16 +42,16 @@ interface Pair {
 
 type Readers = ReadonlyMap<EmailKind, TemplateReader>;
 
-/** Keeps the start values of a store up to date; it reads nothing yet when it is made. */
+/** Keeps the start values of a store current. The constructor reads nothing. */
 export class StartTemplates {
   readonly #parts: StartTemplatesParts;
   #authValues: AuthValues = {};
   #readers: Readers = new Map();
-  /** Pairs that were right when they were last looked at. */
+  /** The last valid pairs. */
   readonly #good = new Map<EmailKind, Pair>();
-  /** What was last said of each email. */
+  /** The last message about each email. */
   readonly #told = new Map<EmailKind, string>();
-  /** A slow address keeps nobody else from being looked at. */
+  /** Sources being read: a slow address must not delay others. */
   readonly #busy = new Set<TemplateReader>();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
@@ -62,14 +61,14 @@ export class StartTemplates {
   }
 
   /**
-   * Takes start values, the first time or in place of others, for example when the configuration file was read again.
-   * Resolves when every body was read or could not be, after 10 s at most.
+   * Sets start values, the first time or again, for example after the configuration file changed. Resolves when every
+   * body was read or failed, after 10 s at most.
    */
   async replace({ authValues, authTemplates }: AuthStart): Promise<void> {
     const { clock } = this.#parts;
     await this.#end();
     if (this.#stopped) return;
-    // The start value: whoever may change the configuration must not choose machines for the gateway to read from.
+    // The start value: whoever may change the stored configuration must not choose hosts for the gateway to read from.
     const siteUrl = layerAuthConfig(authValues).site_url;
     const sources = Object.entries(authTemplates) as [EmailKind, TemplateSource][];
     const readers = new Map(sources.map(([email, source]) => [email, createTemplateReader(source, siteUrl, clock)]));
@@ -140,7 +139,7 @@ export class StartTemplates {
     this.#parts.observe({ kind: 'template_refused', email, source, problem, kept: isKept ? 'previous' : 'built-in' });
   }
 
-  /** As of a text that is stored through the management API. */
+  /** As for a text stored through the management API. */
   #warn(email: EmailKind, mistakes: readonly string[]): void {
     const all = mistakes.join('\n');
     if ((this.#told.get(email) ?? '') === all) return;
@@ -156,7 +155,7 @@ export class StartTemplates {
 
 const parts = ['subject', 'content'] as const satisfies readonly TemplatePart[];
 
-/** What is to be said of a text: why it cannot be used, or what it most likely does wrong. */
+/** Findings about a text: why it is unusable, or probable mistakes. */
 interface Look {
   readonly problem: string | null;
   readonly mistakes: readonly string[];

@@ -1,8 +1,8 @@
 /**
- * One body of an email that lives elsewhere, as it was read last.
+ * One email body outside the configuration, as last read.
  *
- * A file is read when it has changed and has rested for one look, so that nobody reads half of what an editor is writing. An
- * address is asked again after ten minutes, and after ten seconds where it failed.
+ * A changed file is read only after one quiet interval, so that a half-written file is not used. An address is fetched
+ * again after ten minutes, after a failure in ten seconds.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { maxTemplateBytes } from '../../config/auth/auth-template-fields.ts';
@@ -13,19 +13,19 @@ import { decodeTemplate, type FetchedTemplate, fetchTemplate, showAddress } from
 const freshMs = 600_000;
 const retryMs = 10_000;
 
-/** The next text, null where there is nothing new. @throws Error with the rest of a sentence. */
+/** The next text, null if unchanged. @throws Error with the rest of a sentence. */
 type ReadNext = (stopping: AbortSignal) => Promise<string | null>;
 
-/** Reads one body again and again; it has read nothing when it is made. */
+/** Reads one body repeatedly. The constructor reads nothing. */
 export class TemplateReader {
-  /** What the operator called it, for messages. */
+  /** The operator's name for it, for messages. */
   readonly name: string;
   readonly #next: ReadNext;
   readonly #stopping = new AbortController();
   #reading: Promise<boolean> | null = null;
-  /** The last text that was read; null where none ever was. */
+  /** The last text read; null before the first. */
   text: string | null = null;
-  /** Why the last reading failed, as a sentence without its end; null where it did not. */
+  /** Why the last read failed, as a sentence without the full stop; null on success. */
   problem: string | null = null;
 
   constructor(name: string, next: ReadNext) {
@@ -33,13 +33,13 @@ export class TemplateReader {
     this.#next = next;
   }
 
-  /** Looks whether there is something new. @returns Whether text or problem have changed. Never rejects. */
+  /** Checks for a change. @returns Whether text or problem changed. Never rejects. */
   read(): Promise<boolean> {
     this.#reading = this.#read();
     return this.#reading;
   }
 
-  /** Ends a reading that is under way. */
+  /** Stops a running read. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#reading;
@@ -50,7 +50,7 @@ export class TemplateReader {
     try {
       const text = await this.#next(this.#stopping.signal);
       if (text === null) return false;
-      // PostgreSQL and mail programs can do nothing with it.
+      // PostgreSQL and mail programs cannot handle NUL.
       if (text.includes('\0')) throw new Error('contains a NUL character');
       this.text = text;
       this.problem = null;
@@ -61,7 +61,7 @@ export class TemplateReader {
   }
 }
 
-/** Makes the reader of a source. @param siteUrl What a path of the other kind is joined to. */
+/** Makes the reader of a source. @param siteUrl Base of a relative address. */
 export function createTemplateReader(source: TemplateSource, siteUrl: string, clock: Clock): TemplateReader {
   if (source.kind === 'file') return new TemplateReader(`${source.origin} (${source.path})`, nextOfFile(source.path));
   const { location } = source;
@@ -70,7 +70,7 @@ export function createTemplateReader(source: TemplateSource, siteUrl: string, cl
 }
 
 function nextOfFile(path: string): ReadNext {
-  /** The version of the file that was read, and the one that the last look saw. */
+  /** The version of the file that was read, and the version seen by the last check. */
   let [readVersion, seenVersion]: [string | null, string | null] = [null, null];
   return async () => {
     const version = await fileVersion(path);
@@ -78,13 +78,13 @@ function nextOfFile(path: string): ReadNext {
     const rests = version === seenVersion;
     seenVersion = version;
     if (version === readVersion || !(rests || isFirst)) return null;
-    // The version is older than the text: a change between the two is seen by the next look.
+    // The version was taken before the text: the next check notices a change in between.
     readVersion = version;
     return readTemplateFile(path);
   };
 }
 
-/** Changes whenever the file does; where it cannot be looked at, why. */
+/** A text that changes with the file; if it cannot be read, the reason. */
 async function fileVersion(path: string): Promise<string> {
   try {
     const { ino, mtimeNs, size } = await stat(path, { bigint: true });
@@ -107,7 +107,7 @@ function nextOfAddress(address: string, clock: Clock): ReadNext {
   let nextAt = Number.NEGATIVE_INFINITY;
   return async (stopping) => {
     if (clock.now() < nextAt || stopping.aborted) return null;
-    // Failures come back sooner.
+    // Retry failures sooner.
     nextAt = clock.now() + retryMs;
     known = await fetchTemplate(address, known, stopping);
     nextAt = clock.now() + freshMs;

@@ -1,9 +1,9 @@
 /**
- * What a template can be tried with before it is stored: sample data for each email, and the variables that lead somewhere.
+ * Data for checking templates: samples for each email, and the variables that make an email useful.
  */
 import { type EmailKind, emailKinds } from '../../email/email-kind.ts';
 
-/** Variables of which a body must use one, because the email would lead nowhere otherwise; empty for notices. */
+/** Variables of which a body must use one, or the email would lead nowhere; empty for notifications. */
 export function variablesThatAct(email: EmailKind): readonly string[] {
   if (email === 'reauthentication') return ['Token'];
   const names: readonly string[] = emailKinds[email].variables;
@@ -39,7 +39,7 @@ const metadata = {
   address: { city: 'London' },
 };
 
-/** Data as a request would give it: once with what applications usually keep of a user, once with nothing. */
+/** Data as in a request: once with metadata that applications usually store, once without. */
 export function sampleData(email: EmailKind): readonly Readonly<Record<string, unknown>>[] {
   const values = emailKinds[email].variables.filter((name) => name !== 'Data').map((name) => [name, samples[name]]);
   return [metadata, {}].map((Data) => ({ ...Object.fromEntries(values), Data }));

@@ -1,8 +1,8 @@
 /**
- * Access tokens of the management API: made by `pgreflect tokens` and by operators, checked at every request, stored as SHA-256
- * hashes only.
+ * Access tokens of the management API: created by `pgreflect tokens` and by operators, checked at every request, stored
+ * as SHA-256 hashes.
  *
- * A token is random enough that its hash needs neither salt nor slowness.
+ * The hash needs no salt or slow function, because tokens are random.
  */
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
@@ -13,10 +13,10 @@ export const accessScopes = ['auth_config:read', 'auth_config:write', 'project:o
 /** One of the scopes. */
 export type AccessScope = (typeof accessScopes)[number];
 
-/** What a token may do where nothing is said: everything that the programs of Supabase know. */
+/** Default scopes: all that Supabase's programs know. */
 export const usualScopes: readonly AccessScope[] = ['auth_config:read', 'auth_config:write'];
 
-/** A token as it is listed; the token itself cannot be had again. */
+/** A listed token, without its text, which is shown only once. */
 export interface AccessToken {
   readonly id: string;
   readonly name: string;
@@ -32,15 +32,15 @@ export interface AccessToken {
 /** What a new token is to be. */
 export type NewAccessToken = Pick<AccessToken, 'name' | 'scopes' | 'projectRef' | 'createdAt' | 'expiresAt'>;
 
-/** A new token in the form that programs for Supabase accept. */
+/** A new token in the format that Supabase's programs accept. */
 export function makeAccessToken(): string {
   return `sbp_${randomBytes(20).toString('hex')}`;
 }
 
 /**
- * Makes a token.
+ * Creates a token.
  *
- * @returns The token, which is shown once, and what is stored of it.
+ * @returns The token, which is shown once, and its stored form.
  */
 export async function createAccessToken(
   database: Queryable,
@@ -72,10 +72,10 @@ export async function listAccessTokens(database: Queryable): Promise<readonly Ac
 }
 
 /**
- * Ends a token at once.
+ * Revokes a token.
  *
- * @param which Its id, or the beginning of one.
- * @returns The tokens that are revoked by this call; several or none where `which` is not exactly one's, and nothing is done.
+ * @param which Its id, or the start of one.
+ * @returns The revoked token. Several or none if `which` does not match exactly one; nothing is revoked then.
  */
 export async function revokeAccessToken(
   database: Queryable,
@@ -94,7 +94,7 @@ export async function revokeAccessToken(
   return [{ ...only, revokedAt: now }];
 }
 
-/** The token that is valid now; null where there is none. */
+/** The valid token; null if there is none. */
 export async function findAccessToken(database: Queryable, token: string, now: Date): Promise<AccessToken | null> {
   const [row] = await database.query(
     `select ${columns} from auth.pgreflect_access_tokens t
@@ -104,7 +104,7 @@ export async function findAccessToken(database: Queryable, token: string, now: D
   return (row as AccessToken | undefined) ?? null;
 }
 
-/** As `findAccessToken`, by its id; until the transaction ends nobody revokes it. */
+/** As `findAccessToken`, by id; locks the row, so that it cannot be revoked before the transaction ends. */
 export async function lockAccessToken(database: Queryable, id: string, now: Date): Promise<AccessToken | null> {
   const [row] = await database.query(
     `select ${columns} from auth.pgreflect_access_tokens t where t.id = $1::uuid and ${isValid} for share`,
@@ -113,17 +113,17 @@ export async function lockAccessToken(database: Queryable, id: string, now: Date
   return (row as AccessToken | undefined) ?? null;
 }
 
-/** Whether people can tell a token by it: one line of at most 200 characters. */
+/** Whether a name is valid: one line of at most 200 characters. */
 export function isTokenName(name: string): boolean {
   return name.trim() !== '' && name.length <= 200 && !/\p{Cc}/u.test(name);
 }
 
-/** Whether a token can end then. PostgreSQL's years end later than JavaScript's dates; what is further away is a slip. */
+/** Whether an expiry date is valid. Years beyond PostgreSQL's or JavaScript's range are a mistake. */
 export function isTokenEnd(end: Date, now: Date): boolean {
   return end > now && end.getTime() <= Date.parse('9999-12-31');
 }
 
-/** Whether both are the same text, in a time that does not depend on where they differ. */
+/** Compares two texts in constant time. */
 export function isSameToken(given: string, expected: string): boolean {
   return timingSafeEqual(tokenHash(given), tokenHash(expected));
 }

@@ -1,7 +1,8 @@
 /**
- * Access tokens for those who hold one with the scope `project:operate`: list, create, revoke.
+ * Access tokens, for holders of one with the scope `project:operate`: list, create, revoke.
  *
- * Nobody gives more than they have: no other scope, no longer life, no other project. Each change leaves a row in the audit log.
+ * A new token never exceeds its creator's: no further scope, no longer lifetime, no other project. Each change writes a
+ * row to the audit log.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
@@ -69,7 +70,7 @@ export type AuditToken = (
   traits: Readonly<Record<string, unknown>>,
 ) => Promise<void>;
 
-/** The tokens that are valid for the project, or were, newest first. */
+/** The tokens of the project, valid or not, newest first. */
 export async function listTokens({ pool, ref, caller }: TokenRequest): Promise<readonly ListedToken[]> {
   const all = await listAccessTokens(pool);
   return all.filter((token) => isFor(token, ref)).map((token) => present(token, caller));
@@ -122,7 +123,7 @@ function present(token: AccessToken, { tokenId }: ManagementCaller): ListedToken
   };
 }
 
-/** Read again and locked: a token that is being revoked makes none that would stay. */
+/** Reads the caller's token again and locks it: a token that is being revoked must not create another. */
 async function ownRights(
   tx: Queryable,
   { tokenId }: ManagementCaller,
@@ -145,7 +146,7 @@ function refuseMore({ scopes, expiresAt }: Wanted, own: Pick<AccessToken, 'scope
     );
 }
 
-/** @throws ManagementError `invalid_body`, `validation_failed` with everything that is wrong */
+/** @throws ManagementError `invalid_body`, `validation_failed` with all problems */
 function readWanted(body: unknown, now: Date): Wanted {
   if (!isObject(body)) throw new ManagementError('invalid_body');
   const { name, scopes, expiresAt, ...others } = body;
