@@ -1,8 +1,8 @@
 /**
- * Composition root: builds the parts from a configuration, joins them, and owns start, reload and stop.
+ * Composition root: builds the parts from a configuration, connects them, and owns start, reload and stop.
  *
- * The database may be away at any time, at the start too: the gateway then answers 503, says so once, and goes on when it
- * is back. Nothing here decides anything about requests.
+ * The database may be unavailable at any time, even at the start: the gateway then answers 503, logs it once, and
+ * continues when it is back. No decisions about requests are made here.
  */
 import type { AddressInfo } from 'node:net';
 import type { PasswordHasher } from './auth/secrets/passwords.ts';
@@ -40,75 +40,79 @@ import type { Observe } from './shared/observation.ts';
 
 /** A running gateway. */
 export interface Gateway {
-  /** Origin on which it listens, for example `http://127.0.0.1:54321`; empty where it does not listen. */
+  /** The origin it listens on, for example `http://127.0.0.1:54321`; empty if it does not listen. */
   readonly url: string;
-  /** 0 where it does not listen. */
+  /** 0 if it does not listen. */
   readonly port: number;
-  /** Port of the metrics; null where they have none of their own. */
+  /** Port of the metrics; null without a separate one. */
   readonly metricsPort: number | null;
   /** The metrics of this process. */
   readMetrics(): Promise<MetricSeries>;
-  /** The HTTP server, for programs that add routes' callers of their own (`app.inject`, `app.routing`). */
+  /** The HTTP server, for programs that send requests directly (`app.inject`, `app.routing`). */
   readonly app: HttpServer;
-  /** Reads the catalog again, whatever has changed; rejects where the database refuses, and the old model stays. */
+  /** Reads the catalog again in any case. Rejects if the database refuses; the old model stays. */
   reload(reason?: string): Promise<void>;
-  /** Reads the catalog again where the model was made from one with another fingerprint. */
+  /** Reads the catalog again if the model's fingerprint differs. */
   compareCatalog(fingerprint: string): Promise<void>;
   /**
-   * What a role sees, as requests of the role are served; null where there is no such role.
+   * The model of a role, as its requests use it; null for an unknown role.
    *
-   * @throws DatabaseError where the schema has not been read yet and cannot be.
+   * @throws DatabaseError if the schema was not read yet and cannot be.
    */
   model(role: string): Promise<Model | null>;
-  /** What is left out of the schema of a role, and why; empty where there is no such role. Rejects as `model` does. */
+  /** Objects missing from a role's schema, with reasons; empty for an unknown role. Rejects as `model` does. */
   readonly omissions: Reflector['omissions'];
   /** Exposes other namespaces from now on; null: the login role's search path. */
   expose(schemas: readonly string[] | null): Promise<void>;
-  /** Path of the studio with a token in it that signs in whoever opens it first; each call makes another one. */
+  /** Path of the studio with a single-use token that signs in; each call makes a new one. */
   studioEntry(): string;
-  /** Start values of the auth configuration from now on; what the management API has stored still wins. */
+  /** Sets the start values of the auth configuration; stored values still override them. */
   configureAuth(start: AuthStart): Promise<void>;
-  /** Accepts no more, finishes what runs for at most `drainTimeoutMs`, then cancels it; closes the connections. */
+  /**
+   * Stops accepting requests, lets running ones finish for `drainTimeoutMs`, then cancels them; closes the connections.
+   */
   stop(): Promise<void>;
 }
 
-/** What an embedding program or a test may replace. */
+/** Parts that an embedding program or a test may replace. */
 export interface GatewayExtras {
-  /** Takes the observations instead of the log. */
+  /** Receives the observations instead of the log. */
   readonly observe?: Observe;
-  /** False: build everything, but leave listening to the caller. */
+  /** False: build everything, but let the caller listen. */
   readonly listen?: boolean;
-  /** Time that tokens, limits and emails go by; the machine's where none is given. */
+  /** Clock for tokens, limits and emails; default: the machine's. */
   readonly clock?: Clock;
-  /** Hashes and checks passwords; for tests, which need not pay for strong hashes. */
+  /** Hashes and checks passwords; tests use a cheaper one. */
   readonly hasher?: PasswordHasher;
-  /** Shortest time of answers whose time would tell who has an account, in milliseconds; for tests. */
+  /**
+   * Shortest response time of answers whose time would reveal whether an account exists, in milliseconds; for tests.
+   */
   readonly minResponseMs?: number;
-  /** Key to fill into GraphiQL, which everyone can read there; by default the anon key of a local project. */
+  /** Key to prefill in GraphiQL, a public page; default: the anon key of a local project. */
   readonly graphiqlApiKey?: string;
-  /** The metrics of all processes that share the port, this one among them; absent: it is alone. */
+  /** Collects the metrics of all processes that share the port, including this one; absent: there is only this one. */
   readonly gather?: () => Promise<readonly MetricSeries[]>;
-  /** False: another process watches the catalog, and tells by `compareCatalog` and `reload`. */
+  /** False: another process watches the catalog and calls `compareCatalog` and `reload`. */
   readonly watchesCatalog?: boolean;
 }
 
 /**
- * Statements kept by name on each connection; more cost memory in every server process, about 100 KB for a nested one.
- * Room for 200 operations that are used in turn, which with less room would push each other out.
+ * Named statements per connection; each costs memory in every server process, about 100 KB for a nested one. Enough for
+ * 200 operations used in turn, which would otherwise evict each other.
  */
 const maxStatementsPerConnection = 250;
 
-/** Far more than a user has; functions of an operator run here too. */
+/** Far more than a user's row has; functions of an operator run here, too. */
 const maxAuthRowBytes = 16 * 1024 * 1024;
 
-/** What a row may have beside the columns of an answer: their lengths, and columns that only order it. */
+/** Size of a row besides the answer's columns: their lengths, and columns only for ordering. */
 const protocolBytes = 1024 * 1024;
 
 /**
- * Starts a gateway. It has read the schema, or found the database away, when the promise resolves.
+ * Starts a gateway. When the promise resolves, the schema was read or the database found unavailable.
  *
- * @throws DatabaseError where the database refuses the login or the reading; an error of the operating system, for example
- *   `EADDRINUSE`, where the address cannot be had. Everything is closed again then.
+ * @throws DatabaseError if the database refuses the login or the reading; an error of the operating system, for example
+ *   `EADDRINUSE`, if it cannot listen. Everything is closed again then.
  */
 export async function startGateway(config: Config, extras: GatewayExtras = {}): Promise<Gateway> {
   const logger = extras.observe
@@ -127,13 +131,13 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     log(observation);
   };
   const core = createCore(config, observe, { clock, watchesCatalog: extras.watchesCatalog ?? true });
-  // What was opened last is closed first.
+  // Closes in reverse order of opening.
   const opened = new AsyncDisposableStack();
   opened.defer(() => stopCore(core));
   const tickets = new StudioTickets(clock);
   try {
     await Promise.all([startReflector(core), core.management.loaded, core.apiPool.open()]);
-    // After the catalog was read, so that they are known to have seen what it was read from.
+    // After reading the catalog, so that replicas are known to have reached the catalog's state.
     await core.replicas?.start();
     const graphiqlApiKey = extras.graphiqlApiKey ?? (config.localProject ? config.anonKey : null);
     const authenticate = await createAuthenticator(config, clock);
@@ -199,14 +203,14 @@ function stopOnce(
   };
 }
 
-/** What answers requests, without HTTP. */
+/** The parts that answer requests, without HTTP. */
 interface Core {
   readonly apiPool: ApiPool;
   readonly systemPool: SystemPool;
   readonly replicas: Replicas | null;
   readonly reflector: Reflector;
   readonly executor: Executor;
-  /** Null where another process watches the catalog. */
+  /** Null if another process watches the catalog. */
   readonly listener: Listener | null;
   /** For the tables of the auth service. */
   readonly authPool: SystemPool;
@@ -237,7 +241,7 @@ function createCore(
       else observe(observation);
     },
   });
-  // A failed reload is observed where it happens; requests go on with the old model.
+  // The reflector observes a failed reload; requests continue with the old model.
   const reload = (reason: string) => reflector.readSince(performance.now(), reason).catch(() => {});
   const api = {
     ...{ size: config.poolSize, waitMs: config.poolWaitMs, applicationName: 'pgreflect' },
@@ -287,7 +291,7 @@ function reflectionOptions(config: Config): Omit<ReflectorOptions, 'systemPool' 
   };
 }
 
-/** What works on the tables of the auth service, which the login role of requests need not be able to see. */
+/** The parts that use the auth tables, which the requests' login role may not be able to read. */
 function createAuthParts(
   config: Config,
   observe: Observe,
@@ -318,7 +322,10 @@ async function startReflector({ reflector }: Core): Promise<void> {
   }
 }
 
-/** A wrong name, password or database: waiting would not help. Past the start it does, operators change passwords. */
+/**
+ * A wrong name, password or database: waiting would not help. After the start it may, because operators change
+ * passwords.
+ */
 function isRefusal({ sqlstate }: DatabaseError): boolean {
   return sqlstate !== null && (sqlstate.startsWith('28') || sqlstate === '3D000');
 }

@@ -1,5 +1,5 @@
 /**
- * What a program that embeds the gateway imports from `pgreflect`: start one, and the types of what goes in and out.
+ * The exports of `pgreflect` for programs that embed the gateway: start one, and the types of input and output.
  */
 export { type Config, defaultConfig, type Limits, type LogLevel } from './config/config.ts';
 export type { JsonWebKeyMember } from './config/json-web-keys.ts';

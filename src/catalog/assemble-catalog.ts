@@ -1,5 +1,5 @@
 /**
- * From the JSON text of sql/catalog.sql to a `Catalog`: rows linked to the tables and types they belong to, indexed for the
+ * Builds a `Catalog` from the JSON text of sql/catalog.sql: rows linked to their tables and types, indexed for the
  * model.
  */
 import type { PgEnum } from 'pg-introspection';
@@ -19,7 +19,7 @@ import type {
 import { type CommentDirective, parseCommentDirective } from './comment-directive.ts';
 import { type AccessRows, readAccess } from './role-access.ts';
 
-/** What sql/catalog.sql reads. */
+/** The rows of sql/catalog.sql. */
 interface CatalogRows extends AccessRows {
   readonly namespaces: readonly (CatalogNamespace & AccessRows['namespaces'][number])[];
   readonly classes: readonly (Omit<CatalogTable, 'getAttributes' | 'getIndexes' | 'readsUserCode' | 'writesUserCode'> &
@@ -43,7 +43,7 @@ interface CatalogRows extends AccessRows {
 }
 
 interface DescriptionRow {
-  /** Name of the catalog that the commented object is in. */
+  /** Name of the catalog with the commented object. */
   readonly catalog: string;
   readonly objoid: string;
   readonly objsubid: number;
@@ -60,7 +60,7 @@ const commentedCatalogs: Readonly<Record<string, CommentedObject>> = {
   pg_type: 'type',
 };
 
-/** Builds the catalog from its text and from what tells its version. */
+/** Builds the catalog from its text and its version. */
 export function assembleCatalog(
   text: string,
   version: Pick<Catalog, 'snapshot' | 'fingerprint' | 'memberships' | 'watched'>,
@@ -152,10 +152,10 @@ function linkTypes({ types, enums, type_operators }: CatalogRows): CatalogType[]
   });
 }
 
-/** By table, then by column: most tables have none, and every column of every role asks. */
+/** By table, then by column: most tables have none, and it is read for every column and role. */
 type ByColumn<T> = ReadonlyMap<string, ReadonlyMap<number, T>>;
 
-/** @param rows Table, column, and what is known of it; nothing more where being listed is all. */
+/** @param rows Table, column, and a fact about it; without one, being listed is the fact. */
 function byColumn<T = undefined>(rows: readonly (readonly [string, number, T?])[]): ByColumn<T | undefined> {
   const tables = Map.groupBy(rows, ([table]) => table);
   return new Map(
@@ -169,7 +169,7 @@ interface Comment {
   readonly directive: CommentDirective;
 }
 
-/** By kind of the object, then by its oid and its column, 0 for the object itself. */
+/** By kind of the object, then by oid and column; 0 for the object itself. */
 function commentsOf(
   descriptions: readonly DescriptionRow[],
 ): ReadonlyMap<CommentedObject | undefined, ByColumn<Comment | undefined>> {

@@ -1,8 +1,8 @@
 /**
- * What was read from the catalog of one database at one snapshot: rows under PostgreSQL's own names, the comment
- * directives found in them, and what each asked role may do with them.
+ * The catalog of one database at one snapshot: rows under PostgreSQL's own names, their comment directives, and the
+ * privileges of the requested roles.
  *
- * The row types list only what sql/catalog.sql reads. Nothing here is decided for GraphQL: that is the model's business. Immutable once read.
+ * Row types contain only what sql/catalog.sql reads. GraphQL decisions are the model's. Immutable once read.
  */
 import type {
   PgAttribute,
@@ -25,19 +25,19 @@ export type AttributeRow = Pick<
   'attrelid' | 'attname' | 'attnum' | 'atttypid' | 'atttypmod' | 'attnotnull' | 'attidentity' | 'attgenerated'
 >;
 
-/** A column with what is known of it beside its row. */
+/** A column with derived facts. */
 export interface CatalogColumn extends AttributeRow {
-  /** It has a default, or its domain where it has none of its own; not generated and identity columns. */
+  /** It or its domain has a default; not for generated and identity columns. */
   readonly hasDefault: boolean;
-  /** It owns a sequence, as `serial`, identity or `owned by` make it. */
+  /** It owns a sequence, from `serial`, identity or `owned by`. */
   readonly ownsSequence: boolean;
-  /** An index has its nulls last where it descends or first where it ascends. */
+  /** An index on it puts nulls last where descending, or first where ascending. */
   readonly hasUnusualNullOrder: boolean;
-  /** Its type as `format_type` prints it; only for modified types outside `pg_catalog`, else null. */
+  /** Its type as printed by `format_type`; only for modified types outside `pg_catalog`, otherwise null. */
   readonly declaredType: string | null;
 }
 
-/** A unique index. `indexprs` and `indpred` are null where there is none, else an empty text. */
+/** A unique index. `indexprs` and `indpred` are null or an empty text, for their presence. */
 export type CatalogIndex = Pick<
   PgIndex,
   | 'indexrelid'
@@ -67,14 +67,16 @@ export interface CatalogTable
   > {
   /** In column order; empty for partitioned tables. */
   getAttributes(): readonly CatalogColumn[];
-  /** Reading, or writing, it may run code that is not PostgreSQL's own: of a policy, trigger, view, type, expression. */
+  /**
+   * Reading (or writing) it may run code that is not PostgreSQL's own: of a policy, trigger, view, type or expression.
+   */
   readonly readsUserCode: boolean;
   readonly writesUserCode: boolean;
   /** Unique ones only. */
   getIndexes(): readonly CatalogIndex[];
 }
 
-/** A foreign key whose referenced table is in an exposed namespace; not those derived for its partitions. */
+/** A foreign key whose referenced table is in an exposed namespace; without those derived for partitions. */
 export type CatalogForeignKey = Pick<
   PgConstraint,
   | '_id'
@@ -107,20 +109,20 @@ export interface CatalogType
   /** Labels in their sort order; empty for other types. */
   getEnumValues(): readonly Pick<PgEnum, 'enumlabel'>[];
   /**
-   * Names of the operators, and of the aggregates `min` and `max`, that belong to the type and are in its schema. Only of base
-   * types outside `pg_catalog`.
+   * Names of the operators, and of the aggregates `min` and `max`, of the type in its own schema. Only for base types
+   * outside `pg_catalog`.
    */
   getOperators(): TypeOperators;
 }
 
-/** What values of a type are compared by. */
+/** Comparisons of a type. */
 export type TypeOperation =
   | 'lt' | 'lte' | 'eq' | 'gte' | 'gt' | 'like' | 'ilike' | 'regex' | 'iregex' | 'min' | 'max'; // biome-ignore format: a table of names
 
-/** Name of the operator or aggregate by what it does; those that a type lacks are missing. */
+/** Name of the operator or aggregate by operation; missing ones are absent. */
 export type TypeOperators = Partial<Readonly<Record<TypeOperation, string>>>;
 
-/** A routine of any kind in an exposed namespace; `defaults` is `pg_get_expr` of all of its arguments, joined by commas as PostgreSQL does. */
+/** A routine of any kind in an exposed namespace; `defaults` is `pg_get_expr` of all arguments, joined by commas. */
 export type CatalogRoutine = { readonly defaults: string | null } & Pick<
   PgProc,
   | '_id' | 'proname' | 'pronamespace' | 'prokind' | 'prorettype' | 'proretset' | 'prorows' | 'provolatile' | 'provariadic'
@@ -130,35 +132,38 @@ export type CatalogRoutine = { readonly defaults: string | null } & Pick<
   readonly ofExtension: boolean;
 }; // biome-ignore format: a table of names
 
-/** Privileges on a table or column, as PostgreSQL's inquiry functions report them; TRUNCATE and the like are not read. */
+/**
+ * Privileges on a table or column, as PostgreSQL's inquiry functions report them, without TRUNCATE and others we do not
+ * use.
+ */
 export type Privilege = 'select' | 'insert' | 'update' | 'delete';
 
-/** What one role may do. Inherited memberships, ownership, superuser and grants to PUBLIC are already considered. */
+/** The privileges of one role, including inherited memberships, ownership, superuser and grants to PUBLIC. */
 export interface RoleAccess {
   /** Settings of `alter role … set` that apply in this database and that the login role may set. */
   readonly settings: ReadonlyMap<string, string>;
   usesNamespace(namespace: string): boolean;
-  /** On the table as a whole; column grants do not count. */
+  /** On the whole table; column grants do not count. */
   hasTable(table: string, privilege: Privilege): boolean;
-  /** On the column, be it by a grant on the column or on the table. */
+  /** On the column, by a grant on the column or the table. */
   hasColumn(table: string, column: number, privilege: Exclude<Privilege, 'delete'>): boolean;
   executes(routine: string): boolean;
   /** USAGE on the type; of an array, on its element. */
   usesType(type: string): boolean;
 }
 
-/** Which kind of object a comment is on. */
+/** The kind of a commented object. */
 export type CommentedObject = 'namespace' | 'table' | 'column' | 'constraint' | 'routine' | 'type';
 
-/** Everything that was read from one database at one snapshot; immutable. */
+/** Everything read from one database at one snapshot; immutable. */
 export interface Catalog {
-  /** Text of the `pg_snapshot` that everything below was read with. */
+  /** Text of the `pg_snapshot` of all reads below. */
   readonly snapshot: string;
   /** Text of `readFingerprint` at that snapshot. */
   readonly fingerprint: string;
   /** The schema-change trigger is installed, enabled, and its table readable for the login role. */
   readonly watched: boolean;
-  /** `count(*) + sum(xmin)` of `pg_auth_members`; moves with every grant of a role. */
+  /** `count(*) + sum(xmin)` of `pg_auth_members`; changes with every grant of a role. */
   readonly memberships: string;
   /** Exposed namespaces that exist, in the order of the search path. */
   readonly namespaces: readonly CatalogNamespace[];
@@ -170,16 +175,16 @@ export interface Catalog {
   readonly routines: readonly CatalogRoutine[];
   /** Enums of exposed namespaces, in order of namespace, then oid. */
   readonly enums: readonly CatalogType[];
-  /** Domains of exposed namespaces that something uses, likewise. */
+  /** Used domains of exposed namespaces, in the same order. */
   readonly domains: readonly CatalogType[];
   table(oid: string): CatalogTable | undefined;
   type(oid: string): CatalogType | undefined;
-  /** Also of types outside the exposed namespaces. */
+  /** Also for types outside the exposed namespaces. */
   namespace(oid: string): CatalogNamespace | undefined;
-  /** The comment of an object, with its directive; null without one. */
+  /** The comment of an object, including its directive; null for none. */
   comment(kind: CommentedObject, oid: string, column?: number): string | null;
-  /** The comment directive of an object; `none` for the many without one. */
+  /** The comment directive of an object; `none` for most. */
   directive(kind: CommentedObject, oid: string, column?: number): CommentDirective;
-  /** By role name; roles that were not asked for or do not exist are missing. */
+  /** By role name; without unknown roles and those not requested. */
   readonly roles: ReadonlyMap<string, RoleAccess>;
 }

@@ -1,12 +1,12 @@
 /**
- * Finds the comment directive `@graphql({…})` in the text of a database comment (docs/relationships.md).
+ * Parses the comment directive `@graphql({…})` in a database comment (docs/relationships.md).
  *
- * The JSON value is scanned properly, so parentheses inside strings and text after the directive do no harm. What is
- * malformed is reported with its place, because every request fails until someone repairs the comment.
+ * Scans the JSON value properly, so parentheses inside strings and text after the directive are harmless. Reports a
+ * malformed directive with its position, because every request fails until the comment is fixed.
  */
 
 import { isObject, parseJson } from '../shared/json.ts';
-/** A comment as the directive grammar sees it. `position` is the 1-based character of the comment where it went wrong. */
+/** The directive of a comment. `position` is the 1-based character of the fault. */
 export type CommentDirective =
   | { readonly kind: 'none' }
   | { readonly kind: 'directive'; readonly value: Readonly<Record<string, unknown>> }
@@ -18,14 +18,14 @@ const none: CommentDirective = { kind: 'none' };
 /**
  * Parses the first directive of a comment.
  *
- * A JSON value that is not an object counts as an empty object, and keys with `null` are left out, as if absent.
+ * A JSON value other than an object counts as an empty one; keys with `null` count as absent.
  */
 export function parseCommentDirective(comment: string | null): CommentDirective {
   const located = locate(comment);
   return located === null ? none : located.directive;
 }
 
-/** A directive, or what is wrong with it, and the characters of the comment that it takes, for those that are well formed. */
+/** A directive or its fault; a well-formed one with its range in the comment. */
 interface Located {
   readonly directive: CommentDirective;
   readonly from: number;
@@ -48,14 +48,14 @@ function locate(comment: string | null): Located | null {
 }
 
 /**
- * The comment with these keys in its directive. Everything else that it says stays: its text, and the other keys.
+ * The comment with these keys in its directive. Keeps all other text and keys.
  *
- * @returns Null where the comment has something that is no directive in the place of one: somebody has to look at it.
+ * @returns Null if the comment has a malformed directive, which a person must fix.
  */
 export function withDirective(comment: string | null, keys: Readonly<Record<string, unknown>>): string | null {
   if (comment === null || comment === '') return printDirective(keys);
   const located = locate(comment);
-  // The first opening counts, so another one behind it would not be read.
+  // The first directive counts, so a second one after it would be ignored.
   if (located?.directive.kind !== 'directive')
     return comment.includes(opening) ? null : `${comment} ${printDirective(keys)}`;
   const { directive, from, to } = located;
@@ -75,7 +75,7 @@ function withoutNulls(value: Readonly<Record<string, unknown>>): Record<string, 
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 }
 
-/** Where a value ends, or where and how it is broken. */
+/** The end of a value, or the position and kind of its fault. */
 interface Scan {
   readonly at: number;
   readonly problem: string | null;
@@ -91,7 +91,7 @@ const problems = {
   colon: 'expected ":" after the key',
 } as const;
 
-/** Scans the JSON value that starts here; nesting needs no recursion, so depth is harmless. */
+/** Scans the JSON value that starts here, without recursion, so any depth is harmless. */
 function scanValue(source: string, start: number): Scan {
   const open: ('}' | ']')[] = [];
   let expected: keyof typeof problems | 'end' = 'value';

@@ -1,14 +1,14 @@
 /**
- * Runs a check again and again: at an interval, and seldom enough that a slow one takes little of the time.
+ * Repeats a check at an interval, and less often if it is slow.
  */
 
-/** Share of the time that the check may take. */
+/** Largest share of time that the check may take. */
 const pollShare = 0.05;
 
 /**
- * Begins after one interval. A check that fails is as good as one that found nothing; the next one tries again.
+ * Starts after one interval. A failed check counts as one without a result; the next one retries.
  *
- * @returns What ends it; a check that is under way ends by itself.
+ * @returns Stops it; a running check finishes.
  */
 export function pollAtInterval(check: () => Promise<unknown>, intervalMs: number): () => void {
   let timer: NodeJS.Timeout | null = null;

@@ -1,9 +1,9 @@
 /**
- * SQL names as a person writes them: quoted only where PostgreSQL needs it. For messages and for SQL that an operator
- * pastes; statements of the gateway itself quote every name.
+ * SQL names as people write them: quoted only if PostgreSQL requires it. For messages and SQL that an operator pastes;
+ * the gateway's own statements quote every name.
  */
 
-/** Words that cannot name a table or column unquoted, of PostgreSQL 14 to 18 (`pg_get_keywords()`, R and T). */
+/** Words that cannot name a table or column unquoted, in PostgreSQL 14 to 18 (`pg_get_keywords()`, R and T). */
 const reserved: ReadonlySet<string> = new Set(
   [
     'all analyse analyze and any array as asc asymmetric authorization binary both case cast check',

@@ -1,11 +1,10 @@
 /**
- * Reads everything that models need, as of one moment, without writing anything and in one round trip.
+ * Reads everything for models, as of one moment, without writes and in one round trip.
  *
- * Rows come from one snapshot, privileges too (role-access.ts). Printed expressions and the like come from what the server process
- * knows of the catalog, which may be older than the snapshot (a commit is visible a moment before other processes are told) or
- * newer. So the order of the statements is a promise: a fingerprint with its snapshot; the wait for commits that this snapshot sees
- * and others may not know of; the catalog; and once more the fingerprint, which must be the same where anything has been
- * committed since. Else everything is read again.
+ * Rows and privileges (role-access.ts) come from one snapshot. Printed expressions come from the server process's
+ * catalog cache, which may be older (a commit is visible shortly before other processes are told) or newer. The order
+ * of the statements is therefore essential: fingerprint and snapshot; the wait for commits that the snapshot sees and
+ * other processes may not know; the catalog; the fingerprint again. If that differs, all is read again.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError } from '../postgres/failure.ts';
@@ -15,30 +14,34 @@ import { loadSqlFile } from '../postgres/system/sql-file.ts';
 import { assembleCatalog } from './assemble-catalog.ts';
 import type { Catalog } from './catalog.ts';
 
-// They run in one transaction, in this order, and leave what the later ones need in settings of that transaction.
+// They run in one transaction, in this order, and pass values on in settings of the transaction.
 
-/** `$1`: names of namespaces, null for the login role's search path. Leaves the names to expose. */
+/** `$1`: names of namespaces, null for the login role's search path. Stores the names to expose. */
 const exposedNamesStatement = loadSqlFile('exposed-names.sql');
 /** One column `watched`: the schema-change trigger is installed, enabled and its table readable. */
 const watchStatement = loadSqlFile('watch-state.sql');
-/** Columns `fingerprint`, `objects`, `memberships` and `snapshot`. Leaves the snapshot. Once it is there: no row where it is the newest. */
+/**
+ * Columns `fingerprint`, `objects`, `memberships` and `snapshot`. Stores the snapshot. With a stored one: no row if it
+ * is still the newest.
+ */
 const fingerprintStatement = loadSqlFile('catalog-fingerprint.sql');
-/** Column `committing`: transactions of the snapshot that other processes may not know of yet. */
+/** Column `committing`: transactions of the snapshot that other processes may not know yet. */
 const settledStatement = loadSqlFile('settled.sql');
-/** Columns `catalog`, JSON text of rows (assemble-catalog.ts), and `torn`: something of it was gone before it had been read. */
+/** Columns `catalog`, JSON text of rows (assemble-catalog.ts), and `torn`: an object was dropped before it was read. */
 const catalogStatement = loadSqlFile('catalog.sql');
 
-/** Longest wait for the answer: a thousand times what it takes for 1,000 tables. */
+/** Time limit of reading: a thousand times the duration for 1,000 tables. */
 const longestReadMs = 300_000;
-/** Readings before a failure is believed, and before a catalog is taken that has changed meanwhile and yet has all its parts. */
+/** Attempts before a failure is final, and before a complete catalog is accepted although it changed meanwhile. */
 const maxReadings = 30;
 const maxWholeReadings = 4;
 
 /**
- * Reads the catalog, 0.3 to 0.5 s for 1,000 tables of 20 columns. Again, a few times, where a change was committed meanwhile.
+ * Reads the catalog, 0.3 to 0.5 s for 1,000 tables of 20 columns. Repeats a few times if a change was committed
+ * meanwhile.
  *
- * @param schemas Namespaces to expose, in order; null: the login role's search path. `$user` is dropped, system namespaces are
- *   never exposed, our own and `auth` only when named here.
+ * @param schemas Namespaces to expose, in order; null: the login role's search path. `$user` is dropped, system
+ *   namespaces are never exposed, our own and `auth` only when named here.
  * @throws DatabaseError
  */
 export async function readCatalog(pool: SystemPool, schemas: readonly string[] | null): Promise<Catalog> {
@@ -46,19 +49,19 @@ export async function readCatalog(pool: SystemPool, schemas: readonly string[] |
     try {
       const reading = await readOnce(pool, schemas);
       const isEnough = reading.isTorn ? readings === maxReadings : readings >= maxWholeReadings;
-      // The snapshot of one that is not current is older than the change, which the next check finds.
+      // An outdated catalog's snapshot is older than the change, so the next check finds that.
       if (reading.isCurrent || isEnough) return assembleCatalog(reading.text, reading.version);
     } catch (error) {
       if (readings === maxReadings || !isOvertaken(error)) throw error;
     }
-    // Whoever changes the catalog in a loop is not met in the same step each time.
+    // A random pause, so that a loop of changes does not hit the same step each time.
     await delay(Math.min(2 ** readings, 50) * Math.random());
   }
 }
 
 /**
- * What a server says of an object that is in the snapshot and not in the catalog any more: printed expressions and the like look
- * at the newest catalog. And of two who wait for each other.
+ * Errors for an object that is in the snapshot but was dropped since: printed expressions use the newest catalog. Also
+ * deadlocks.
  */
 const overtakenStates: ReadonlySet<string> = new Set([
   'XX000', '42704', '42703', '42883', '42P01', '3F000', '40001', '40P01',
@@ -71,9 +74,9 @@ function isOvertaken(error: unknown): boolean {
 interface Reading {
   readonly text: string;
   readonly version: Parameters<typeof assembleCatalog>[1];
-  /** No change was committed while it was read. */
+  /** No change was committed during the read. */
   readonly isCurrent: boolean;
-  /** Something was gone before it had been looked at, or was looked at as it had been before the snapshot. */
+  /** An object was dropped before it was read, or read in a state before the snapshot. */
   readonly isTorn: boolean;
 }
 
@@ -82,10 +85,10 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
     (tx) =>
       Promise.all([
         tx.query(exposedNamesStatement, [schemas]),
-        // Before the snapshot is taken: what is changed from then on is noted.
+        // Before the snapshot: changes from here on are recorded.
         tx.query(watchStatement, []),
         tx.query(fingerprintStatement, []),
-        // Each waits a moment where there is something to wait for.
+        // Each waits briefly if needed.
         tx.query(settledStatement, []),
         tx.query(settledStatement, []),
         tx.query(settledStatement, []),
@@ -116,11 +119,11 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
 }
 
 /**
- * The fingerprint of the catalog. Two equal texts mean that a model would be built the same. It is the whole mechanism where no
- * schema-change trigger may be installed, and finds what event triggers cannot see (memberships, role settings) where it is.
+ * The fingerprint of the catalog. Equal texts mean equal models. Without a schema-change trigger it is the only
+ * mechanism; with one, it finds what event triggers cannot see (memberships, role settings).
  *
- * One round trip, 40 to 50 ms for 1,000 tables of 20 columns. Limited to the exposed namespaces and the types they use, so
- * temporary tables, `vacuum`, `analyze` and `truncate` change nothing.
+ * One round trip, 40 to 50 ms for 1,000 tables of 20 columns. Limited to the exposed namespaces and their types, so
+ * temporary tables, `vacuum`, `analyze` and `truncate` do not change it.
  *
  * @param schemas As in `readCatalog`.
  * @throws DatabaseError
@@ -140,7 +143,7 @@ export async function readFingerprint(pool: SystemPool, schemas: readonly string
 }
 
 /**
- * Names of the namespaces to expose, in order, without repetition, whether they exist or not.
+ * Names of the namespaces to expose, in order, unique, whether or not they exist.
  *
  * @param schemas As in `readCatalog`.
  */

@@ -1,9 +1,8 @@
 /**
- * What roles may do with the objects of a catalog: from access lists and memberships of one snapshot to the answers of
- * PostgreSQL's inquiry functions (`has_table_privilege` and the like), which look at the newest catalog and would answer for
- * objects that are no longer those of the snapshot.
+ * Computes privileges from access lists and memberships of one snapshot, with the results of PostgreSQL's inquiry
+ * functions (`has_table_privilege` and so on). Those read the newest catalog, which may differ from the snapshot.
  *
- * Many objects share one access list, so a list is looked through once for a role.
+ * Many objects share an access list, so each list is evaluated once per role.
  */
 import type { Privilege, RoleAccess } from './catalog.ts';
 
@@ -13,26 +12,26 @@ interface Listed {
   readonly list: number;
 }
 
-/** The part of what sql/catalog.sql reads that privileges follow from. */
+/** The rows of sql/catalog.sql that determine privileges. */
 export interface AccessRows {
   readonly namespaces: readonly Listed[];
   readonly classes: readonly Listed[];
   readonly procs: readonly Listed[];
   readonly types: readonly Listed[];
-  /** Of columns that have one: table, number, list. */
+  /** Columns with access lists: table, number, list. */
   readonly column_lists: readonly (readonly [string, number, number])[];
-  /** By number: grantees, `0` is PUBLIC, and the bits of what they may do. */
+  /** By number: grantees (`0` is PUBLIC) and privilege bits. */
   readonly lists: readonly (readonly (readonly [string, number])[])[];
   /** Oid, name, superuser. */
   readonly roles: readonly (readonly [string, string, boolean])[];
-  /** Members, and roles whose privileges they have; direct ones. */
+  /** Members, and the roles whose privileges they directly inherit. */
   readonly memberships: readonly (readonly [string, string])[];
   /** Role, setting, value. */
   readonly role_settings: readonly (readonly [string, string, string])[];
 }
 
 const bits = { select: 1, insert: 2, update: 4, delete: 8, usage: 16, execute: 32 } as const;
-/** What predefined roles may do in addition: with every table, and with every namespace. */
+/** Additional privileges of predefined roles: on every table, and on every namespace. */
 const predefined = [
   { name: 'pg_read_all_data', ofTables: bits.select, ofNamespaces: bits.usage },
   { name: 'pg_write_all_data', ofTables: bits.insert | bits.update | bits.delete, ofNamespaces: bits.usage },
@@ -44,7 +43,7 @@ export function readAccess(rows: AccessRows): ReadonlyMap<string, RoleAccess> {
   return new Map(rows.roles.map(([oid, name, superuser]) => [name, new Access(shared, oid, superuser)]));
 }
 
-/** What is the same for all roles: numbers of access lists by oid, and what roles have. */
+/** Shared by all roles: access list numbers by oid, and role memberships. */
 type Shared = ReturnType<typeof share>;
 
 function share(rows: AccessRows) {
@@ -105,7 +104,7 @@ class Access implements RoleAccess {
     return this.#has(this.#shared.types.get(type), bits.usage);
   }
 
-  /** Whether an access list gives a privilege. @param all Where roles may have it whatever the lists say. */
+  /** Whether an access list grants a privilege. @param all Where a predefined role may have it regardless of lists. */
   #has(list: number | undefined, bit: number, all: 'ofTables' | 'ofNamespaces' | null = null): boolean {
     if (list === undefined) return false;
     if (this.#superuser) return true;
@@ -121,7 +120,7 @@ class Access implements RoleAccess {
   }
 }
 
-/** What is granted to one role, by itself, through others, or to PUBLIC. */
+/** Privileges granted to one role, directly, through memberships, or to PUBLIC. */
 interface Granted {
   readonly grantees: ReadonlySet<string>;
   readonly ofTables: number;

@@ -1,6 +1,6 @@
 /**
- * Watches the catalog for several processes: compares it at an interval and on notifications, once for all of them, and tells
- * what it found. They check for themselves, in each flight, what the schema-change trigger sees.
+ * Watches the catalog for several processes: compares it at an interval and on notifications, once for all, and reports
+ * the fingerprint. What the schema-change trigger records, each process checks itself in each flight.
  */
 import { startListener } from '../postgres/system/listener.ts';
 import { createSystemPool } from '../postgres/system/run-system.ts';
@@ -9,26 +9,26 @@ import { readFingerprint } from './read-catalog.ts';
 
 interface WorkersWatchOptions {
   readonly connectionString: string;
-  /** Namespaces that are exposed; null: the login role's search path. */
+  /** Exposed namespaces; null: the login role's search path. */
   readonly schemas: readonly string[] | null;
   /** Interval of the comparison in milliseconds. */
   readonly pollMs: number;
   /** Longest wait for a connection in milliseconds. */
   readonly waitMs: number;
-  /** The catalog has this fingerprint now; whose model was made from another one is out of date. */
+  /** Called with the catalog's fingerprint; models made from another one are outdated. */
   readonly onFingerprint: (fingerprint: string) => void;
 }
 
-/** A watch that has begun. */
+/** A running watch. */
 export interface WorkersWatch {
-  /** The fingerprint that was found last; null where none could be read yet. */
+  /** The last fingerprint; null if none could be read yet. */
   fingerprint(): string | null;
   /** Watches other namespaces from now on. */
   expose(schemas: readonly string[] | null): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Begins. A database that is away is asked again at the next interval. */
+/** Starts watching. An unavailable database is tried again at the next interval. */
 export function watchForWorkers(options: WorkersWatchOptions): WorkersWatch {
   const { connectionString, pollMs, waitMs } = options;
   const ignore = () => {};
@@ -38,7 +38,7 @@ export function watchForWorkers(options: WorkersWatchOptions): WorkersWatch {
   let { schemas } = options;
   let known: string | null = null;
 
-  /** True: it is another one than before. */
+  /** True if it differs from the one before. */
   async function compare(): Promise<boolean> {
     const asked = schemas;
     const found = await readFingerprint(pool, asked);

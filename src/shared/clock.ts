@@ -1,6 +1,6 @@
 /**
- * Where wall time comes from. It is handed to everything that compares times, so that tests can hold it still; durations
- * are measured with `performance.now()` and need no clock.
+ * Wall time, passed to all code that compares times, so that tests can fix it. Durations use `performance.now()` and
+ * need no clock.
  */
 
 /** A source of wall time. */
@@ -9,5 +9,5 @@ export interface Clock {
   now(): number;
 }
 
-/** The clock of the machine. */
+/** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() };

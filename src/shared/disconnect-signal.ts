@@ -1,11 +1,11 @@
 /**
- * Tells when a client has gone away: the part of an `AbortSignal` that is needed, and which an `AbortSignal` therefore is.
- * The real one costs more to make and to listen to than a small request has.
+ * Tells when a client has disconnected. A subset of `AbortSignal`, which also fits. A real one costs more to make and
+ * to listen to than a small request may cost.
  */
 
 /** The client of one request. */
 export interface DisconnectSignal {
-  /** It has gone. */
+  /** It has disconnected. */
   readonly aborted: boolean;
   addEventListener(type: 'abort', listener: () => void): void;
   removeEventListener(type: 'abort', listener: () => void): void;

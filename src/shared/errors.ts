@@ -1,24 +1,24 @@
 /**
- * Every code that a client of the gateway can meet, in one table, and the error that carries one.
+ * Every error code of the gateway in one table, and the error that carries one.
  *
- * Throw `PublicError` where the message may be shown. Anything else that reaches the edge is masked as `INTERNAL`, logged
- * under an id, and the id is what the client sees. The table is the documentation: a convention test compares it with the docs
- * and demands a test that provokes each code.
+ * Throw `PublicError` if clients may see the message. Any other error is masked as `INTERNAL` at the edge and logged
+ * under the id that the client sees. The table is the documentation: a convention test compares it with the docs and
+ * requires a test of each code.
  */
 
 interface ErrorCode {
-  /** HTTP status used where a response has no `data` and the media type or the situation asks for a real status. */
+  /** HTTP status for a response without `data`, if the media type or the situation requires a real status. */
   readonly status: number;
-  /** Answers with this status even where `application/json` would say 200. */
+  /** Uses this status even where `application/json` would have 200. */
   readonly transport: boolean;
-  /** What it means, for the reference table. */
+  /** The meaning, for the reference table. */
   readonly meaning: string;
 }
 
 const inGraphql = (meaning: string): ErrorCode => ({ status: 400, transport: false, meaning });
 const transport = (status: number, meaning: string): ErrorCode => ({ status, transport: true, meaning });
 
-/** All codes. Names are part of the public interface and are never reused. */
+/** All codes. Names are public and are never reused. */
 export const errorCodes = {
   GRAPHQL_PARSE_FAILED: inGraphql('The document is not valid GraphQL syntax.'),
   GRAPHQL_VALIDATION_FAILED: inGraphql("The document is not valid against the role's schema."),
@@ -53,13 +53,13 @@ export const errorCodes = {
 /** One of the codes above. */
 export type Code = keyof typeof errorCodes;
 
-/** What a `PublicError` may carry beside code and message; all of it is shown to the client. */
+/** Further properties of a `PublicError`, all visible to clients except `cause`. */
 export interface PublicErrorDetails {
-  /** Response path, root field at least. */
+  /** Response path, at least the root field. */
   readonly path?: readonly (string | number)[];
-  /** Places in the document, 1-based. */
+  /** Locations in the document, 1-based. */
   readonly locations?: readonly { readonly line: number; readonly column: number }[];
-  /** What to do about it. */
+  /** How to fix it. */
   readonly hint?: string;
   /** PostgreSQL's five-character code. */
   readonly sqlstate?: string;
@@ -83,8 +83,8 @@ export class PublicError extends Error {
 }
 
 /**
- * Lets go of the calls that led to an error, for one that is kept without being logged: until its stack has been made into
- * text, an error holds everything that was on it, whole documents and variables too, and that text costs more than the error.
+ * Frees the references of an error that is kept without being logged: until its stack is formatted, an error holds
+ * everything on the stack, such as documents and variables. Formatting would cost more than the error.
  */
 export function forgetStack(error: Error): void {
   error.stack = `${error.name}: ${error.message}`;

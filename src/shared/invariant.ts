@@ -1,9 +1,9 @@
 /**
- * Assertions about our own code. A failure here is our bug: it is masked for clients and logged with its stack.
- * Mistakes of users, operators and databases are typed errors instead (errors.ts).
+ * Assertions about our own code. A failure is our bug: masked for clients and logged with its stack. Mistakes of users,
+ * operators and databases are typed errors instead (errors.ts).
  */
 
-/** A broken assumption of ours; never shown to a client. */
+/** A violated assumption; never shown to clients. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
@@ -13,7 +13,7 @@ export function invariant(condition: unknown, message: string): asserts conditio
   if (!condition) throw new InvariantError(message);
 }
 
-/** Marks the end of an exhaustive `switch`; the compiler rejects it while a member is unhandled. */
+/** Marks the end of an exhaustive `switch`; the compiler rejects it if a member is unhandled. */
 export function unreachable(value: never): never {
   throw new InvariantError(`unreachable: ${JSON.stringify(value)}`);
 }

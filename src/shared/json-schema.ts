@@ -1,7 +1,7 @@
 /**
- * JSON Schema of the dialect that OpenAPI 3.1 uses, as data: parts that read or build JSON say with it what they take and make.
+ * JSON Schema in OpenAPI 3.1's dialect, as data, for parts that read or build JSON.
  *
- * `SchemaOf<T>` and its makers tie a schema to the type of its values, so that both are written once.
+ * `SchemaOf<T>` and its makers tie a schema to its TypeScript type, so that both are written once.
  */
 
 /** A schema. */
@@ -14,7 +14,7 @@ export function schemaNamed(name: string): JsonSchema {
 
 declare const valueType: unique symbol;
 
-/** A schema of values of the type `T`, which only the compiler knows. */
+/** A schema of values of the type `T`, a type-only property. */
 export interface SchemaOf<T> extends JsonSchema {
   readonly [valueType]?: T;
 }
@@ -25,10 +25,10 @@ export type ValueOf<S> = S extends SchemaOf<infer T> ? T : never;
 /** A text. */
 export const text = (description?: string): SchemaOf<string> => ({ type: 'string', ...about(description) });
 
-/** A switch. */
+/** A boolean. */
 export const flag: SchemaOf<boolean> = { type: 'boolean' };
 
-/** A whole number. */
+/** An integer. */
 export const integer: SchemaOf<number> = { type: 'integer' };
 
 /** An object of any members of the type `T`. */
@@ -49,7 +49,7 @@ export const orNull = <T>(schema: SchemaOf<T>): SchemaOf<T | null> => ({ ...sche
 /** An array. */
 export const listOf = <T>(items: SchemaOf<T>): SchemaOf<readonly T[]> => ({ type: 'array', items });
 
-/** An object that has all of these members. @param more Members that it may have. */
+/** An object with these required members. @param more Optional members. */
 export function objectOf<M extends Readonly<Record<string, SchemaOf<unknown>>>>(
   members: M,
   description?: string,

@@ -1,8 +1,8 @@
 /**
- * Reads JSON of others, which may be none.
+ * Reads external JSON, which may be invalid.
  */
 
-/** The value of the text; undefined where it is not JSON. */
+/** The value of the text; undefined for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -11,7 +11,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether a JSON value is an object: neither null nor a list. */
+/** Whether a JSON value is an object: neither null nor an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,42 +1,42 @@
 /**
- * Log lines on standard output: gathered, so that many cost one write, and never waited for. Whoever reads them may be slow,
- * stand still or be gone, which neither keeps this process from working nor from ending.
+ * Buffers log lines for standard output, so that many cost one write, and never waits. A slow, blocked or closed reader
+ * neither stops this process nor keeps it from ending.
  *
- * Writes are synchronous: to a pipe they cost less than handing them to another thread, and a process that ends has nothing
- * under way.
+ * Writes are synchronous: for a pipe they cost less than passing them to another thread, and nothing is pending when
+ * the process ends.
  */
 import { writeSync } from 'node:fs';
 
-/** How lines are gathered. */
+/** Options of buffering. */
 export interface LogOutputOptions {
-  /** Bytes that are written as soon as they are there; 0: each line at once. */
+  /** Buffered bytes that trigger a write; 0: each line at once. */
   readonly gatherBytes: number;
-  /** Most bytes of one write, which has whole lines wherever they are shorter. */
+  /** Largest write in bytes; consists of whole lines if they are shorter. */
   readonly pieceBytes: number;
-  /** Standard output unless told. */
+  /** Default: standard output. */
   readonly descriptor?: number;
 }
 
-/** Longest time that a line is gathered, and until a reader that takes nothing is tried again, in milliseconds. */
+/** Longest buffering of a line, and pause before retrying a blocked reader, in milliseconds. */
 const gatherMs = 500;
 const againMs = 100;
-/** Lines that come while so many bytes wait for a reader are dropped. */
+/** Lines are dropped while this many bytes wait for a reader. */
 const mostBytes = 16 * 1024 * 1024;
-/** How long a process that ends waits for a reader that takes nothing, in milliseconds. */
+/** How long an ending process waits for a blocked reader, in milliseconds. */
 const lastWaitMs = 300;
 
 const standardOutput = 1;
 
-/** Those with lines that are not written yet. */
+/** Outputs with unwritten lines. */
 const waiting = new Set<LogOutput>();
 let endsInOrder = false;
 
-/** Takes lines and writes them. */
+/** Buffers and writes lines. */
 export class LogOutput {
   readonly #options: LogOutputOptions;
-  /** What is not written yet, in pieces of whole lines; of the first a part may have been. */
+  /** Unwritten pieces of whole lines; the first may be partly written. */
   readonly #pieces: Buffer[] = [];
-  /** Lines behind the pieces. */
+  /** Lines not yet in a piece. */
   #lines = '';
   #lineBytes = 0;
   #pieceBytes = 0;
@@ -46,7 +46,7 @@ export class LogOutput {
     this.#options = options;
   }
 
-  /** Takes one line, with its end. */
+  /** Adds one line, including its line break. */
   write(line: string): void {
     const bytes = Buffer.byteLength(line);
     if (this.#pieceBytes + this.#lineBytes + bytes > mostBytes) return;
@@ -55,12 +55,12 @@ export class LogOutput {
     this.#lines += line;
     this.#lineBytes += bytes;
     this.#remember();
-    // With pieces left the reader takes nothing at the moment, and is tried again by the timer.
+    // With pieces left, the reader is blocked, and the timer retries.
     if (this.#pieces.length === 0 ? this.#lineBytes >= gatherBytes : this.#timer === null) this.flush();
     else this.#startTimer(gatherMs);
   }
 
-  /** Writes what has been gathered, as far as the reader takes it now. */
+  /** Writes as much of the buffer as the reader accepts now. */
   flush(): void {
     this.#closePiece();
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -69,7 +69,7 @@ export class LogOutput {
     else this.#startTimer(againMs);
   }
 
-  /** Writes what is left at the end of the process; a reader that takes nothing has a moment to change its mind. */
+  /** Writes the rest at the end of the process; gives a blocked reader a moment. */
   finish(): void {
     this.#closePiece();
     const end = performance.now() + lastWaitMs;
@@ -84,7 +84,7 @@ export class LogOutput {
     this.#lineBytes = 0;
   }
 
-  /** @returns False where the reader takes no more at the moment. */
+  /** @returns False if the reader is blocked. */
   #writePieces(): boolean {
     const { descriptor = standardOutput } = this.#options;
     for (let piece = this.#pieces[0]; piece !== undefined; piece = this.#pieces[0]) {
@@ -93,7 +93,7 @@ export class LogOutput {
         written = writeSync(descriptor, piece);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return false;
-        // There is no reader any more, or no room on the disk: nobody could be told but by the log.
+        // The reader is gone or the disk is full; only the log itself could report that.
         written = piece.length;
       }
       this.#pieceBytes -= written;

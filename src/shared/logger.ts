@@ -1,40 +1,40 @@
 /**
- * Observations -> log lines: JSON for machines, readable on a terminal. One line a request.
+ * Turns observations into log lines: JSON for machines, readable text for a terminal. One line per request.
  *
- * Lines are built field by field from what an observation has, so values, tokens and SQL cannot slip in; an error's stack
- * and its cause are logged only with `masked_error` and failed reloads.
+ * Lines are built field by field, so values, tokens and SQL cannot slip in. An error's stack and cause are logged only
+ * with `masked_error` and failed reloads.
  */
 import { Writable } from 'node:stream';
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
 import { LogOutput, type LogOutputOptions } from './log-output.ts';
 import type { Observation, Observe, RequestObservation } from './observation.ts';
 
-/** How the lines look and where they go. */
+/** Format and target of the lines. */
 export interface LoggerOptions {
   readonly level: Level | 'silent';
   readonly format: 'pretty' | 'json';
   /** Requests that take at least this many milliseconds are logged as warnings. */
   readonly slowMs: number;
-  /** Of a local project: the requests of its pages by themselves are no news. */
+  /** For a local project: do not log the requests that its pages send on their own. */
   readonly isLocal?: boolean;
-  /** Other processes write to the same standard output: lines are written in pieces that a pipe takes whole. */
+  /** Other processes share the standard output: write pieces that a pipe accepts atomically. */
   readonly sharesOutput?: boolean;
-  /** Takes the lines instead of standard output. */
+  /** Receives the lines instead of standard output. */
   readonly stream?: DestinationStream;
 }
 
 /** Writes observations as log lines. */
 export interface ObservationLogger {
   readonly observe: Observe;
-  /** Writes out what is still buffered. */
+  /** Writes out the buffer. */
   flush(): void;
 }
 
-/** For machines, which do not mind to wait a moment. */
+/** For machines, which tolerate a short delay. */
 const gathered: LogOutputOptions = { gatherBytes: 16_000, pieceBytes: 16_384 };
-/** POSIX promises that a pipe takes 4096 bytes without those of others in between. */
+/** POSIX guarantees that a pipe accepts 4096 bytes atomically. */
 const shared: LogOutputOptions = { gatherBytes: 3000, pieceBytes: 4096 };
-/** For people. */
+/** For a terminal. */
 const atOnce: LogOutputOptions = { gatherBytes: 0, pieceBytes: 4096 };
 
 /** Makes the logger of a process. */
@@ -50,7 +50,7 @@ export async function createLogger(options: LoggerOptions): Promise<ObservationL
   };
 }
 
-/** Loaded for people only: a service that logs JSON does without. */
+/** Loaded only for terminals: a service that logs JSON does not need it. */
 async function prettyStream(target: DestinationStream, isOutput: boolean): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty');
   const sink = new Writable({
@@ -80,14 +80,14 @@ function write(log: Logger, observation: Observation, options: LoggerOptions): v
     return;
   }
   const level = levelOf(observation, options);
-  // Most requests where only warnings are logged: nothing to put together.
+  // If only warnings are logged, most requests stop here.
   if (!log.isLevelEnabled(level)) return;
   const isSlow = observation.totalMs >= options.slowMs;
   if (options.format === 'pretty') log[level](requestText(observation, isSlow));
   else log[level](requestFields(observation), isSlow ? 'slow request' : 'request');
 }
 
-/** For people: what they look for first, on one line. */
+/** For a terminal: the most important facts on one line. */
 function requestText(observation: RequestObservation, isSlow: boolean): string {
   const { method, path, status, totalMs, role, operationName, codes, requestId, aborted } = observation;
   const parts = [
@@ -180,19 +180,19 @@ function requestFields(observation: RequestObservation): Line['fields'] {
 
 function levelOf(observation: RequestObservation, { slowMs, isLocal = false }: LoggerOptions): Level {
   const { totalMs, status, path, shed } = observation;
-  // It lasts as long as a page is open.
+  // This request lasts as long as its page is open.
   if (path === '/studio/inbox.events' && status === 200) return 'debug';
   if (totalMs >= slowMs || (status >= 500 && !shed)) return 'warn';
   if (path === '/health' || path === '/ready') return 'debug';
   return isLocal && isOfPages(observation) ? 'debug' : 'info';
 }
 
-/** Files of the studio and of GraphiQL, what the studio asks by itself, and what browsers ask before a request of another origin. */
+/** Files of studio and GraphiQL, the studio's own requests, and preflights of browsers. */
 function isOfPages({ method, path, fromStudio }: RequestObservation): boolean {
   return fromStudio || method === 'OPTIONS' || path === '/studio' || /^\/studio\/|^\/graphql\/v1\/./.test(path);
 }
 
-/** Codes of one request in its line; a request can have as many errors as root fields. */
+/** Most codes in a request's line; a request can have as many errors as root fields. */
 const maxCodes = 10;
 
 function round(ms: number): number {

@@ -1,12 +1,12 @@
 /**
- * Text of others, shown to people on one line. Names of the database are chosen by whoever made the object, and may hold line breaks,
- * with which they would pass for lines of ours, and what a terminal obeys.
+ * Shows external text on one line. Object names are chosen by their creators. They may contain line breaks, which could
+ * fake a line of our output, and terminal escape codes.
  */
 
-/** Control characters, other ends of lines, and what turns the direction of writing. */
+/** Control characters, line separators, and characters that change the text's direction. */
 const unseen = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
-/** The text with such characters written out: `\u000a`. */
+/** The text with such characters escaped: `\u000a`. */
 export function onOneLine(text: string): string {
   return text.replaceAll(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -14,8 +14,8 @@ export function onOneLine(text: string): string {
 const quoted = /"(?:[^"]|"")*"|'(?:[^']|'')*'/g;
 
 /**
- * SQL for a person to paste, of several lines where we made it so; null where a quoted name or text in it has such characters: as it
- * is, it would pass for other lines, and written out it would mean something else.
+ * SQL for an operator to paste, with line breaks only where we put them. Null if a quoted name or text contains such
+ * characters: raw, they could fake other lines, and escaped, they would change the meaning.
  */
 export function pasteable(statement: string): string | null {
   const isPlain = (text: string) => onOneLine(text) === text;

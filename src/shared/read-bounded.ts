@@ -1,8 +1,8 @@
 /**
- * Reads the answer of somebody else's server, who must not be able to fill the memory.
+ * Reads an answer of a remote server, which must not be able to fill the memory.
  */
 
-/** The answer is larger than was allowed; the rest was not read. */
+/** The answer exceeds the limit; the rest was not read. */
 export class TooLargeError extends Error {
   override readonly name = 'TooLargeError';
 
@@ -14,15 +14,15 @@ export class TooLargeError extends Error {
 /**
  * Reads a body.
  *
- * @param maxBytes Counted after decompression: what is small on the way may be large here.
- * @throws TooLargeError; what the network throws.
+ * @param maxBytes Counted after decompression, because a small transfer may expand.
+ * @throws TooLargeError; errors of the network.
  */
 export async function readBounded({ body }: Response, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    // Leaving the loop ends the connection.
+    // Leaving the loop closes the connection.
     if (size > maxBytes) throw new TooLargeError(maxBytes);
     chunks.push(chunk);
   }

@@ -1,8 +1,8 @@
 /**
- * Names and addresses that lead to the machine itself: what goes there passes nobody who could read it.
+ * Names and addresses of this machine: traffic to them does not cross a network.
  */
 
-/** Of a name or an address; an address of IPv6 also in brackets. */
+/** Accepts a name or an address; an IPv6 address also in brackets. */
 export function isThisMachine(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
   return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);

@@ -12,7 +12,7 @@ const mostMs = 100;
 let unpausedMs = 0;
 let lookedAt = performance.now();
 let users = 0;
-/** Null where nobody measures: then all time counts. */
+/** Null while unused: then all time counts. */
 let timer: NodeJS.Timeout | null = null;
 
 /** Milliseconds since any moment; to be compared between `beginUnpaused` and its `endUnpaused`. */
@@ -21,7 +21,7 @@ export function unpausedNow(): number {
   return unpausedMs + (timer === null ? passedMs : Math.min(passedMs, mostMs));
 }
 
-/** Somebody measures from now on. */
+/** Starts measuring; calls are counted. */
 export function beginUnpaused(): void {
   users += 1;
   if (timer !== null) return;
@@ -29,7 +29,7 @@ export function beginUnpaused(): void {
   timer = setInterval(look, lookMs).unref();
 }
 
-/** Who began to measure has ended. */
+/** Ends one `beginAwake`. */
 export function endUnpaused(): void {
   users -= 1;
 }

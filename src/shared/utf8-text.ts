@@ -1,19 +1,19 @@
 /**
- * A long text whose largest part is bytes already and stays so: to make a string of 100 kB and bytes of it again, for the socket,
- * takes half as long as to print it.
+ * A long text kept mostly as bytes: making a string of 100 kB and bytes of it again, for the socket, takes half as long
+ * as printing it.
  */
 import { invariant } from './invariant.ts';
 
-/** Bytes of UTF-8 with text around them, which can be read until it is given away. */
+/** Bytes of UTF-8 with text around them, readable until they are given away. */
 export class Utf8Text {
   readonly #before: string;
   #utf8: Buffer | null;
   readonly #after: string;
   readonly #release: () => void;
-  /** Length of the whole in UTF-8. */
+  /** Total length in UTF-8. */
   readonly bytes: number;
 
-  /** @param release Gives the memory of `utf8` back, when nobody reads it any more; not called where nobody is known to have read it. */
+  /** @param release Frees the memory of `utf8` when it is no longer read; not called if that is uncertain. */
   constructor(before: string, utf8: Buffer, after: string, release: () => void) {
     this.#before = before;
     this.#utf8 = utf8;
@@ -22,22 +22,22 @@ export class Utf8Text {
     this.bytes = Buffer.byteLength(before) + utf8.length + Buffer.byteLength(after);
   }
 
-  /** The same with more text around it; this one is given away. */
+  /** The same with more text around it; gives this one away. */
   within(before: string, after: string): Utf8Text {
     return new Utf8Text(before + this.#before, this.#giveAway(), this.#after + after, this.#release);
   }
 
-  /** Gives it away to a stream, as its end. */
+  /** Writes it to a stream as the stream's end, and gives it away. */
   end(stream: NodeJS.WritableStream): void {
     stream.write(this.#before);
-    // After an error the operating system may not have let go of it.
+    // After an error, the operating system may still use the memory.
     stream.write(this.#giveAway(), (problem) => {
       if (!problem) this.#release();
     });
     stream.end(this.#after);
   }
 
-  /** Gives it away in one piece. */
+  /** Returns it in one buffer, and gives it away. */
   take(): Buffer {
     const whole = Buffer.concat([Buffer.from(this.#before), this.#giveAway(), Buffer.from(this.#after)], this.bytes);
     this.#release();
@@ -55,7 +55,7 @@ export class Utf8Text {
   }
 
   #held(): Buffer {
-    // Its memory may be another answer's by now.
+    // Its memory may belong to another answer by now.
     invariant(this.#utf8 !== null, 'a text that was given away is not read');
     return this.#utf8;
   }

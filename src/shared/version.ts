@@ -1,5 +1,5 @@
 /**
- * The version of the package. Its file is at the same distance from the source and from the compiled code.
+ * The version of the package. The path to its file is the same from source and compiled code.
  */
 import { readFileSync } from 'node:fs';
 

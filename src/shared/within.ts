@@ -1,11 +1,11 @@
 /**
- * Waiting that has an end.
+ * Waiting with a time limit.
  */
 
 /**
- * Waits for some work, but not longer than that; what it becomes afterwards is nobody's concern. Rejects as it does.
+ * Waits for some work, up to the limit; a later result is ignored. Rejects as the work does.
  *
- * @returns Whether it was done in time.
+ * @returns Whether it finished in time.
  */
 export async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   const limit = Promise.withResolvers<boolean>();
