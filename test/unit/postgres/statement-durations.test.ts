@@ -77,6 +77,31 @@ test('one that takes long for all its values is not counted anew while it is pla
   expect(durations.wantsPlanForValues('read')).toBe(false);
 });
 
+test('one that has taken as long planned for its values is suspected of twice that, and of 200 ms at most', () => {
+  const isSuspected = (ms: number) => {
+    durations.note('read', ms);
+    return durations.wantsPlanForValues('read');
+  };
+  const run = (times: number, ms: number) => {
+    for (let flight = 0; flight < times; flight += 1) durations.note('read', ms);
+  };
+  expect(isSuspected(30)).toBe(true);
+  run(999, 1);
+  run(1, 40);
+  expect([isSuspected(75), isSuspected(81)]).toEqual([false, true]);
+  run(1999, 1);
+  run(1, 1000);
+  expect([isSuspected(190), isSuspected(201)]).toEqual([false, true]);
+});
+
+test('what it took long ago does not count', () => {
+  durations.note('read', 30);
+  durations.note('read', 1000);
+  for (let flight = 0; flight < 999; flight += 1) durations.note('read', 1);
+  durations.note('read', 100);
+  expect(durations.wantsPlanForValues('read')).toBe(true);
+});
+
 test('a statement that failed after long, by a limit of time, is planned for its values; one that failed at once is not', () => {
   durations.noteFailure('slow', 8000);
   durations.noteFailure('wrong', 1);
