@@ -12,6 +12,7 @@ import type { Model, Relationship, Table } from '../model/model.ts';
 import type { Omission } from '../model/model-context.ts';
 import { fieldOrigin } from '../schema/origin.ts';
 import { flag, listOf, objectOf, oneOf, orNull, type SchemaOf, text, type ValueOf } from '../shared/json-schema.ts';
+import { describeAdditions, describedAddition } from './describe-added.ts';
 import type { RoleReflection } from './reflection.ts';
 import type { Reflector } from './reflector.ts';
 
@@ -34,6 +35,7 @@ const describedTable = objectOf({
   rootFields: listOf(text('Field of the query root that leads to the table.')),
   ...{ insert: flag, update: flag, delete: flag },
   fields: listOf(describedField),
+  added: listOf(describedAddition),
 });
 
 const describedRelationship = objectOf({
@@ -83,7 +85,7 @@ function describeSchema(reflection: RoleReflection): DescribedSchema {
   const tables = [...model.tables.values()].map((table): DescribedTable => {
     const type = assertObjectType(schema.getType(table.baseName));
     const fields = Object.values(type.getFields()).map((field) => describeField(field, table));
-    return { ...describeTable(table), fields };
+    return { ...describeTable(table), fields, added: describeAdditions(schema, table) };
   });
   // Include disabled features, with the way to enable them.
   const missing = omissionsOf(catalog, reflection).flatMap(({ kind, ...rest }) =>
@@ -92,7 +94,7 @@ function describeSchema(reflection: RoleReflection): DescribedSchema {
   return { role, tables, relationships: describeRelationships(model), missing };
 }
 
-function describeTable(table: Table): Omit<DescribedTable, 'fields'> {
+function describeTable(table: Table): Omit<DescribedTable, 'fields' | 'added'> {
   const { baseName, namespace, name, kind, description, rowSecurity } = table;
   return {
     name: baseName,

@@ -54,6 +54,53 @@ describe('the schema of a role', () => {
     expect(body.tables[1].fields.at(-1)).toMatchObject({ name: 'loudTitle', type: 'String', kind: 'computed' });
   });
 
+  test('says what extensions add to a table, for what the role sees', async () => {
+    await database.query(`
+      create schema more; comment on schema more is '@graphql({"inflect_names": true})';
+      create table more.post (id int primary key, at date, body jsonb, old json, words tsvector);
+      create table more.tag (id int primary key, label text);
+      create table more.post_tag (post_id int references more.post, tag_id int references more.tag, primary key (post_id, tag_id));
+      comment on table more.post is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}})';
+      comment on table more.post_tag is '@graphql({"many_to_many": true})';
+      grant usage on schema more to anon, service_role;
+      grant select on all tables in schema more to anon; grant select (id, at) on more.post to service_role`);
+    managed = await managedGateway(database, await addToken(database), { accessToken, schemas: ['more'] });
+    const added = async (role: string) =>
+      Object.fromEntries(
+        (await get(role)).body.tables.map(
+          ({ name, added: all }: { name: string; added: Record<string, unknown>[] }) => [
+            name,
+            Object.fromEntries(all.map(({ kind, names }) => [kind, names])),
+          ],
+        ),
+      );
+    const seen = await added('anon');
+    expect(seen.Post).toEqual({
+      related_filter: ['postTagCollection', 'tagCollection'],
+      related_order: ['postTagCollection', 'tagCollection'],
+      json_filter: ['body', 'old'],
+      json_part: ['body', 'old'],
+      text_search: ['words'],
+      rank: ['wordsRank'],
+      many_to_many: ['tagCollection'],
+      distinct: ['distinctOn'],
+      groups: ['groups'],
+      count_at_most: ['totalCount(atMost)'],
+    });
+    expect(seen.Tag).toMatchObject({ many_to_many: ['postCollection'], distinct: ['distinctOn'] });
+    expect(seen.Tag).not.toHaveProperty('groups');
+    expect(await added('service_role')).toEqual({
+      Post: { distinct: ['distinctOn'], groups: ['groups'], count_at_most: ['totalCount(atMost)'] },
+    });
+    managed = await managedGateway(database, await addToken(database), {
+      accessToken,
+      schemas: ['more'],
+      extensions: [],
+    });
+    expect(await added('anon')).toEqual({ Post: {}, Tag: {}, PostTag: {} });
+    await database.query('drop schema more cascade');
+  });
+
   test('has each foreign key once, with the fields of both its sides', async () => {
     expect((await get('anon')).body.relationships).toEqual([
       { from: 'Book', to: 'Author', field: 'author', inverse: 'bookCollection', cardinality: 'many' },

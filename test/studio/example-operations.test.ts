@@ -22,10 +22,12 @@ test('every example of every table of the shop is answered without an error, and
     'Delete a row',
     'Filtered and ordered',
     'First rows',
+    'Groups',
     'Insert a row',
     'Number of rows',
     'Page by page',
     'Row by key',
+    'Those with most rows that refer to it',
     'With its related row',
     'With rows that refer to it',
   ]);

@@ -53,8 +53,13 @@ test('begins with one tab; an example of a table or of the project opens in a ta
   expect(await violations(page)).toEqual([]);
   // Operations are put together by clicking on fields, too.
   await page.getByRole('button', { name: 'Show GraphiQL Explorer' }).click();
-  await page.locator('.graphiql-explorer-root').getByText('authorCollection', { exact: true }).click();
+  const explorer = page.locator('.graphiql-explorer-root');
+  await explorer.getByText('authorCollection', { exact: true }).click();
   await expect.poll(() => textOf(editor(page))).toContain('authorCollection');
+  // What extensions add is among the arguments, as deep as it goes.
+  for (const name of ['distinctOn', 'filter', 'posts', 'some', 'comments'])
+    await explorer.locator(`[data-arg-name="${name}"]`).first().locator('span').first().click();
+  await expect.poll(() => textOf(editor(page))).toMatch(/distinctOn: id filter: \{ ?posts: \{ ?some: \{ ?comments: \{/);
   expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
 });
 

@@ -19,6 +19,7 @@ const table = (name: string): SchemaTable => ({
     rowSecurity: true,
     rootFields: [],
     fields: [],
+    added: [],
   },
   ...{ insert: false, update: false, delete: false },
 });

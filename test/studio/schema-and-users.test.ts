@@ -96,6 +96,17 @@ describe('the schema', () => {
     await page.getByRole('row', { name: 'categoryId category_id Int!' }).waitFor();
     await page.getByText('no delete').waitFor({ state: 'detached' });
     await picture(page, 'schema');
+    const added = page.getByRole('region', { name: 'With extensions' });
+    for (const [words, names] of [
+      ['Filter by related rows', /categorydimensions.*reviews/],
+      ['Filter by JSON', /attributes$/],
+      ['First of equal rows', /distinctOn$/],
+      ['Groups with counts and sums', /groups$/],
+      ['Count no further than', /totalCount\(atMost\)$/],
+    ] as const) {
+      const entry = added.locator('div').filter({ hasText: words });
+      expect(await entry.textContent()).toMatch(names);
+    }
   });
 
   test('counts as hidden what the role does not see, and lists apart what it sees and cannot write', async () => {
@@ -256,7 +267,7 @@ describe('users', () => {
 describe('both', () => {
   const looks = [
     { colorScheme: 'light', viewport: { width: 1600, height: 1000 } },
-    { colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+    { colorScheme: 'dark', viewport: { width: 320, height: 740 } },
   ] as const;
 
   test.each(looks)('have no fault that axe-core finds, and fit: $colorScheme, $viewport.width', async (look) => {
@@ -273,7 +284,7 @@ describe('both', () => {
     await page.getByRole('heading', { name: 'Hidden from anon' }).waitFor();
     await check('schema');
     await list(page).getByRole('link', { name: 'Product public.product' }).click();
-    await page.getByRole('heading', { name: 'Product', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'With extensions' }).waitFor();
     await check('table');
     await page.getByRole('link', { name: 'Users' }).click();
     await page.getByRole('link', { name: 'ada@mail.test' }).click();

@@ -81,6 +81,8 @@ export function exampleOperations(schema: GraphQLSchema, name: string): readonly
         ? `query ${name}Referring { ${rows('first: 5', `${many.name}(first: 3) { edges { node { ${leavesOf(nodeOf(many.type)!)} } } }`)} }`
         : null,
     ],
+    ['Those with most rows that refer to it', many ? mostReferred(table, many, rows) : null],
+    ['Groups', groups(table)],
     [
       'Page by page',
       `query ${name}Page($after: Cursor) { ${list.name}(first: 5, after: $after) {
@@ -178,6 +180,28 @@ function count({ node, list }: Table): string | null {
     return `query ${node.name}Count { ${list.name} { aggregate { count } } }`;
   }
   return null;
+}
+
+/** Rows that others refer to, those with most of them first; null where filters and orders lead to no related rows. */
+function mostReferred({ node, list }: Table, { name }: Field, rows: (args: string) => string): string | null {
+  const entryOf = (argument: string, entry: string) =>
+    inputFieldsOf(inputFieldsOf(argumentOf(list, argument)?.type).find((field) => field.name === name)?.type).some(
+      (field) => field.name === entry,
+    );
+  if (!entryOf('filter', 'some') || !entryOf('orderBy', 'count')) return null;
+  const args = `first: 5, filter: { ${name}: { some: {} } }, orderBy: [{ ${name}: { count: DescNullsLast } }]`;
+  return `query ${node.name}MostReferred { ${rows(args)} }`;
+}
+
+/** By the first column of an enum, else of what is no key. */
+function groups({ node, list }: Table): string | null {
+  const group = fieldTypeOf(getNamedType(list.type), 'groups');
+  const keys = fieldTypeOf(group, 'key');
+  const columns = isObjectType(keys) ? Object.values(keys.getFields()) : [];
+  const column = columns.find(({ type }) => isEnumType(getNamedType(type))) ?? columns[1] ?? columns[0];
+  if (column === undefined) return null;
+  return `query ${node.name}Groups { ${list.name} { groups(by: [{ column: ${column.name} }], orderBy: [{ count: DescNullsLast }], first: 5) {
+    key { ${column.name} } count } } }`;
 }
 
 /** Inserting where nothing else has to be there first; changing and deleting by key. */

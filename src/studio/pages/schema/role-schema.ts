@@ -15,6 +15,13 @@ export interface SchemaField {
   readonly description: string | null;
 }
 
+/** What extensions add to a table, by the kind of addition. */
+export interface Added {
+  readonly kind: string;
+  /** Fields, arguments or entries of inputs. */
+  readonly names: readonly string[];
+}
+
 /** A table that the role sees. */
 export interface SchemaTable {
   readonly name: string;
@@ -28,6 +35,7 @@ export interface SchemaTable {
   readonly update: boolean;
   readonly delete: boolean;
   readonly fields: readonly SchemaField[];
+  readonly added: readonly Added[];
 }
 
 /** A foreign key between two tables, by the names of their types. */

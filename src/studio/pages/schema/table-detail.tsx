@@ -4,7 +4,7 @@
 import { Link } from '../../components/link.tsx';
 import { MissingList } from './missing-list.tsx';
 import { placeOf } from './place-of.ts';
-import { missingOf, type RoleSchema, type SchemaField, type SchemaTable } from './role-schema.ts';
+import { type Added, missingOf, type RoleSchema, type SchemaField, type SchemaTable } from './role-schema.ts';
 
 const kinds = {
   table: 'Table',
@@ -53,6 +53,7 @@ export function TableDetail({ schema, table }: { readonly schema: RoleSchema; re
         )}
       </header>
       <Fields role={schema.role} fields={table.fields} />
+      <Additions added={table.added} />
       {missing.length > 0 && (
         <section className="stack" aria-labelledby="missing-title">
           <h3 id="missing-title">Hidden, and how to expose it</h3>
@@ -69,6 +70,42 @@ export function AllTables({ role }: { readonly role: string }) {
     <Link className="to-list" to={placeOf(role, null)}>
       All tables
     </Link>
+  );
+}
+
+/** In plain words; the names are those that an operation has. */
+const additions: Readonly<Record<string, string>> = {
+  related_filter: 'Filter by related rows',
+  related_order: 'Order by related rows',
+  json_filter: 'Filter by JSON',
+  json_part: 'Read a part of JSON, with at',
+  text_search: 'Search text',
+  rank: 'Order by rank of a search',
+  many_to_many: 'Many to many',
+  distinct: 'First of equal rows',
+  groups: 'Groups with counts and sums',
+  count_at_most: 'Count no further than',
+};
+
+function Additions({ added }: { readonly added: readonly Added[] }) {
+  const shown = added.filter(({ kind }) => kind in additions);
+  if (shown.length === 0) return null;
+  return (
+    <section className="stack" aria-labelledby="additions-title">
+      <h3 id="additions-title">With extensions</h3>
+      <dl className="additions">
+        {shown.map(({ kind, names }) => (
+          <div key={kind}>
+            <dt>{additions[kind]}</dt>
+            {names.map((name) => (
+              <dd key={name}>
+                <code>{name}</code>
+              </dd>
+            ))}
+          </div>
+        ))}
+      </dl>
+    </section>
   );
 }
 
