@@ -190,12 +190,41 @@ test('a script in a template or in the data of a user never runs', async () => {
   await page.locator('.preview-subject').getByText('<script>').waitFor();
   await page.getByRole('tab', { name: 'Text', exact: true }).click();
   await page.locator('.preview .source').getByText('<script>').waitFor();
-  await page.getByRole('tab', { name: 'Phone' }).click();
-  await preview(page).getByText('shown').waitFor();
-  await expect
-    .poll(() => page.locator('.preview iframe').evaluate(({ clientWidth }) => clientWidth))
-    .toBeLessThanOrEqual(375);
   expect(await page.title()).toBe('Emails - pgreflect');
+});
+
+test('the preview is as wide as on a computer or a phone, made to fit, and dark where that is asked for', async () => {
+  // The colors of this browser must not decide.
+  const { page } = await studio.visit('emails/recovery', {
+    viewport: { width: 1280, height: 800 },
+    colorScheme: 'dark',
+  });
+  const frame = page.locator('.preview iframe');
+  const design = '<style>p{color:red}@media (prefers-color-scheme: dark){p{color:lime}}</style>';
+  await write(page, body(page), `${design}<p id="it">{{ .Token }}</p>`);
+  await preview(page).locator('#it').waitFor();
+  const look = async () => {
+    const pane = await page.locator('.preview-body').boundingBox();
+    const seen = await frame.boundingBox();
+    return {
+      width: await frame.evaluate((node: HTMLElement) => node.offsetWidth),
+      isWhole: Math.round(seen!.x) >= Math.round(pane!.x) && seen!.width <= pane!.width + 1,
+      color: await preview(page)
+        .locator('#it')
+        .evaluate((node) => getComputedStyle(node).color),
+      filter: await frame.evaluate((node) => getComputedStyle(node).filter),
+    };
+  };
+  const light = { width: 720, isWhole: true, color: 'rgb(255, 0, 0)', filter: 'none' };
+  await expect.poll(look).toEqual(light);
+  await page.getByRole('tab', { name: 'Phone' }).click();
+  await expect.poll(look).toEqual({ ...light, width: 375 });
+  await page.getByRole('button', { name: 'Dark' }).click();
+  await expect.poll(look).toEqual({ ...light, width: 375, color: 'rgb(0, 255, 0)' });
+  await page.getByText('With the dark design of the email.').waitFor();
+  await write(page, body(page), '<p id="it" style="color: red">{{ .Token }}</p>');
+  await page.getByText('The email has no dark design.').waitFor();
+  await expect.poll(look).toEqual({ ...light, width: 375, filter: 'invert(1) hue-rotate(180deg)' });
 });
 
 test('a second person is told, sees the difference, and decides', async () => {

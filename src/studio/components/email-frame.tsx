@@ -1,26 +1,30 @@
 /**
  * An email as its reader sees it: in a frame without scripts, forms and an origin, whose links open in tabs of their own.
  */
+import type { CSSProperties } from 'react';
+import { answerColorScheme, type ColorScheme, colorSchemeHead, hasDarkDesign } from './color-scheme.ts';
 import { withNewTabLinks } from './new-tab-links.ts';
 
-/** @param props.title What the frame is called. */
-export function EmailFrame({
-  html,
-  title,
-  width,
-}: {
+interface EmailFrameProps {
   readonly html: string;
+  /** What the frame is called. */
   readonly title: string;
-  readonly width?: number;
-}) {
+  readonly scheme?: ColorScheme;
+  readonly style?: CSSProperties;
+}
+
+/** The frame. */
+export function EmailFrame({ html, title, scheme = 'light', style }: EmailFrameProps) {
+  const isInverted = scheme === 'dark' && !hasDarkDesign(html);
   return (
     <iframe
       className="email-frame"
+      data-inverted={isInverted}
       title={title}
       sandbox="allow-popups allow-popups-to-escape-sandbox"
       referrerPolicy="no-referrer"
-      srcDoc={withNewTabLinks(html)}
-      style={width === undefined ? undefined : { maxWidth: width }}
+      srcDoc={withNewTabLinks(answerColorScheme(html, scheme), colorSchemeHead(scheme, isInverted))}
+      style={style}
     />
   );
 }

@@ -2,9 +2,9 @@
  * The HTML of an email, made ready for its frame.
  */
 
-/** The HTML with links that open in tabs of their own: the frame could not show where they lead. */
-export function withNewTabLinks(html: string): string {
-  const base = '<base target="_blank">';
+/** The HTML with links that open in tabs of their own: the frame could not show where they lead. @param more For its head. */
+export function withNewTabLinks(html: string, more = ''): string {
+  const base = `<base target="_blank">${more}`;
   const head = /<head(?=[\s>])/i.exec(html);
   const end = head === null ? 0 : html.indexOf('>', head.index) + 1;
   if (end > 0) return html.slice(0, end) + base + html.slice(end);

@@ -2,7 +2,6 @@
  * What a draft becomes: as its reader sees it on a wide or a narrow screen, and as text; with which data; and a trial by email.
  */
 import { useId, useState } from 'react';
-import { EmailFrame } from '../../components/email-frame.tsx';
 import { Link } from '../../components/link.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { onSubmit, useTask } from '../../shared/requests.ts';
@@ -10,6 +9,7 @@ import { askProject, useMayWrite } from '../../shared/session.ts';
 import { DataDialog } from './data-dialog.tsx';
 import type { DescribedEmail, EmailTexts } from './emails-state.ts';
 import type { Preview } from './render.ts';
+import { Screen } from './screen.tsx';
 
 interface PreviewPaneProps {
   readonly email: DescribedEmail;
@@ -29,12 +29,10 @@ const views: readonly Tab<View>[] = [
   { name: 'text', title: 'Text' },
 ];
 
-/** Width of a phone in pixels. */
-const phoneWidth = 375;
-
 /** The pane. */
 export function PreviewPane({ email, texts, preview, data, onData, isCaptured }: PreviewPaneProps) {
   const [view, setView] = useState<View>('wide');
+  const [isDark, setDark] = useState(false);
   const [isChoosing, setChoosing] = useState(false);
   const { rendered, html, text } = preview;
   const isStale = rendered?.content.fault != null;
@@ -46,9 +44,14 @@ export function PreviewPane({ email, texts, preview, data, onData, isCaptured }:
         chosen={view}
         onChoose={setView}
         end={
-          <button type="button" className="quiet" onClick={() => setChoosing(true)}>
-            Data: {data === null ? 'sample' : String(data.Email ?? 'own')}
-          </button>
+          <div className="row">
+            <button type="button" className="quiet" aria-pressed={isDark} onClick={() => setDark(!isDark)}>
+              Dark
+            </button>
+            <button type="button" className="quiet" onClick={() => setChoosing(true)}>
+              Data: {data === null ? 'sample' : String(data.Email ?? 'own')}
+            </button>
+          </div>
         }
       >
         <p className="preview-subject">
@@ -58,7 +61,7 @@ export function PreviewPane({ email, texts, preview, data, onData, isCaptured }:
           {html === null ? null : view === 'text' ? (
             <pre className="source">{text}</pre>
           ) : (
-            <EmailFrame html={html} title="Preview of the email" {...(view === 'narrow' && { width: phoneWidth })} />
+            <Screen html={html} isPhone={view === 'narrow'} isDark={isDark} />
           )}
         </div>
       </Tabs>
