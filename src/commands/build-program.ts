@@ -1,8 +1,8 @@
 /**
- * The command line: makes commander's program of the commands and of the option table, with help for each.
+ * The command line: builds commander's program from the commands and the option table, with help for each.
  *
- * Unknown flags are collected rather than refused by commander, so that a person sees them in one list with all other
- * problems of the configuration.
+ * Collects unknown flags instead of letting commander refuse them, so that the user sees all problems of the
+ * configuration in one list.
  */
 import { Option, Command as Program } from 'commander';
 import { type AuthFieldName, authField, authFieldNames } from '../config/auth/auth-fields.ts';
@@ -17,14 +17,14 @@ import type { Command, CommandContext } from './shared/command.ts';
 /** Characters of a line of the help. */
 const helpWidth = 120;
 
-/** What the process gives to the program. */
+/** The program's interface to the process. */
 export interface Edge {
   readonly environment: Sources['environment'];
   readonly workingDirectory: string;
   readonly version: string;
   print(text: string): void;
   note(text: string): void;
-  /** Told the exit code of the command that ran. */
+  /** Called with the exit code of the command. */
   finished(exitCode: number): void;
 }
 
@@ -73,12 +73,12 @@ function addCommand(program: Program, command: Command, edge: Edge): void {
   });
 }
 
-/** The auth configuration belongs to whoever runs the service. */
+/** Only commands that run the service take auth configuration flags. */
 function takesAuthFlags({ name }: Command): boolean {
   return serving.some((taker) => taker === name);
 }
 
-/** The option itself, and for a switch its negation, which the help leaves out. */
+/** The option, and for a switch its negation, which the help leaves out. */
 function toCommanderOptions(name: OptionName): readonly Option[] {
   const known = optionOf(name);
   const value = known.placeholder === null ? '[true|false]' : `<${known.placeholder}>`;
@@ -86,7 +86,7 @@ function toCommanderOptions(name: OptionName): readonly Option[] {
   return withNegation(option.helpGroup(`${known.group}:`), known.placeholder === null);
 }
 
-/** As for options; the help has a list of its own for them, where those that are alike are one. */
+/** As for options; the help has a separate list for them that merges similar ones. */
 function toAuthOptions(name: AuthFieldName): readonly Option[] {
   const flag = authFlagName(name);
   const isSwitch = authField(name).kind.type === 'boolean';
@@ -118,7 +118,7 @@ function facts(name: OptionName): string {
   return `(${parts.join('; ')})`;
 }
 
-/** The texts of the flags that were given, by the name that each flag stands for. */
+/** The texts of the given flags, by the name that each flag stands for. */
 function readFlags<N extends string>(
   sub: Program,
   names: readonly N[],
@@ -168,7 +168,7 @@ function findUnknown(sub: Program, command: Command, names: readonly OptionName[
 }
 
 function unknownFlag(text: string, command: Command, known: readonly string[]): Problem {
-  // What follows `=` may be a secret.
+  // The text after `=` may be a secret.
   const flag = text.replace(/=.*$/s, '');
   const name = flag.replace(/^-+/, '');
   const elsewhere = optionNames.find((option) => flagName(option) === name);

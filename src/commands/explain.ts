@@ -1,6 +1,6 @@
 /**
- * `pgreflect explain`: prints the SQL of an operation as a script that psql runs, and PostgreSQL's plan for it under the
- * role. Everything happens in a transaction that is rolled back; only `--analyze` executes the statements.
+ * `pgreflect explain`: prints the SQL of an operation as a psql script, and its PostgreSQL plan under the role. Runs in
+ * a transaction that is rolled back; only `--analyze` executes the statements.
  */
 
 import { readCatalog } from '../catalog/read-catalog.ts';
@@ -84,7 +84,7 @@ type Request = ReturnType<typeof readRequest>;
 function readOperation(file: string, context: CommandContext): Request {
   const query = readTypedFile(context, file);
   const operationName = flagText(context, 'operation');
-  // Joined as text, so that big integers reach the reader of request bodies as they were written.
+  // Joined as text, so that the parser of request bodies gets big integers unchanged.
   const variables = flagText(context, 'variables') ?? 'null';
   try {
     return readRequest(`${JSON.stringify({ query, operationName }).slice(0, -1)},"variables":${variables}}`);
@@ -93,7 +93,7 @@ function readOperation(file: string, context: CommandContext): Request {
   }
 }
 
-/** As they are written: policies may depend on it. */
+/** Passed on as written: policies may depend on it. */
 function readClaims(context: CommandContext, role: string): string {
   const claims = flagText(context, 'claims');
   if (claims === null) return JSON.stringify({ role });
@@ -102,7 +102,7 @@ function readClaims(context: CommandContext, role: string): string {
   return claims;
 }
 
-/** Refusals of the operation are the command's. */
+/** Turns refusals of the operation into the command's. */
 function compile(reflection: RoleReflection, request: Request): readonly BoundStatement[] {
   const bound = bindOperation(reflection, request);
   if (bound.kind === 'bound') return bound.statements;
@@ -128,7 +128,7 @@ ${operations.join('\n')}
 rollback;`;
 }
 
-/** For a person to paste; never run by us. */
+/** For an operator to paste; never run by us. */
 function literal(value: string): string {
   const doubled = value.replaceAll("'", "''");
   return value.includes('\\') ? `E'${doubled.replaceAll('\\', '\\\\')}'` : `'${doubled}'`;

@@ -1,6 +1,6 @@
 /**
- * `pgreflect keys`: makes a signing secret or key pair, the anon key and the service key, as lines for an environment file.
- * Offline. With a given secret the lines are always the same.
+ * `pgreflect keys`: makes a signing secret or key pair, the anon key and the service key, as lines of an environment
+ * file. Offline. For a given secret the lines are always the same.
  */
 import { findSigningKey, makeApiKeys, makeSecret, makeSigningKey, type Signer, toPublicKey } from '../config/keys.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
@@ -42,16 +42,16 @@ async function keySigner(given: Parameters<typeof findSigningKey>[0] | null, con
       'To create a key pair: pgreflect keys --asymmetric',
     );
   if (given === null) context.print(`PGREFLECT_JWT_KEYS='${JSON.stringify([key])}'`);
-  // For others who verify our tokens; the gateway itself needs only the line above.
+  // For other services that verify our tokens; the gateway needs only the line above.
   if (key.kty !== 'oct')
     context.print(`# Public part, a JSON Web Key Set: ${JSON.stringify({ keys: [toPublicKey(key)] })}`);
   return key;
 }
 
-/** The given secret, or a new one; either is printed. */
+/** The given secret, or a new one; prints it. */
 function secretSigner(given: string | null, context: CommandContext): Signer {
   const secret = given ?? makeSecret();
-  // Without quotes where possible: not every reader of environment files takes them off.
+  // Without quotes if possible, because not every reader of environment files removes them.
   const plain = /^[\w.+/=-]+$/.test(secret);
   context.print(`PGREFLECT_JWT_SECRET=${plain ? secret : `'${secret.replaceAll("'", "'\\''")}'`}`);
   return secret;

@@ -1,10 +1,10 @@
 /**
- * The part of `--help` for the start values of the auth configuration, by heading. Flags here are long, so what each means
- * stands below it.
+ * The section of `--help` for start values of the auth configuration, by heading. These flags are long, so their
+ * meaning is on the next line.
  */
 import { type AuthReferenceEntry, authReference } from '../config/auth/auth-reference.ts';
 
-/** The text, without a line break at the end. @param width Characters of a line. */
+/** The text, without a final line break. @param width Characters per line. */
 export function printAuthFlags(width: number): string {
   const sections = [...authReference()].map(([heading, rows]) =>
     [`${heading}:`, ...printWords(rows, width), ...rows.map((row) => printRow(row, width))].join('\n'),
@@ -12,7 +12,7 @@ export function printAuthFlags(width: number): string {
   return sections.join('\n\n');
 }
 
-/** Says once what the words in capitals stand for. */
+/** Explains the words in capitals once. */
 function printWords(rows: readonly AuthReferenceEntry[], width: number): readonly string[] {
   const words = new Map(
     rows.flatMap(({ word }) => (word === null ? [] : [[word.placeholder, word.standsFor] as const])),

@@ -7,10 +7,10 @@ import { buildProgram, type Edge } from './build-program.ts';
 import { commands } from './commands.ts';
 import { describeError } from './shared/describe-error.ts';
 
-/** What a command line is given. */
+/** The input of a command line. */
 type CommandLineEdge = Omit<Edge, 'finished'>;
 
-/** Runs the command that the process was started with. */
+/** Runs the process's command. */
 export async function runProcess(): Promise<void> {
   toleratePipes();
   process.exitCode = await runCommandLine(process.argv.slice(2), {
@@ -22,7 +22,7 @@ export async function runProcess(): Promise<void> {
   });
 }
 
-/** Runs a command line to its end; what went wrong is noted. @returns The exit code. */
+/** Runs a command line; errors are printed. @returns The exit code. */
 export async function runCommandLine(args: readonly string[], edge: CommandLineEdge): Promise<number> {
   let exitCode = 0;
   const finished = (code: number) => {
@@ -39,8 +39,8 @@ export async function runCommandLine(args: readonly string[], edge: CommandLineE
 }
 
 /**
- * Somebody who reads no more is no failure: one who has seen enough (`pgreflect schema | head`), a terminal that was closed, or
- * whoever has started a gateway, which serves on.
+ * A closed output is no failure: `pgreflect schema | head`, a closed terminal, or a parent that started a gateway and
+ * stopped reading.
  */
 function toleratePipes(): void {
   for (const stream of [process.stdout, process.stderr]) {

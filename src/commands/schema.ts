@@ -1,6 +1,6 @@
 /**
- * `pgreflect schema`: prints what a role sees as GraphQL SDL or as an introspection result, for code generators and CI.
- * Whether introspection is on for clients makes no difference.
+ * `pgreflect schema`: prints a role's schema as GraphQL SDL or as an introspection result, for code generators and CI.
+ * Works even if introspection is off for clients.
  */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -73,7 +73,7 @@ function deliver(text: string, out: string | null, context: CommandContext): voi
     return;
   }
   const path = pathOf(context, out);
-  // A watching code generator must never read half a file.
+  // Rename a complete file: a watching code generator must never read half of one.
   try {
     writeFileSync(`${path}.new`, text);
     renameSync(`${path}.new`, path);
@@ -126,7 +126,7 @@ async function watchSchema(url: string, watch: Watch): Promise<number> {
           [fingerprint, last] = [now, text];
         }
       } catch (error) {
-        // At the first reading a mistake of the operator, later the database's or a half-done change.
+        // At the first read, it is the operator's mistake; later, the database's or a half-done change.
         if (fingerprint === '') throw error;
         watch.context.note(describeError(error));
       }

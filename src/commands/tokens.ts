@@ -1,5 +1,5 @@
 /**
- * `pgreflect tokens create|list|revoke`: access tokens of the management API, kept in the database as hashes.
+ * `pgreflect tokens create|list|revoke`: access tokens of the management API, stored in the database as hashes.
  */
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { nearestName } from '../config/nearest-name.ts';
@@ -58,7 +58,7 @@ async function runTokens(context: CommandContext): Promise<number> {
     refuse(`pgreflect tokens ${action} takes no id.`, 'pgreflect tokens --help');
   const url = requireDatabaseUrl(values.adminDatabaseUrl ?? values.databaseUrl, 'postgres');
   const run = { create: runCreate, list: runList, revoke: runRevoke }[action];
-  // Problems of the flags come before those of the database.
+  // Check the flags before the database.
   const wanted = action === 'create' ? readWanted(context, values.projectRef) : null;
   return withDatabase(url, async (pool) => {
     try {
@@ -83,7 +83,7 @@ async function runCreate(pool: SystemPool, context: CommandContext, wanted: Want
     context.print(JSON.stringify({ token, ...toJson(stored) }));
     return 0;
   }
-  // The token alone goes to standard output, so that it can be caught by a script.
+  // Only the token goes to standard output, for scripts.
   context.print(token);
   context.note(`Id ${stored.id}, ${stored.scopes.join(' ')}, ${describeEnd(stored)}. It is not shown again.`);
   return 0;
@@ -115,7 +115,7 @@ async function runRevoke(pool: SystemPool, context: CommandContext): Promise<num
   return 0;
 }
 
-/** What the flags say of a new token. */
+/** The new token as the flags describe it. */
 function readWanted(context: CommandContext, projectRef: string | null): Wanted {
   const name = (flagText(context, 'name') ?? '').trim();
   if (name !== '' && !isTokenName(name)) refuse('--name must be one line of at most 200 characters.');
@@ -187,7 +187,7 @@ function toJson({ id, name, scopes, projectRef, createdAt, expiresAt, revokedAt 
   };
 }
 
-/** Says what to do where the tables are missing or belong to somebody else. */
+/** Explains the fix if the tables are missing or belong to another role. */
 function explainMissing(error: unknown): unknown {
   const sqlstate = error instanceof DatabaseError ? error.sqlstate : null;
   if (sqlstate === '42P01' || sqlstate === '3F000') {

@@ -1,6 +1,6 @@
 /**
- * Checks of `pgreflect check` for the API itself: what keeps the gateway from serving, what each role sees, and what is left
- * out of its schema and why.
+ * Checks of `pgreflect check` for the API itself: what prevents serving, what each role sees, and what its schema
+ * leaves out and why.
  */
 
 import type { Catalog } from '../../catalog/catalog.ts';
@@ -13,7 +13,7 @@ import type { Findings } from '../shared/startup-checks.ts';
 import { asStatement, type Finding, type RoleModel } from './finding.ts';
 import { isPartOf } from './reached-objects.ts';
 
-/** What a start would refuse or warn of. */
+/** Problems and warnings of a start. */
 export function describeSetup({ problems, warnings }: Findings): readonly Finding[] {
   return [
     ...problems.map(({ problem, fix }): Finding => setup('error', problem, fix)),
@@ -36,7 +36,7 @@ export function buildModels(
 }
 
 /**
- * What each role sees, what is left out of it and why. Equal sentences of several roles become one.
+ * What each role sees, and what is left out and why. Merges equal sentences of several roles.
  *
  * @param viewKeys As `proposeViewKeys`.
  */
@@ -63,8 +63,8 @@ function findMalformedDirective({ directiveError }: Model): readonly Finding[] {
 }
 
 /**
- * A grant that is not there is how an operator keeps things to a role: a note without SQL, because what to grant is a question of
- * policies. What a directive has to switch on is not left out.
+ * A missing grant may be intended: a note without SQL, because the right grant depends on policies. Features that a
+ * directive must enable do not count as left out.
  */
 function describeOmissions(omissions: readonly Omission[], viewKeys: ReadonlyMap<string, string>): readonly Finding[] {
   return omissions
@@ -79,7 +79,7 @@ function describeOmissions(omissions: readonly Omission[], viewKeys: ReadonlyMap
     });
 }
 
-/** Junction tables that could link two tables, each once: of several roles, as the one that needs most names of its own. */
+/** Junction tables that could link two tables, each once; of several roles, the result that needs most names. */
 function describeLinks(omissions: readonly Omission[]): readonly Finding[] {
   const links = omissions.filter(({ kind }) => kind === 'link');
   const lengthOf = ({ fix }: Omission) => fix?.length ?? 0;
@@ -107,7 +107,7 @@ function describeRole(role: string, model: Model): Finding {
   return { check: 'role_summary', severity: 'note', object: role, message, fix: null };
 }
 
-/** Tells whether the comment of the object of a finding, or of its table or schema, says that this kind is meant so. */
+/** Whether the comment of a finding's object, or of its table or schema, marks this kind as intended. */
 export function ignoredByComments(catalog: Catalog): (finding: Finding) => boolean {
   const ignoring = [
     ...catalog.namespaces.map((row) => [quoteName(row.nspname), 'namespace', row._id] as const),
@@ -122,7 +122,7 @@ export function ignoredByComments(catalog: Catalog): (finding: Finding) => boole
     object !== null && ignoring.some(({ path, kinds }) => kinds.includes(check) && isPartOf(object, path));
 }
 
-/** Whether changes of the database are told or asked for. */
+/** Whether database changes are recorded or only found by polling. */
 export function checkTrigger({ watched }: Catalog): readonly Finding[] {
   if (watched) return [];
   const message = 'The schema-change trigger is not installed. The gateway polls for changes every --schema-poll-ms.';

@@ -1,6 +1,6 @@
 /**
- * Checks of `pgreflect check` for keys of comment directives that have no effect: misspelled ones, and values that mean "off". They
- * are no errors to the gateway, which has to take what pg_graphql takes.
+ * Checks of `pgreflect check` for keys of comment directives without effect: misspelled ones, and values that mean
+ * "off". The gateway must accept them, because pg_graphql does.
  */
 import type { Catalog, CommentedObject } from '../../catalog/catalog.ts';
 import { nearestName } from '../../config/nearest-name.ts';
@@ -10,7 +10,7 @@ import { createContext, nobody } from '../../model/model-context.ts';
 import { isObject } from '../../shared/json.ts';
 import type { Finding } from './finding.ts';
 
-/** What a key takes: the values of a switch are read loosely, everything else is checked where the directive is read. */
+/** The values of a key: switches are parsed leniently here; other values are checked when the directive is read. */
 type Kind = 'true' | 'enabled' | 'any';
 
 const known: Readonly<Record<CommentedObject, Readonly<Record<string, Kind>>>> = {
@@ -26,17 +26,17 @@ const known: Readonly<Record<CommentedObject, Readonly<Record<string, Kind>>>> =
 };
 const ofDomain = { opaque: 'true' } as const;
 
-/** Something in a directive that has no effect. */
+/** A key or value of a directive without effect. */
 interface Stray extends Pick<Finding, 'check' | 'message'> {
-  /** What puts it right; null: somebody has to decide. */
+  /** The fix; null: a person must decide. */
   readonly change: Keys | null;
 }
 
-/** Keys without an effect, each with the nearest name or value that has one. */
+/** Keys without effect, each with the nearest valid name or value. */
 export function checkDirectives(catalog: Catalog): readonly Finding[] {
   return directiveHolders(createContext(catalog, nobody, null)).flatMap((holder) => {
     const strays = [...findStrayKeys(catalog, holder), ...findUnknownColumns(catalog, holder)];
-    // One statement for all of a comment: a second one would undo the first.
+    // One statement per comment: a second one would undo the first.
     const fix = holder.fix(Object.assign({}, ...strays.map(({ change }) => change)));
     return strays.map(({ check, message, change }): Finding => {
       const { object } = holder;
@@ -75,14 +75,14 @@ function toSnakeCase(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll('-', '_');
 }
 
-/** Off on purpose counts. */
+/** An explicit "off" counts. */
 function meansSomething(kind: Kind, value: unknown): boolean {
   if (kind === 'true') return value === true || value === false;
   const enabled = isObject(value) ? value.enabled : undefined;
   return [true, false, 'true', 'false'].includes(enabled as never);
 }
 
-/** The value that says what this one seems to mean; itself where that is open. */
+/** The value that was probably meant; the same value if unclear. */
 function meantBy(kind: Kind, value: unknown): unknown {
   const plain = isObject(value) ? value.enabled : value;
   const isOn = plain === true || ['true', 'on', 'yes', '1'].includes(String(plain).toLowerCase());
@@ -90,7 +90,7 @@ function meantBy(kind: Kind, value: unknown): unknown {
   return kind === 'true' ? true : { enabled: true };
 }
 
-/** Columns in a key that the table does not have: such a key does not count. */
+/** Columns in a key that the table lacks: such a key is ignored. */
 function findUnknownColumns(catalog: Catalog, { place, object }: DirectiveHolder): readonly Stray[] {
   const table = place[0] === 'table' ? catalog.table(place[1]) : undefined;
   const directive = catalog.directive(...place);

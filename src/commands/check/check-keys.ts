@@ -1,6 +1,6 @@
 /**
- * Checks of `pgreflect check` for views, whose keys a directive names: which columns could be one, proven, and whether those that are
- * named are unique in fact. By a key that is not unique, paging skips rows.
+ * Checks of `pgreflect check` for views, whose keys come from directives: which columns are provably unique, and
+ * whether the named ones are. With a key that is not unique, paging skips rows.
  */
 import type { Catalog, CatalogTable } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
@@ -14,7 +14,7 @@ import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import type { CheckScope, Finding } from './finding.ts';
 import { provenKey, type ViewFacts } from './view-key.ts';
 
-/** The SQL that names a proven key of a view without one, by the name of the view as SQL writes it. */
+/** The SQL that names a proven key of a view without one, by the view's SQL name. */
 export async function proposeViewKeys(tx: Queryable, catalog: Catalog): Promise<ReadonlyMap<string, string>> {
   const views = catalog.tables.filter(
     (row) => 'vm'.includes(row.relkind) && primaryKey(row, readSettings(catalog, 'table', row._id).settings) === null,
@@ -32,14 +32,15 @@ export async function proposeViewKeys(tx: Queryable, catalog: Catalog): Promise<
   );
 }
 
-/** For one view. */
+/** Time limit per view. */
 const maxMs = 2000;
-/** For all of them. */
+/** Time limit for all views. */
 const maxTotalMs = 20_000;
 
 /**
- * Keys of directives that two rows share, as an API role sees the rows. What it reads may run code of others, so it runs as a request
- * would: under that role, and not where the login is a superuser or may become one: that code could set the role back.
+ * Keys of directives that two rows share, as an API role sees the rows. Reading a view may run other owners' code, so
+ * it runs as a request would: under that role, and not if the login is or may become a superuser, because that code
+ * could reset the role.
  */
 export async function findAmbiguousKeys({ tx, roles }: CheckScope, catalog: Catalog): Promise<readonly Finding[]> {
   const declared = catalog.tables.flatMap((row) => {
@@ -84,7 +85,7 @@ function mayRead(catalog: Catalog, role: string, row: CatalogTable, key: readonl
   return key.every((number) => access.hasColumn(row._id, number, 'select'));
 }
 
-/** @returns `unknown` where there was no time to tell, else another sentence why nobody can. */
+/** @returns `unknown` if the time ran out, otherwise another sentence why it cannot be determined. */
 async function isAmbiguous(
   tx: Queryable,
   path: string,

@@ -1,12 +1,12 @@
 /**
- * Checks of `pgreflect check` for what lets callers do more than was meant: row security, grants, routines that run with
- * other rights. One check per function; the statements are in `sql/`.
+ * Checks of `pgreflect check` for unintended access: row security, grants, routines with other privileges. One check
+ * per function; the statements are in `sql/`.
  */
 
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { asStatement, type Check, type FindingKind, statementCheck } from './finding.ts';
 
-/** Roles that row security does not bind: policies are no protection against them. */
+/** Roles that bypass row security: policies do not protect against them. */
 const findPassingRoles = statementCheck('check-passing-roles.sql', ({ role, name, why }) => ({
   check: 'row_security_passed',
   severity: 'error',
@@ -14,7 +14,7 @@ const findPassingRoles = statementCheck('check-passing-roles.sql', ({ role, name
   message: `Row security of ${name ?? 'all tables'} does not apply to the role "${role}", because ${why}.`,
 }));
 
-/** Tables, views and the like whose rows nothing guards, and the roles that reach them. */
+/** Unprotected tables and views, and the roles that reach them. */
 const findOpenTables: Check = async ({ tx, schemas, roles }) => {
   const rows = await tx.query(loadSqlFile('roles-open-tables.sql'), [JSON.stringify({ schemas, roles })]);
   return rows.map(({ kind, name, why, roles: reached, fix, policy }) => ({
@@ -26,7 +26,7 @@ const findOpenTables: Check = async ({ tx, schemas, roles }) => {
   }));
 };
 
-/** Which policy is right is for somebody to decide, but without any the table is empty for everybody. */
+/** A person must choose the policy; without any, the table looks empty to everyone. */
 const emptied =
   '-- From then on, callers see and write no row until a policy allows it. For a start, let them read all rows:';
 
@@ -41,10 +41,10 @@ const grantKinds: Readonly<Record<string, { readonly check: FindingKind; readonl
   everybody: { check: 'grant_to_everybody', why: 'public includes every login of this server, not only the API' },
 };
 
-/** Grants that are wider than the API or its policies make use of. */
+/** Grants that exceed what the API or its policies use. */
 const findWideGrants = statementCheck('check-grants.sql', ({ name, kind, grantees, privileges, visitors }) => {
   const object = String(name);
-  // Somebody has just turned row security on; what to let through is for them to say.
+  // Row security was enabled, but which rows to allow is for the owner to decide.
   if (kind === 'no_policy') {
     const message = `${object} has no policy, so the grant of ${privileges} to ${grantees} reaches no row. Create a policy for each role that may see rows.`;
     return { check: 'policy_missing', severity: 'note', object, message };
@@ -58,7 +58,7 @@ const findWideGrants = statementCheck('check-grants.sql', ({ name, kind, grantee
   };
 });
 
-/** Rights to write that every new table comes with, before anybody has thought of its policies. */
+/** Default privileges to write, which every new table gets before it has policies. */
 const findDefaultGrants = statementCheck('check-default-grants.sql', ({ maker, schema, grantees, privileges }) => ({
   check: 'default_grant',
   severity: 'warning',
@@ -66,7 +66,10 @@ const findDefaultGrants = statementCheck('check-default-grants.sql', ({ maker, s
   message: `Every new table that "${maker}" creates in ${schema === null ? 'any schema' : `the schema "${schema}"`} grants ${privileges} to ${grantees}, with or without row security.`,
 }));
 
-/** Schemas in which somebody may put an operator or function that fits better than the one a request of another role means. */
+/**
+ * Schemas in which other roles may create an operator or function that matches better than the intended one of another
+ * role's request.
+ */
 const findOpenSchemas = statementCheck('check-open-schemas.sql', ({ name, grantees }) => ({
   check: 'schema_open',
   severity: 'warning',
@@ -74,7 +77,7 @@ const findOpenSchemas = statementCheck('check-open-schemas.sql', ({ name, grante
   message: `The grant of create on the schema "${name}" to ${grantees} lets them create functions and operators that requests of other roles may run.`,
 }));
 
-/** Routines that run with their owner's rights and look names up where the caller says, or that a visitor may call. */
+/** Security definer routines that look names up in the caller's search path, or that visitors may call. */
 const findLooseRoutines = statementCheck('check-routines.sql', ({ name, owner, kind, grantees }) => ({
   check: kind === 'search_path' ? 'definer_search_path' : 'definer_callable',
   severity: 'warning',
@@ -85,7 +88,7 @@ const findLooseRoutines = statementCheck('check-routines.sql', ({ name, owner, k
       : `The routine ${name} runs with the rights of "${owner}", and anonymous callers can call it (granted to ${grantees}).`,
 }));
 
-/** All checks of this file, gravest first. */
+/** All checks of this file, the most severe first. */
 export const securityChecks: readonly Check[] = [
   findPassingRoles,
   findWideGrants,

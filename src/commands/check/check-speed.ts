@@ -1,6 +1,6 @@
 /**
- * Checks of `pgreflect check` for what makes requests slow as tables grow: missing indexes, and policies that ask for every
- * row what is the same for all. One check per function; the statements are in `sql/`.
+ * Checks of `pgreflect check` for requests that slow down as tables grow: missing indexes, and policies that compute
+ * the same value for every row. One check per function; the statements are in `sql/`.
  */
 import { isJson, isSearchable } from '../../model/columns.ts';
 import { type Column, comparedAs } from '../../model/model.ts';
@@ -9,12 +9,12 @@ import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { asStatement, type Check, type CheckScope, type Finding, statementCheck } from './finding.ts';
 import { comparesColumn, wrapCalls } from './policy-expression.ts';
 
-/** Foreign keys that no index serves. */
+/** Foreign keys without a usable index. */
 const findUnindexedKeys = statementCheck(
   'check-foreign-keys.sql',
   ({ name, constraint, partial }) => ({
     check: 'foreign_key_unindexed',
-    // Whoever made such an index may ask for its rows alone.
+    // A partial index may be intended, if only its rows are queried.
     severity: partial === null ? 'warning' : 'note',
     object: String(name),
     message:
@@ -25,7 +25,7 @@ const findUnindexedKeys = statementCheck(
   ({ schemas }) => [schemas],
 );
 
-/** Columns that policies compare with something of the caller and that no index leads with. */
+/** Columns that policies compare with a property of the caller, without an index that starts with them. */
 async function findUnindexedPolicies({ tx, schemas }: CheckScope): Promise<readonly Finding[]> {
   const found = new Map<string, Finding>();
   for (const { name, using, columns } of await readPolicies(tx, schemas)) {
@@ -39,7 +39,7 @@ async function findUnindexedPolicies({ tx, schemas }: CheckScope): Promise<reado
   return [...found.values()];
 }
 
-/** Policies that ask for each row who the caller is. */
+/** Policies that compute the caller's identity for each row. */
 async function findCallsPerRow({ tx, schemas }: CheckScope): Promise<readonly Finding[]> {
   return (await readPolicies(tx, schemas)).flatMap((policy): readonly Finding[] => {
     const parts = Object.entries({ using: policy.using, 'with check': policy.check })

@@ -1,6 +1,6 @@
 /**
- * `pgreflect check`: connects, looks at the API, at what guards its rows and at what will make it slow, and reports what is
- * wrong or worth a thought, each with the SQL that changes it. Changes nothing.
+ * `pgreflect check`: connects, inspects the API, its protection and its future speed, and reports problems and hints,
+ * each with SQL that fixes it. Changes nothing.
  */
 import type { Catalog } from '../../catalog/catalog.ts';
 import { readCatalog } from '../../catalog/read-catalog.ts';
@@ -103,7 +103,7 @@ interface Subject {
   readonly models: readonly RoleModel[];
 }
 
-/** Runs every check at one snapshot, in a transaction that cannot write. */
+/** Runs all checks at one snapshot, in a read-only transaction. */
 function runChecks(pool: SystemPool, { scope, catalog, models }: Subject): Promise<readonly Finding[]> {
   return pool.transaction(
     async (tx) => {
@@ -117,7 +117,7 @@ function runChecks(pool: SystemPool, { scope, catalog, models }: Subject): Promi
   );
 }
 
-/** The kinds that a flag names; null without it. A typo would make a check pass in CI. */
+/** The kinds named by a flag; null without it. Refuses unknown ones: a typo would make a check pass in CI. */
 function kindsOf(context: CommandContext, flag: 'only' | 'ignore'): readonly string[] | null {
   const kinds = flagText(context, flag)
     ?.split(',')

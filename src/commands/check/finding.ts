@@ -1,5 +1,5 @@
 /**
- * What `pgreflect check` finds: one format for every check, printed for people or as JSON for programs.
+ * Findings of `pgreflect check`: one format for all checks, printed as text or JSON.
  */
 import type { Model } from '../../model/model.ts';
 import type { Omission } from '../../model/model-context.ts';
@@ -7,12 +7,11 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 
 /**
- * Errors keep the API from working or let a visitor do what nobody can have meant; warnings may be meant so; notes say what
- * is.
+ * `error`: breaks the API or allows visitors what cannot be intended. `warning`: may be intended. `note`: information.
  */
 export type Severity = 'error' | 'warning' | 'note';
 
-/** What is looked for: stable names, for programs that read the report. */
+/** Kinds of findings: stable names, for programs that read the report. */
 export const findingKinds = [
   'setup', 'directive_malformed', 'directive_key', 'directive_value', 'directive_column', 'not_granted', 'read_only', 'left_out',
   'usage_missing', 'role_summary', 'trigger_missing', 'key_not_unique', 'key_not_measured', 'row_security_passed', 'row_security_off',
@@ -28,11 +27,11 @@ export type FindingKind = (typeof findingKinds)[number];
 export interface Finding {
   readonly check: FindingKind;
   readonly severity: Severity;
-  /** The role, table, routine or policy it is about, as SQL names it; null: the database. */
+  /** The SQL name of its role, table, routine or policy; null: the database. */
   readonly object: string | null;
   /** One sentence. */
   readonly message: string;
-  /** The SQL that changes it, ready to run, or in few cases a command of `pgreflect`; null where somebody has to decide. */
+  /** The SQL, or in a few cases the `pgreflect` command, that fixes it; null if a person must decide. */
   readonly fix: string | null;
 }
 
@@ -43,24 +42,24 @@ export interface RoleModel {
   readonly omissions: readonly Omission[];
 }
 
-/** What a check may look at. */
+/** The scope of a check. */
 export interface CheckScope {
   /** Has an empty search path, so that PostgreSQL prints every name with its schema. */
   readonly tx: Queryable;
   /** Exposed schemas that exist. */
   readonly schemas: readonly string[];
-  /** API roles but the service role; the visitor's first. */
+  /** API roles except the service role; the visitors' first. */
   readonly roles: readonly string[];
   /** What these roles see. */
   readonly models: readonly RoleModel[];
 }
 
-/** One check: asks the database, changes nothing. @throws DatabaseError */
+/** One check: queries the database, changes nothing. @throws DatabaseError */
 export type Check = (scope: CheckScope) => Promise<readonly Finding[]>;
 
 type Row = Awaited<ReturnType<Queryable['query']>>[number];
 
-/** A check that is a statement of `sql/` with a row for each finding; `fix` is a column of it. */
+/** A check that runs a statement of `sql/` with one row per finding, including the column `fix`. */
 export function statementCheck(
   file: string,
   describe: (row: Row) => Omit<Finding, 'fix'>,
@@ -72,7 +71,7 @@ export function statementCheck(
   };
 }
 
-/** A statement as it is printed, with one semicolon; null stays null. */
+/** A statement for printing, with one semicolon; null stays null. */
 export function asStatement(fix: unknown): string | null {
   if (fix === null) return null;
   const statement = String(fix);

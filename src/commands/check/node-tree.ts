@@ -1,9 +1,9 @@
 /**
- * Reads the text in which PostgreSQL stores the query of a view (`pg_node_tree`, outfuncs.c and read.c of its source): nodes in
- * braces with their fields, lists in parentheses, and words.
+ * Parses the stored query of a view (`pg_node_tree`, see outfuncs.c and read.c of PostgreSQL): nodes in braces with
+ * their fields, lists in parentheses, and words.
  */
 
-/** A node by the names of its fields, with its type under `''`; a list; a word, or several with blanks between them. */
+/** A node by field name, with its type under `''`; a list; one word, or several with blanks between them. */
 export type TreeValue = string | readonly TreeValue[] | TreeNode;
 
 /** A node of the tree. */
@@ -11,12 +11,12 @@ export interface TreeNode {
   readonly [field: string]: TreeValue;
 }
 
-/** The value of such a text. Fields that it does not know keep their words, so that versions may differ. */
+/** Parses such a text. Unknown fields keep their words, so that versions may differ. */
 export function readNodeTree(text: string): TreeValue {
   return readValue((text.match(word) ?? []).reverse());
 }
 
-/** The nodes of a field that has a list of them; none where it is empty. */
+/** The nodes of a list field; none if it is empty. */
 export function nodesOf(value: TreeValue | undefined): readonly TreeNode[] {
   return Array.isArray(value) ? value.filter(isNode) : [];
 }
@@ -26,10 +26,10 @@ export function isNode(value: TreeValue | undefined): value is TreeNode {
   return typeof value === 'object' && !Array.isArray(value);
 }
 
-/** A bracket, or characters without blanks; a backslash takes the next one with it. */
+/** A bracket, or characters without blanks; a backslash escapes the next one. */
 const word = /[(){}]|(?:\\[\s\S]|[^\s(){}\\])+/g;
 
-/** The last one is the next. */
+/** The last word is the next one. */
 type Words = string[];
 
 function readValue(words: Words): TreeValue {

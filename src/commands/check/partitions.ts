@@ -1,11 +1,11 @@
 /**
- * What `check` finds about the partitions of a table is said once, for the table.
+ * Merges findings about the partitions of a table into one for the table.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { plural } from './check-api.ts';
 import type { Finding } from './finding.ts';
 
-/** The partitioned table of each partition in some schemas, both as SQL writes them; also for the table itself. */
+/** Maps each partition, and the table itself, to its partitioned table, by SQL names. */
 export async function readPartitions(
   database: Queryable,
   schemas: readonly string[],
@@ -22,13 +22,13 @@ export async function readPartitions(
   return new Map(rows.flatMap(({ part, root }) => [part, root].map((table) => [String(table), String(root)])));
 }
 
-/** The findings, those of one kind about partitions of one table as one, whose SQL changes them all. */
+/** The findings; those of one kind about partitions of one table are merged, with SQL that fixes all. */
 export function mergePartitions(findings: readonly Finding[], roots: ReadonlyMap<string, string>): readonly Finding[] {
   const groups = Map.groupBy(findings, (finding) => {
     const root = roots.get(finding.object ?? '');
-    // A finding about anything else is a group of its own.
+    // Other findings stay alone.
     if (root === undefined) return finding;
-    // Messages that differ by more than the name of the partition stay apart.
+    // Do not merge messages that differ in more than the partition's name.
     return `${finding.check} ${finding.severity} ${root} ${finding.message.replaceAll(finding.object!, '')}`;
   });
   return [...groups.values()].map((group) => {

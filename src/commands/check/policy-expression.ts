@@ -1,9 +1,9 @@
 /**
- * Reads the expressions of row security policies as PostgreSQL prints them (`pg_get_expr` with an empty search path), for
- * advice on their speed. Text goes in and text comes out; nothing here is run by us.
+ * Analyzes the expressions of row security policies as PostgreSQL prints them (`pg_get_expr` with an empty search
+ * path), for advice on speed. Text in, text out; nothing is executed.
  */
 
-/** Strings, quoted names, calls that are the same for every row of a statement, parentheses and the words of a sub-select. */
+/** Strings, quoted names, calls that are constant within a statement, parentheses and the keywords of a sub-select. */
 const tokens =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|\bauth\.(?:uid|jwt|role|email)\(\)|\bcurrent_setting\('(?:[^']|'')*'::text(?:, (?:true|false))?\)|[()]|\bSELECT\b|\bFROM\b/g;
 
@@ -15,8 +15,8 @@ interface Group {
 }
 
 /**
- * Wraps each call that asks who the caller is, `auth.uid()` and the like or `current_setting('…')`, in a sub-select, so that
- * PostgreSQL computes it once for the statement and not once for each row. Those that are wrapped stay as they are.
+ * Wraps calls about the caller (`auth.uid()` and so on, `current_setting('…')`) in a sub-select, so that PostgreSQL
+ * computes them once per statement, not per row. Leaves wrapped ones unchanged.
  */
 export function wrapCalls(expression: string): string {
   const calls: { readonly start: number; readonly text: string; readonly group: Group }[] = [];
@@ -36,16 +36,17 @@ export function wrapCalls(expression: string): string {
     );
 }
 
-/** The nearest sub-select around it reads no table. */
+/** Whether the innermost sub-select around it reads no table. */
 function isComputedOnce(group: Group | null): boolean {
   if (group === null) return false;
   return group.isSelect ? !group.hasFrom : isComputedOnce(group.parent);
 }
 
 /**
- * Whether the expression compares the column for equality with something that is not a constant, which an index can serve.
+ * Whether the expression compares the column for equality with a value that is not a constant, which an index can speed
+ * up.
  *
- * @param column As SQL writes it, quoted where needed.
+ * @param column Its SQL name, quoted where needed.
  */
 export function comparesColumn(expression: string, column: string): boolean {
   const text = expression.replaceAll(/'(?:[^']|'')*'/g, "''");

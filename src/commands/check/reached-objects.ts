@@ -1,14 +1,14 @@
 /**
- * Which findings are about something that a caller of the API reaches: they come first, because a database may have hundreds of
- * tables that nobody does.
+ * Tells which findings concern objects that API callers reach. They come first, because a database may have hundreds of
+ * other tables.
  */
 import type { Catalog, CatalogTable, RoleAccess } from '../../catalog/catalog.ts';
 import { pathIn } from '../../model/model-context.ts';
 import type { Finding } from './finding.ts';
 
 /**
- * Tells whether one of the roles has a privilege on the object of a finding, or on the table that the object is a part of. What is no
- * table or routine, a schema or the whole database, concerns everybody.
+ * Whether one of the roles has a privilege on the finding's object or its table. Findings about schemas or the database
+ * concern all roles.
  */
 export function isAboutReached(catalog: Catalog, roles: readonly string[]): (finding: Finding) => boolean {
   const accesses = roles.flatMap((role) => catalog.roles.get(role) ?? []);
@@ -29,7 +29,7 @@ export function isAboutReached(catalog: Catalog, roles: readonly string[]): (fin
   return ({ object }) => object === null || !others.some((path) => isPartOf(object, path));
 }
 
-/** Whether it is the thing itself, a column of it, one of its signatures or one of its constraints. */
+/** Whether a name is the object itself, or one of its columns, signatures or constraints. */
 export function isPartOf(object: string, path: string): boolean {
   return (
     object === path || object.startsWith(`${path}.`) || object.startsWith(`${path}(`) || object.endsWith(` on ${path}`)

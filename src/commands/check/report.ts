@@ -1,12 +1,12 @@
 /**
- * Prints what `pgreflect check` found: for people by kind, for programs as JSON, for code hosts as SARIF 2.1.0 (OASIS).
+ * Prints the findings of `pgreflect check`: text grouped by kind, JSON, or SARIF 2.1.0 (OASIS) for code hosts.
  */
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
 import { version } from '../../shared/version.ts';
 import { plural } from './check-api.ts';
 import type { Finding, Severity } from './finding.ts';
 
-/** @param isReached Whether a finding is about something that a caller reaches. */
+/** @param isReached Whether a finding concerns an object that callers reach. */
 type Print = (findings: readonly Finding[], isReached: (finding: Finding) => boolean) => string;
 
 /** The values of `--format`. */
@@ -18,11 +18,11 @@ export const formats: ReadonlyMap<string, Print> = new Map<string, Print>([
 
 const unprintable = '-- The fix contains control characters, see: pgreflect check --format json';
 
-/** Of one kind, where there are many findings in all. */
+/** Findings shown per kind, if there are many. */
 const shownOfAKind = 3;
 const many = 30;
 
-/** Who grants something expects it in the API, so what is missing of it is listed to this number. */
+/** Missing parts of granted objects shown: a grant means that the object is expected in the API. */
 const shownOfMissing = 20;
 
 function asText(findings: readonly Finding[], isReached: (finding: Finding) => boolean): string {

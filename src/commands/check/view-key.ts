@@ -1,14 +1,14 @@
 /**
- * Which columns of a view are unique, proven from its query and the keys of its tables; never guessed: paging by a column that is
- * not unique skips rows.
+ * Proves which columns of a view are unique, from its query and its tables' keys. It never guesses, because paging by a
+ * column that is not unique skips rows.
  *
- * The proof: one table, the base, is joined to the others so that each of its rows meets at most one of theirs, because all columns
- * of a key of theirs are compared with columns of tables that are determined already, or with constants. Then a key of the base is one
- * of the view, where the view has its columns. A grouped view is unique by what it is grouped by.
+ * The proof: one table, the base, is joined so that each of its rows meets at most one row of every other table,
+ * because all columns of a key of that table equal constants or columns of determined tables. A key of the base is then
+ * a key of the view, if the view contains its columns. A grouped view is unique by its grouping columns.
  */
 import { isNode, nodesOf, readNodeTree, type TreeNode, type TreeValue } from './node-tree.ts';
 
-/** Columns of a relation by number, with the operator family and collation in which each is unique. */
+/** Column numbers of a relation, with the operator family and collation in which they are unique. */
 interface Key {
   readonly columns: readonly number[];
   readonly families: readonly string[];
@@ -27,30 +27,33 @@ export interface ViewFacts {
   readonly equalities: readonly (readonly [operator: string, family: string])[];
 }
 
-/** Names of the columns of the shortest proven key of a view; null where nothing is proven. */
+/** Columns of the shortest proven key of a view; null if none is proven. */
 export function provenKey(facts: ViewFacts, oid: string): readonly string[] | null {
   const prover = new Prover(facts);
   const [shortest] = prover.keysOfRelation(oid).toSorted((a, b) => a.columns.length - b.columns.length);
   const names = facts.relations.find((relation) => relation.oid === oid)?.columns ?? {};
-  // A view of one row has a key without columns, which no directive can name.
+  // A view of a single row has a key without columns, which directives cannot express.
   if (shortest === undefined || shortest.columns.length === 0) return null;
   return shortest.columns.map((number) => names[number]!);
 }
 
-/** A column of a table of a query: the place of the table, from 1, and the number of the column. */
+/** A column of a query's table: the position of the table, from 1, and the column number. */
 type Operand = 'constant' | `${string}.${string}` | null;
 
-/** Two operands that are equal in every row, or, with a scope, in those where the tables of the scope are not filled up with nulls. */
+/**
+ * Two operands that are equal in every row; with a scope, only in rows where the scope's tables are not filled with
+ * nulls by an outer join.
+ */
 interface Equality {
   readonly sides: readonly [Operand, Operand];
   readonly operator: string;
   readonly collation: string;
   readonly scope: ReadonlySet<string> | null;
-  /** Both sides are compared as the types that they have. */
+  /** Both sides are compared in their own types. */
   readonly isExact: boolean;
 }
 
-/** The tables of a query, and how they are joined. */
+/** The tables of a query, and their joins. */
 class Joins {
   readonly tables = new Set<string>();
   readonly nullable = new Set<string>();
@@ -82,7 +85,7 @@ class Prover {
     return keys;
   }
 
-  /** By the numbers of the columns that the query returns. */
+  /** By the column numbers of the query's result. */
   #keysOfQuery(query: TreeNode): readonly Key[] {
     if (query.commandType !== '1' || isNode(query.setOperations) || query.hasTargetSRFs === 'true') return [];
     if (nodesOf(query.groupingSets).length > 0) return [];
@@ -94,7 +97,7 @@ class Prover {
     return [...joins.tables].flatMap((base) => this.#keysOfBase(query, joins, base));
   }
 
-  /** The groups of a query differ in what they are grouped by. */
+  /** The groups of a query differ in the grouping columns. */
   #keysOfGroups(query: TreeNode, joins: Joins): readonly Key[] {
     const targets = nodesOf(query.targetList).filter(({ resjunk }) => resjunk !== 'true');
     const key: { column: number; family: string; collation: string }[] = [];
@@ -180,7 +183,7 @@ class Prover {
     );
   }
 
-  /** Number of the column that returns this operand, or one that equals it in every row; 0 where none does. */
+  /** Number of the column that returns this operand or an equal one; 0 for none. */
   #outputOf(query: TreeNode, joins: Joins, operand: Operand, family: string): number {
     const equal = new Set([operand]);
     for (let size = 0; size < equal.size; ) {
@@ -255,9 +258,10 @@ function collectEqualities(
 }
 
 /**
- * What an expression is, where it is a column or a constant. Columns of joins and groups stand for those that they are made of.
+ * An expression as an operand, if it is a column or constant. Columns of joins and groups are replaced by their
+ * sources.
  *
- * @param how `exact`: only a column, of its own type, in which others may be equal than in the type that it is read as (`citext`).
+ * @param how `exact`: only a column in its own type; read as another type (`citext`), different values may be equal.
  */
 function operandOf(query: TreeNode, expression: TreeValue | undefined, how: 'exact' | 'any' = 'any'): Operand {
   if (!isNode(expression)) return null;

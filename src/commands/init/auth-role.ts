@@ -1,6 +1,7 @@
 /**
- * Makes the login of the auth service and lets it use the tables (sql/auth-role.sql), so that no gateway needs the connection of
- * their owner or of a superuser. Where Supabase Auth owns the tables, its own login serves and nothing is made.
+ * Creates the auth service's login and lets it use the tables (sql/auth-role.sql), so that no gateway needs the
+ * connection of their owner or of a superuser. If Supabase Auth owns the tables, its own login is used and none is
+ * created.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
@@ -8,20 +9,20 @@ import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { readSteps, runStep, type SetupStep, type StepOutcome } from './role-setup.ts';
 import { makeScramVerifier } from './scram-verifier.ts';
 
-/** A role of the auth service alone. */
+/** The role of the auth service. */
 export interface AuthRole {
   readonly role: string;
-  /** For a role that has to be made; null: it is made without one. */
+  /** For a role to be created; null: without a password. */
   readonly password: string | null;
 }
 
-/** What is missing of the role itself. */
+/** The statements that the role itself still needs. */
 export function planAuthRole(database: Queryable, { role, password }: AuthRole): Promise<readonly SetupStep[]> {
   const verifier = password === null ? null : makeScramVerifier(password);
   return readSteps(database, 'auth-role-login.sql', { role, verifier });
 }
 
-/** Lets the role use the tables, which are there. */
+/** Grants the role access to the existing tables. */
 export function openAuthTables(pool: SystemPool, { role }: AuthRole): Promise<StepOutcome> {
   const step = { topic: `"${role}" may use the tables of the auth service`, statement: 'sql/auth', advice: null };
   return runStep(step, () =>
@@ -34,7 +35,7 @@ export function openAuthTables(pool: SystemPool, { role }: AuthRole): Promise<St
   );
 }
 
-/** The SQL of `openAuthTables`, as a person would run it. */
+/** The SQL of `openAuthTables` for a person to run. */
 export async function printAuthTables(database: Queryable, { role }: AuthRole): Promise<string> {
   const [row] = await database.query(
     `select pg_catalog.format('select pg_catalog.set_config(%L, %L, true);', 'pgreflect.auth_role', $1::text) as line`,

@@ -1,6 +1,5 @@
 /**
- * Brings the tables of the auth service into a database (sql/auth), as one step of `init` and of every start of a local
- * project.
+ * Installs the tables of the auth service (sql/auth), as a step of `init` and of every start of a local project.
  */
 import { migrate, planMigration } from '../../postgres/migrations/migrate.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
@@ -10,28 +9,28 @@ import { type RoleNames, runStep, type StepOutcome } from './role-setup.ts';
 
 const own: OwnSchemas = ['auth', 'pgreflect_queue'];
 
-/** Makes what is missing. A database of Supabase Auth is left as it is. */
+/** Creates missing objects. Leaves a database of Supabase Auth unchanged. */
 export function installAuth(pool: SystemPool, roles: RoleNames): Promise<StepOutcome> {
   const step = { topic: 'tables of the auth service', statement: 'sql/auth', advice: null };
   return runStep(step, async () => {
     await pool.transaction((tx) => refuseForeign(tx, own));
     const statements = await migrate(pool, { apiRoles: apiRoles(roles) });
-    // Somebody may have been faster.
+    // Another process may have installed them meanwhile.
     await pool.transaction((tx) => refuseForeign(tx, own));
     return statements.length > 0;
   });
 }
 
-/** The SQL that `installAuth` would run; empty where nothing is missing. */
+/** The SQL that `installAuth` would run; empty if nothing is missing. */
 export async function printAuth(database: Queryable, roles: RoleNames): Promise<string> {
   const statements = await planMigration(database, { apiRoles: apiRoles(roles), rolesFollow: true });
   if (statements.length === 0) return '';
   return printGuarded(own, statements.map((text) => (text.endsWith(';') ? text : `${text};`)).join('\n\n'));
 }
 
-/** Whether the database has tables of the auth service that we brought. */
+/** Whether the database has auth tables that we installed. */
 export async function hasAuth(database: Queryable): Promise<boolean> {
-  // By the catalog: this login may have no right to look into the schema.
+  // Reads the catalog, because this login may lack privileges on the schema.
   const rows = await database.query(`select c.oid
     from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
     where n.nspname = 'auth' and c.relname = 'pgreflect_migrations'`);

@@ -1,8 +1,8 @@
 /**
- * `pgreflect init`: prepares a database for the gateway, or takes it all out again.
+ * `pgreflect init`: prepares a database for the gateway, or removes everything again.
  *
- * Prints what it did line by line; with `--dry-run` the SQL it would run, and nothing is written. What the login may not
- * do is listed with the statement that somebody else has to run.
+ * Prints each step; with `--dry-run`, prints the SQL and changes nothing. Lists what the login may not do, with the
+ * statement for another user.
  */
 import { randomBytes } from 'node:crypto';
 import { readExposedNames } from '../../catalog/read-catalog.ts';
@@ -63,7 +63,7 @@ Examples:
 async function runInit(context: CommandContext): Promise<number> {
   const { values } = loadOptionsOrThrow(names, context.sources);
   const url = requireDatabaseUrl(values.adminDatabaseUrl ?? values.databaseUrl, 'postgres');
-  // What is printed and not run makes no secret, which nobody would learn.
+  // A dry run creates no random secret, which would be lost.
   const orRandom = (password: string | null) =>
     password ?? (context.flags['dry-run'] ? null : randomBytes(24).toString('base64url'));
   const setup: RoleSetup = {
@@ -112,9 +112,9 @@ async function addAll(pool: SystemPool, { context, url, values, setup, authRole 
 }
 
 /**
- * Does everything `init` does, in order, and tells each outcome as soon as it is known.
+ * Runs all steps of `init` in order, and reports each outcome at once.
  *
- * @returns All outcomes, those statements included that PostgreSQL accepted without effect.
+ * @returns All outcomes, including statements that PostgreSQL accepted without effect.
  */
 export async function setUpDatabase(
   pool: SystemPool,
@@ -129,7 +129,7 @@ export async function setUpDatabase(
   };
   for (const step of await planRoleSetup(pool, setup)) {
     const outcome = await runStatement(pool, step);
-    // A grant of somebody who may not grant is a warning to PostgreSQL; the statement then is still missing.
+    // PostgreSQL only warns about a grant by a role that may not grant; the statement is then still missing.
     const idle =
       outcome.result === 'done' && step.statement?.startsWith('grant') && (await isStillMissing(pool, setup, step));
     const reason = 'it had no effect, because this login role does not own the object';
@@ -141,7 +141,7 @@ export async function setUpDatabase(
   return outcomes;
 }
 
-/** Does nothing where Supabase Auth has a login of its own. */
+/** Does nothing if Supabase Auth has its own login. */
 async function addAuthRole(pool: SystemPool, role: AuthRole, add: (outcome: StepOutcome) => void): Promise<void> {
   const steps = await planAuthRole(pool, role);
   for (const step of steps) add(await runStatement(pool, step));
@@ -173,7 +173,10 @@ async function removeAll(pool: SystemPool, { context, setup, authRole }: InitRun
   return refused === 0 ? 0 : 1;
 }
 
-/** Whoever runs what is printed may have schemas in the search path in which others make functions and operators. */
+/**
+ * The search path of the user who runs the printed SQL may contain schemas in which others create functions and
+ * operators.
+ */
 const printedPath = 'set search_path = pg_catalog, pg_temp;';
 
 async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun): Promise<number> {
@@ -202,7 +205,7 @@ function printSteps(steps: readonly SetupStep[], context: CommandContext): void 
   }
 }
 
-/** Says what a person should know before the grants: schemas that do not exist, tables that nothing guards. */
+/** Notes to read before the grants: missing schemas, unprotected tables. */
 async function noteSchemas(pool: SystemPool, setup: RoleSetup, context: CommandContext): Promise<void> {
   for (const schema of setup.schemas ?? []) {
     const [row] = await pool.query(
@@ -238,7 +241,7 @@ const triggerAdvice =
 
 const authAdvice = 'pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER_OF_SCHEMA_AUTH';
 
-/** Prints what could not be done and the general advice. @returns The number of refused steps. */
+/** Prints the refused steps and general advice. @returns The number of refused steps. */
 function printRefused(outcomes: readonly StepOutcome[], context: CommandContext): number {
   const refused = outcomes.filter(({ result }) => result === 'refused');
   for (const { advice } of outcomes) if (advice !== null) context.print(`\n${onOneLine(advice)}`);

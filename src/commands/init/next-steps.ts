@@ -1,21 +1,21 @@
 /**
- * What `init` prints after it has made a login: connections with new passwords, which nothing else shows, and the lines of a shell
- * that start the gateway with them.
+ * The last output of `init` after it created a login: connections with new passwords, shown nowhere else, and shell
+ * commands that start the gateway with them.
  */
 import { changeConnectionUrl, encodePart } from '../../config/connection-url.ts';
 import type { AuthRole } from './auth-role.ts';
 import type { RoleSetup } from './role-setup.ts';
 
-/** What was prepared, and which logins are new. */
+/** The result of the preparation, with its new logins. */
 export interface Prepared {
   readonly setup: RoleSetup;
   readonly authRole: AuthRole;
   readonly made: { readonly login: boolean; readonly auth: boolean };
-  /** As they were asked for. */
+  /** As given. */
   readonly schemas: readonly string[] | null;
 }
 
-/** @param url The connection that `init` used; the new ones differ in user and password. */
+/** @param url The connection of `init`; the new ones differ in user and password. */
 export function printNextSteps(url: string, { setup, authRole, made, schemas }: Prepared): string {
   const logins = [
     ...(made.login
@@ -47,7 +47,7 @@ function connectionAs(url: string, role: string, password: string): string | nul
   });
 }
 
-/** Flags for roles that have other names than usual. */
+/** Flags for roles without the default names. */
 function printRoleFlags({ anon, authenticated, service }: RoleSetup): {
   readonly keys: string;
   readonly serve: string;

@@ -1,9 +1,9 @@
 /**
- * Brings the gateway's roles into a database, or takes them out: asks PostgreSQL which statements are missing
- * (sql/roles.sql, sql/roles-remove.sql), then runs them one by one.
+ * Adds the gateway's roles to a database, or removes them: asks PostgreSQL for the missing statements (sql/roles.sql,
+ * sql/roles-remove.sql), then runs them one by one.
  *
- * Each statement stands alone, so what one login may not do does not undo the rest, and a second run does only what is
- * missing. The password of a new login role travels as a SCRAM verifier, so that it is in no log of the server.
+ * Each statement is independent, so a refused one does not undo the others, and a second run only adds what is missing.
+ * A new login role's password is sent as a SCRAM verifier, so that no server log contains it.
  */
 
 import { readExposedNames } from '../../catalog/read-catalog.ts';
@@ -21,34 +21,34 @@ export interface RoleNames {
   readonly login: string;
 }
 
-/** What a database is to be prepared with. */
+/** The preparation of a database. */
 export interface RoleSetup extends RoleNames {
-  /** For a login role that has to be made; null: it is made without one. */
+  /** For a login role to be created; null: without a password. */
   readonly loginPassword: string | null;
   /** Null: the search path. */
   readonly schemas: readonly string[] | null;
-  /** Also grant everything on what exists and on what will be made in the schemas. */
+  /** Also grant everything on existing and future objects of the schemas. */
   readonly grantDefaults: boolean;
 }
 
-/** One thing that is to be so. */
+/** One step, done or not. */
 export interface SetupStep {
-  /** What, in a person's words: `role "anon"`. */
+  /** A readable name: `role "anon"`. */
   readonly topic: string;
-  /** The statement that makes it so; null where it is so already. */
+  /** The statement of the step; null if it is done already. */
   readonly statement: string | null;
-  /** A sentence on what cannot be done by this login. */
+  /** A sentence about what this login cannot do. */
   readonly advice: string | null;
 }
 
-/** What became of a step. */
+/** The outcome of a step. */
 export interface StepOutcome extends SetupStep {
   readonly result: 'done' | 'unchanged' | 'refused';
-  /** Why PostgreSQL refused, as a sentence; null otherwise. */
+  /** PostgreSQL's refusal as a sentence; null otherwise. */
   readonly reason: string | null;
 }
 
-/** What the database still lacks, in the order in which it has to be done. Writes nothing. */
+/** The missing steps, in order. Writes nothing. */
 export async function planRoleSetup(database: Queryable, setup: RoleSetup): Promise<readonly SetupStep[]> {
   const { loginPassword, ...names } = setup;
   const schemas = await readExposedNames(database, setup.schemas);
@@ -59,7 +59,7 @@ export async function planRoleSetup(database: Queryable, setup: RoleSetup): Prom
   });
 }
 
-/** What takes the roles and their privileges out of the database. Writes nothing. */
+/** The steps that remove the roles and their privileges. Writes nothing. */
 export async function planRoleRemoval(
   database: Queryable,
   names: RoleNames & { readonly auth: string },
@@ -67,7 +67,7 @@ export async function planRoleRemoval(
   return readSteps(database, 'roles-remove.sql', names);
 }
 
-/** The rows of a file of `sql/` that says what is missing. */
+/** The rows of a file of `sql/` that lists missing steps. */
 export async function readSteps(database: Queryable, file: string, names: object): Promise<readonly SetupStep[]> {
   const rows = await database.query(loadSqlFile(file), [JSON.stringify(names)]);
   return rows as unknown as readonly SetupStep[];
@@ -76,7 +76,7 @@ export async function readSteps(database: Queryable, file: string, names: object
 /**
  * Runs one step. PostgreSQL's refusal is an outcome; only a lost connection throws.
  *
- * @param run Does what the statement says; false: there was nothing to do.
+ * @param run Runs the statement; false: nothing to do.
  */
 export async function runStep(step: SetupStep, run: () => Promise<unknown>): Promise<StepOutcome> {
   const unchanged = { ...step, statement: null, result: 'unchanged', reason: null } as const;

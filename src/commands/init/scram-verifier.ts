@@ -1,5 +1,5 @@
 /**
- * What PostgreSQL stores instead of a password (RFC 5803), made here, so that the password itself is in no statement.
+ * Makes PostgreSQL's stored form of a password (RFC 5803), so that no statement contains the password.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 

@@ -1,6 +1,6 @@
 /**
- * Installs and removes the schema-change trigger (sql/watch.sql, sql/unwatch.sql), which needs a superuser or what a
- * provider offers instead of one.
+ * Installs and removes the schema-change trigger (sql/watch.sql, sql/unwatch.sql), which needs a superuser or a
+ * provider's equivalent.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
@@ -10,7 +10,7 @@ import { runStep, type StepOutcome } from './role-setup.ts';
 
 const own: OwnSchemas = ['pgreflect'];
 
-/** Whether both event triggers are there and enabled. */
+/** Whether both event triggers exist and are enabled. */
 export async function isWatched(database: Queryable): Promise<boolean> {
   const [row] = await database.query(`select count(*)::pg_catalog.int4 as number
     from pg_catalog.pg_event_trigger t
@@ -18,7 +18,7 @@ export async function isWatched(database: Queryable): Promise<boolean> {
   return row?.number === 2;
 }
 
-/** Installs the trigger, readable for the login role. A second time changes nothing. */
+/** Installs the trigger, readable for the login role. Idempotent. */
 export function installWatch(pool: SystemPool, loginRole: string): Promise<StepOutcome> {
   return runFile('watch.sql', async () => {
     if (await isWatched(pool)) return false;
@@ -26,7 +26,7 @@ export function installWatch(pool: SystemPool, loginRole: string): Promise<StepO
       await tx.query(`select pg_catalog.set_config('pgreflect.login_role', $1, true)`, [loginRole]);
       await refuseForeign(tx, own);
       await tx.query(loadSqlFile('watch.sql'));
-      // Somebody may have been faster.
+      // Another process may have installed it meanwhile.
       await refuseForeign(tx, own);
     });
   });
@@ -45,7 +45,7 @@ function runFile(file: 'watch.sql' | 'unwatch.sql', run: () => Promise<unknown>)
   return runStep({ topic: 'schema-change trigger', statement: `sql/${file}`, advice: null }, run);
 }
 
-/** The SQL of the installation, as a person would run it. */
+/** The SQL of the installation for a person to run. */
 export async function printWatch(database: Queryable, loginRole: string): Promise<string> {
   const [row] = await database.query(
     `select pg_catalog.format('select pg_catalog.set_config(%L, %L, false);', 'pgreflect.login_role', $1::text) as line`,

@@ -1,5 +1,5 @@
 /**
- * Takes over what changes in the configuration file while a gateway runs: the exposed schemas and the start values of the auth
+ * Applies changes of the configuration file to a running gateway: exposed schemas and start values of the auth
  * configuration. A file with problems is reported and changes nothing.
  */
 import { watchFile } from 'node:fs';
@@ -12,33 +12,36 @@ import { describeError } from '../shared/describe-error.ts';
 
 interface FollowedOptions {
   readonly gateway: Pick<Gateway, 'expose' | 'configureAuth'>;
-  /** The configuration that the gateway was started with. */
+  /** The configuration at the start of the gateway. */
   readonly config: Config;
   readonly sources: Sources;
-  /** Reads the options again. @throws ConfigError */
+  /** Loads the options again. @throws ConfigError */
   readonly load: (sources: Sources) => Config;
-  /** For people. */
+  /** Prints a message. */
   readonly note: (text: string) => void;
 }
 
-/** Following that has begun. */
+/** A running follower. */
 export interface OptionsFollower {
-  /** Reads the options again now. */
+  /** Loads the options again now. */
   readAgain(): void;
   stop(): void;
 }
 
-/** Milliseconds between two looks at the file: polled, because editors and orchestrators replace files instead of writing them. */
+/**
+ * Polling interval in milliseconds. The file is polled, because editors and orchestrators replace files instead of
+ * writing them.
+ */
 const lookMs = 1000;
 
-/** Begins. */
+/** Starts following. */
 export function followOptions({ gateway, config, sources, load, note }: FollowedOptions): OptionsFollower {
   let last = config;
 
   async function takeOver(): Promise<void> {
-    // The command line was reported on when it was read; the environment of a process does not change.
+    // Problems of the command line were reported at the start; a process's environment does not change.
     const next = load({ ...sources, problems: [] });
-    // First what needs no database.
+    // First the part that needs no database.
     if (!isSame(authStart(last), authStart(next))) {
       await gateway.configureAuth(authStart(next));
       last = { ...last, ...authStart(next) };
@@ -52,7 +55,7 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
     }
   }
 
-  // One after the other: a signal and a look at the file may come together.
+  // One after the other: a signal and a poll may coincide.
   let latest = Promise.resolve();
   const readAgain = () => {
     latest = latest
@@ -63,12 +66,12 @@ export function followOptions({ gateway, config, sources, load, note }: Followed
   const path = resolve(workingDirectory, configFile ?? (environment.PGREFLECT_CONFIG || 'pgreflect.toml'));
   const watcher = watchFile(path, { interval: lookMs }, readAgain);
   watcher.unref();
-  // The start took a while.
+  // The file may have changed during the start.
   readAgain();
   return { readAgain, stop: () => void watcher.removeAllListeners() };
 }
 
-/** Whoever exposes them goes on trying where the database is away. @throws Whatever else it was. */
+/** If the database is down, the gateway retries by itself. @throws Any other error. */
 function isLater(error: unknown): false {
   if (!isAway(error)) throw error;
   return false;

@@ -1,5 +1,5 @@
 /**
- * What `pgreflect serve` tells whoever has started it, once it serves.
+ * Messages of `pgreflect serve` once it serves.
  */
 import type { Config } from '../../config/config.ts';
 import type { Gateway } from '../../gateway.ts';
@@ -13,14 +13,14 @@ import { describePlace } from '../shared/describe-error.ts';
 import { makeFirstOperation, printCurl } from '../shared/first-operation.ts';
 import { withDatabase } from '../shared/with-database.ts';
 
-/** Says what is served, and where. */
+/** Prints what is served, and where. */
 export async function noteServing(config: Config, url: string, context: CommandContext): Promise<void> {
   context.note(`pgreflect serves ${describePlace(config.databaseUrl)}.`);
   context.note(`GraphQL and GraphiQL: ${url}/graphql/v1`);
   await noteManagement(config, url, context);
 }
 
-/** Says where the auth configuration can be changed, with the ref of the project; nothing where it cannot. */
+/** Prints where the auth configuration can be changed, with the project ref; nothing if it cannot. */
 async function noteManagement(config: Config, url: string, context: CommandContext): Promise<void> {
   if (!config.managementApiEnabled) return;
   const ref = await withDatabase(config.adminDatabaseUrl, async (pool) =>
@@ -34,7 +34,7 @@ async function noteManagement(config: Config, url: string, context: CommandConte
   context.note(`Studio: ${url}/studio   (needs an access token: pgreflect tokens create)`);
 }
 
-/** Prints a line that can be pasted, or why the API is empty and what fills it. */
+/** Prints a line to paste, or why the API is empty and how to fill it. */
 export async function noteFirstOperation(config: Config, gateway: Gateway, context: CommandContext): Promise<void> {
   const { schemas, anonRole } = config;
   const model = await gateway.model(anonRole).catch((error) => {

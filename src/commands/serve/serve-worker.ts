@@ -1,6 +1,6 @@
 /**
- * One of the processes of `pgreflect serve --workers`: a gateway as any other, but that the port, the watch over the catalog and
- * the metrics of all are the supervisor's (serve-workers.ts).
+ * A worker process of `pgreflect serve --workers`: a gateway, except that the supervisor owns port, catalog watch and
+ * collected metrics (serve-workers.ts).
  */
 import cluster from 'node:cluster';
 import { loadConfig } from '../../config/load-config.ts';
@@ -17,7 +17,7 @@ import { type FromWorker, Questions, type ToWorker } from './worker-messages.ts'
 /** Longest wait for the metrics of all processes, in milliseconds. */
 const gatherMs = 3000;
 
-/** Serves until it is told to stop. @returns The exit code. */
+/** Serves until told to stop. @returns The exit code. */
 export async function serveAsWorker(context: CommandContext): Promise<number> {
   try {
     return await serve(context);
@@ -34,13 +34,13 @@ async function serve(context: CommandContext): Promise<number> {
   const gateway = await startGateway({ ...config, metricsPort: null }, { watchesCatalog: false, gather }).catch(
     refuseAddress(config),
   );
-  // The supervisor says what is to be said of them.
+  // The supervisor prints the messages.
   const options = followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: () => {} });
   const introduce = () =>
     void noteFirstOperation(config, gateway, context).catch((error) => context.note(describeError(error)));
   const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: options.readAgain }));
   process.on('message', (message: ToWorker) => obey(message, { gateway, options, questions, introduce }));
-  // Counts from the start where somebody will look.
+  // Start counting early if there is a metrics port.
   if (config.metricsPort !== null) await gateway.readMetrics();
   tell({ kind: 'ready', url: gateway.url });
   await stopped;
@@ -56,7 +56,7 @@ interface Parts {
 }
 
 function obey(message: ToWorker, { gateway, options, questions, introduce }: Parts): void {
-  // A failed reload is in the log, and the old model stays.
+  // A failed reload is logged; the old model stays.
   const ignore = () => {};
   switch (message.kind) {
     case 'reload':
@@ -82,7 +82,7 @@ function obey(message: ToWorker, { gateway, options, questions, introduce }: Par
   }
 }
 
-/** Says something to the supervisor, which may be gone. */
+/** Sends a message to the supervisor, which may have ended. */
 function tell(message: FromWorker): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }

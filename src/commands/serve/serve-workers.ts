@@ -1,12 +1,12 @@
 /**
- * `pgreflect serve --workers N`: this process supervises N others that answer the requests.
+ * `pgreflect serve --workers N`: this process supervises N workers that answer the requests.
  *
- * They share the port through `node:cluster`: this process accepts connections and hands each to the next worker. Sharing by the
- * kernel (`reusePort`) would spare the handing over, but gives each process a queue of its own, with which connections that
- * wait in it are lost when the process ends, lets a second gateway take the same port without a word, and spreads few
- * connections badly; handing over costs once for each connection, not for each request.
+ * They share the port through `node:cluster`: this process accepts connections and passes each to the next worker. The
+ * kernel's sharing (`reusePort`) would save that step, but a process that ends loses the connections in its queue, a
+ * second gateway could take the same port silently, and few connections are spread badly. Passing costs once per
+ * connection, not per request.
  *
- * Here too: the watch over the catalog and the metrics of all.
+ * Also runs the catalog watch and collects all metrics.
  */
 import { type WorkersWatch, watchForWorkers } from '../../catalog/watch-for-workers.ts';
 import type { Config } from '../../config/config.ts';
@@ -39,7 +39,7 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
   });
   const watch = startWatch(config, workers);
   const stopped = new Promise<void>((onStopped) => {
-    // Where this process ends at once, so do they: they lose it.
+    // If this process ends, the workers lose their connection to it and end, too.
     obeyStopSignals(() => void workers.stop().then(onStopped));
   });
   process.on('SIGUSR2', () => workers.tell({ kind: 'reload', reason: 'signal' }));
@@ -48,13 +48,13 @@ export async function serveWithWorkers(config: Config, context: CommandContext):
     metrics = await openMetricsPort(config, meter, gather);
     const url = await workers.start();
     if (url === null) {
-      // A signal came first, or nobody could serve, and the worker has said why.
+      // A signal came first, or no worker could serve, and has printed why.
       const code = workers.wasTold ? 0 : 1;
       await workers.stop();
       return code;
     }
     const options = followFor(config, { context, watch, workers });
-    // The database may stop to answer in the middle of it.
+    // The database may stop answering meanwhile.
     await Promise.race([noteServing(config, url, context), stopped]);
     if (metrics !== null) context.note(`Metrics: http://${config.host}:${metrics.port}/metrics`);
     workers.introduce();
@@ -87,7 +87,7 @@ async function openMetricsPort(
   return serveMetrics(address, async () => printMetrics(await gather())).catch(refuseAddress(config));
 }
 
-/** Each worker follows the file by itself; here it is said, and decides what is watched. */
+/** Each worker follows the file itself; the supervisor prints the messages and adapts the watch. */
 function followFor(
   config: Config,
   {
@@ -105,7 +105,7 @@ function followFor(
   return options;
 }
 
-/** The supervisor has no parts of a gateway. */
+/** The supervisor has no gateway. */
 const nothing = {
   pools: () => ({}),
   replicas: () => [],

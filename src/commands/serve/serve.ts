@@ -1,8 +1,8 @@
 /**
- * `pgreflect serve`: serves a database that exists already. Creates nothing in it.
+ * `pgreflect serve`: serves an existing database. Creates nothing in it.
  *
- * Refuses with one list of everything that is wrong. Only a database that is away is no reason to refuse: the gateway
- * then answers 503 until it comes, because in a group of containers it may come later.
+ * Refuses with one list of all problems. An unavailable database is no reason to refuse: the gateway answers 503 until
+ * it is up, because in a group of containers it may start later.
  */
 import cluster from 'node:cluster';
 import type { Config } from '../../config/config.ts';
@@ -37,7 +37,7 @@ Example:
 };
 
 async function runServe(context: CommandContext): Promise<number> {
-  // Its supervisor has looked for problems.
+  // For a worker, the supervisor has checked.
   if (!cluster.isWorker) await refuseProblems(context);
   const code = await serveUntilStopped(context);
   endSoon();
@@ -50,9 +50,9 @@ async function serveUntilStopped(context: CommandContext): Promise<number> {
   if (config.workers > 1) return serveWithWorkers(config, context);
   const gateway = await startGateway(config).catch(refuseAddress(config));
   const options = followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: context.note });
-  // Before anything is printed: whoever reads that the gateway serves may stop it.
+  // Before any output: a script may stop the gateway as soon as it reads that it serves.
   const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: options.readAgain }));
-  // The database may stop to answer in the middle of it.
+  // The database may stop answering meanwhile.
   await Promise.race([introduce(config, gateway, context), stopped]);
   await stopped;
   options.stop();
@@ -65,7 +65,7 @@ async function introduce(config: Config, gateway: Gateway, context: CommandConte
   await noteFirstOperation(config, gateway, context).catch((error) => context.note(describeError(error)));
 }
 
-/** Throws one list of what is wrong with options and database; warnings are printed. */
+/** Throws one list of problems of options and database; prints warnings. */
 async function refuseProblems(context: CommandContext): Promise<void> {
   const loaded = loadServeOptions(context.sources);
   for (const warning of loaded.warnings) context.note(`Warning: ${warning}`);

@@ -1,9 +1,9 @@
 /**
- * What the processes of `pgreflect serve --workers` say to each other.
+ * Messages between the processes of `pgreflect serve --workers`.
  */
 import type { MetricSeries } from '../../http/metrics/metrics.ts';
 
-/** To a worker. */
+/** Messages to a worker. */
 export type ToWorker =
   /** Read the catalog again. */
   | { readonly kind: 'reload'; readonly reason: string }
@@ -11,12 +11,12 @@ export type ToWorker =
   | { readonly kind: 'hangup' }
   /** The catalog has this fingerprint. */
   | { readonly kind: 'catalog'; readonly fingerprint: string }
-  /** Print the first operation, for people. */
+  /** Print the first operation. */
   | { readonly kind: 'introduce' }
   | { readonly kind: 'series_wanted'; readonly id: number }
   | { readonly kind: 'all_series'; readonly id: number; readonly processes: readonly MetricSeries[] };
 
-/** From a worker. */
+/** Messages from a worker. */
 export type FromWorker =
   /** It listens. */
   | { readonly kind: 'ready'; readonly url: string }
@@ -28,7 +28,7 @@ export class Questions<T> {
   readonly #open = new Map<number, (answer: T | null) => void>();
   #last = 0;
 
-  /** @returns Null where no answer comes within `patienceMs`. */
+  /** @returns Null without an answer within `patienceMs`. */
   ask(send: (id: number) => void, patienceMs: number): Promise<T | null> {
     this.#last += 1;
     const id = this.#last;
@@ -42,7 +42,7 @@ export class Questions<T> {
     });
   }
 
-  /** Hands over the answer to a question. */
+  /** Delivers the answer to a question. */
   answer(id: number, answer: T | null): void {
     this.#open.get(id)?.(answer);
     this.#open.delete(id);

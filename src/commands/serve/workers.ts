@@ -1,5 +1,5 @@
 /**
- * The workers of a supervisor: started, told things, replaced when they end, and stopped.
+ * The workers of a supervisor: starts them, sends messages, replaces ended ones, and stops them.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,37 +10,37 @@ import { type FromWorker, Questions, type ToWorker } from './worker-messages.ts'
 
 interface WorkersOptions {
   readonly count: number;
-  /** Time that they have to finish requests, in milliseconds. */
+  /** Time for finishing requests, in milliseconds. */
   readonly drainTimeoutMs: number;
   readonly observe: Observe;
   /** The metrics of all processes. */
   readonly gather: () => Promise<readonly MetricSeries[]>;
-  /** Of the catalog as it was last seen; null: it has not been. */
+  /** The last fingerprint of the catalog; null: none yet. */
   readonly fingerprint: () => string | null;
 }
 
-/** A worker that has lived so long is replaced at once, in milliseconds. */
+/** A worker that lived this long is replaced at once, in milliseconds. */
 const steadyMs = 10_000;
 const firstDelayMs = 250;
 const longestDelayMs = 15_000;
-/** How much longer than its requests a worker may take to end, in milliseconds. */
+/** Extra time for a worker to end after its requests, in milliseconds. */
 const endingMs = 10_000;
 /** Longest wait for the metrics of a worker, in milliseconds. */
 const seriesMs = 1000;
 
-/** All of them. */
+/** All workers. */
 export class Workers {
   readonly #options: WorkersOptions;
   readonly #stopping = new AbortController();
   readonly #questions = new Questions<MetricSeries>();
-  /** Those that listen, by the number of their place. */
+  /** Listening workers, by their number. */
   readonly #ready = new Map<number, Worker>();
   readonly #alive = new Set<Worker>();
   readonly #places: Promise<void>[] = [];
 
   constructor(options: WorkersOptions) {
     this.#options = options;
-    // The workers run the program itself, whatever has started this process.
+    // Workers run the program itself, whatever started this process.
     const main = import.meta.url.endsWith('.ts') ? '../../main.ts' : '../../main.js';
     cluster.setupPrimary({ exec: fileURLToPath(new URL(main, import.meta.url)) });
   }
@@ -51,9 +51,9 @@ export class Workers {
   }
 
   /**
-   * Starts one, and when it listens the others.
+   * Starts the first worker, and when it listens, the others.
    *
-   * @returns Their origin, when each listens or has ended once; null where the first ended before it did.
+   * @returns Their origin, when each listens or has ended once; null if the first ended before it listened.
    */
   async start(): Promise<string | null> {
     const url = await this.#occupy(1);
@@ -63,18 +63,18 @@ export class Workers {
     return url;
   }
 
-  /** Says something to all of them. */
+  /** Sends a message to all workers. */
   tell(message: ToWorker): void {
     for (const worker of this.#alive) send(worker, message);
   }
 
-  /** Lets one of them say what can be asked. */
+  /** Lets one worker print the first operation. */
   introduce(): void {
     const [first] = this.#ready.values();
     if (first !== undefined) send(first, { kind: 'introduce' });
   }
 
-  /** The metrics of those that answer in time. */
+  /** The metrics of the workers that answer in time. */
   async series(): Promise<readonly MetricSeries[]> {
     const asked = [...this.#ready.values()].map((worker) =>
       this.#questions.ask((id) => send(worker, { kind: 'series_wanted', id }), seriesMs),
@@ -85,7 +85,7 @@ export class Workers {
   /** Lets them finish their requests; resolves when all have ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    // Not a message, which one that is starting would not hear.
+    // A signal instead of a message, which a starting worker would miss.
     for (const { process: child } of this.#alive) child.kill('SIGTERM');
     const giveUp = setTimeout(() => {
       for (const { process: child } of this.#alive) child.kill('SIGKILL');
@@ -94,7 +94,11 @@ export class Workers {
     clearTimeout(giveUp);
   }
 
-  /** Keeps a worker in a place until they are to stop. @returns Its origin when the first one listens, null when it ends before. */
+  /**
+   * Keeps a worker running under this number until the stop.
+   *
+   * @returns Its origin when the first one listens, null if it ends before.
+   */
   #occupy(place: number): Promise<string | null> {
     return new Promise((resolve) => {
       this.#places.push(this.#keep(place, resolve));
@@ -113,7 +117,7 @@ export class Workers {
       const began = performance.now();
       await this.#live(place, onReady);
       onFirst(null);
-      // What kept the very first from serving would keep all the others from it.
+      // The first worker's failure would repeat with all others.
       if (place === 1 && !hasListened) return;
       const isSteady = performance.now() - began > steadyMs;
       delayMs = isSteady ? 0 : Math.min(Math.max(2 * delayMs, firstDelayMs), longestDelayMs);
@@ -121,7 +125,7 @@ export class Workers {
     }
   }
 
-  /** One life of a worker. Resolves when it has ended. */
+  /** Runs one worker. Resolves when it has ended. */
   #live(place: number, onReady: (url: string) => void): Promise<void> {
     const { observe, fingerprint } = this.#options;
     const worker = cluster.fork();
@@ -129,14 +133,14 @@ export class Workers {
     worker.on('message', (message: FromWorker) => {
       if (message.kind !== 'ready') return this.#hear(worker, message);
       this.#ready.set(place, worker);
-      // What was found while it was starting.
+      // The fingerprint found while it was starting.
       const found = fingerprint();
       if (found !== null) send(worker, { kind: 'catalog', fingerprint: found });
       observe({ kind: 'worker_ready', worker: place, pid: worker.process.pid ?? null });
       onReady(message.url);
     });
     return new Promise((resolve) => {
-      // It could not be started.
+      // Ignored: the worker could not be started.
       worker.on('error', () => {});
       worker.once('exit', (code: number | null, signal: string | null) => {
         this.#alive.delete(worker);
@@ -154,7 +158,7 @@ export class Workers {
   }
 }
 
-/** Says something to a worker, which may be gone. */
+/** Sends a message to a worker, which may have ended. */
 function send(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message, () => {});
 }

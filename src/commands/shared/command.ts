@@ -1,8 +1,8 @@
 /**
- * What a command of `pgreflect` is: its flags, and a function from what was typed to an exit code.
+ * The definition of a `pgreflect` command: its flags, and a function from the arguments to an exit code.
  *
- * Commands print through the context and never end the process: main.ts does. A `CommandError` is a refusal with what to do
- * about it; anything else that is thrown and not a known error counts as our bug.
+ * Commands print through the context and never end the process: main.ts does. A `CommandError` is a refusal with its
+ * fix; any other unknown error counts as our bug.
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -10,11 +10,11 @@ import type { Problem } from '../../config/config-error.ts';
 import type { Sources } from '../../config/load-options.ts';
 import type { CommandName } from '../../config/options.ts';
 
-/** A flag that only one command has; options of several commands are in config/options.ts. */
+/** A flag of a single command; options of several commands are in config/options.ts. */
 interface CommandFlag {
   /** Without the two dashes. */
   readonly flag: string;
-  /** What stands for the value in `--help`; absent for a switch. */
+  /** Placeholder of the value in `--help`; absent for a switch. */
   readonly placeholder?: string;
   readonly doc: string;
 }
@@ -24,7 +24,7 @@ export interface Command {
   readonly name: CommandName;
   /** One sentence for the list of commands. */
   readonly summary: string;
-  /** What `--help` says below the options; examples mostly. */
+  /** Text of `--help` below the options, mostly examples. */
   readonly notes: string;
   /** Names of the operands, as `--help` shows them. */
   readonly operands?: readonly string[];
@@ -33,19 +33,19 @@ export interface Command {
   run(context: CommandContext): Promise<number>;
 }
 
-/** What was typed, and where the answer goes. */
+/** The arguments, and where to print. */
 export interface CommandContext {
   readonly sources: Sources;
-  /** Values of the command's own flags; a switch that was given is `true`. */
+  /** Values of the command's own flags; `true` for a given switch. */
   readonly flags: Readonly<Record<string, string | true | undefined>>;
   readonly operands: readonly string[];
   /** Writes one line (or several) of the result to standard output. */
   print(text: string): void;
-  /** Writes a remark to standard error: progress, warnings, what is not part of the result. */
+  /** Writes to standard error: progress, warnings, anything that is not the result. */
   note(text: string): void;
 }
 
-/** A refusal, as a list of problems with what to do about each. */
+/** A refusal: a list of problems, each with its fix. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly problems: readonly Problem[];
@@ -61,18 +61,18 @@ export function refuse(problem: string, fix: string | null = null): never {
   throw new CommandError([{ problem, fix }]);
 }
 
-/** Value of a flag that takes one; null where it was not given. */
+/** Value of a flag; null if not given. */
 export function flagText(context: CommandContext, flag: string): string | null {
   const value = context.flags[flag];
   return typeof value === 'string' ? value : null;
 }
 
-/** The path of a file or directory that was typed. */
+/** The absolute path of a given file or directory. */
 export function pathOf(context: CommandContext, typed: string): string {
   return resolve(context.sources.workingDirectory, typed);
 }
 
-/** The text of a file that was typed, behind a flag or as the operand. @throws CommandError where it cannot be read. */
+/** The text of a file given by a flag or as the operand. @throws CommandError if it cannot be read. */
 export function readTypedFile(context: CommandContext, typed: string, flag = '', fix = 'Check the name.'): string {
   try {
     return readFileSync(pathOf(context, typed), 'utf8');

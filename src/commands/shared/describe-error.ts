@@ -1,5 +1,5 @@
 /**
- * Says in words for operators what went wrong with a command, and what to do.
+ * Describes the errors of commands for operators, with the fix.
  *
  * Never shows a connection string's password or the text of a statement.
  */
@@ -13,7 +13,7 @@ import { CommandError } from './command.ts';
 
 const fileAdvice = 'Check the name, the permissions and the free disk space.';
 
-/** A whole message for standard error. */
+/** The whole message for standard error. */
 export function describeError(error: unknown): string {
   if (error instanceof ConfigError || error instanceof CommandError) return listProblems(error.problems);
   if (error instanceof EmbeddedServerError) return listProblems([{ problem: error.message, fix: error.hint }]);
@@ -23,7 +23,7 @@ export function describeError(error: unknown): string {
   return `pgreflect failed with an unexpected error. Please report this:\n${stack}`;
 }
 
-/** Whether the operating system refused a file, which is the operator's to mend: the message names it. */
+/** Whether the operating system refused a file; its message names the file, and the operator can fix it. */
 function isOfFile(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && 'path' in error;
 }
@@ -52,7 +52,7 @@ export function withoutPassword(connectionString: string): string {
   return shown ?? 'postgresql://...';
 }
 
-/** What kept us from the database. `connectionString` null: not known. */
+/** Why the database was not reachable. `connectionString` null: unknown. */
 export function describeDatabaseError(error: DatabaseError, connectionString: string | null): Problem {
   const place = connectionString === null ? 'the database' : describePlace(connectionString);
   const user = connectionString === null ? '' : decodePart(parseConnectionUrl(connectionString)?.username ?? '');
@@ -71,7 +71,7 @@ export function describeDatabaseError(error: DatabaseError, connectionString: st
   return { problem: `PostgreSQL refused: ${onOneLine(error.primary)}${state}`, fix: error.hint };
 }
 
-/** True where the server could not be reached or is not ready, false where it answered with a refusal. */
+/** True if the server is unreachable or not ready, false if it refused. */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof DatabaseError) || !['unavailable', 'overloaded'].includes(error.kind)) return false;
   if (error.cause instanceof UnusableConnectionError) return false;

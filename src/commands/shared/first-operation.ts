@@ -1,5 +1,5 @@
 /**
- * An operation that answers with real rows, for the `curl` line of a start: an example's, or one made of a role's model.
+ * An operation that returns real rows, for the `curl` line of a start: an example's, or one made from a role's model.
  */
 
 import { tableRootFields } from '../../model/inflect.ts';
@@ -31,7 +31,9 @@ function scalarFields(table: Table): readonly string[] {
   return columns.flatMap(({ fieldName }) => (fieldName === null ? [] : [fieldName])).slice(0, 4);
 }
 
-/** A `curl` line for a POSIX shell. `key` is put in double quotes: a key, or a variable like `$PGREFLECT_ANON_KEY`. */
+/**
+ * A `curl` line for a POSIX shell. `key` is put in double quotes: a key, or a variable such as `$PGREFLECT_ANON_KEY`.
+ */
 export function printCurl(url: string, key: string, operation: string): string {
   const body = JSON.stringify({ query: operation }).replaceAll("'", "'\\''");
   return `curl -sS ${url} -H "apiKey: ${key}" -H 'Content-Type: application/json' -d '${body}'`;

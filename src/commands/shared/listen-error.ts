@@ -12,7 +12,7 @@ interface Address {
   readonly metricsPort?: number | null;
 }
 
-/** The operating system's refusal of an address in words; null for any other error. */
+/** Describes the operating system's refusal of an address; null for other errors. */
 function describeListenError(error: unknown, { host, port, metricsPort = null }: Address): Problem | null {
   const { code, port: refused = port } = error as NodeJS.ErrnoException & { readonly port?: number };
   const [flag, usual] = refused === metricsPort ? ['--metrics-port', 9464] : ['--port', 54_321];
@@ -38,7 +38,7 @@ function describeListenError(error: unknown, { host, port, metricsPort = null }:
   }
 }
 
-/** Rethrows what kept a server from listening, in words where it is the operating system's refusal of the address. */
+/** Rethrows the error of a server that cannot listen, described if the operating system refused the address. */
 export function refuseAddress(address: Address): (error: unknown) => never {
   return (error) => {
     const problem = describeListenError(error, address);
@@ -46,7 +46,7 @@ export function refuseAddress(address: Address): (error: unknown) => never {
   };
 }
 
-/** Throws at once where the address cannot be had, before anything slow is started. @throws CommandError */
+/** Fails early if the address is not available, before anything slow starts. @throws CommandError */
 export async function assertFree(address: Address): Promise<void> {
   const probe = createServer().listen(address.port, address.host);
   await once(probe, 'listening').catch(refuseAddress(address));

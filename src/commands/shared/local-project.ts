@@ -1,7 +1,6 @@
 /**
- * What `pgreflect start` keeps between two starts, in `.pgreflect/project.json`: the project's ref, secret, keys and the
- * passwords of its database. Readable for its owner only, and ignored by Git. Beside it, `process` names the process that
- * runs the project and its address.
+ * The stored state of `pgreflect start`, in `.pgreflect/project.json`: ref, secret, keys and database passwords.
+ * Readable only for its owner, and ignored by Git. Beside it, `process` contains the running process and its address.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -26,25 +25,25 @@ export interface LocalProject {
   /** Of the management API. */
   readonly accessToken: string;
   readonly superuserPassword: string;
-  /** Of the login role `authenticator`. */
+  /** For the login role `authenticator`. */
   readonly loginPassword: string;
-  /** Of the database; null until it has run. */
+  /** The database's port; null before its first run. */
   readonly databasePort: number | null;
-  /** What the database was filled with; null until it has been filled. */
+  /** The content of the database; null before it is filled. */
   readonly content: 'example' | 'empty' | 'file' | null;
-  /** The file it was filled with, as it was named; null: none. It stays while the data is deleted. */
+  /** The file it was filled with, as given; null: none. Kept when the data is deleted. */
   readonly schemaFile: string | null;
 }
 
-/** The directory of a project in a working directory. */
+/** The project directory of a working directory. */
 export function projectDirectory(workingDirectory: string): string {
   return join(workingDirectory, '.pgreflect');
 }
 
 /**
- * Reads the project, or makes a new one with random secrets.
+ * Loads the project, or creates one with random secrets.
  *
- * @throws CommandError where the file is there but cannot be used, or belongs to another user.
+ * @throws CommandError if the file exists but is unusable, or belongs to another user.
  */
 export async function loadProject(
   directory: string,
@@ -77,13 +76,13 @@ function makeDirectory(directory: string): void {
       'Start in a directory of your own.',
     );
   }
-  // Others may pass through, not list: as root the database server runs as another user below it.
+  // Other users may enter, but not list it: as root, the database server runs as another user below it.
   mkdirSync(directory, { recursive: true, mode: 0o711 });
-  // What is in it must not be committed.
+  // Its content must not be committed.
   writeFileSync(join(directory, '.gitignore'), '*\n');
 }
 
-/** What of a project another user has made, who may know or have chosen what is in it; null: nothing. A link is its maker's, too. */
+/** A file of the project that another user created, and may know or have chosen; null: none. Includes links. */
 function findForeign(directory: string): string | null {
   const own = process.getuid?.();
   const owners = (path: string) =>
@@ -92,7 +91,7 @@ function findForeign(directory: string): string | null {
   return paths.find((path) => owners(path).some((owner) => owner !== own)) ?? null;
 }
 
-/** A project that an earlier version made lacks what came later. */
+/** Adds members that a project of an earlier version lacks. */
 function completeProject(directory: string, project: LocalProject): LocalProject {
   const { databasePort = null, schemaFile = null } = project as Partial<LocalProject>;
   if (typeof project.accessToken === 'string') return { ...project, databasePort, schemaFile };
@@ -120,7 +119,7 @@ async function makeProject(directory: string, roles: { anonRole: string; service
   return project;
 }
 
-/** The keys of a project; of a secret of the operator's own, where one is given. */
+/** The keys of a project, or of the operator's own secret if given. */
 export async function apiKeysOf(
   project: LocalProject,
   { secret, anonRole, serviceRole }: { secret: string | null; anonRole: string; serviceRole: string },
@@ -138,7 +137,7 @@ export function writeProject(directory: string, project: LocalProject): void {
   writePrivate(join(directory, 'project.json'), `${JSON.stringify(project, null, 2)}\n`);
 }
 
-/** Writes the whole file or nothing; its owner alone may read it. */
+/** Writes the whole file or nothing; readable only for its owner. */
 export function writePrivate(path: string, text: string): void {
   writeFileSync(`${path}.new`, text, { mode: 0o600 });
   chmodSync(`${path}.new`, 0o600);
@@ -148,8 +147,8 @@ export function writePrivate(path: string, text: string): void {
 /**
  * Marks the project as running in this process.
  *
- * @returns Takes the mark away again.
- * @throws CommandError where another process that lives runs it.
+ * @returns Removes the mark.
+ * @throws CommandError if another live process runs it.
  */
 export function claimProject(directory: string): () => void {
   const path = join(directory, 'process');
@@ -165,7 +164,7 @@ export function claimProject(directory: string): () => void {
   return () => rmSync(path, { force: true });
 }
 
-/** Tells other commands where the project that this process runs can be reached. No secret: everybody may read it. */
+/** Publishes the address of the running project for other commands. Not secret: anyone may read it. */
 export function publishAddress(directory: string, url: string, databasePort: number): void {
   writeFileSync(join(directory, 'process'), `${process.pid}\n${url}\n${databasePort}\n`);
 }
@@ -175,12 +174,12 @@ export function localDatabaseUrl(port: number | null, role: 'postgres' | 'authen
   return `postgresql://${role}:${encodeURIComponent(password)}@127.0.0.1:${port}/${localDatabase}`;
 }
 
-/** The project of a directory while a process runs it, and where; null where none does. */
+/** The running project of a directory and its address; null if none runs. */
 export function findRunningProject(directory: string): (LocalProject & { url: string }) | null {
   try {
     const [pid = '', url = '', databasePort = ''] = readFileSync(join(directory, 'process'), 'utf8').split('\n');
     process.kill(Number.parseInt(pid, 10), 0);
-    // A checkout of somebody else's may bring such files along.
+    // An untrusted checkout may contain such files.
     return !isLoopback(new URL(url)) || findForeign(directory) !== null
       ? null
       : {
@@ -193,12 +192,12 @@ export function findRunningProject(directory: string): (LocalProject & { url: st
   }
 }
 
-/** Whether an address leads to this machine, whatever names mean here. */
+/** Whether an address is this machine's, independent of name resolution. */
 export function isLoopback({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** The process that the mark names, if it lives and is one of ours. A killed one leaves its mark behind. */
+/** The process of the mark, if it is alive and ours. A killed one leaves its mark behind. */
 function readOwner(path: string): number | null {
   try {
     const owner = Number.parseInt(readFileSync(path, 'utf8'), 10);

@@ -1,6 +1,6 @@
 /**
- * Calls the management API of a running project, for commands that work on it from outside. The token of a local project is
- * sent to that project only: to the loopback address that its process has published, and nowhere a redirect leads.
+ * Calls the management API of a running project for commands. A local project's token is sent only to that project: to
+ * the loopback address that its process has published, never to a redirect.
  */
 import { layerAuthConfig } from '../../config/auth/auth-config.ts';
 import type { LoadedOptions } from '../../config/load-options.ts';
@@ -14,13 +14,13 @@ import { findRunningProject, isLoopback, projectDirectory } from './local-projec
 export interface ManagementClient {
   /** The project. */
   readonly ref: string;
-  /** @throws CommandError with what the API said. */
+  /** @throws CommandError with the API's message. */
   readConfig(): Promise<ReadConfig>;
-  /** The changes of the configuration, newest first. @throws CommandError */
+  /** The versions of the configuration, newest first. @throws CommandError */
   listVersions(): Promise<readonly ConfigVersion[]>;
   /**
-   * @param read The configuration that the changes were made for: nothing is stored where it has changed since.
-   * @param options.allowWarnings Stores emails whose links lead nowhere, too.
+   * @param read The configuration that the changes are based on: if it changed since, nothing is stored.
+   * @param options.allowWarnings Also stores emails whose links lead nowhere.
    * @param options.dryRun Checks the changes as the API does, and sends nothing.
    * @returns Warnings of the API.
    * @throws CommandError with every problem of the changes.
@@ -38,7 +38,7 @@ type Config = Readonly<Record<string, unknown>>;
 /** The configuration at one moment. */
 export interface ReadConfig {
   readonly config: Config;
-  /** Its version; null where the answer came without. */
+  /** Its version; null if the answer has none. */
   readonly etag: string | null;
 }
 
@@ -46,10 +46,10 @@ export interface ReadConfig {
 const answerTimeoutMs = 30_000;
 
 /**
- * Makes the client. What the options leave open comes from the local project of the working directory, where there is one. The
- * working directory may be a checkout of somebody else's: a token that it does not bring is sent to no address that it names.
+ * Makes the client. Missing options come from the local project of the working directory, if any. That directory may be
+ * an untrusted checkout: a token from elsewhere is never sent to an address that it names.
  *
- * @throws CommandError where ref or token are missing, or the token was not given for the address.
+ * @throws CommandError if ref or token are missing, or the token was not given for the address.
  */
 export function createManagementClient(
   { values, origins }: LoadedOptions<'externalUrl' | 'projectRef' | 'accessToken'>,
@@ -102,7 +102,7 @@ export function createManagementClient(
   };
 }
 
-/** Whether two addresses are the same port of this machine, by whichever of its own names. */
+/** Whether two addresses are the same port of this machine, under any of its names. */
 function isSameLoopback(a: string, b: string): boolean {
   const [first, second] = [new URL(a), new URL(b)];
   return isLoopback(first) && isLoopback(second) && first.port === second.port && first.pathname === second.pathname;
@@ -121,7 +121,7 @@ async function call(address: string, request: RequestInit): Promise<Answer> {
     throw new CommandError([{ problem, fix: 'Start it, or set its address with --external-url.' }], error);
   });
   const body = (await response.json().catch(() => null)) as Record<string, unknown> | null;
-  // Proxies that compress make it a weak one.
+  // Compressing proxies turn it into a weak one.
   const etag = response.headers.get('etag')?.replace(/^W\//, '') ?? null;
   if (response.status === 200 && body !== null) return { body, etag };
   const isRedirect = response.status >= 300 && response.status < 400;
@@ -130,7 +130,7 @@ async function call(address: string, request: RequestInit): Promise<Answer> {
   throw refusal(message, (body?.problems ?? null) as readonly ChangeProblem[] | null, fix);
 }
 
-/** Here and not in the API, since one that does not know of dry runs would store the changes. */
+/** Checked here, because an API that does not know dry runs would store the changes. */
 function checkChanges(config: Config, changes: Config, allowWarnings: boolean): readonly string[] {
   const start = layerAuthConfig({});
   const context = { config: { ...start, ...config }, start, ignoreUnknown: false, allowWarnings };

@@ -1,9 +1,9 @@
 /**
- * Finds the files that are part of the package: statements in `sql/` and examples.
+ * Reads files of the package: statements in `sql/` and examples.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Root of the package; the same from `src/commands` and from `dist/commands`. */
+/** Root of the package; the same relative path from source and compiled code. */
 const root = new URL('../../../', import.meta.url);
 
 /** Text of a file of the package, for example `examples/shop/schema.sql`. */
@@ -11,7 +11,7 @@ export function readPackageFile(path: string): string {
   return readFileSync(new URL(path, root), 'utf8');
 }
 
-/** Texts of the example's operations, in order of their file names. */
+/** The example's operations, in order of their file names. */
 export function readExampleOperations(): readonly string[] {
   const directory = 'examples/shop/queries/';
   const names = readdirSync(new URL(directory, root)).filter((name) => name.endsWith('.graphql'));

@@ -1,5 +1,5 @@
 /**
- * Reads the model of a role for the commands that show what the role sees.
+ * Reads the model of a role for commands that show its schema.
  */
 import type { Catalog } from '../../catalog/catalog.ts';
 import { readCatalog } from '../../catalog/read-catalog.ts';
@@ -10,7 +10,7 @@ import { findRunningProject, localDatabaseUrl, projectDirectory } from './local-
 /**
  * The catalog with the privileges of one role.
  *
- * @throws CommandError where the role does not exist.
+ * @throws CommandError for an unknown role.
  */
 export async function readCatalogFor(
   pool: SystemPool,
@@ -27,14 +27,14 @@ export async function readCatalogFor(
   return catalog;
 }
 
-/** The connection that was given, else that of the local project running in the working directory. @throws CommandError */
+/** The given connection, otherwise that of the running local project of the working directory. @throws CommandError */
 export function databaseUrlFor(databaseUrl: string | null, { sources }: CommandContext): string {
   const running = databaseUrl === null ? findRunningProject(projectDirectory(sources.workingDirectory)) : null;
   if (running === null) return requireDatabaseUrl(databaseUrl);
   return localDatabaseUrl(running.databasePort, 'authenticator', running.loginPassword);
 }
 
-/** The connection a command needs. @param user Whom the example of a connection names. @throws CommandError */
+/** The required connection of a command. @param user User name in the example. @throws CommandError */
 export function requireDatabaseUrl(databaseUrl: string | null, user = 'USER'): string {
   if (databaseUrl !== null) return databaseUrl;
   refuse(

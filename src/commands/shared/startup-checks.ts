@@ -1,6 +1,6 @@
 /**
- * Looks at a database before it is served: everything that would make the gateway fail or mislead, all at once, each with
- * the command that mends it.
+ * Checks a database before serving it: everything that would make the gateway fail or mislead, all at once, each with
+ * the command that fixes it.
  */
 
 import { quoteName } from '../../catalog/quote-name.ts';
@@ -12,13 +12,13 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { withoutPassword } from './describe-error.ts';
 
-/** What `findProblems` asks about. */
+/** The options that `findProblems` checks. */
 export type StartupConfig = Pick<
   Config,
   'databaseUrl' | 'schemas' | 'anonRole' | 'authenticatedRole' | 'serviceRole' | 'allowedRoles'
 >;
 
-/** What was found. Warnings do not keep the gateway from starting. */
+/** The findings. Warnings do not prevent a start. */
 export interface Findings {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
@@ -36,17 +36,17 @@ interface Facts {
   readonly roles: readonly { readonly name: string; readonly exists: boolean; readonly settable: boolean }[];
 }
 
-/** Oldest version that is supported, as `server_version_num` has it. */
+/** Oldest supported version, as `server_version_num`. */
 const oldestVersion = 140_000;
 
-/** Asks the database with one statement. @throws DatabaseError */
+/** Checks with one statement. @throws DatabaseError */
 export async function findProblems(database: Queryable, config: StartupConfig): Promise<Findings> {
   const { anonRole, authenticatedRole, serviceRole, allowedRoles, schemas } = config;
   const roles = [...new Set([anonRole, authenticatedRole, serviceRole, ...(allowedRoles === '*' ? [] : allowedRoles)])];
   const asked = { roles, schemas: schemas ?? (await readExposedNames(database, null)) };
   const [row] = await database.query(loadSqlFile('startup-checks.sql'), [JSON.stringify(asked)]);
   const found = row?.facts as Facts;
-  // A search path may name schemas that are not there.
+  // A search path may name missing schemas.
   const facts = schemas === null ? { ...found, schemas: found.schemas.filter(({ exists }) => exists) } : found;
   return {
     problems: [...versionProblems(facts), ...roleProblems(facts, config), ...schemaProblems(facts)],
@@ -87,7 +87,7 @@ function roleProblems(facts: Facts, config: StartupConfig): readonly Problem[] {
   return problems;
 }
 
-/** The command that makes the roles, with the flags that were given here. */
+/** The command that creates the roles, with the flags given here. */
 function initCommand(config: StartupConfig): string {
   const flags = [
     `--database-url '${withoutPassword(config.databaseUrl)}'`,

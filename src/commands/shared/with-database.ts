@@ -1,5 +1,5 @@
 /**
- * A short connection for a command: a pool of one connection, closed when the command ends.
+ * A short connection for a command: a pool of one, closed at the end.
  */
 import { DatabaseError } from '../../postgres/failure.ts';
 import { createSystemPool, type SystemPool } from '../../postgres/system/run-system.ts';
@@ -7,9 +7,9 @@ import { CommandError } from './command.ts';
 import { describeDatabaseError } from './describe-error.ts';
 
 /**
- * Runs `use` with a pool on the database.
+ * Runs `use` with a pool.
  *
- * @throws CommandError where the database cannot be reached or refuses the login; its `cause` is the DatabaseError.
+ * @throws CommandError if the database is unreachable or refuses the login; its `cause` is the DatabaseError.
  */
 export async function withDatabase<T>(connectionString: string, use: (pool: SystemPool) => Promise<T>): Promise<T> {
   const pool = createSystemPool({
@@ -18,7 +18,7 @@ export async function withDatabase<T>(connectionString: string, use: (pool: Syst
     waitMs: 10_000,
     applicationName: 'pgreflect command',
     onError: () => {},
-    // Whoever waits for a lock, or for a large database, sees it and may stop.
+    // No limit: the user sees that it waits for a lock or a large database, and may stop it.
     answerWithinMs: null,
   });
   try {

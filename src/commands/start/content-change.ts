@@ -1,6 +1,6 @@
 /**
- * Whether a later start asks for other content than the database was filled with, as a warning that says what differs. A start
- * never changes a database that has data: the schema file is read once, and its text is kept for this comparison.
+ * Warns if a start requests other content than the database was filled with, and shows the difference. A start never
+ * changes a filled database: the schema file is read once, and its text is stored for this comparison.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import type { Content } from './fill-database.ts';
 
 /** Most lines of a difference that are shown. */
 const maxLines = 30;
-/** Most time for finding it, in milliseconds. */
+/** Time limit of the comparison, in milliseconds. */
 const maxMs = 1000;
 
-/** Keeps what a database was filled with. */
+/** Stores the content that a database was filled with. */
 export function keepContent(directory: string, { kind, scripts }: Content): void {
   if (kind === 'file') writePrivate(loadedFile(directory), scripts.map(({ text }) => text).join('\n'));
 }
@@ -23,7 +23,7 @@ function loadedFile(directory: string): string {
   return join(directory, 'loaded.sql');
 }
 
-/** @param psql A line that opens the database. @returns Null where the start asks for nothing else. */
+/** @param psql A command that opens the database. @returns Null if the content is the same. */
 export function describeChange(directory: string, project: LocalProject, asked: Content, psql: string): string | null {
   if (project.content === null || asked.kind === 'example') return null;
   const [script] = asked.scripts;
@@ -45,7 +45,7 @@ To delete the data and load the file:
   ${reset}`;
 }
 
-/** Null where an earlier version has filled the database. */
+/** Null if an earlier version filled the database. */
 function readLoaded(directory: string): string | null {
   try {
     return readFileSync(loadedFile(directory), 'utf8');

@@ -1,6 +1,6 @@
 /**
- * Makes and fills the database of a local project on its first start: roles, the schema and data asked for, and the
- * schema-change trigger. Later starts add what is missing of roles and trigger. What callers may do, the user's SQL grants.
+ * Creates and fills the database of a local project on its first start: roles, the requested schema and data, and the
+ * schema-change trigger. Later starts add missing roles and trigger. The user's SQL grants privileges to callers.
  */
 import { DatabaseError } from '../../postgres/failure.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
@@ -12,7 +12,7 @@ import { type LocalProject, localDatabase } from '../shared/local-project.ts';
 import { readPackageFile } from '../shared/package-files.ts';
 import { withDatabase } from '../shared/with-database.ts';
 
-/** What to fill a new database with. `title` names each text in messages. */
+/** Content of a new database. `title` names each text in messages. */
 export interface Content {
   readonly kind: 'example' | 'empty' | 'file';
   readonly scripts: readonly { readonly title: string; readonly text: string }[];
@@ -21,9 +21,9 @@ export interface Content {
 const gone = 'Nothing was deleted. Name the file: pgreflect start --reset --schema-file FILE.sql';
 
 /**
- * Reads what the flags ask for; where they say nothing, what the project was filled with before.
+ * The content requested by flags; without flags, the project's earlier content.
  *
- * @throws CommandError where the file cannot be read, or nobody knows which it was.
+ * @throws CommandError if the file cannot be read or is unknown.
  */
 export function readContent(context: CommandContext, project: Pick<LocalProject, 'content' | 'schemaFile'>): Content {
   const asked = flagText(context, 'schema-file');
@@ -48,13 +48,13 @@ export function readContent(context: CommandContext, project: Pick<LocalProject,
   return { kind: 'example', scripts: paths.map((title) => ({ title, text: readPackageFile(title) })) };
 }
 
-/** Makes the database where it is missing. `pool` is connected to another one. */
+/** Creates the database if missing. `pool` is connected to another one. */
 export async function createLocalDatabase(pool: SystemPool): Promise<void> {
   const [row] = await pool.query('select from pg_catalog.pg_database d where d.datname = $1', [localDatabase]);
   if (row === undefined) await pool.outsideTransaction('create database pgreflect');
 }
 
-/** Brings the database of `url` (the superuser's) into the state a start needs. @throws CommandError */
+/** Prepares the database of `url` (the superuser's) for a start. @throws CommandError */
 export async function fillDatabase(
   url: string,
   project: LocalProject,
@@ -63,7 +63,7 @@ export async function fillDatabase(
 ): Promise<void> {
   await withDatabase(url, async (pool) => {
     const setup = { ...names, grantDefaults: false };
-    // The user's schema may ask auth.uid() in its policies, and grant to the roles.
+    // First, because the user's schema may use auth.uid() in policies and grant to the roles.
     assertDone(await setUpDatabase(pool, setup, { watch: false, auth: true, authRole: null }, () => {}));
     if (project.content === null) await runScripts(pool, content);
     assertDone(await setUpDatabase(pool, setup, { watch: true, auth: false, authRole: null }, () => {}));
@@ -76,13 +76,13 @@ function assertDone(outcomes: readonly StepOutcome[]): void {
   throw new CommandError(refused.map(({ topic, reason }) => ({ problem: `${topic}: ${reason}.`, fix: null })));
 }
 
-/** All scripts in one transaction, with a mark, so that a start that was killed half-way neither repeats nor skips them. */
+/** Runs all scripts and sets a mark in one transaction, so that after a killed start nothing is repeated or skipped. */
 async function runScripts(pool: SystemPool, content: Content): Promise<void> {
   const [row] = await pool.query(`select pg_catalog.shobj_description(d.oid, 'pg_database') as mark
     from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()`);
   if (row?.mark === 'pgreflect: filled') return;
   await pool.transaction(async (tx) => {
-    // The user's script, not ours: it runs with the settings of an ordinary connection.
+    // The user's script runs with the settings of an ordinary connection.
     await tx.query('reset all');
     for (const script of content.scripts) {
       try {
@@ -98,7 +98,7 @@ async function runScripts(pool: SystemPool, content: Content): Promise<void> {
   });
 }
 
-/** Dumps of recent versions begin and end with these two commands of psql, which mean nothing here. */
+/** Recent dumps start and end with these two psql commands, which mean nothing here. */
 function withoutRestrictions(text: string): string {
   return text.replaceAll(/^\\(un)?restrict .*$/gm, '');
 }
@@ -111,7 +111,7 @@ function scriptError(title: string, text: string, error: DatabaseError): Command
   return new CommandError([{ problem: placeIn(title, text, error), fix }], error);
 }
 
-/** What is wrong, with line, column and the line itself, where PostgreSQL knows them. */
+/** The error with line, column and the line itself, if PostgreSQL reports a position. */
 function placeIn(title: string, text: string, { primary, position }: DatabaseError): string {
   if (position === null) return `${title}: ${primary}`;
   const before = [...text]
@@ -123,5 +123,5 @@ function placeIn(title: string, text: string, { primary, position }: DatabaseErr
   return `${title}, line ${line}, column ${column}: ${primary}\n  ${[...shown].slice(0, maxShown).join('')}`;
 }
 
-/** Most characters of a line that are shown. */
+/** Most characters shown of a line. */
 const maxShown = 160;

@@ -1,6 +1,6 @@
 /**
- * `pgreflect start`: everything on one machine with nothing to prepare. Runs an embedded PostgreSQL in `.pgreflect/`, fills
- * it on the first start, serves it, and prints what a person needs for the first request.
+ * `pgreflect start`: everything on one machine, without preparation. Runs an embedded PostgreSQL in `.pgreflect/`,
+ * fills it on the first start, serves it, and prints what the first request needs.
  */
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
@@ -30,7 +30,7 @@ import { describeChange, keepContent } from './content-change.ts';
 import { type Content, createLocalDatabase, fillDatabase, readContent } from './fill-database.ts';
 import { printPsql, printWelcome } from './welcome.ts';
 
-/** Port of the database, where it is free: beside that of the gateway. */
+/** Default port of the database, next to the gateway's. */
 const usualDatabasePort = 54_322;
 
 /** The command `pgreflect start`. */
@@ -102,10 +102,10 @@ async function startProject(
   }
 }
 
-/** Without its data; keys, passwords and ports stay. */
+/** Deletes the data; keys, passwords and ports stay. */
 async function resetProject(directory: string, project: LocalProject): Promise<LocalProject> {
   const emptied = { ...project, content: null };
-  // First, so that a start that is killed here fills what is left anew.
+  // First, so that a start killed here fills the rest again.
   writeProject(directory, emptied);
   await removeData(dataOf(directory));
   return emptied;
@@ -120,7 +120,7 @@ interface LocalStart {
   readonly server: EmbeddedServer;
   readonly directory: string;
   readonly project: LocalProject;
-  /** Of the secret in use. */
+  /** For the secret in use. */
   readonly apiKeys: ApiKeys;
   readonly content: Content;
 }
@@ -145,10 +145,10 @@ async function serveProject(run: LocalStart): Promise<number> {
   const gateway = await startGateway(config).catch(refuseAddress(config));
   publishAddress(run.directory, gateway.url, server.port);
   const stopped = new Promise<void>((onStopped) => {
-    // Without a terminal nobody is left to use a local project.
+    // A local project stops with its terminal.
     obeySignals(gateway, { onStopped, onHangup: () => process.kill(process.pid, 'SIGTERM') });
   });
-  // The database may stop to answer in the middle of it.
+  // The database may stop answering meanwhile.
   await Promise.race([printWelcome(config, gateway).then(context.print), stopped]);
   const load = (sources: Sources) => localConfig(run, sources);
   const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });

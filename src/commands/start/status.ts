@@ -1,5 +1,6 @@
 /**
- * `pgreflect status`: prints URLs and keys of the local project of the working directory again, for whoever may read its files.
+ * `pgreflect status`: prints URLs and keys of the local project of the working directory again, for users who may read
+ * its files.
  */
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { type Command, type CommandContext, refuse } from '../shared/command.ts';
@@ -39,7 +40,7 @@ async function runStatus(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** For programs: with the whole connection string, whose password whoever may read the project's files has anyway. */
+/** For programs. Includes the password: whoever may read the project's files has it anyway. */
 function printJson({
   url,
   anonKey,

@@ -1,6 +1,6 @@
 /**
- * What a start prints when it is ready: addresses, keys, and a line for the first request, or where callers see no table yet, the
- * SQL that grants one. Nothing here shows a password of the database.
+ * The output of a start when ready: addresses, keys, and a line for the first request, or if callers see no table yet,
+ * the SQL of a grant. Never shows a database password.
  */
 import { quoteName } from '../../catalog/quote-name.ts';
 import type { Config } from '../../config/config.ts';
@@ -8,7 +8,7 @@ import type { Gateway } from '../../gateway.ts';
 import { pasteable } from '../../shared/one-line.ts';
 import { makeFirstOperation, printCurl, toOneLine } from '../shared/first-operation.ts';
 
-/** The text for standard output. @throws DatabaseError where the database stops to answer. */
+/** The text for standard output. @throws DatabaseError if the database stops answering. */
 export async function printWelcome(config: Config, gateway: Gateway): Promise<string> {
   const graphql = `${externalOrigin(config, gateway)}/graphql/v1`;
   const operation = await findFirstOperation(config, gateway);
@@ -24,15 +24,15 @@ Try it:
 ${operation === null ? await grantAdvice(config, gateway) : ''}`;
 }
 
-/** What a local project is reached by. */
+/** The addresses of a local project. */
 export interface Addresses
   extends Pick<Config, 'anonKey' | 'serviceKey' | 'accessToken' | 'projectRef' | 'adminDatabaseUrl'> {
   readonly url: string;
-  /** Path of the studio, and what there is to say of it. */
+  /** Path of the studio, and notes on it. */
   readonly studio: string;
 }
 
-/** URLs and keys of a local project, one a line. */
+/** URLs and keys of a local project, one per line. */
 export function printAddresses(project: Addresses): string {
   const { url, studio, adminDatabaseUrl } = project;
   return `  Studio       ${url}${studio}
@@ -49,12 +49,12 @@ export function printAddresses(project: Addresses): string {
   access token ${project.accessToken}   (of the management API)`;
 }
 
-/** The default names the port that was asked for, which 0 leaves open. */
+/** The default contains the requested port, which 0 leaves open. */
 function externalOrigin({ port, externalUrl }: Config, gateway: Gateway): string {
   return shownOrigin(port === 0 ? null : externalUrl, gateway.url);
 }
 
-/** The origin that people are shown: the one they gave, else where the gateway listens, with the usual name of this machine. */
+/** The origin to show: the given one, otherwise the listening address under this machine's usual name. */
 export function shownOrigin(given: string | null, listening: string): string {
   return given ?? listening.replace(/^http:\/\/127\.0\.0\.1(?=:)/, 'http://localhost');
 }
@@ -97,14 +97,14 @@ All statements: page Schema of the studio. Which rows callers see, row security 
 `;
 }
 
-/** A line for a POSIX shell that opens the database as its owner, or runs statements there. */
+/** A POSIX shell command that opens the database as its owner, or runs statements there. */
 export function printPsql(databaseUrl: string, statements: string | null = null): string {
   const password = `"$(node -p 'require("./.pgreflect/project.json").superuserPassword')"`;
   const command = statements === null ? '' : ` -c '${statements.replaceAll("'", "'\\''")}'`;
   return `PGPASSWORD=${password} psql '${withoutPassword(databaseUrl)}'${command}`;
 }
 
-/** What is printed stays in logs and in the scrollback of a terminal. */
+/** Printed text stays in logs and in a terminal's history. */
 function withoutPassword(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.password = '';

@@ -1,6 +1,6 @@
 /**
- * What a directory and a project had in common last, after a pull or push: a copy for each project in the folder `.pulled` beside
- * the files. It tells who has edited a text since, the files' side or the project's.
+ * The last common state of a directory and a project, after a pull or push: a copy per project in the folder `.pulled`.
+ * It tells which side has edited a text since.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,16 +8,16 @@ import { readTexts, type TemplateTexts, writeTemplates } from './templates-files
 
 const folder = '.pulled';
 
-/** Texts as they were in force; none for a project that was never pulled into the directory. */
+/** The texts then; none for a project that was never pulled into the directory. */
 export function readPulled(directory: string, ref: string): TemplateTexts {
   const copy = join(directory, folder, ref);
   return existsSync(copy) ? readTexts(copy) : new Map();
 }
 
-/** Keeps texts for the next pull or push. */
+/** Stores the texts for the next pull or push. */
 export function writePulled(directory: string, ref: string, texts: TemplateTexts): void {
   mkdirSync(join(directory, folder), { recursive: true });
-  // A commit of it would tell other checkouts of a pull that they have not made.
+  // If committed, it would claim to other checkouts a pull that they have not made.
   writeFileSync(join(directory, folder, '.gitignore'), '*\n');
   writeTemplates(join(directory, folder, ref), texts);
 }

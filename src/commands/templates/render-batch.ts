@@ -1,14 +1,14 @@
 /**
- * Renders templates in batch: one request a line in, one answer a line out, in the same order and as soon as it is there.
+ * Renders templates in batch: one request per line in, one answer per line out, in order and immediately.
  *
- * For tests of templates in CI and for comparisons with Go's engine. Needs neither configuration nor a database.
+ * For template tests in CI and for comparisons with Go's engine. Needs neither configuration nor database.
  */
 
 import { parseTemplate, renderTemplate, type TemplateData } from '../../email/template/template.ts';
 import { TemplateError, type TemplatePhase } from '../../email/template/template-error.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 
-/** An answer; `line` counts from 1 and is there where the fault has a place. */
+/** An answer; `line` counts from 1 and is present if the fault has a place. */
 interface BatchAnswer {
   readonly id: string | number | null;
   readonly output?: string;
@@ -17,7 +17,7 @@ interface BatchAnswer {
   readonly line?: number;
 }
 
-/** What a line is answered that is no request. */
+/** The answer to a line that is not a request. */
 type Refusal = BatchAnswer & { readonly error: 'input' };
 
 interface BatchRequest {
@@ -28,9 +28,9 @@ interface BatchRequest {
 }
 
 /**
- * Answers every line of an input.
+ * Answers every line of the input.
  *
- * @param input Pieces of UTF-8, cut anywhere.
+ * @param input Pieces of UTF-8, split anywhere.
  * @returns Whether all lines were requests.
  */
 export async function renderBatch(
@@ -46,7 +46,7 @@ export async function renderBatch(
   return sound;
 }
 
-/** Lines end with a line feed and nothing else: JSON may hold other separators as they are. */
+/** Lines end only with a line feed: JSON may contain other separators. */
 async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';

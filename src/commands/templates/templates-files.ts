@@ -1,6 +1,6 @@
 /**
- * Emails as files, the form in which `pgreflect templates pull|push|diff` reads and writes them: `NAME.html` is the body of an
- * email, `subjects.json` an object of all subjects by name.
+ * Emails as files, for `pgreflect templates pull|push|diff`: `NAME.html` is the body of an email, `subjects.json` an
+ * object with all subjects by name.
  */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,18 +10,18 @@ import { emailKindNames } from '../../email/email-kind.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import { refuse } from '../shared/command.ts';
 
-/** Texts by the name of their field; emails or parts that are absent are not concerned. */
+/** Texts by field name; absent emails or parts are left unchanged. */
 export type TemplateTexts = ReadonlyMap<string, string>;
 
 const subjectsFile = 'subjects.json';
 
-/** Where the text of a field lies, for messages. */
+/** The file of a field's text, for messages. */
 export function placeOfField(field: string): string {
   const [, content] = /^mailer_templates_(.+)_content$/.exec(field) ?? [];
   return content === undefined ? `${subjectsFile}: ${field.replace('mailer_subjects_', '')}` : `${content}.html`;
 }
 
-/** Writes both files of every email into a directory, which is made where it is missing. @returns The written files. */
+/** Writes both files of every email into a directory, created if missing. @returns The written files. */
 export function writeTemplates(directory: string, texts: TemplateTexts): readonly string[] {
   mkdirSync(directory, { recursive: true });
   const subjects: Record<string, string> = {};
@@ -39,9 +39,9 @@ export function writeTemplates(directory: string, texts: TemplateTexts): readonl
 }
 
 /**
- * Reads what there is in a directory.
+ * Reads the texts of a directory.
  *
- * @throws CommandError where it cannot be read, holds no email, or a name is none of an email.
+ * @throws CommandError if it cannot be read, contains no email, or a file name matches no email.
  */
 export function readTemplates(directory: string): TemplateTexts {
   const texts = readTexts(directory);
@@ -50,7 +50,7 @@ export function readTemplates(directory: string): TemplateTexts {
   return texts;
 }
 
-/** As `readTemplates`, of a directory that may hold no email. */
+/** As `readTemplates`, for a directory that may contain no email. */
 export function readTexts(directory: string): TemplateTexts {
   const files = listDirectory(directory);
   const texts = new Map<string, string>();
@@ -74,7 +74,10 @@ function listDirectory(directory: string): readonly string[] {
   }
 }
 
-/** Without the mark that some editors put before UTF-8. Bytes of another encoding would be sent to users as question marks. */
+/**
+ * Strips a byte order mark, which some editors write. Refuses other encodings, whose bytes users would see as question
+ * marks.
+ */
 function readText(directory: string, file: string): string {
   const bytes = readFileSync(join(directory, file));
   try {

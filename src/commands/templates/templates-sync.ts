@@ -1,8 +1,8 @@
 /**
- * `pgreflect templates pull|push|diff`: moves the texts of emails between files and a running project.
+ * `pgreflect templates pull|push|diff`: transfers email texts between files and a running project.
  *
- * A push sends only what differs, so texts that nobody touched stay the built-in ones, and what the project changed since the pull
- * stays as it is (pulled-texts.ts). The API checks the whole push before anything of it is stored.
+ * A push sends only differences: untouched texts stay the built-in ones, and the project's changes since the pull stay
+ * (pulled-texts.ts). The API checks the whole push before it stores anything.
  */
 import { existsSync } from 'node:fs';
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
@@ -14,10 +14,10 @@ import { createManagementClient, type ManagementClient, type ReadConfig } from '
 import { readPulled, writePulled } from './pulled-texts.ts';
 import { placeOfField, readTemplates, readTexts, type TemplateTexts, writeTemplates } from './templates-files.ts';
 
-/** Directory of the files where `--dir` names none. */
+/** Default directory without `--dir`. */
 export const defaultTemplateDirectory = 'templates';
 
-/** Writes the texts in force into files, except over edited ones. @returns The exit code. */
+/** Writes the current texts into files, except over edited ones. @returns The exit code. */
 export async function pullTemplates(context: CommandContext): Promise<number> {
   const { client, directory } = open(context);
   const inForce = textsOf((await client.readConfig()).config);
@@ -27,7 +27,7 @@ export async function pullTemplates(context: CommandContext): Promise<number> {
   if (conflicts.length > 0) await refuseConflicts(client, conflicts, { pulled, end: 'Nothing was written.' });
   const texts = new Map(inForce);
   for (const { field, file } of edited) {
-    // All subjects lie in one file.
+    // All subjects share one file.
     if (templateField(field)?.part === 'subject') texts.set(field, file);
     else texts.delete(field);
   }
@@ -41,7 +41,7 @@ export async function pullTemplates(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** Stores the texts that were edited in files. @returns The exit code. */
+/** Stores the texts edited in files. @returns The exit code. */
 export async function pushTemplates(context: CommandContext): Promise<number> {
   const { client, directory } = open(context);
   const files = readTemplates(directory);
@@ -90,18 +90,18 @@ async function storeChanges(context: CommandContext, { client, read, changes }: 
   for (const warning of warnings) context.note(`Warning: ${inFiles(warning)}`);
 }
 
-/** A message of the API about fields as one about the files. */
+/** Rewrites an API message about fields for the files. */
 function inFiles(message: string): string {
   return message.replace(/\bmailer_\w+/g, (name) => (templateField(name) === null ? name : placeOfField(name)));
 }
 
-/** @throws CommandError with who changed the texts of the project that would be lost, or those of the files. */
+/** @throws CommandError with the author of project texts, or the files, that would be overwritten. */
 async function refuseConflicts(
   client: ManagementClient,
   conflicts: readonly Difference[],
   { pulled, end }: { readonly pulled: TemplateTexts; readonly end: string },
 ): Promise<never> {
-  // Who it was is worth a look, and no reason to fail otherwise.
+  // The author is helpful, but not required.
   const versions = await client.listVersions().catch(() => []);
   const problems = conflicts.map(({ field }) => {
     const last = versions.find(({ changed }) => changed.includes(field));
@@ -115,7 +115,7 @@ async function refuseConflicts(
   throw new CommandError([...problems, { problem: end, fix }]);
 }
 
-/** Prints in what files and project differ. @returns The exit code: 1 where something differs, for CI. */
+/** Prints the differences between files and project. @returns The exit code: 1 if there are any, for CI. */
 export async function diffTemplates(context: CommandContext): Promise<number> {
   const { client, directory } = open(context);
   const { edited } = differences(readTemplates(directory), textsOf((await client.readConfig()).config));
@@ -147,9 +147,9 @@ interface Difference {
 }
 
 interface Differences {
-  /** Files that are not as they were pulled. */
+  /** Files edited since the pull. */
   readonly edited: readonly Difference[];
-  /** Files that are, while the project's text has changed. */
+  /** Unedited files whose project text changed. */
   readonly outdated: readonly Difference[];
 }
 
@@ -160,7 +160,7 @@ function differences(files: TemplateTexts, inForce: TemplateTexts, pulled: Templ
   return { edited: differing.filter((one) => !isPulled(one)), outdated: differing.filter(isPulled) };
 }
 
-/** An empty text stands for the built-in one. */
+/** An empty text means the built-in one. */
 function meaning(field: string, text: string): string {
   const held = templateField(field);
   return text === '' && held !== null ? defaultTemplates[held.email][held.part] : text;

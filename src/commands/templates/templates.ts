@@ -1,7 +1,7 @@
 /**
- * `pgreflect templates`: what a developer of email templates does from the command line.
+ * `pgreflect templates`: work on email templates from the command line.
  *
- * `render` needs neither server nor database; `pull`, `push` and `diff` talk to the management API of a running project
+ * `render` needs neither server nor database; `pull`, `push` and `diff` call the management API of a running project
  * (templates-sync.ts).
  */
 import { type Command, type CommandContext, CommandError, refuse } from '../shared/command.ts';
@@ -59,7 +59,7 @@ async function runTemplates(context: CommandContext): Promise<number> {
   }
 }
 
-/** Exit code 0 whatever the outcomes, 2 where a line was no request. */
+/** Exit code 0 for any results, 2 if a line was not a request. */
 async function runRender(context: CommandContext): Promise<number> {
   if (context.flags.batch !== true)
     refuse(
