@@ -1,5 +1,6 @@
 /**
- * The frame of the studio: the menu, the page, and what stands before it while nobody is signed in or the server is away.
+ * The frame of the studio: the menu, the page, and its replacement while the user is signed out or the server is
+ * unreachable.
  */
 import { Suspense, use, useEffect, useRef } from 'react';
 import { FaultBoundary } from './components/fault-boundary.tsx';
@@ -11,7 +12,7 @@ import { goTo, usePlace } from './shared/router.ts';
 import { session } from './shared/session.ts';
 import { useStore } from './shared/store.ts';
 
-/** @param entering Ends when it is known whether there is a session, with why not where there should be. */
+/** @param entering Resolves when the session is known, with the reason if there should be one and is not. */
 export function App({ entering }: { readonly entering: Promise<string | null> }) {
   return (
     <Suspense fallback={<Frame page={null}>{null}</Frame>}>
@@ -52,7 +53,7 @@ function Pages({ entering }: { readonly entering: Promise<string | null> }) {
   );
 }
 
-/** Who follows a link of the menu by keyboard or by ear goes on in the page, not in the menu. */
+/** Moves the focus into the page after a menu link, for users of keyboards and screen readers. */
 function useFocusOnPage(path: string | null): void {
   const before = useRef(path);
   useEffect(() => {

@@ -1,8 +1,8 @@
 /**
- * Builds the studio into dist/studio, unless what is there was made of the same sources: `node src/studio/build.ts`.
+ * Builds the studio into dist/studio, unless it was built from the same sources: `node src/studio/build.ts`.
  *
- * Run before everything that serves the studio from a checkout, so a finished build costs a few milliseconds. The new files
- * are moved into place when they are complete, because several of us may build at the same time.
+ * Runs before everything that serves the studio from a checkout; an up-to-date build costs a few milliseconds. New
+ * files are moved into place when complete, because several builds may run at once.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -23,12 +23,12 @@ import { gzipSync } from 'node:zlib';
 const root = join(import.meta.dirname, '../..');
 const sources = join(root, 'src/studio');
 const target = join(root, 'dist/studio');
-/** What packages ask of whoever passes them on. */
+/** The licenses that must accompany the packages' code. */
 const licensesName = 'licenses.md';
-/** What the files were made of, beside them. */
+/** The digest of the sources, beside the files. */
 const stampName = '.made-of';
 
-/** Builds where something has changed. @returns Whether it had. */
+/** Builds if a source changed. @returns Whether it did. */
 async function buildStudio(): Promise<boolean> {
   const stamp = digestOfSources();
   if (readOrNull(join(target, stampName)) === stamp) return false;
@@ -39,7 +39,7 @@ async function buildStudio(): Promise<boolean> {
     addFontLicense(join(fresh, licensesName));
     compressFiles(fresh);
     writeFileSync(join(fresh, stampName), stamp);
-    // A temporary directory is its maker's alone; the gateway may run as somebody else.
+    // A temporary directory is private to its creator; the gateway may run as another user.
     chmodSync(fresh, 0o755);
     replaceDirectory(fresh);
   } finally {
@@ -48,7 +48,7 @@ async function buildStudio(): Promise<boolean> {
   return true;
 }
 
-/** Every source, and the versions of every package. */
+/** All sources, and the versions of all packages. */
 function digestOfSources(): string {
   const digest = createHash('sha256');
   const names = readdirSync(sources, { recursive: true, withFileTypes: true })
@@ -62,14 +62,14 @@ function digestOfSources(): string {
 }
 
 async function bundle(outDir: string): Promise<void> {
-  // What a test runner says here would make a slow build for development of it.
+  // A test runner's value would make a slow development build.
   process.env.NODE_ENV = 'production';
   const { build } = await import('vite');
   await build({
     root: sources,
     configFile: false,
     logLevel: 'error',
-    // Each page names its files below its own path, so that it works where nothing else of the gateway can be reached.
+    // Each page's files are below its own path, so that it works behind a proxy that forwards only that.
     experimental: {
       renderBuiltUrl: (name, { hostId, hostType }) =>
         hostType === 'html' ? `${hostId === 'graphiql.html' ? '/graphql/v1' : '/studio'}/${name}` : { relative: true },
@@ -80,7 +80,7 @@ async function bundle(outDir: string): Promise<void> {
       rolldownOptions: { input: ['index.html', 'graphiql.html'].map((name) => join(sources, name)) },
       target: 'es2023',
       reportCompressedSize: false,
-      // Fonts that few pages need would be part of every style sheet.
+      // Otherwise every style sheet would contain fonts that few pages need.
       assetsInlineLimit: 0,
       license: { fileName: licensesName },
       modulePreload: { polyfill: false },
@@ -90,18 +90,18 @@ async function bundle(outDir: string): Promise<void> {
   });
 }
 
-/** The fonts that are written into the style sheet of GraphiQL are larger than everything else of it. */
+/** The fonts in GraphiQL's style sheet are larger than the rest of it. */
 function withoutFonts(code: string, id: string): string | null {
   return id.endsWith('/graphiql/dist/style.css') ? code.replace(/@font-face\s*\{[^}]*\}/g, '') : null;
 }
 
-/** Vite lists the packages of scripts alone. */
+/** Vite lists only the packages of scripts. */
 function addFontLicense(path: string): void {
   const license = readFileSync(join(root, 'node_modules/@fontsource/fira-code/LICENSE'), 'utf8');
   appendFileSync(path, `\n## @fontsource/fira-code (OFL-1.1)\n\n${license}`);
 }
 
-/** Beside each file, for the gateway to send. */
+/** Writes them beside each file, for the gateway to send. */
 function compressFiles(directory: string): void {
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
@@ -109,14 +109,14 @@ function compressFiles(directory: string): void {
   }
 }
 
-/** A directory cannot be replaced in one step; whoever reads in between finds no file, and the next look finds it. */
+/** A directory cannot be replaced atomically; a reader in between finds no file, and retries. */
 function replaceDirectory(fresh: string): void {
   const old = `${fresh}-old`;
   if (existsSync(target)) renameSync(target, old);
   try {
     renameSync(fresh, target);
   } catch (error) {
-    // Another build was faster, and made the same.
+    // Another build finished first, with the same result.
     if (!existsSync(join(target, stampName))) throw error;
   }
   rmSync(old, { recursive: true, force: true });
@@ -132,7 +132,7 @@ function readOrNull(path: string): string | null {
 
 const started = performance.now();
 try {
-  // Not to standard output, which belongs to whoever builds: `npm pack --json` prints its result there.
+  // Not to standard output, which belongs to the calling program: `npm pack --json` prints its result there.
   if (await buildStudio()) console.error(`The studio was built in ${Math.round(performance.now() - started)} ms.`);
 } catch (error) {
   if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;

@@ -1,5 +1,5 @@
 /**
- * What is around every page: the menu, the state of the server, the theme, the way out.
+ * The frame of every page: menu, server state, theme, sign-out.
  */
 import type { ReactNode } from 'react';
 import { LeaveIcon, ThemeIcon } from './components/icons.tsx';
@@ -10,7 +10,7 @@ import { session, signOut } from './shared/session.ts';
 import { useStore } from './shared/store.ts';
 import { theme, themes } from './shared/theme.ts';
 
-/** @param page The page that is shown; null: none. */
+/** @param page The current page; null: none. */
 export function Frame({ page, children }: { readonly page: StudioPage | null; readonly children: ReactNode }) {
   const now = useStore(session);
   return (

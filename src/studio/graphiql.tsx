@@ -1,5 +1,5 @@
 /**
- * The page GraphiQL at `/graphql/v1`: starts it with what the gateway has written into the page.
+ * The GraphiQL page at `/graphql/v1`: starts it with the gateway's settings in the page.
  */
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -14,7 +14,7 @@ import './styles/link-list.css';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no place for the application.');
-// Before anything is shown: the one-time token leaves the address at once.
+// Before rendering: removes the one-time token from the address at once.
 const entering = enterByTicket();
 createRoot(root).render(
   <StrictMode>

@@ -1,5 +1,5 @@
 /**
- * The pages of the studio, in the order of the menu. A page is a folder and an entry here; its code is loaded with its first visit.
+ * The pages of the studio, in menu order. A page is a folder and an entry here; its code is loaded on the first visit.
  */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 import { GraphqlIcon, InboxIcon, MailIcon, SchemaIcon, SettingsIcon, UsersIcon } from './components/icons.tsx';
@@ -10,7 +10,7 @@ export interface StudioPage {
   readonly path: string;
   readonly title: string;
   readonly icon: ComponentType;
-  /** Whether nobody without a session can do anything there. */
+  /** Whether the page is useless without a session. */
   readonly needsSession: boolean;
   readonly Page: LazyExoticComponent<ComponentType>;
 }
@@ -22,7 +22,7 @@ const EmailsPage = lazy(async () => ({ default: (await import('./pages/emails/em
 const SettingsPage = lazy(async () => ({ default: (await import('./pages/settings/settings-page.tsx')).SettingsPage }));
 const InboxPage = lazy(async () => ({ default: (await import('./pages/inbox/inbox-page.tsx')).InboxPage }));
 
-/** All of them. */
+/** All pages. */
 export const studioPages: readonly StudioPage[] = [
   { path: 'graphql', title: 'GraphQL', icon: GraphqlIcon, needsSession: true, Page: GraphqlPage },
   { path: 'schema', title: 'Schema', icon: SchemaIcon, needsSession: true, Page: SchemaPage },

@@ -1,10 +1,10 @@
 /**
- * The choice of one among few, side by side.
+ * A choice between a few options, side by side.
  */
 import { useId } from 'react';
 
 interface ChoiceProps<T extends string> {
-  /** What is chosen here. */
+  /** Name of the choice. */
   readonly label: string;
   readonly options: readonly { readonly name: T; readonly title: string; readonly isDisabled?: boolean }[];
   readonly chosen: string;

@@ -1,6 +1,6 @@
 /**
- * An editor for the text of an email: CodeMirror with the colors of the studio, faults underlined where they are, and names
- * completed. `Tab` leaves it, as it leaves every other field.
+ * An editor for email texts: CodeMirror with the studio's colors, underlined faults, and completion. `Tab` leaves it,
+ * as in any other field.
  */
 import { autocompletion, type CompletionSource, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
@@ -14,7 +14,7 @@ import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
 /** A fault of the text. */
 export interface EditorFault {
   readonly message: string;
-  /** From 1; null: it is about the text as a whole, and underlined nowhere. */
+  /** From 1; null: it concerns the whole text and is not underlined. */
   readonly line: number | null;
   /** From 1, in UTF-16 units; null where `line` is. */
   readonly column: number | null;
@@ -23,16 +23,16 @@ export interface EditorFault {
   readonly severity: 'error' | 'warning';
 }
 
-/** What can be done to an editor from outside. */
+/** Methods of an editor. */
 export interface EditorHandle {
-  /** Puts text where the cursor is, in place of what is selected. */
+  /** Inserts text at the cursor, replacing the selection. */
   insert(text: string): void;
 }
 
 interface CodeEditorProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** Id of the element that names it. */
+  /** Id of its label element. */
   readonly labelledBy: string;
   readonly isSingleLine?: boolean;
   readonly isReadOnly?: boolean;
@@ -49,7 +49,7 @@ const colors = HighlightStyle.define([
   { tag: [tags.comment, tags.angleBracket, tags.documentMeta, tags.punctuation], color: 'var(--code-note)' },
 ]);
 
-/** The look that every editor and every difference shares. */
+/** The common look of editors and differences. */
 export const editorLook: Extension = [
   syntaxHighlighting(colors),
   EditorView.lineWrapping,
@@ -75,7 +75,7 @@ export const editorLook: Extension = [
       backgroundColor: 'var(--accent-ground)',
       color: 'var(--accent-text)',
     },
-    // A background would be behind those of the words.
+    // A background would be behind the words' own.
     '.cm-lintRange': {
       backgroundImage: 'none',
       textDecoration: 'underline wavy var(--fault)',
@@ -89,7 +89,7 @@ export const editorLook: Extension = [
   }),
 ];
 
-/** The editor. Its owner gives it another `key` for another text. */
+/** The editor. Give it a new `key` for another text. */
 export function CodeEditor({
   value,
   onChange,
@@ -126,7 +126,7 @@ export function CodeEditor({
         EditorView.contentAttributes.of({ 'aria-labelledby': label, spellcheck: 'true', tabindex: '0' }),
         EditorView.updateListener.of((update) => {
           const text = update.state.doc.toString();
-          // What was put in from outside is known there.
+          // The owner already knows text that it set itself.
           if (update.docChanged && text !== latest.current.value) latest.current.onChange(text);
         }),
       ],
@@ -167,7 +167,7 @@ export function CodeEditor({
   return <div className={isSingleLine ? 'code-editor single' : 'code-editor'} ref={place} />;
 }
 
-/** What is pasted with line breaks becomes one line. */
+/** Pasted line breaks are removed. */
 const oneLine: Extension = EditorState.transactionFilter.of((transaction) => {
   if (!transaction.docChanged || transaction.newDoc.lines === 1) return transaction;
   const text = transaction.newDoc.toString().replace(/\s*\n\s*/g, ' ');
@@ -177,7 +177,7 @@ const oneLine: Extension = EditorState.transactionFilter.of((transaction) => {
   };
 });
 
-/** The word at the place of a fault: the text may have changed since it was looked at. */
+/** Marks the word at a fault's place: the text may have changed since the check. */
 function toDiagnostic({ doc }: EditorState, fault: EditorFault): readonly Diagnostic[] {
   const { message, line, column, length, severity } = fault;
   if (line === null || line > doc.lines) return [];

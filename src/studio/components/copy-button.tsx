@@ -5,11 +5,11 @@ import { useState } from 'react';
 
 const saidForMs = 2000;
 
-/** @param props.what What is copied, for those who do not see where the button stands. */
+/** @param props.what The copied thing, for screen readers. */
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
   const [said, setSaid] = useState<string | null>(null);
   const copy = async (): Promise<void> => {
-    // Browsers have one at https:// and at localhost alone.
+    // Browsers provide it only for https:// and localhost.
     const clipboard = navigator.clipboard as Clipboard | undefined;
     const isCopied = await clipboard?.writeText(text).then(
       () => true,

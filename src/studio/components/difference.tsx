@@ -1,5 +1,5 @@
 /**
- * Two texts as one, with what was taken away and what was added marked.
+ * Two texts as one, with removed and added parts marked.
  */
 import { unifiedMergeView } from '@codemirror/merge';
 import { EditorState, type Extension } from '@codemirror/state';

@@ -1,5 +1,5 @@
 /**
- * An email as its reader sees it: in a frame without scripts, forms and an origin, whose links open in tabs of their own.
+ * An email as its recipient sees it: in a frame without scripts, forms and origin, whose links open in new tabs.
  */
 import type { CSSProperties } from 'react';
 import { answerColorScheme, type ColorScheme, colorSchemeHead, hasDarkDesign } from './color-scheme.ts';

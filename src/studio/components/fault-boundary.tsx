@@ -1,5 +1,5 @@
 /**
- * Keeps a fault of one page from taking the others along: most often its code could not be loaded.
+ * Isolates the fault of one page; usually its code could not be loaded.
  */
 import { Component, type ReactNode } from 'react';
 import { Problem } from './problem.tsx';
@@ -8,7 +8,7 @@ interface FaultBoundaryProps {
   readonly children: ReactNode;
 }
 
-/** Its owner gives it a `key` for each page. */
+/** Give it a `key` per page. */
 export class FaultBoundary extends Component<FaultBoundaryProps, { readonly hasFault: boolean }> {
   override readonly state = { hasFault: false };
 

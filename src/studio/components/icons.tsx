@@ -1,9 +1,9 @@
 /**
- * The drawings of the studio, on a grid of 20: each is decoration beside a word.
+ * Icons of the studio, on a grid of 20: decoration beside a word.
  */
 import type { ReactNode } from 'react';
 
-/** @param lines As the attribute `d` of a path writes them; `filled` is filled as well. */
+/** @param lines The attribute `d` of a path; `filled` is filled as well. */
 function icon(lines: string, filled = ''): () => ReactNode {
   const stroke = { stroke: 'currentColor', strokeWidth: 1.6, strokeLinecap: 'round', strokeLinejoin: 'round' } as const;
   return () => (

@@ -1,12 +1,12 @@
 /**
- * Where an operator gives the API keys of a project that does not tell them: all but local ones.
+ * The form for API keys, for projects that do not provide them: all except local ones.
  */
 import { useEffect, useId, useRef } from 'react';
 import { apiKeys, keepKeys } from '../shared/keys.ts';
 import { onSubmit } from '../shared/requests.ts';
 import { useStore } from '../shared/store.ts';
 
-/** @param props.onDone Called when keys were given. */
+/** @param props.onDone Called after the keys were entered. */
 export function KeysForm({ onDone }: { readonly onDone?: () => void }) {
   const keys = useStore(apiKeys);
   const id = useId();

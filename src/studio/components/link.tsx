@@ -1,5 +1,5 @@
 /**
- * A link within the studio: a plain click shows the page without loading it.
+ * A link within the studio: a plain click changes the page without a reload.
  */
 import type { ComponentProps } from 'react';
 import { addressOf, goTo } from '../shared/router.ts';
@@ -7,11 +7,11 @@ import { addressOf, goTo } from '../shared/router.ts';
 interface LinkProps extends ComponentProps<'a'> {
   /** The page: `emails/recovery`. */
   readonly to: string;
-  /** Whether it is the one of its list that is shown. */
+  /** Whether it is its list's current item. */
   readonly isCurrent?: boolean;
 }
 
-/** The link; `onClick` is called where the page is shown without loading it. */
+/** The link; `onClick` is called if the page changes without a reload. */
 export function Link({ to, isCurrent = false, onClick, ...others }: LinkProps) {
   return (
     <a

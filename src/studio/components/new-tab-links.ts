@@ -1,5 +1,5 @@
 /**
- * The HTML of an email, made ready for its frame.
+ * Prepares the HTML of an email for its frame.
  */
 
 /** The HTML with links that open in tabs of their own: the frame could not show where they lead. @param more For its head. */

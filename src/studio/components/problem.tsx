@@ -1,5 +1,5 @@
 /**
- * What stands where something cannot be shown or done, and why.
+ * Replaces content that cannot be shown, with the reason.
  */
 import type { ReactNode } from 'react';
 import type { ApiError } from '../shared/api.ts';
@@ -9,7 +9,7 @@ interface ProblemProps {
   readonly children?: ReactNode;
 }
 
-/** A page, or a part of one. @param props The children say what to do. */
+/** A page, or a part of one. @param props The children state the fix. */
 export function Problem({ title, children }: ProblemProps) {
   return (
     <div className="empty" role="alert">
@@ -19,7 +19,7 @@ export function Problem({ title, children }: ProblemProps) {
   );
 }
 
-/** In the middle of a place that has nothing to show yet. @param props The children say what to do next. */
+/** Replaces empty content. @param props The children state the next step. */
 export function Empty({ title, children }: ProblemProps) {
   return (
     <div className="empty">
@@ -30,18 +30,18 @@ export function Empty({ title, children }: ProblemProps) {
 }
 
 interface WaitingProps {
-  /** What is read: `emails`. */
+  /** The content: `emails`. */
   readonly what: string;
   readonly problem: ApiError | null;
 }
 
-/** In place of what is not read yet, or cannot be. */
+/** Replaces content that is loading, or failed to load. */
 export function Waiting({ what, problem }: WaitingProps) {
   if (problem === null) return <p className="loading">Loading {what} …</p>;
   return <Problem title={`The ${what} could not be loaded`}>{problem.message}</Problem>;
 }
 
-/** Below what was tried; nothing where there is no text. */
+/** The error below an action; nothing without a text. */
 export function Fault({ children, id }: { readonly children: ReactNode; readonly id?: string }) {
   return (
     <p id={id} className="fault" role="alert">

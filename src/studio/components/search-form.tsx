@@ -5,12 +5,12 @@ import { onSubmit } from '../shared/requests.ts';
 
 interface SearchFormProps {
   readonly label: string;
-  /** What is searched for now. */
+  /** The current search text. */
   readonly value: string;
   readonly onSearch: (wanted: string) => void;
 }
 
-/** Searches when it is sent. */
+/** Searches on submit. */
 export function SearchForm({ label, value, onSearch }: SearchFormProps) {
   return (
     <search>

@@ -1,12 +1,12 @@
 /**
- * Where an operator gives the access token: as a page of its own, and over a page whose token has ended.
+ * The form for the access token: as its own page, and over a page whose token has expired.
  */
 import { useEffect, useId, useRef, useState } from 'react';
 import { onSubmit, useTask } from '../shared/requests.ts';
 import { signIn, signOut } from '../shared/session.ts';
 import { Fault } from './problem.tsx';
 
-/** The whole page. @param props.refusal Why the one-time token did not work. */
+/** The whole page. @param props.refusal Why the one-time token was refused. */
 export function SignIn({ refusal }: { readonly refusal: string | null }) {
   return (
     <main className="sign-in">
@@ -15,7 +15,7 @@ export function SignIn({ refusal }: { readonly refusal: string | null }) {
   );
 }
 
-/** In a page of its own, or in place of what needs a token. */
+/** The form as a card, on its own page or instead of content that needs a token. */
 export function SignInCard({ refusal }: { readonly refusal: string | null }) {
   return (
     <div className="card">
@@ -30,7 +30,7 @@ export function SignInCard({ refusal }: { readonly refusal: string | null }) {
   );
 }
 
-/** What is behind stays as it is. */
+/** The form over a page, which stays unchanged. */
 export function SignInAgain() {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
@@ -51,7 +51,7 @@ function TokenForm({ refusal }: { readonly refusal: string | null }) {
   const [wasTried, setTried] = useState(false);
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
-  // Nothing else is to be done here.
+  // The only field of the dialog.
   useEffect(() => field.current?.focus(), []);
   const refused = problem?.status === 401 ? 'This is not an access token of this project.' : problem?.message;
   const shown = wasTried ? refused : refusal;

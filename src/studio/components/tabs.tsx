@@ -1,5 +1,5 @@
 /**
- * A choice between views of the same thing, as tabs: arrow keys move between them.
+ * Tabs between views of the same thing; arrow keys move between them.
  */
 import { type KeyboardEvent, type ReactNode, useId } from 'react';
 
@@ -10,14 +10,14 @@ export interface Tab<T extends string> {
 }
 
 interface TabsProps<T extends string> {
-  /** What is chosen here. */
+  /** Name of the choice. */
   readonly label: string;
   readonly tabs: readonly Tab<T>[];
   readonly chosen: T;
   readonly onChoose: (name: T) => void;
   /** The chosen view. */
   readonly children: ReactNode;
-  /** Beside the tabs. */
+  /** Content beside the tabs. */
   readonly end?: ReactNode;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The choice of one of the newest users.
+ * A select of one of the newest users.
  */
 import { useAnswer } from '../shared/requests.ts';
 import { newestUsers, type StudioUser } from '../shared/users.ts';
@@ -7,7 +7,7 @@ import { Fault } from './problem.tsx';
 
 interface UserSelectProps {
   readonly label: string;
-  /** Id of the chosen user; null: none is. */
+  /** Id of the selected user; null: none. */
   readonly chosen: string | null;
   readonly onChoose: (user: StudioUser) => void;
 }

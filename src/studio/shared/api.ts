@@ -1,7 +1,7 @@
 /**
- * Requests to the gateway: JSON in, JSON out, and what goes wrong as an `ApiError`.
+ * Requests to the gateway: JSON in, JSON out, failures as `ApiError`.
  *
- * Whether the server answers at all is a shared value: one failed request starts looking for it until it is back.
+ * Whether the server is reachable is a shared value: a failed request starts polling until it is back.
  */
 import { createStore, type Store } from './store.ts';
 
@@ -13,7 +13,7 @@ export interface ChangeProblem {
   readonly allow_warnings: boolean;
 }
 
-/** A refusal, or no answer (`status` 0). */
+/** An error status, or no answer (`status` 0). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -29,7 +29,11 @@ export class ApiError extends Error {
   }
 }
 
-/** The header of a token. @throws ApiError 401 where no header can hold it, as one that was copied with an ellipsis in it. */
+/**
+ * The header for a token.
+ *
+ * @throws ApiError 401 if a header cannot contain it, for example one copied with an ellipsis.
+ */
 export function bearer(token: string): { readonly authorization: string } {
   if (/[^\x21-\x7e]/.test(token))
     throw new ApiError(401, 'unauthorized', 'Tokens contain only ASCII characters. Check what you pasted.');
@@ -51,15 +55,15 @@ export interface ApiRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Whether the server answered the last time it was asked. */
+/** Whether the server answered the last request. */
 export const isServerThere: Store<boolean> = createStore(true);
 
 const lookAgainMs = 2000;
 
-/** The log of a local project leaves these requests out. */
+/** The log of a local project leaves out these requests. */
 const mark = { 'x-pgreflect-studio': '1' };
 
-/** @throws ApiError where the answer is no success, or there is none; the reason of the signal where it was aborted. */
+/** @throws ApiError for an error status or no answer; the signal's reason if aborted. */
 export async function ask<T>(
   path: string,
   { method = 'GET', headers = {}, body, signal }: ApiRequest = {},
@@ -86,7 +90,7 @@ export async function ask<T>(
 }
 
 /**
- * The data of server-sent events, with headers, which `EventSource` cannot send. Ends where the server ends them.
+ * The data of server-sent events, with headers, which `EventSource` cannot send. Ends when the server ends them.
  *
  * @throws ApiError as `ask`
  */
@@ -129,7 +133,7 @@ interface ErrorBody {
   readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
 }
 
-/** The APIs have error bodies of different formats. */
+/** The APIs have different error formats. */
 function toError(status: number, value: unknown): ApiError {
   const { message, msg, code, errors, problems } = (value ?? {}) as ErrorBody;
   const first = errors?.[0];
@@ -137,7 +141,7 @@ function toError(status: number, value: unknown): ApiError {
   return new ApiError(status, String(code ?? first?.extensions?.code ?? status), text, problems);
 }
 
-/** A request had no answer: from now on the server is looked for. */
+/** Call when a request had no answer: starts polling the server. */
 export function noteAbsence(): void {
   if (!isServerThere.get()) return;
   isServerThere.set(false);

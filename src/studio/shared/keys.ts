@@ -1,5 +1,5 @@
 /**
- * The API keys that the studio sends: those of a local project, or what an operator typed, kept in the tab.
+ * The API keys that the studio sends: a local project's, or keys that the operator entered, kept in the tab.
  */
 
 import { session } from './session.ts';
@@ -9,7 +9,7 @@ import { createStore, type Store } from './store.ts';
 export interface ApiKeys {
   readonly anon: string;
   readonly service: string;
-  /** Why the service key that was given is forgotten. */
+  /** Why the entered service key was dropped. */
   readonly refusal?: string;
 }
 
@@ -23,17 +23,17 @@ function readKeys(): ApiKeys {
   const now = session.get();
   const kept = JSON.parse(sessionStorage.getItem(storageName) ?? 'null') as ApiKeys | null;
   const known = now.kind === 'none' ? null : now.project.keys;
-  // A project that was started again may tell another one than it has refused.
+  // After a restart, a project may provide another key than the one it refused.
   return { anon: '', ...known, ...kept, service: kept?.service || known?.service || '' };
 }
 
-/** Uses others from now on. */
+/** Sets other keys. */
 export function keepKeys(keys: ApiKeys): void {
   sessionStorage.setItem(storageName, JSON.stringify(keys));
   apiKeys.set(keys);
 }
 
-/** Forgets a service key that the server has refused, unless another one was given meanwhile. */
+/** Drops a service key that the server refused, unless another one was entered meanwhile. */
 export function forgetService(service: string, refusal: string): void {
   const keys = apiKeys.get();
   if (keys.service === service) keepKeys({ ...keys, service: '', refusal });

@@ -1,25 +1,26 @@
 /**
- * Requests of components: what was read, what was refused, what was typed into a form.
+ * Requests in components: the answer, the error, and form fields.
  */
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ApiError, isServerThere } from './api.ts';
 import { session } from './session.ts';
 import { useStore } from './store.ts';
 
-/** What was read last. */
+/** The last answer. */
 export interface Answer<T> {
-  /** Null until the first answer; stays while another is read. */
+  /** Null before the first answer; stays during the next request. */
   readonly value: T | null;
-  /** Why the last reading failed. */
+  /** Why the last request failed. */
   readonly problem: ApiError | null;
   readonly readAgain: () => void;
 }
 
 /**
- * Reads now, when the key changes, when somebody comes back to the window, and when the server or the session is back.
+ * Requests now, and again when the key changes, when the user returns to the window, and when the server or the session
+ * is back.
  *
- * @param key What the answer depends on; null: nothing can be read yet.
- * @param read The signal ends when the answer is not wanted any more.
+ * @param key Identifies the request; null: not possible yet.
+ * @param read Its signal is aborted when the answer is no longer needed.
  */
 export function useAnswer<T>(key: string | null, read: (signal: AbortSignal) => Promise<T>): Answer<T> {
   const [value, setValue] = useState<T | null>(null);
@@ -45,7 +46,7 @@ export function useAnswer<T>(key: string | null, read: (signal: AbortSignal) => 
       },
     );
     return () => {
-      // What ends because the server has gone is still to say so.
+      // A request that fails because the server is gone must still report that.
       if (isServerThere.get()) leaving.abort();
     };
   }, [key, reading, isThere, kind]);
@@ -56,15 +57,15 @@ export function useAnswer<T>(key: string | null, read: (signal: AbortSignal) => 
   return { value, problem, readAgain };
 }
 
-/** Something that the server may refuse to do. */
+/** An action that the server may refuse. */
 export interface Task {
-  /** Why it was refused the last time. */
+  /** Why it was refused last. */
   readonly problem: ApiError | null;
   readonly isBusy: boolean;
   readonly run: (work: () => Promise<unknown>) => Promise<void>;
 }
 
-/** In a component. */
+/** Hook for a component. */
 export function useTask(): Task {
   const [problem, setProblem] = useState<ApiError | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -77,13 +78,13 @@ export function useTask(): Task {
   return { problem, isBusy, run };
 }
 
-/** @throws What is no refusal: a fault of ours. */
+/** @throws Any other error: a fault of ours. */
 function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   throw error;
 }
 
-/** Takes the fields of a form by name, without blanks around them. */
+/** Passes the trimmed fields of a form by name. */
 export function onSubmit(take: (fields: Readonly<Record<string, string>>) => void) {
   return (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();

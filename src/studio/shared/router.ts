@@ -1,5 +1,5 @@
 /**
- * Which page is shown: the part of the address behind `/studio/`.
+ * The current page: the part of the address after `/studio/`.
  */
 import { createStore, useStore } from './store.ts';
 
@@ -8,13 +8,13 @@ const base = '/studio';
 const place = createStore(location.pathname + location.search);
 addEventListener('popstate', () => place.set(location.pathname + location.search));
 
-/** Where we are: `/studio/emails/recovery?x=1` is `['emails', 'recovery']` and `x=1`. */
+/** The current place: `/studio/emails/recovery?x=1` is `['emails', 'recovery']` and `x=1`. */
 export interface Place {
   readonly segments: readonly string[];
   readonly query: URLSearchParams;
 }
 
-/** The place, in a component. */
+/** Hook: the current place. */
 export function usePlace(): Place {
   const url = new URL(useStore(place), location.origin);
   const segments = url.pathname
@@ -28,7 +28,7 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    // Somebody's own idea of an address.
+    // Malformed percent-encoding: keep the text.
     return segment;
   }
 }
@@ -38,7 +38,7 @@ export function addressOf(path: string): string {
   return path === '' ? base : `${base}/${path}`;
 }
 
-/** Shows another page. */
+/** Goes to another page. */
 export function goTo(path: string, { replace = false } = {}): void {
   const address = addressOf(path);
   if (replace) history.replaceState(null, '', address);

@@ -1,27 +1,31 @@
 /**
- * Who uses the studio: an access token, kept in the tab (`sessionStorage`), and what the project says of itself to its holder.
+ * The session of the studio: an access token, kept in the tab (`sessionStorage`), and the project as described to its
+ * holder.
  *
- * A token that has ended does not end the page: the session is `expired`, what was typed stays, and a new token goes on.
+ * An expired token does not close the page: the session is `expired`, input stays, and a new token continues it.
  */
 import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer } from './api.ts';
 import { createStore, type Store, useStore } from './store.ts';
 import { mayLose } from './unsaved.ts';
 
-/** What the holder of a token may know of the project. */
+/** The project as its token holder may see it. */
 export interface Project {
   readonly ref: string;
   /** A project of `pgreflect start`. */
   readonly isLocal: boolean;
-  /** Of the token: `auth_config:write` may change the configuration, `project:operate` may see plans, act as a user and as the service role. */
+  /**
+   * Scopes of the token: `auth_config:write` may change the configuration; `project:operate` may see plans and act as a
+   * user or as the service role.
+   */
   readonly scopes: readonly string[];
-  /** Null: none are told. `service` is empty unless the project is local. */
+  /** Null: not provided. `service` is empty unless the project is local. */
   readonly keys: { readonly anon: string; readonly service: string } | null;
   readonly roles: { readonly anon: string; readonly authenticated: string; readonly service: string };
   readonly isEmailCaptured: boolean;
   readonly exampleOperations: readonly string[];
 }
 
-/** The states of a session. `expired` keeps the project, so that pages stay as they are. */
+/** The states of a session. `expired` keeps the project, so that pages stay unchanged. */
 export type Session =
   | { readonly kind: 'none' }
   | { readonly kind: 'open' | 'expired'; readonly token: string; readonly project: Project };
@@ -32,9 +36,9 @@ export const session: Store<Session> = createStore<Session>({ kind: 'none' });
 const storageName = 'pgreflect:access-token';
 
 /**
- * Uses the one-time token of the address, else the token that the tab has.
+ * Signs in with the one-time token of the address, otherwise with the tab's token.
  *
- * @returns Why there is no session though there should be one; null where all is well.
+ * @returns Why there is no session although there should be one; null otherwise.
  */
 export async function enterByTicket(): Promise<string | null> {
   const ticket = new URLSearchParams(location.hash.slice(1)).get('token');
@@ -64,19 +68,19 @@ async function enterIfGood(token: string): Promise<boolean> {
   }
 }
 
-// Somebody has pasted the address with a one-time token over the one of this page.
+// An address with a one-time token was pasted over this page's.
 addEventListener('hashchange', () => {
   if (location.hash.startsWith('#token=')) location.reload();
 });
 
-/** @throws ApiError where the token is not good. */
+/** @throws ApiError if the token is invalid. */
 export async function signIn(token: string): Promise<void> {
   const { body: project } = await ask<Project>('/studio/project', { headers: bearer(token) });
   sessionStorage.setItem(storageName, token);
   session.set({ kind: 'open', token, project });
 }
 
-/** Forgets the token, and what the tab keeps beside it; asks first where something would be lost. */
+/** Drops the token and the tab's data; asks first if unsaved input would be lost. */
 export function signOut(): void {
   if (!mayLose()) return;
   sessionStorage.clear();
@@ -84,9 +88,9 @@ export function signOut(): void {
 }
 
 /**
- * A request to the management API of the project, below `/v1/projects/{ref}/`.
+ * A request to the project's management API, below `/v1/projects/{ref}/`.
  *
- * @throws ApiError. Where the token is no longer good, the session is `expired` from then on.
+ * @throws ApiError. If the token is invalid, the session becomes `expired`.
  */
 export function askProject<T>(path: string, request: ApiRequest = {}): Promise<ApiAnswer<T>> {
   const now = session.get();
@@ -106,24 +110,24 @@ export async function askAsOperator<T>(path: string, request: ApiRequest = {}): 
   }
 }
 
-/** The server has refused the access token. */
+/** Call when the server refused the access token. */
 export function expireSession(token: string): void {
   const now = session.get();
   if (now.kind === 'open' && now.token === token) session.set({ ...now, kind: 'expired' });
 }
 
-/** What the token may do, in a component. */
+/** Hook: the token's scopes. */
 export function useScopes(): readonly string[] {
   const now = useStore(session);
   return now.kind === 'none' ? [] : now.project.scopes;
 }
 
-/** Whether the token may change the configuration, in a component. */
+/** Hook: whether the token may change the configuration. */
 export function useMayWrite(): boolean {
   return useScopes().includes('auth_config:write');
 }
 
-/** Whether the token may see plans and act as a user, in a component. */
+/** Hook: whether the token may see plans and act as a user. */
 export function useMayOperate(): boolean {
   return useScopes().includes('project:operate');
 }

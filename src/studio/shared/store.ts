@@ -1,5 +1,5 @@
 /**
- * A value that pages share and that changes: `useStore` renders again when it does, and `useMedia` when the window does.
+ * Shared values of pages: `useStore` renders again on a change, and `useMedia` when a media query changes.
  */
 import { useSyncExternalStore } from 'react';
 
@@ -10,7 +10,7 @@ export interface Store<T> {
   subscribe(listener: () => void): () => void;
 }
 
-/** Makes one. */
+/** Makes a store. */
 export function createStore<T>(initial: T): Store<T> {
   let value = initial;
   const listeners = new Set<() => void>();
@@ -28,12 +28,12 @@ export function createStore<T>(initial: T): Store<T> {
   };
 }
 
-/** The present value, in a component. */
+/** Hook: the current value. */
 export function useStore<T>(store: Store<T>): T {
   return useSyncExternalStore(store.subscribe, store.get);
 }
 
-/** Whether a media query of CSS holds, in a component. */
+/** Hook: whether a CSS media query matches. */
 export function useMedia(query: string): boolean {
   return useSyncExternalStore(
     (listener) => {

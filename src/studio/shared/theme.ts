@@ -1,12 +1,12 @@
 /**
- * Light or dark: as the system says, until somebody chooses.
+ * Light or dark: by the system, until the user chooses.
  */
 import { createStore, type Store } from './store.ts';
 
 /** The choices. */
 export const themes = ['system', 'light', 'dark'] as const;
 
-/** One of them. */
+/** One of the choices. */
 export type Theme = (typeof themes)[number];
 
 const storageName = 'pgreflect:theme';

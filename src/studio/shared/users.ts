@@ -1,11 +1,11 @@
 /**
- * Users of the project, by way of the auth service with the service key.
+ * Users of the project, from the auth service with the service key.
  */
 import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer } from './api.ts';
 import { apiKeys, forgetService } from './keys.ts';
 import { askAsOperator } from './session.ts';
 
-/** What the studio reads of a user. Times are ISO 8601. */
+/** The members of a user that the studio reads. Times are ISO 8601. */
 export interface StudioUser {
   readonly id: string;
   readonly email: string;
@@ -27,20 +27,20 @@ export interface StudioUser {
 /** Part of the list. */
 export interface UserPage {
   readonly users: readonly StudioUser[];
-  /** On all pages. */
+  /** Number on all pages. */
   readonly total: number;
 }
 
-/** Which part: pages count from 1; the filter is a part of an address or of a name. */
+/** The requested part: pages count from 1; the filter is part of an address or name. */
 export interface UserQuery {
   readonly page: number;
   readonly size: number;
   readonly filter: string;
 }
 
-/** Newest first. @throws ApiError, 401 or 403 where the service key is refused, which is forgotten then. */
+/** Newest first. @throws ApiError, 401 or 403 if the service key is refused, which is then dropped. */
 export async function listUsers({ page, size, filter }: UserQuery): Promise<UserPage> {
-  // Addresses are stored in lower case, and compared as they are; names are compared in any case.
+  // Addresses are stored and compared in lower case; names match in any case.
   const query = new URLSearchParams({ page: String(page), per_page: String(size), filter: filter.toLowerCase() });
   const { service } = apiKeys.get();
   const { body, headers } = await askAuth<{ users: readonly StudioUser[] }>(`admin/users?${query}`).catch((error) => {
@@ -52,24 +52,24 @@ export async function listUsers({ page, size, filter }: UserQuery): Promise<User
   return { users: body.users, total: Number(headers.get('x-total-count')) };
 }
 
-/** The newest, for the choice of one: with the service key, or for operators without. @throws ApiError */
+/** The newest users, for selecting one: with the service key, or as an operator without it. @throws ApiError */
 export async function newestUsers(): Promise<readonly StudioUser[]> {
   if (apiKeys.get().service !== '') return (await listUsers({ page: 1, size: 200, filter: '' })).users;
   const { body } = await askAsOperator<Pick<UserPage, 'users'>>('/studio/users', { method: 'POST' });
   return body.users;
 }
 
-/** @throws ApiError, 404 where there is no such user. */
+/** @throws ApiError, 404 for an unknown user. */
 export async function readUser(id: string): Promise<StudioUser> {
   return (await askAuth<StudioUser>(`admin/users/${encodeURIComponent(id)}`)).body;
 }
 
-/** Makes the user where there is none, and sends the invitation. @throws ApiError */
+/** Creates the user if missing, and sends the invitation. @throws ApiError */
 export async function inviteUser(email: string): Promise<StudioUser> {
   return (await askAuth<StudioUser>('invite', { method: 'POST', body: { email } })).body;
 }
 
-/** A token with which an operator is taken for the user; it belongs to no session. */
+/** A token with which an operator acts as the user; it belongs to no session. */
 export interface OperatorToken {
   readonly accessToken: string;
   /** Seconds since the epoch. */

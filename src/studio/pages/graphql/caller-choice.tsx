@@ -1,5 +1,5 @@
 /**
- * The choice of who asks.
+ * The select of the caller.
  */
 import { Choice } from '../../components/choice.tsx';
 import { UserSelect } from '../../components/user-select.tsx';
@@ -13,7 +13,7 @@ interface CallerChoiceProps {
   readonly onChoose: (caller: Caller) => void;
 }
 
-/** The role, and which user. */
+/** The role, and the user. */
 export function CallerChoice({ caller, onChoose }: CallerChoiceProps) {
   const { service } = useStore(apiKeys);
   const mayOperate = useMayOperate();

@@ -1,5 +1,5 @@
 /**
- * The fetcher of the page GraphQL: sends as the chosen caller, and tells the page of the answers.
+ * The fetcher of the GraphQL page: sends as the selected caller, and reports the answers to the page.
  */
 import { useMemo, useRef } from 'react';
 import { ApiError, noteAbsence } from '../../shared/api.ts';
@@ -20,17 +20,17 @@ import {
 interface Sender {
   readonly caller: Caller;
   readonly onOperation: (operation: Operation) => void;
-  /** @param refusal As `introspectionRefusal` has it. */
+  /** @param refusal As `introspectionRefusal` returns it. */
   readonly onIntrospection: (refusal: string | null) => void;
-  /** Why nothing could be sent, or that the key was refused; null where all is well. */
+  /** Why sending failed, or that the key was refused; null for success. */
   readonly onProblem: (problem: ApiError | null) => void;
 }
 
-/** Another one for another caller, whose schema is to be read. */
+/** A new one for another caller, so that the schema is read again. */
 export function useFetcher(sender: Sender): Fetcher {
   const latest = useRef(sender);
   latest.current = sender;
-  // Until a user is chosen there is nobody whose schema it could be.
+  // Until a user is selected, there is no schema to read.
   const reader = useRef(sender.caller);
   if (!(sender.caller.kind === 'user' && sender.caller.userId === null)) reader.current = sender.caller;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the schema is read again for another one

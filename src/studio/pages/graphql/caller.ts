@@ -1,6 +1,6 @@
 /**
- * As whom operations are sent: with the anon key, as a user, or as the service role. For the last one operators need no key: the server
- * takes their access token for it at a path of the studio.
+ * The caller of operations: the anon key, a user, or the service role. Operators need no service key: a path of the
+ * studio accepts their access token instead.
  */
 import { ApiError, bearer } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
@@ -11,36 +11,36 @@ import { actAsUser, type OperatorToken } from '../../shared/users.ts';
 /** The choice. */
 export type Caller =
   | { readonly kind: 'anon' | 'service' }
-  /** Null: none is chosen yet. */
+  /** Null: none selected yet. */
   | { readonly kind: 'user'; readonly userId: string | null };
 
-/** Made with the access token of the session, and forgotten with it. */
+/** Made with the session's access token, and dropped with it. */
 const tokens = new Map<string, OperatorToken>();
 
-/** The choice of this visit. */
+/** The caller selected in this visit. */
 export const chosenCaller: Store<Caller> = createStore<Caller>({ kind: 'anon' });
 session.subscribe(() => {
   if (session.get().kind === 'none') chosenCaller.set({ kind: 'anon' });
-  // Whoever goes on with another access token acts as nobody by what was made with this one.
+  // Tokens made with one access token must not be used with another.
   tokens.clear();
 });
 
-/** What a request is sent with, and what the database is told of it. */
+/** The credentials of a request, and its claims. */
 export interface Credentials {
-  /** Where it is not the API's. */
+  /** If not the API's path. */
   readonly path?: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly role: string;
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** Where operators are the service role. A 401 there is about their access token. */
+/** The path for operators as the service role. A 401 there concerns their access token. */
 export const servicePath = '/studio/graphql';
 
-/** A token is made anew when it has less than this left, in seconds. */
+/** A token with less time left is made anew, in seconds. */
 const marginSeconds = 60;
 
-/** @throws ApiError where there is no key or no user for it. */
+/** @throws ApiError if there is no key or no user for it. */
 export async function credentialsOf(caller: Caller): Promise<Credentials> {
   const now = session.get();
   if (now.kind === 'none') throw new ApiError(401, 'unauthorized', 'Sign in first.');

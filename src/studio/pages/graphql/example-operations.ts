@@ -1,6 +1,6 @@
 /**
- * Operations that show what can be asked of a table, made of the schema at hand. They run as they are: what they would change is a
- * row that is hardly there, and values are easy to replace.
+ * Example operations for a table, made from the schema. They run unchanged: writes name a row that hardly exists, and
+ * values are easy to replace.
  */
 import {
   type GraphQLArgument,
@@ -36,13 +36,13 @@ interface Table {
   readonly list: Field;
 }
 
-/** What the field of a table may be asked with. */
+/** Arguments of a table's field. */
 const listArguments = ['first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy', 'distinctOn'];
 
-/** Leaf fields of a row that an example asks for. */
+/** Most leaf fields of a row in an example. */
 const maxLeaves = 5;
 
-/** Names of the types of all tables whose rows can be listed, those with most relationships first. */
+/** Names of all listable table types, those with most relationships first. */
 export function exampleTables(schema: GraphQLSchema): readonly string[] {
   const weight = ({ node }: Table): number => objectFieldsOf(node).length;
   return tablesOf(schema)
@@ -133,13 +133,13 @@ function objectFieldsOf(node: GraphQLObjectType): readonly Field[] {
   return plainFieldsOf(node).filter(({ type }) => isObjectType(getNamedType(type)) && !isListType(type));
 }
 
-/** Never none: a type without leaves has its name. */
+/** Never empty: a type without leaves has `__typename`. */
 function leavesOf(node: GraphQLObjectType): string {
   const leaves = plainFieldsOf(node).filter(({ name, type }) => isLeafType(getNamedType(type)) && name !== 'nodeId');
   return ['__typename', ...leaves.map(({ name }) => name)].slice(leaves.length > 0 ? 1 : 0, maxLeaves + 1).join(' ');
 }
 
-/** A text that has a letter in it, else what is there at all. */
+/** A string column if there is one, otherwise any column. */
 function filterOf(list: Field): { readonly column: string; readonly text: string } | null {
   const columns = inputFieldsOf(argumentOf(list, 'filter')?.type);
   for (const [operator, value] of [
@@ -204,7 +204,7 @@ function groups({ node, list }: Table): string | null {
     key { ${column.name} } count } } }`;
 }
 
-/** Inserting where nothing else has to be there first; changing and deleting by key. */
+/** An insert if no other row is required first; update and delete by key. */
 function writes(schema: GraphQLSchema, table: Table): readonly (readonly [title: string, query: string | null])[] {
   const { node } = table;
   const fields = Object.values(schema.getMutationType()?.getFields() ?? {});
@@ -212,7 +212,7 @@ function writes(schema: GraphQLSchema, table: Table): readonly (readonly [title:
   const key = keyFieldOf(schema, table)?.args ?? [];
   const filter = key.map(({ name, type }) => `${name}: { eq: ${literalOf(type)} }`).join(', ');
   const answer = `{ affectedCount records { ${leavesOf(node)} } }`;
-  /** What an argument takes, as far as a value is known for it. */
+  /** The inputs of an argument with known values. */
   const inputsOf = (argument: GraphQLArgument) =>
     inputFieldsOf(argument.type)
       .filter(({ type }) => isListType(type) || isEnumType(type) || getNamedType(type).name in values)

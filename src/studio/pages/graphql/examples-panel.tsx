@@ -1,5 +1,5 @@
 /**
- * A panel of GraphiQL with operations to start from: those that the project brings, and some for each table of the schema.
+ * A panel of GraphiQL with operations to start from: the project's own, and some for each table.
  */
 import { type GraphiQLPlugin, useEditorContext, useSchemaStore } from '@graphiql/react';
 import { Kind, type OperationDefinitionNode, parse } from 'graphql';
@@ -12,7 +12,7 @@ import { hasOperation } from './send-operation.ts';
 /** Title of the panel. */
 export const examplesTitle = 'Examples';
 
-/** @param own Texts of the operations that the project brings. */
+/** @param own The project's own operations. */
 export function examplesPlugin(own: readonly string[]): GraphiQLPlugin {
   const known = own.map((query) => ({ title: titleOf(query), query }));
   return { title: examplesTitle, icon: ExamplesIcon, content: () => <Examples own={known} /> };
@@ -63,14 +63,14 @@ function Examples({ own }: { readonly own: readonly ExampleOperation[] }) {
 /** A line `# variables: {...}` in an example fills the editor for variables. */
 const variablesLine = /^# *variables: *(\{.*\}) *$/m;
 
-/** What the editors of GraphiQL hold. */
+/** The content of GraphiQL's editors. */
 export interface Text {
   readonly query: string;
   /** JSON, or empty. */
   readonly variables: string;
 }
 
-/** What the editors take of an example. */
+/** An example as the content of the editors. */
 export function toTab(query: string): Text {
   return { query, variables: variablesLine.exec(query)?.[1] ?? '' };
 }
@@ -80,11 +80,11 @@ function Operations({ operations }: { readonly operations: readonly ExampleOpera
   const open = (text: string): void => {
     if (queryEditor === null) return;
     const { query, variables } = toTab(text);
-    // What somebody has written stays in its tab. GraphiQL empties the editors while it renders the new one.
+    // Keep written text in its tab. GraphiQL empties the editors while it renders the new one.
     if (hasOperation(queryEditor.getValue())) flushSync(addTab);
     queryEditor.setValue(query);
     variableEditor?.setValue(variables);
-    // GraphiQL reads the text a moment later, and would run the operation of the tab before.
+    // GraphiQL parses the text a moment later, and would run the previous tab's operation.
     const documentAST = parse(query);
     const operations = documentAST.definitions.filter(
       (part): part is OperationDefinitionNode => part.kind === Kind.OPERATION_DEFINITION,

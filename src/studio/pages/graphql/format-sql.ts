@@ -1,17 +1,17 @@
 /**
- * SQL for people: one clause a line, keywords, names and texts told apart.
+ * SQL for reading: one clause per line, with distinct keywords, names and texts.
  */
 import { PostgreSQL } from '@codemirror/lang-sql';
 import { classHighlighter, highlightCode } from '@lezer/highlight';
 import { formatDialect, postgresql } from 'sql-formatter';
 
-/** A piece of a statement, and which kind of word it is (`tok-keyword`); empty: no special one. */
+/** A piece of a statement with its class (`tok-keyword`); empty: none. */
 export interface SqlToken {
   readonly text: string;
   readonly kind: string;
 }
 
-/** The same statement in lines. What cannot be read stays as it is. */
+/** The same statement in lines. Unparsable text stays unchanged. */
 export function formatSql(statement: string): string {
   try {
     return formatDialect(statement, { dialect: postgresql, expressionWidth: 80 });

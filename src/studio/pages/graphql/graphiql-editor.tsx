@@ -1,5 +1,5 @@
 /**
- * GraphiQL with our look, our examples and the fields to click on. Who asks, and how, is the page's: it brings the fetcher.
+ * GraphiQL with our look, our examples and clickable fields. The page provides the fetcher with the caller.
  */
 import { DOC_EXPLORER_PLUGIN } from '@graphiql/plugin-doc-explorer';
 import { explorerPlugin } from '@graphiql/plugin-explorer';
@@ -16,9 +16,9 @@ import type { Fetcher } from './send-operation.ts';
 import './graphiql.css';
 
 interface GraphiqlEditorProps {
-  /** GraphiQL reads the schema again when it is another one. */
+  /** GraphiQL reads the schema again if this changes. */
   readonly fetcher: Fetcher;
-  /** Texts of the examples of the project; the first one is in the editor of a browser that has not been here. */
+  /** The project's examples; the first one is shown to a new browser. */
   readonly examples: readonly string[];
   readonly hasHeaders: boolean;
 }
@@ -29,7 +29,7 @@ export function GraphiqlEditor({ fetcher, examples, hasHeaders }: GraphiqlEditor
   const all = useMemo(() => [DOC_EXPLORER_PLUGIN, HISTORY_PLUGIN, ...plugins], [plugins]);
   const [panel] = useState(chosenPanel);
   const [first] = useState(() => activeTab() ?? toTab(examples[0] ?? emptyText));
-  // GraphiQL makes no room for a panel that it learns of later.
+  // GraphiQL reserves no space for a panel added later.
   const [isPanelKnown, setPanelKnown] = useState(false);
   useEffect(() => setPanelKnown(true), []);
   const chosen = useStore(theme);
@@ -61,7 +61,7 @@ export function GraphiqlEditor({ fetcher, examples, hasHeaders }: GraphiqlEditor
   );
 }
 
-/** Draws nothing; says to those who hear the page which editor is which. */
+/** Renders nothing; names the editors for screen readers. */
 function EditorNames() {
   const { queryEditor, variableEditor, headerEditor, responseEditor } = useEditorContext({ nonNull: true });
   useEffect(() => {
@@ -73,12 +73,12 @@ function EditorNames() {
   return null;
 }
 
-/** In an editor that has nothing else. */
+/** The text of an empty editor. */
 const emptyText = '# Write an operation here, or choose one from Examples.\n';
 
 const panelName = 'pgreflect:graphiql-panel';
 
-/** Whoever has not chosen a panel begins with the examples, where there is room for them beside the editor. */
+/** Without a chosen panel, the examples are open if there is room beside the editor. */
 function chosenPanel(): string {
   return localStorage.getItem(panelName) ?? (innerWidth >= 1150 ? examplesTitle : '');
 }
@@ -87,7 +87,7 @@ function rememberPanel(panel: GraphiQLPlugin | null): void {
   localStorage.setItem(panelName, panel?.title ?? '');
 }
 
-/** The tab that was open last. GraphiQL keeps its tabs, and finds the one to open by its text alone. */
+/** The last open tab. GraphiQL stores its tabs, and identifies the one to open only by its text. */
 function activeTab(): Text | null {
   try {
     const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '');

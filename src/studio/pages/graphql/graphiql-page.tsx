@@ -1,5 +1,6 @@
 /**
- * The page at `/graphql/v1`: GraphiQL under fields for key and token, which are kept in the browser's tab (`sessionStorage`).
+ * The page at `/graphql/v1`: GraphiQL below fields for key and token, which are kept in the browser's tab
+ * (`sessionStorage`).
  */
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { ApiError, bearer } from '../../shared/api.ts';
@@ -9,9 +10,9 @@ import { IntrospectionOff } from './introspection-off.tsx';
 import { asResult, type Fetcher, introspectionRefusal, type Result, sendOperation } from './send-operation.ts';
 import './graphiql-page.css';
 
-/** What the gateway writes into the page. */
+/** The gateway's settings in the page. */
 export interface GraphiqlSettings {
-  /** Filled into the field for the key; null leaves it empty. */
+  /** Prefills the field for the key; null leaves it empty. */
   readonly apiKey: string | null;
   readonly examples: readonly string[];
 }
@@ -29,7 +30,7 @@ export function GraphiqlPage({ settings }: { readonly settings: GraphiqlSettings
     key: sessionStorage.getItem(storageName('key')) ?? settings.apiKey ?? '',
     token: sessionStorage.getItem(storageName('token')) ?? '',
   }));
-  // Operations are sent with what stands in the fields; the schema is read again when it is used.
+  // Operations use the current content of the fields; the schema is read again after they are applied.
   const typed = useRef(keys);
   const [note, setNote] = useState<ReactNode>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the schema is read again for other keys
@@ -48,7 +49,7 @@ export function GraphiqlPage({ settings }: { readonly settings: GraphiqlSettings
     [keys],
   );
   const form = useRef<HTMLFormElement>(null);
-  // Who comes without a key or a token can type or paste one at once.
+  // Without a key or token, focus the first empty field.
   useEffect(() => form.current?.querySelector<HTMLInputElement>('input:placeholder-shown')?.focus(), []);
   const submit = onSubmit(({ key = '', token = '' }) => {
     sessionStorage.setItem(storageName('key'), key);
@@ -91,7 +92,7 @@ function headersOf({ key, token }: Keys): Readonly<Record<string, string>> {
   return { ...(key && { apikey: key }), ...(token && bearer(token)) };
 }
 
-/** What to do where the API refuses to describe itself; null where there is nothing to say. */
+/** The fix if the API refuses introspection; null for none. */
 function noteFor(result: Result, { key }: Keys): ReactNode {
   const [first] = result.errors ?? [];
   if (first?.extensions?.code === 'UNAUTHENTICATED') {

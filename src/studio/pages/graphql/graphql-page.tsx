@@ -1,5 +1,5 @@
 /**
- * The page GraphQL: GraphiQL, as whom it asks, and what became of the last operation in the database.
+ * The GraphQL page: GraphiQL, its caller, and how the database ran the last operation.
  */
 import { lazy, Suspense, useState } from 'react';
 import { KeysForm } from '../../components/keys-form.tsx';
@@ -14,7 +14,7 @@ import { IntrospectionOff } from './introspection-off.tsx';
 import { type Operation, PlanPanel } from './plan-panel.tsx';
 import './graphql.css';
 
-/** Larger than everything else together. */
+/** Larger than all other code together. */
 const Editor = lazy(async () => ({ default: (await import('./graphiql-editor.tsx')).GraphiqlEditor }));
 
 /** The page. */
@@ -59,7 +59,7 @@ export function GraphqlPage() {
       {problem?.status === 401 && (
         <details>
           <summary>Enter other keys</summary>
-          {/* As another caller, so that the documentation is read again. */}
+          {/* A new caller, so that the documentation is read again. */}
           <KeysForm onDone={() => chosenCaller.set({ ...caller })} />
         </details>
       )}

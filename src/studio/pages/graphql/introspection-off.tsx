@@ -1,9 +1,9 @@
 /**
- * What stands above GraphiQL where the caller may not read the schema.
+ * The notice above GraphiQL if the caller may not read the schema.
  */
 import { CopyButton } from '../../components/copy-button.tsx';
 
-/** @param props.hint A sentence and the SQL that turns it on; empty where the server does not say. */
+/** @param props.hint A sentence and the SQL that enables it; empty if the server sends none. */
 export function IntrospectionOff({ hint }: { readonly hint: string }) {
   const [, sql] = hint.split('Change it with: ');
   return (

@@ -1,5 +1,5 @@
 /**
- * The SQL of the last operation, and how PostgreSQL would run it now, under the role that sent it.
+ * The SQL of the last operation, and its current PostgreSQL plan under the role that sent it.
  */
 import { lazy, Suspense } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
@@ -7,7 +7,7 @@ import { Empty, Fault } from '../../components/problem.tsx';
 import { useAnswer } from '../../shared/requests.ts';
 import { askAsOperator } from '../../shared/session.ts';
 
-/** An operation that was sent. */
+/** A sent operation. */
 export interface Operation {
   readonly query: string;
   readonly operationName: string | null;
@@ -25,12 +25,12 @@ interface Statement {
 }
 
 interface PlanPanelProps {
-  /** Null: none was sent yet. */
+  /** Null: none sent yet. */
   readonly operation: Operation | null;
   readonly onClose: () => void;
 }
 
-/** What is known of the last operation. */
+/** The statements of the last operation. */
 export function PlanPanel({ operation, onClose }: PlanPanelProps) {
   const key = operation === null ? null : JSON.stringify(operation);
   const { value, problem } = useAnswer(key, async () => {
@@ -64,7 +64,7 @@ export function PlanPanel({ operation, onClose }: PlanPanelProps) {
   );
 }
 
-// Its parts come with the first statement that is looked at.
+// Loaded with the first statement shown.
 const Sql = lazy(async () => ({ default: (await import('./sql-text.tsx')).SqlText }));
 
 function Explained({ text, values, plan }: Statement) {

@@ -1,17 +1,17 @@
 /**
- * Operations for GraphiQL: sent to the API of this gateway, and what the page has to say about the answer.
+ * Sends GraphiQL's operations to this gateway's API, and derives the page's notices from the answers.
  */
 import type { GraphiQL } from 'graphiql';
 import type { ComponentProps } from 'react';
 import { ApiError } from '../../shared/api.ts';
 
-/** Sends what GraphiQL wants to know; may also answer with more than one result. */
+/** GraphiQL's fetcher; may also return more than one result. */
 export type Fetcher = ComponentProps<typeof GraphiQL>['fetcher'];
 
-/** What GraphiQL sends. */
+/** The parameters of GraphiQL. */
 export type Params = Parameters<Fetcher>[0];
 
-/** What the API answers. */
+/** The API's answer. */
 export interface Result {
   readonly data?: unknown;
   readonly errors?: readonly {
@@ -20,7 +20,7 @@ export interface Result {
   }[];
 }
 
-/** @throws ApiError with status 0 where there is no answer. */
+/** @throws ApiError with status 0 without an answer. */
 export async function sendOperation(
   { query, operationName, variables }: Params,
   headers: Readonly<Record<string, string>>,
@@ -38,12 +38,12 @@ export async function sendOperation(
   }
 }
 
-/** Whether it is the question about the schema, which GraphiQL asks by itself. */
+/** Whether it is the introspection that GraphiQL sends on its own. */
 export function isIntrospection({ operationName }: Params): boolean {
   return operationName === 'IntrospectionQuery';
 }
 
-/** Why the role may not read its schema: the server's hint, empty where it has none; null where it may. */
+/** Why the role may not read its schema: the server's hint, or empty; null if it may. */
 export function introspectionRefusal({ errors }: Result): string | null {
   const [first] = errors ?? [];
   const isRefused =
@@ -51,12 +51,12 @@ export function introspectionRefusal({ errors }: Result): string | null {
   return isRefused ? (first?.extensions?.hint ?? '') : null;
 }
 
-/** A result without a request. */
+/** A local result, without a request. */
 export function asResult(message: string): Result {
   return { errors: [{ message }] };
 }
 
-/** Whether there is anything but comments. */
+/** Whether the text is more than comments. */
 export function hasOperation(text: string): boolean {
   return text.replace(/#.*/g, '').trim() !== '';
 }

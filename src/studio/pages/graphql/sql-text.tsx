@@ -4,7 +4,7 @@
 import { useMemo } from 'react';
 import { formatSql, tokensOf } from './format-sql.ts';
 
-/** @param props.statement As the gateway sends it. */
+/** @param props.statement As the gateway sent it. */
 export function SqlText({ statement }: { readonly statement: string }) {
   const tokens = useMemo(() => tokensOf(formatSql(statement)), [statement]);
   return (

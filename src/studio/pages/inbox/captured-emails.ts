@@ -1,14 +1,14 @@
 /**
- * The kept emails: all of them first, then what is new, by server-sent events while the page is visible.
+ * The stored emails: first all, then new ones, by server-sent events while the page is visible.
  */
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { ApiError, bearer, openEvents } from '../../shared/api.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 
-/** A kept email. */
+/** A stored email. */
 export interface CapturedEmail {
-  /** Grows with time. */
+  /** Increasing. */
   readonly id: number;
   readonly capturedAt: string;
   readonly kind: string;
@@ -22,15 +22,15 @@ export interface CapturedEmail {
 
 /** The inbox, or why it cannot be read. */
 export interface InboxState {
-  /** Newest first; null until they were read. */
+  /** Newest first; null before the first answer. */
   readonly emails: readonly CapturedEmail[] | null;
   readonly refusal: ApiError | null;
 }
 
-/** Pause before the events are asked for again where they ended, in milliseconds. */
+/** Pause before reconnecting to the events, in milliseconds. */
 const pauseMs = 1000;
 
-/** As many as the server keeps. */
+/** The server's limit. */
 const maxEmails = 200;
 
 /** @param to Only emails to this address; null: all. */
@@ -38,7 +38,7 @@ export function useInbox(to: string | null): InboxState {
   const [state, setState] = useState<InboxState>({ emails: null, refusal: null });
   const now = useStore(session);
   const token = now.kind === 'none' ? null : now.token;
-  // A browser has few connections for one server; tabs that nobody sees hold none.
+  // A browser has few connections per server; hidden tabs hold none.
   const isVisible = useVisibility();
   const known = useRef<Known>({ of: '', emails: null });
   useEffect(() => {
@@ -63,12 +63,12 @@ export function useInbox(to: string | null): InboxState {
       } catch (error) {
         if (leaving.signal.aborted) return;
         if (!(error instanceof ApiError)) throw error;
-        // The frame says when the server is away; what was read stays. What is refused is read anew when it no longer is.
+        // The frame reports an unreachable server; the content stays. After a refusal, it is read again.
         if (error.status !== 0 && error.status < 500) {
           known.current = { of, emails: null };
           setState({ emails: null, refusal: error });
         }
-        // Only another token helps.
+        // Only a new token helps.
         if (error.status === 401) return;
       }
       if (!leaving.signal.aborted) timer = setTimeout(wait, pauseMs);
@@ -83,7 +83,7 @@ export function useInbox(to: string | null): InboxState {
 }
 
 interface Known {
-  /** Which emails they are. */
+  /** Key of the request. */
   readonly of: string;
   readonly emails: readonly CapturedEmail[] | null;
 }

@@ -1,5 +1,5 @@
 /**
- * The page Inbox: the emails that a project without a mail server has kept. New ones appear by themselves.
+ * The Inbox page: the stored emails of a project without a mail server. New ones appear automatically.
  */
 import { useEffect, useRef, useState } from 'react';
 import { EmailFrame } from '../../components/email-frame.tsx';
@@ -72,7 +72,7 @@ export function InboxPage() {
   );
 }
 
-/** The newest email of the first look, as long as it is there: one that comes in does not close the one that is read. */
+/** The newest email of the first answer, while it exists: a new one does not replace the one being read. */
 function useFirst(emails: readonly CapturedEmail[] | null): CapturedEmail | null {
   const opened = useRef<number | null>(null);
   const first = emails?.find(({ id }) => id === opened.current) ?? emails?.[0] ?? null;

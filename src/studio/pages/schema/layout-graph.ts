@@ -1,25 +1,25 @@
 /**
- * Where the boxes of tables and the lines between them go: tables that hang together in layers, the others in rows below.
+ * Layout of the schema drawing: connected tables in layers, the others in rows below.
  */
 import { type EdgeLabel, Graph, type GraphLabel, layout, type NodeLabel } from '@dagrejs/dagre';
 import type { SchemaRelationship, SchemaTable } from './role-schema.ts';
 
-/** A place, in pixels from the top left. */
+/** A position, in pixels from the top left. */
 interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** The box of a table; the place is its top left corner. */
+/** The box of a table, by its top left corner. */
 export interface TableBox extends Point {
   readonly table: SchemaTable;
   readonly width: number;
 }
 
-/** The line of a foreign key, from the table that has it to the one it refers to. */
+/** The line of a foreign key, from its table to the referenced one. */
 export interface RelationshipLine {
   readonly relationship: SchemaRelationship;
-  /** As the attribute `d` of a path writes it. */
+  /** The attribute `d` of a path. */
   readonly path: string;
 }
 
@@ -38,7 +38,7 @@ const gap = 24;
 const margin = 20;
 const rowWidth = 720;
 
-/** Draws tables and the relationships between them. */
+/** Lays out tables and their relationships. */
 export function layoutGraph(
   tables: readonly SchemaTable[],
   relationships: readonly SchemaRelationship[],
@@ -68,7 +68,7 @@ function layoutLayers(tables: readonly SchemaTable[], relationships: readonly Sc
   if (tables.length === 0) return { width: 0, height: 0, boxes: [], lines: [] };
   const graph = new Graph<GraphLabel, NodeLabel, EdgeLabel>({ multigraph: true });
   graph.setGraph({ rankdir: 'RL', nodesep: gap, ranksep: 64, marginx: margin, marginy: margin });
-  // Numbers for names: the layout keeps them in plain objects, where a table may be called "constructor".
+  // Numbers instead of names: the layout uses plain objects as maps, and a table may be called "constructor".
   const ids = new Map(tables.map(({ name }, index) => [name, String(index)]));
   const idOf = (name: string) => ids.get(name)!;
   for (const table of tables) graph.setNode(idOf(table.name), { width: widthOf(table), height: boxHeight });
@@ -89,12 +89,12 @@ function layoutLayers(tables: readonly SchemaTable[], relationships: readonly Sc
   return { width, height, boxes, lines };
 }
 
-/** Places between the layers, of which every second one is on a layer; the first and the last are the boxes' own. */
+/** Points between the layers: every second one is on a layer; the first and last belong to the boxes. */
 function bendsOf(points: readonly Point[]): readonly Point[] {
   return points.slice(1, -1).filter((_, index) => index % 2 === 1);
 }
 
-/** Lines leave boxes at the left and the right, one below the other in the order of where they lead. */
+/** Lines leave boxes at the left and right, ordered by the positions of their other ends. */
 function drawLines(
   relationships: readonly SchemaRelationship[],
   bends: readonly (readonly Point[])[],
@@ -116,7 +116,7 @@ function drawLines(
 interface LineEnd {
   readonly box: TableBox;
   readonly isLeft: boolean;
-  /** Where the line goes from there. */
+  /** The next point of the line. */
   readonly towards: Point;
 }
 
@@ -138,7 +138,7 @@ function middleOf({ x, y, width }: TableBox): Point {
   return { x: x + width / 2, y: y + boxHeight / 2 };
 }
 
-/** Every piece begins and ends level. */
+/** Every segment starts and ends horizontally. */
 function curve([first, ...others]: readonly Point[]): string {
   let { x, y } = first!;
   let path = `M${x} ${y}`;
@@ -162,13 +162,13 @@ function layoutRows(tables: readonly SchemaTable[], top: number, widest: number)
   return boxes;
 }
 
-/** A table that refers to itself: out at its lower edge and back. */
+/** A table that refers to itself: a loop at its lower edge. */
 function drawLoop(relationship: SchemaRelationship, boxes: readonly TableBox[]): RelationshipLine {
   const { x, y, width } = boxes.find(({ table }) => table.name === relationship.from)!;
   return { relationship, path: `M${x + width - 14} ${y + boxHeight}v7q0 9 -9 9h-14q-9 0 -9 -9v-7` };
 }
 
-/** Both lines of text, as wide as the fonts of most systems make them. */
+/** The width of both lines of text in the usual system fonts. */
 function widthOf({ name, object }: SchemaTable): number {
   return Math.ceil(Math.max(name.length * 8, object.length * 6.8)) + 28;
 }

@@ -1,5 +1,5 @@
 /**
- * Lays schemas out beside the page, which stays quick: hundreds of tables take seconds.
+ * Computes the layout in a worker, so that the page stays responsive: hundreds of tables take seconds.
  */
 import { layoutGraph } from './layout-graph.ts';
 import type { DrawnSchema } from './neighborhood.ts';

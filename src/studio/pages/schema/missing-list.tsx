@@ -1,5 +1,5 @@
 /**
- * What a role does not see, why, and the statement that would change it. The studio runs none of them.
+ * What a role does not see, why, and the statement that would change it. The studio never runs them.
  */
 import { CopyButton } from '../../components/copy-button.tsx';
 import { type Missing, partMissing, type RoleSchema } from './role-schema.ts';
@@ -33,7 +33,7 @@ interface Group {
   readonly kind: Missing['kind'];
 }
 
-/** In the order in which somebody should look at them. */
+/** In order of importance. */
 const groups: readonly Group[] = [
   {
     title: 'Invalid comment directive',
@@ -57,7 +57,7 @@ const groups: readonly Group[] = [
 /** Id of the overview. */
 export const missingId = 'schema-missing';
 
-/** Everything, by kind of reason. */
+/** All reasons, by kind. */
 export function MissingOverview({ schema }: { readonly schema: RoleSchema }) {
   const { hidden, limited } = partMissing(schema);
   const parts = groups
@@ -96,7 +96,7 @@ interface MissingGroupProps {
   readonly isOpen: boolean;
 }
 
-/** Short ones are open in any case. */
+/** Short groups are always open. */
 function MissingGroup({ title, note, missing, isOpen }: MissingGroupProps) {
   return (
     <details className="missing-group" open={isOpen || missing.length <= 5}>
@@ -109,7 +109,7 @@ function MissingGroup({ title, note, missing, isOpen }: MissingGroupProps) {
   );
 }
 
-/** In a database without tables. */
+/** For a database without tables. */
 function FirstTable({ role }: { readonly role: string }) {
   const grantee = /^[a-z_][a-z0-9_]*$/.test(role) ? role : `"${role.replaceAll('"', '""')}"`;
   const statements = [

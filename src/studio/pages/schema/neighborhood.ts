@@ -1,12 +1,12 @@
 /**
- * Part of a schema: a table and those that a few relationships lead to.
+ * Part of a schema: a table and its neighbors within a few relationships.
  */
 import type { RoleSchema } from './role-schema.ts';
 
-/** What is drawn. */
+/** The drawn part. */
 export type DrawnSchema = Pick<RoleSchema, 'tables' | 'relationships'>;
 
-/** @param center Name of a table. @param steps Relationships between it and the furthest of the others. */
+/** @param center Name of a table. @param steps Largest distance in relationships. */
 export function neighborhoodOf({ tables, relationships }: DrawnSchema, center: string, steps: number): DrawnSchema {
   const names = new Set([center]);
   for (let step = 0; step < steps; step += 1) {

@@ -1,5 +1,5 @@
 /**
- * A drawing that is larger than its place: moved by dragging, made larger and smaller by the wheel, by two fingers and by calls.
+ * Pan and zoom of a large drawing: by dragging, the wheel, two fingers, and calls.
  */
 import { select } from 'd3-selection';
 import { type D3ZoomEvent, zoom, zoomIdentity } from 'd3-zoom';
@@ -13,25 +13,25 @@ export interface Area {
   readonly height: number;
 }
 
-/** What can be done to the drawing. */
+/** Methods of the drawing. */
 export interface PanZoom {
-  /** The place. */
+  /** The viewport. */
   readonly svg: RefObject<SVGSVGElement | null>;
-  /** What is moved in it. */
+  /** The moved content. */
   readonly content: RefObject<SVGGElement | null>;
   /** @param factor Above 1: larger. */
   zoomBy(factor: number): void;
-  /** Moves the middle of an area to the middle of the place. @param isWhole Also makes it as small as it must be to fit. */
+  /** Centers an area in the viewport. @param isWhole Also zooms out until it fits. */
   show(area: Area, isWhole: boolean): void;
 }
 
-/** Names can be read in all but the smallest. */
+/** Names are readable at all scales but the smallest. */
 const scales = [0.04, 2.5] as const;
 
-/** Pixels around what is shown whole. */
+/** Margin around a fitted area, in pixels. */
 const margin = 16;
 
-/** In a component that has the place from its first rendering on. */
+/** For a component that renders the viewport from the start. */
 export function usePanZoom(): PanZoom {
   const svg = useRef<SVGSVGElement>(null);
   const content = useRef<SVGGElement>(null);
@@ -50,7 +50,7 @@ export function usePanZoom(): PanZoom {
       content.current?.setAttribute('transform', transform.toString());
     });
     const selection = select(place);
-    // Two clicks are two clicks on a link.
+    // A double click is two clicks on a link.
     selection.call(behavior).on('dblclick.zoom', null);
     return () => void selection.on('.zoom', null);
   }, [behavior]);

@@ -1,5 +1,5 @@
 /**
- * The schema of a role as the gateway describes it, read again whenever somebody comes back to the page.
+ * The schema of a role as the gateway describes it, read again when the user returns to the page.
  */
 import { type Answer, useAnswer } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
@@ -25,7 +25,7 @@ export interface Added {
 /** A table that the role sees. */
 export interface SchemaTable {
   readonly name: string;
-  /** As SQL writes it. */
+  /** Its SQL name. */
   readonly object: string;
   readonly kind: 'table' | 'view' | 'materialized_view' | 'foreign_table';
   readonly description: string | null;
@@ -44,18 +44,18 @@ export interface SchemaRelationship {
   readonly to: string;
   readonly field: string | null;
   readonly inverse: string | null;
-  /** How many of `from` belong to one of `to`. */
+  /** How many rows of `from` belong to one row of `to`. */
   readonly cardinality: 'one' | 'many';
 }
 
-/** Something that the role does not see. */
+/** An object that the role does not see. */
 export interface Missing {
   readonly kind: 'privilege' | 'key' | 'name' | 'type' | 'directive' | 'entrypoint';
   readonly object: string;
-  /** What somebody may look for. */
+  /** Names for searching it. */
   readonly names: readonly string[];
   readonly reason: string;
-  /** SQL that changes it; null where none does. */
+  /** SQL that changes it; null for none. */
   readonly fix: string | null;
 }
 
@@ -67,7 +67,7 @@ export interface RoleSchema {
   readonly missing: readonly Missing[];
 }
 
-/** The schema of a role, null until it is there, and why it cannot be read. */
+/** The schema of a role, null while loading, and the error. */
 export function useRoleSchema(role: string): Pick<Answer<RoleSchema>, 'value' | 'problem'> {
   const { value, problem } = useAnswer(role, async (signal) => {
     const path = `schema?${new URLSearchParams({ role })}`;
@@ -76,7 +76,9 @@ export function useRoleSchema(role: string): Pick<Answer<RoleSchema>, 'value' | 
   return { value: value?.role === role ? value : null, problem };
 }
 
-/** What the role does not see at all, and what it sees and cannot use in every way: the entries about whole tables that it sees. */
+/**
+ * Splits the entries: objects that the role does not see at all, and tables that it sees but cannot use in every way.
+ */
 export function partMissing({ tables, missing }: RoleSchema): {
   readonly hidden: readonly Missing[];
   readonly limited: readonly Missing[];
@@ -88,12 +90,12 @@ export function partMissing({ tables, missing }: RoleSchema): {
   };
 }
 
-/** What is missing of a table that the role sees: its columns, and ways to write it. */
+/** Missing parts of a visible table: its columns, and ways to write it. */
 export function missingOf({ object }: SchemaTable, missing: readonly Missing[]): readonly Missing[] {
   return missing.filter((entry) => entry.object === object || isColumnOf(entry, object));
 }
 
-/** Whether it is a column of the table of this SQL name. */
+/** Whether it is a column of the table with this SQL name. */
 export function isColumnOf(entry: Missing, object: string): boolean {
   return entry.object.startsWith(`${object}.`);
 }

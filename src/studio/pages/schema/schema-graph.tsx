@@ -1,5 +1,5 @@
 /**
- * The tables and their relationships as a drawing, whose boxes are links, and the same as a list of sentences.
+ * The tables and relationships as a drawing with links, and as a list of sentences.
  */
 import { type ComponentProps, type ReactNode, useEffect, useMemo, useState } from 'react';
 import { Choice } from '../../components/choice.tsx';
@@ -13,14 +13,14 @@ import type { RoleSchema, SchemaRelationship } from './role-schema.ts';
 
 interface SchemaGraphProps {
   readonly schema: RoleSchema;
-  /** Name of the table that is shown beside it; null: none. */
+  /** Name of the table shown beside it; null: none. */
   readonly chosen: string | null;
 }
 
-/** More are too many to begin with: then those around the chosen table are drawn. */
+/** With more tables, only those around the selected one are drawn at first. */
 const fewTables = 40;
 
-/** How much is drawn: the tables that so many relationships lead to from the chosen one, or all. */
+/** Extent of the drawing: tables within so many relationships of the selected one, or all. */
 type Scope = '1' | '2' | 'all';
 
 /** The drawing above the list. */
@@ -65,7 +65,7 @@ export function SchemaGraph({ schema, chosen }: SchemaGraphProps) {
   );
 }
 
-/** Null: too many tables to draw all before somebody asks for them. */
+/** Null: too many tables to draw all without being asked. */
 function scopeOf(schema: RoleSchema, center: string | null, wanted: Scope | null): Scope | null {
   const isSmall = schema.tables.length <= fewTables;
   if (center === null) return isSmall || wanted === 'all' ? 'all' : null;
@@ -74,7 +74,7 @@ function scopeOf(schema: RoleSchema, center: string | null, wanted: Scope | null
   return neighborhoodOf(schema, center, 2).tables.length <= fewTables ? '2' : '1';
 }
 
-/** Laid out beside the page; null until it is. What was read again and is the same stays as it lies. */
+/** Laid out in a worker; null until done. An unchanged schema keeps its layout. */
 function useDrawing(drawn: DrawnSchema): GraphDrawing | null {
   const [drawing, setDrawing] = useState<GraphDrawing | null>(null);
   const names = drawn.tables.map(({ name, object }) => [name, object]);
@@ -92,9 +92,9 @@ function useDrawing(drawn: DrawnSchema): GraphDrawing | null {
 interface DrawingProps {
   readonly drawn: DrawnSchema;
   readonly role: string;
-  /** Name of the chosen table; null: none. */
+  /** Name of the selected table; null: none. */
   readonly center: string | null;
-  /** Beside the buttons. */
+  /** Content beside the buttons. */
   readonly children: ReactNode;
 }
 
@@ -156,7 +156,7 @@ function isWithin(element: Element, place: Element): boolean {
   return isAcross && inner.top >= outer.top && inner.bottom <= outer.bottom;
 }
 
-/** The chosen table in the middle of its neighbors, or everything. */
+/** The area of the selected table and its neighbors, or everything. */
 function areaAround({ width, height, boxes, lines }: GraphDrawing, center: string | null): Area {
   const chosen = boxes.find(({ table }) => table.name === center);
   if (chosen === undefined) return { x: 0, y: 0, width, height };
@@ -203,7 +203,7 @@ function describe({ from, to, field, inverse, cardinality }: SchemaRelationship)
   return `${from} has one ${to} (${named(field)}). ${to} has ${cardinality} ${from} (${named(inverse)}).`;
 }
 
-/** Ends of lines, once for those that touch the chosen table and once for the others. */
+/** Line ends, for lines of the selected table and for others. */
 function Markers() {
   const size = { markerWidth: 12, markerHeight: 12, markerUnits: 'userSpaceOnUse', orient: 'auto' } as const;
   return (

@@ -1,5 +1,5 @@
 /**
- * The page Schema: what each role sees of the database, as tables and as a drawing, and what it does not see and why.
+ * The Schema page: what each role sees of the database, as tables and as a drawing, and what it does not see and why.
  */
 import { Choice } from '../../components/choice.tsx';
 import { Problem, Waiting } from '../../components/problem.tsx';
@@ -56,7 +56,7 @@ function Schema({ roles }: { readonly roles: Project['roles'] }) {
   );
 }
 
-/** What the address names, or why the role does not see it. */
+/** The table in the address, or why the role does not see it. */
 function Named({ schema, name }: { readonly schema: RoleSchema; readonly name: string }) {
   const table = schema.tables.find((candidate) => candidate.name === name);
   if (table !== undefined) return <TableDetail schema={schema} table={table} />;

@@ -1,5 +1,5 @@
 /**
- * A table as the role sees it: its fields with their types, what may be done with it, and what is missing of it.
+ * A table as the role sees it: fields with types, allowed operations, and missing parts.
  */
 import { Link } from '../../components/link.tsx';
 import { MissingList } from './missing-list.tsx';
@@ -64,7 +64,7 @@ export function TableDetail({ schema, table }: { readonly schema: RoleSchema; re
   );
 }
 
-/** The way back, where the list is not beside it. */
+/** The way back, if the list is not beside it. */
 export function AllTables({ role }: { readonly role: string }) {
   return (
     <Link className="to-list" to={placeOf(role, null)}>

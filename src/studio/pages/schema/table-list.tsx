@@ -1,5 +1,5 @@
 /**
- * The tables of the schema by name, and those in which something of a name is: first those that are called so.
+ * The tables of the schema by name, and a search: tables with that name come first.
  */
 import { useEffect, useRef, useState } from 'react';
 import { Link } from '../../components/link.tsx';
@@ -72,7 +72,7 @@ export function TableList({ schema, chosen }: TableListProps) {
   );
 }
 
-/** Tables that are called so, that begin so, that have it in their name, and that have it in the name of a field. */
+/** Tables by match: whole name, start of the name, part of the name, name of a field. */
 function findTables(tables: readonly SchemaTable[], wanted: string): readonly SchemaTable[] {
   const part = wanted.trim().toLowerCase();
   return tables
@@ -95,7 +95,7 @@ function HiddenColumns({ count }: { readonly count: number }) {
   return <span className="badge changed">{count === 1 ? '1 column hidden' : `${count} columns hidden`}</span>;
 }
 
-/** Where there is little room it stands below the list. */
+/** On narrow screens it is below the list. */
 function showMissing(): void {
   document.getElementById(missingId)?.scrollIntoView();
 }

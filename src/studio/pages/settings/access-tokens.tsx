@@ -1,5 +1,5 @@
 /**
- * The access tokens of the project: the list, and the ways to make one and to end one.
+ * The access tokens of the project: list, create, revoke.
  */
 import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';

@@ -1,5 +1,5 @@
 /**
- * Makes an access token and shows it once.
+ * Creates an access token and shows it once.
  */
 import { type FormEvent, useId, useState } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
@@ -10,7 +10,7 @@ import { askProject, useScopes } from '../../shared/session.ts';
 import { possibleEnds, scopes } from './token.ts';
 
 interface CreateDialogProps {
-  /** No token may end later; null: there is no latest. */
+  /** Latest possible expiry; null: no limit. */
   readonly latestEnd: string | null;
   readonly onCreated: () => void;
   readonly onClose: () => void;

@@ -1,5 +1,5 @@
 /**
- * The page Settings: its sections, of which the access tokens are the only one so far.
+ * The Settings page; access tokens are its only section so far.
  */
 import { useEffect } from 'react';
 import { Problem } from '../../components/problem.tsx';

@@ -1,5 +1,5 @@
 /**
- * An access token as the management API lists it, and what the page says of one.
+ * An access token as the management API lists it, and its descriptions on the page.
  */
 
 /** Times are ISO 8601. */
@@ -14,7 +14,7 @@ export interface AccessToken {
   readonly isCurrent: boolean;
 }
 
-/** What a token may do, as people read it. */
+/** Scopes with their descriptions. */
 export const scopes = [
   { name: 'auth_config:read', title: 'Read the auth configuration' },
   { name: 'auth_config:write', title: 'Change the auth configuration and email templates' },
@@ -23,7 +23,7 @@ export const scopes = [
 
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** When it ends, or ended. */
+/** When it expires or expired. */
 export function describeEnd({ expiresAt }: Pick<AccessToken, 'expiresAt'>): string {
   if (expiresAt === null) return 'Never';
   const end = new Date(expiresAt);
@@ -32,7 +32,7 @@ export function describeEnd({ expiresAt }: Pick<AccessToken, 'expiresAt'>): stri
 
 const dayMs = 86_400_000;
 
-/** Lives that a new token may have; the first is proposed. */
+/** Lifetimes of a new token; the first is the default. */
 const lives = [
   { title: '30 days', days: 30 },
   { title: '90 days', days: 90 },
@@ -46,7 +46,7 @@ export interface End {
   readonly expiresAt: string | null;
 }
 
-/** Ends that a new token may have. @param latest End of the token that makes it; null: it has none. */
+/** Expiry dates of a new token. @param latest Expiry of the creating token; null: none. */
 export function possibleEnds(latest: string | null): readonly End[] {
   const ends = lives.map(({ title, days }) => ({
     title,

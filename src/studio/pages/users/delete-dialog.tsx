@@ -1,5 +1,5 @@
 /**
- * Asks before a user is deleted.
+ * Confirms the deletion of a user.
  */
 import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';

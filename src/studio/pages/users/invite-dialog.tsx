@@ -1,5 +1,5 @@
 /**
- * Invites somebody by email.
+ * Invites a user by email.
  */
 import { useId } from 'react';
 import { Dialog } from '../../components/dialog.tsx';

@@ -1,5 +1,5 @@
 /**
- * A user: the account, and what an operator does for it.
+ * A user's account, and the operator's actions on it.
  */
 import { useState } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
@@ -12,13 +12,13 @@ import { DeleteDialog } from './delete-dialog.tsx';
 import { fullNameOf, isInvited, nameOf, stateOf } from './describe-user.ts';
 import { type ListPlace, placeOf } from './place-of.ts';
 
-/** @param next The user who is shown from then on; null: none. */
+/** @param next The user to show next; null: none. */
 export type SayDone = (sentence: string, next: string | null) => void;
 
 interface UserDetailProps {
   readonly id: string;
   readonly place: ListPlace;
-  /** Called when something was done. */
+  /** Called after an action. */
   readonly onDone: SayDone;
 }
 

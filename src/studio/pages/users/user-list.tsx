@@ -1,5 +1,5 @@
 /**
- * A page of users, the search, and the way to the other pages.
+ * One page of users, the search, and links to other pages.
  */
 import { Link } from '../../components/link.tsx';
 import { Empty } from '../../components/problem.tsx';
@@ -9,10 +9,10 @@ import type { StudioUser, UserPage } from '../../shared/users.ts';
 import { fullNameOf, nameOf, stateOf } from './describe-user.ts';
 import { type ListPlace, placeOf } from './place-of.ts';
 
-/** Users on a page. */
+/** Users per page. */
 export const pageSize = 50;
 
-/** Number of the last page; an empty list has one, too. */
+/** Number of the last page; an empty list has one. */
 export function lastPage({ total }: Pick<UserPage, 'total'>): number {
   return Math.max(1, Math.ceil(total / pageSize));
 }
@@ -20,7 +20,7 @@ export function lastPage({ total }: Pick<UserPage, 'total'>): number {
 interface UserListProps {
   readonly list: UserPage;
   readonly place: ListPlace;
-  /** Id of the user who is shown beside it. */
+  /** Id of the user shown beside it. */
   readonly chosen: string | null;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The page Users: who has an account, and what an operator does for them.
+ * The Users page: the accounts, and the operator's actions on them.
  */
 import { useState } from 'react';
 import { KeysForm } from '../../components/keys-form.tsx';
@@ -98,11 +98,11 @@ function AskForKeys({ refusal }: { readonly refusal: string | null }) {
   );
 }
 
-/** The part of the list that the address names. */
+/** The part of the list in the address. */
 function useUsers({ page, filter }: ListPlace, id: string | null): Answer<UserPage> {
   return useAnswer(`${page} ${filter}`, async (signal) => {
     const found = await listUsers({ page, filter, size: pageSize });
-    // Users went meanwhile, or somebody has written the address.
+    // Users were deleted meanwhile, or the address was edited by hand.
     const last = lastPage(found);
     if (page > last && !signal.aborted) goTo(placeOf({ page: last, filter }, id), { replace: true });
     return found;
