@@ -26,6 +26,8 @@ export interface Checked {
   readonly mismatch: Mismatch | null;
   /** Whether some row was in the answer or written: comparing nothing with nothing proves little. */
   readonly hasRows: boolean;
+  /** What the product answered; null: it was not asked. */
+  readonly answer: Answer | null;
 }
 
 /** Compares one query. */
@@ -46,7 +48,7 @@ export async function checkQuery(stage: Stage, role: Role, operation: Operation)
     },
   });
   const answer = await stage.execution.answer(role, operation.query, { variables: operation.variables, claims });
-  return { mismatch: compareAnswer(expected, answer), hasRows };
+  return { mismatch: compareAnswer(expected, answer), hasRows, answer };
 }
 
 /** Compares an answer; null: as expected. */
@@ -86,12 +88,13 @@ export async function checkMutation(stage: Stage, role: Role, operation: Operati
   const after = await readTables(client, world.relations);
   const wrong = compareAnswer(expected.answer, answer);
   const hasRows = expected.tables !== null;
-  if (wrong) return { mismatch: wrong, hasRows };
+  if (wrong) return { mismatch: wrong, hasRows, answer };
   for (const [name, rows] of expected.tables ?? before) {
     const [wanted, actual] = [rows.join('\n'), (after.get(name) ?? []).join('\n')];
-    if (wanted !== actual) return { mismatch: { where: `the rows of ${name}`, expected: wanted, actual }, hasRows };
+    if (wanted !== actual)
+      return { mismatch: { where: `the rows of ${name}`, expected: wanted, actual }, hasRows, answer };
   }
-  return { mismatch: null, hasRows };
+  return { mismatch: null, hasRows, answer };
 }
 
 /** Keeps the latest cursors, so that later operations go on from pages of many kinds. */

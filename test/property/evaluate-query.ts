@@ -20,7 +20,7 @@ import {
 } from './expected-model.ts';
 import type { Oracle } from './oracle.ts';
 import { entityOf, type Row, relatedRows, type Snapshot } from './reader.ts';
-import { columnOf, type Routine } from './world.ts';
+import { type Column, columnOf, literal, type Routine } from './world.ts';
 
 /** What an evaluation needs. */
 export interface Evaluation {
@@ -186,7 +186,7 @@ function prepareConnectionField(
     case '__typename':
       return async () => `${entity.base}Connection`;
     case 'totalCount':
-      return async ({ counted }) => new Num(String(counted.length));
+      return prepareTotal(document.argument(field, 'atMost'));
     case 'aggregate': {
       const type = `${entity.base}Aggregate`;
       const fields = document.fields(field.nodes, [type]);
@@ -211,6 +211,13 @@ function prepareConnectionField(
     default:
       return prepareEdges(evaluation, entity, field, request);
   }
+}
+
+/** @throws FieldError for a negative number. */
+function prepareTotal(atMost: Input): ConnectionPart {
+  const most = typeof atMost === 'string' ? Number(atMost) : Number.POSITIVE_INFINITY;
+  if (most < 0) throw new FieldError('`atMost` must be an unsigned integer');
+  return async ({ counted }) => new Num(String(Math.min(most, counted.length)));
 }
 
 function prepareEdges(evaluation: Evaluation, entity: Entity, field: Field, request: PageRequest): ConnectionPart {
@@ -258,7 +265,7 @@ function prepareField(evaluation: Evaluation, field: Field, described: ModelFiel
         return encodeArray([...names, ...relation.key.map((name) => cells.get(name)?.jsonb ?? 'null')]);
       };
     case 'column':
-      return async (row) => row.cells.get(described.column.name)?.output ?? null;
+      return prepareColumnField(evaluation, described.column, evaluation.document.argument(field, 'at'));
     case 'computed':
       return prepareComputed(evaluation, field, described.routine);
     case 'to-one': {
@@ -273,6 +280,17 @@ function prepareField(evaluation: Evaluation, field: Field, described: ModelFiel
       return async (row) => connection(await relatedRows(snapshot, described, row));
     }
   }
+}
+
+/** @param at Path of the part of a JSON value that is answered. */
+function prepareColumnField({ oracle }: Evaluation, { name, type }: Column, at: Input): Prepared<Row> {
+  if (at === null || at === undefined) return async (row) => row.cells.get(name)?.output ?? null;
+  const path = listOf(at).map((key) => literal(key as string));
+  const part = `v::${type.comparedAs ?? type.sql} #>> array[${path.join(', ')}]::text[]`;
+  return async (row) => {
+    const text = row.cells.get(name)?.text ?? null;
+    return (await oracle.rank(part, [text])).get(text)?.output ?? null;
+  };
 }
 
 function prepareComputed(evaluation: Evaluation, field: Field, routine: Routine): Prepared<Row> {

@@ -53,6 +53,10 @@ interface Unrelated {
   readonly maxRows: number;
   /** Cursors lose no row. */
   readonly isExact: boolean;
+  /** `totalCount` can be told to count no further than a number. */
+  readonly isCapped: boolean;
+  /** Columns whose fields answer a part of their JSON. */
+  readonly parted: ReadonlySet<Column>;
 }
 
 /** A relation as a role sees it. */
@@ -181,6 +185,8 @@ function entityOf(world: World, relation: Relation, role: Role, visible: readonl
     hasByPk: relation.key.every((name) => columnOf(relation, name).type.canByPk),
     maxRows: relation.maxRows ?? relation.schema.maxRows ?? 30,
     isExact: world.extensions.includes('exact_cursors'),
+    isCapped: world.extensions.includes('counts'),
+    parted: new Set(world.extensions.includes('json_filters') ? [...columns.values()].filter(isJson) : []),
   };
 }
 
@@ -215,9 +221,7 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     return hasType && isSortable(entity) && !entity.columns.get(name)?.type.canOrder ? [[name, field]] : [];
   });
   const taken = new Set(['nodeId', 'and', 'or', 'not', ...entity.filters.keys(), ...related.map(([name]) => name)]);
-  const json = [...entity.columns].filter(
-    ([name, { type }]) => type.graphql === 'JSON' && !type.isList && !taken.has(name),
-  );
+  const json = [...entity.columns].filter(([name, column]) => isJson(column) && !taken.has(name));
   const { base, relation } = entity;
   const eligible: Readonly<Record<Computation, (column: Column) => boolean>> = {
     distinctCount: ({ type }) => type.canOrder && type.graphql !== 'Opaque',
@@ -316,6 +320,10 @@ function named(relation: Relation, isWanted: (column: Column) => boolean): Map<s
     return name === null ? [] : [[name, column]];
   });
   return new Map(columns);
+}
+
+function isJson({ type }: Column): boolean {
+  return type.graphql === 'JSON' && !type.isList;
 }
 
 function allows(granted: readonly string[] | 'all', column: string): boolean {

@@ -72,7 +72,8 @@ function writePart(writer: Writer, known: readonly string[], depth: number): Wri
   ]);
 }
 
-function writeKeys(writer: Writer, place: Place): Written {
+/** The path of a part. */
+export function writeKeys(writer: Writer, place: Place): Written {
   const { random } = writer;
   const one = () => writeText(writer, 'String', keys, true);
   return writer.value(place, () => writeList(Array.from({ length: random.pick([0, 1, 1, 1, 2, 2]) }, one)));

@@ -4,6 +4,7 @@
 
 import { argumentName, columnName, type Entity, type Field, lowerFirst } from './expected-model.ts';
 import { writeGroups } from './generate-groups.ts';
+import { writeKeys } from './generate-json.ts';
 import { argumentsText, keyTexts, type Material, scalarOf, writeConnectionArguments } from './generate-values.ts';
 import type { Random } from './random.ts';
 import { entityOf } from './reader.ts';
@@ -121,12 +122,21 @@ function writeConnection(writer: Writer, material: Material, name: string, { ent
           `pageInfo ${writer.selections('PageInfo', ['hasNextPage', 'hasPreviousPage', 'startCursor', 'endCursor', '__typename'])}`,
         ]
       : []),
-    ...(relation.totalCount && random.chance(0.3) ? [random.pick(['totalCount', 'n: totalCount'])] : []),
+    ...(relation.totalCount && random.chance(0.3) ? [writeTotal(writer, entity)] : []),
     ...(relation.aggregate && random.chance(0.35) ? [writeAggregate(writer, entity)] : []),
     ...(random.chance(0.4) ? writeAllGroups(writer, material, entity) : []),
   ];
   const selection = writer.selections(`${base}Connection`, parts.length === 0 ? ['__typename'] : parts);
   return `${name}${writeConnectionArguments(writer, material, entity)} ${selection}`;
+}
+
+function writeTotal(writer: Writer, { isCapped }: Entity): string {
+  const { random } = writer;
+  const name = random.pick(['totalCount', 'n: totalCount']);
+  if (!isCapped || random.chance(0.5)) return name;
+  const most = random.chance(0.02) ? -1 : random.pick([0, 1, 2, 3, 5, 8, 40]);
+  const write = () => ({ text: String(most), json: most });
+  return `${name}${argumentsText([['atMost', random.chance(0.04) ? nullValue : writer.value({ type: 'Int' }, write)]])}`;
 }
 
 function writeAllGroups(writer: Writer, material: Material, entity: Entity): readonly string[] {
@@ -164,7 +174,7 @@ export function writeObjectSelection(writer: Writer, material: Material, { entit
   const { random } = writer;
   const fields = [...entity.fields].flatMap(([name, field]) => {
     const isWanted = random.chance(isLeaf(field) ? 0.45 : depth > 0 ? 0.35 : 0);
-    return isWanted ? [writeField(writer, material, { name, field, depth, prefix })] : [];
+    return isWanted ? [writeField(writer, material, { of: entity, name, field, depth, prefix })] : [];
   });
   const all = fields.length === 0 || random.chance(0.1) ? [...fields, '__typename'] : fields;
   return writer.selections(entity.base, all);
@@ -173,10 +183,12 @@ export function writeObjectSelection(writer: Writer, material: Material, { entit
 function writeField(
   writer: Writer,
   material: Material,
-  { name, field, depth, prefix }: { name: string; field: Field; depth: number; prefix: string },
+  { of, name, field, depth, prefix }: { of: Entity; name: string; field: Field; depth: number; prefix: string },
 ): string {
   const { random } = writer;
   const alias = prefix !== '' || random.chance(0.1) ? `${prefix}${random.pick(['a', 'b'])}_${name}: ` : '';
+  if (field.kind === 'column' && of.parted.has(field.column) && random.chance(0.5))
+    return `${alias}${name}${argumentsText([['at', random.chance(0.04) ? nullValue : writeKeys(writer, { type: '[String!]' })]])}`;
   if (isLeaf(field)) return `${alias}${name}`;
   const target =
     field.kind === 'computed'

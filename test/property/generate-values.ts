@@ -127,7 +127,7 @@ function patternOf(random: Random, operator: string, text: string): string {
 }
 
 /** A value of `orderBy`; there is no such argument where no column can be ordered by. */
-function writeOrder(writer: Writer, material: Material, entity: Entity): Written {
+export function writeOrder(writer: Writer, material: Material, entity: Entity): Written {
   const { random } = writer;
   const element = () => writeOrderElement(writer, material, entity, 0);
   const type = `${entity.base}OrderBy`;
@@ -142,7 +142,7 @@ function writeOrderElement(writer: Writer, material: Material, entity: Entity, p
   const { random } = writer;
   if (random.chance(0.03)) return writeObject([]);
   const related = passed < 3 ? [...entity.ordered] : [];
-  if (related.length > 0 && random.chance(0.4)) {
+  if (related.length > 0 && random.chance(passed === 0 ? 0.4 : 0.65)) {
     const [name, { kind, target }] = random.pick(related);
     const other = entityOf(material.model, target);
     const type = `${other.base}${kind === 'to-one' ? 'OrderBy' : 'CollectionOrderBy'}`;
@@ -199,10 +199,15 @@ export function writeConnectionArguments(writer: Writer, material: Material, ent
     // Behind a cursor, those columns that its order begins with.
     const leading = new Set(cursor?.order.slice(0, random.int(1, 2)).map(({ column }) => column));
     const all = [...entity.distinctOn].filter(([, column]) => cursor === null || leading.has(column));
-    const names = new Set([
+    // What its order does not name is put in front of it in the order of the list, so that is the order of the cursor.
+    const places = [...leading];
+    const byPlace = (one: string, other: string) =>
+      places.indexOf(entity.distinctOn.get(one)!) - places.indexOf(entity.distinctOn.get(other)!);
+    const chosen = new Set([
       ...(all.length > 0 ? [random.pick(all)[0]] : []),
       ...random.some(all, 0.1).map(([name]) => name),
     ]);
+    const names = new Set(cursor === null ? chosen : [...chosen].sort(byPlace));
     const isWhole = cursor === null || names.size === leading.size;
     const type = `${entity.base}Column`;
     const one = (name: string) => writer.value({ type, isRequired: true }, () => writeToken(random, name));

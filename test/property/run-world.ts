@@ -8,6 +8,7 @@ import { generateQuery, type Operation } from './generate-query.ts';
 import type { Random } from './random.ts';
 import { shrink } from './shrink.ts';
 import { claims, createStage, type Stage } from './stage.ts';
+import { generateWalk, type Ran, walkPages } from './walk-pages.ts';
 import { type Role, roles } from './world.ts';
 
 /** A world to try. */
@@ -36,8 +37,10 @@ export async function runWorld(database: TestDatabase, { random, prefix, operati
   for (let count = 0; count < operations; count++) {
     const { material } = await stage.scene(role);
     const mutation = random.chance(mutationShare) ? generateMutation(random.fork(), stage.world, material) : null;
-    const operation = mutation ?? generateQuery(random.fork(), material);
-    const { mismatch, hasRows } = await check(stage, role, operation);
+    const page = mutation === null && random.chance(walkShare) ? generateWalk(random.fork(), material) : null;
+    const { operation, mismatch, hasRows } = await (page === null
+      ? run(stage, role, mutation ?? generateQuery(random.fork(), material))
+      : walkPages(material, page, (query) => run(stage, role, query)));
     if (hasRows) withRows += 1;
     if (mismatch) return { failure: await report(stage, role, operation, mismatch), withRows };
     // Only now, because the rows of a role have to be read again after a change anyway.
@@ -45,6 +48,13 @@ export async function runWorld(database: TestDatabase, { random, prefix, operati
   }
   await stage.close();
   return { failure: null, withRows };
+}
+
+/** Part of the queries that are asked for one page after the other, until every row was seen. */
+const walkShare = 0.04;
+
+async function run(stage: Stage, role: Role, operation: Operation): Promise<Ran> {
+  return { operation, ...(await check(stage, role, operation)) };
 }
 
 const evaluatorFailed = 'the evaluator failed';
@@ -56,7 +66,7 @@ async function check(stage: Stage, role: Role, operation: Operation): Promise<Ch
     // An operation made smaller may lack what a function needs: the transaction that reads the rows ends with it.
     await stage.changed();
     const actual = error instanceof Error ? String(error.stack) : String(error);
-    return { mismatch: { where: evaluatorFailed, expected: 'an answer', actual }, hasRows: false };
+    return { mismatch: { where: evaluatorFailed, expected: 'an answer', actual }, hasRows: false, answer: null };
   }
 }
 
@@ -82,7 +92,7 @@ async function failsAlike(stage: Stage, role: Role, operation: Operation, first:
   const { mismatch } = await check(stage, role, operation);
   const kindOf = ({ where, actual }: Mismatch) => {
     if (where === 'a request error') return `${where} ${JSON.parse(actual).errors?.[0]?.message}`;
-    return where === evaluatorFailed ? where : 'an answer';
+    return where === evaluatorFailed ? `${where} ${actual.split('\n')[0]}` : 'an answer';
   };
   return mismatch !== null && kindOf(mismatch) === kindOf(first);
 }

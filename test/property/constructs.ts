@@ -1,0 +1,89 @@
+/**
+ * Names the constructs of a generated operation, so that a test can see that each is made often enough to be proven.
+ */
+import { type FieldNode, Kind, parse, visit } from 'graphql';
+import { type Input, listOf, readDocument } from './document.ts';
+import { decodeArray } from './encoded.ts';
+import type { ExpectedModel } from './expected-model.ts';
+import type { Operation } from './generate-query.ts';
+
+type Entries = ReadonlyMap<string, Input>;
+
+const quantifiers: ReadonlySet<string> = new Set(['some', 'every', 'none']);
+const computations: ReadonlySet<string> = new Set(['sum', 'avg', 'min', 'max', 'distinctCount']);
+const searches: ReadonlySet<string> = new Set(['websearch', 'plain', 'phrase', 'query']);
+
+/** What the operation holds, each by its name. */
+export function constructsOf({ query, variables }: Operation, model: ExpectedModel): ReadonlySet<string> {
+  const found = new Set<string>();
+  const document = readDocument(query, variables);
+  const linked = new Set(
+    [...model.entities.values()].flatMap(({ fields }) =>
+      [...fields].flatMap(([name, field]) => (field.kind === 'to-many' && field.far !== null ? [name] : [])),
+    ),
+  );
+  const isMutation = query.startsWith('mutation');
+  visit(parse(query), {
+    [Kind.FIELD](node: FieldNode) {
+      const name = node.name.value;
+      if (linked.has(name)) found.add(isMutation ? 'links below a written row' : 'links');
+      if (name === 'groups' || name === 'distinctCount') found.add(name);
+      for (const { name: argument } of node.arguments ?? []) {
+        const input = document.argument({ key: '', name, nodes: [node] }, argument.value);
+        if (input === null || input === undefined) continue;
+        if (argument.value === 'at') found.add('a part of JSON');
+        if (name === 'totalCount') found.add('totalCount atMost');
+        readArgument(found, linked, `${name === 'groups' ? 'groups ' : ''}${argument.value}`, input);
+      }
+    },
+  });
+  return found;
+}
+
+function readArgument(found: Set<string>, linked: ReadonlySet<string>, name: string, input: Input): void {
+  found.add(name);
+  if (name === 'filter' || name === 'groups having') readFilter(found, linked, input, 0);
+  if (name === 'orderBy') for (const element of listOf(input)) readOrder(found, linked, element, 0);
+  if (name === 'groups orderBy') for (const element of listOf(input)) readOrder(new Set(), linked, element, 0);
+  if (name === 'groups by') {
+    for (const element of listOf(input))
+      for (const [entry, value] of element as Entries) if (value !== null) found.add(`groups by ${entry}`);
+  }
+  if (name !== 'after' && name !== 'before') return;
+  try {
+    if (decodeArray(input as string).includes(null)) found.add(`${name} a null`);
+  } catch {
+    found.add(`${name} no cursor`);
+  }
+}
+
+/** @param depth How many of `some`, `every` and `none` stand around it. */
+function readFilter(found: Set<string>, linked: ReadonlySet<string>, input: Input, depth: number): void {
+  if (Array.isArray(input)) for (const item of input) readFilter(found, linked, item, depth);
+  if (!(input instanceof Map)) return;
+  for (const [name, value] of input as Entries) {
+    if (value === null || value === undefined) continue;
+    if (linked.has(name)) found.add('filter by links');
+    if (name === 'aggregate') found.add(`filter by aggregate, ${depth} deep`);
+    if (computations.has(name)) found.add(`filter by ${name}`);
+    if (name === 'at') found.add('filter by a part of JSON');
+    if (['hasKey', 'hasAllKeys', 'hasAnyKey', 'matches'].includes(name)) found.add(`filter by ${name}`);
+    if (searches.has(name)) found.add('filter by text search');
+    if (quantifiers.has(name)) found.add(`filter by ${name}, ${depth + 1} deep`);
+    readFilter(found, linked, value, quantifiers.has(name) ? depth + 1 : depth);
+  }
+}
+
+/** @param passed How many relationships stand around it. */
+function readOrder(found: Set<string>, linked: ReadonlySet<string>, input: Input, passed: number): void {
+  if (!(input instanceof Map)) return;
+  for (const [name, value] of input as Entries) {
+    if (value === null || value === undefined) continue;
+    if (linked.has(name)) found.add('order by links');
+    if (!(value instanceof Map))
+      found.add(`order by ${name === 'count' && passed > 0 ? 'count' : 'a column'}, ${passed} deep`);
+    else if (computations.has(name)) found.add(`order by ${name}`);
+    else if ([...(value as Entries).keys()].some((key) => searches.has(key))) found.add('order by rank');
+    else readOrder(found, linked, value, passed + 1);
+  }
+}
