@@ -1,9 +1,9 @@
 /**
- * Compiles an operation for the variables of a request, and keeps what it compiled.
+ * Compiles an operation for the variables of a request, and caches the result.
  *
- * Planning asks questions about the variables (decisions.ts). The answers form a path through a tree; at its end hangs the
- * compiled operation, which serves every request that gives the same answers. A warm request asks the questions of one
- * path and fills slots.
+ * Planning asks questions about the variables (decisions.ts). The answers form a path in a tree whose leaf is the
+ * compiled operation, shared by all requests with the same answers. A repeated request only answers the questions of
+ * one path and fills slots.
  */
 import type { DocumentNode, FragmentDefinitionNode, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
@@ -21,21 +21,21 @@ import { planOperation } from './plan/plan-operation.ts';
 import type { Planner } from './plan/planner.ts';
 import { printOperation, type Statement } from './print/print-operation.ts';
 
-/** A compiled operation: good for all variables that give the same answers. */
+/** A compiled operation: valid for all variables with the same answers. */
 export interface CompiledOperation {
   readonly kind: 'query' | 'mutation';
-  /** Queries have one statement, which returns `data`; mutations one for each of `keys`. */
+  /** Queries have one statement, which returns `data`; mutations have one for each of `keys`. */
   readonly statements: readonly Statement[];
-  /** Response keys of the fields that are answered, in order. */
+  /** Response keys of the answered fields, in order. */
   readonly keys: readonly string[];
   /** Response keys of `__schema` and `__type`. */
   readonly introspectionKeys: readonly string[];
   /**
-   * For a query of nothing but meta fields, which needs no statement: the JSON text of each of `keys`, null for those of
+   * For a query with only meta fields, which needs no statement: the JSON text of each of `keys`, null for
    * `introspectionKeys`. Null for every other operation.
    */
   readonly constants: readonly (string | null)[] | null;
-  /** The message of pg_graphql for each statement that guards `atMost`, null for the others. */
+  /** pg_graphql's message for each statement with `atMost`, null for the others. */
   readonly atMostMessages: readonly (string | null)[];
   /** Refused root fields. */
   readonly errors: readonly PublicError[];
@@ -44,7 +44,7 @@ export interface CompiledOperation {
   readonly patterns: readonly Pattern[];
   /** It may run code that is not PostgreSQL's own. */
   readonly runsUserCode: boolean;
-  /** When its statements are planned for the values that fill their slots. */
+  /** When its statements get custom plans. */
   readonly customPlanning: CustomPlanning;
   readonly depth: number;
 }
@@ -55,7 +55,7 @@ interface OperationSource {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly places: DocumentVariables;
-  /** `__schema` and `__type` are answered. */
+  /** Whether `__schema` and `__type` are answered. */
   readonly introspection: boolean;
   readonly maxResponseBytes: number;
   readonly kept: CompiledOperations;
@@ -65,15 +65,15 @@ type Branch =
   | { readonly kind: 'compiled'; readonly compiled: CompiledOperation }
   | { readonly kind: 'question'; readonly question: Question; readonly answers: Map<string, Branch> };
 
-/** Most shapes kept of one operation; past that it starts over, so that a client that varies shapes harms itself. */
+/** Most cached shapes per operation; then the cache restarts, so a client that varies shapes only harms itself. */
 const maxShapes = 100;
 
-/** The operations of one schema that have something compiled; those used last keep it. */
+/** The operations of one schema with compiled shapes; the least recently used lose them. */
 type CompiledOperations = LRUCache<OperationCompiler, true>;
 
 /**
- * Bounds what is compiled of one schema to about 64 MB, of one operation to a quarter of that: a list of ten thousand
- * filters is one shape too, and a large one.
+ * Limits the compiled operations of one schema to about 64 MB, one operation to a quarter of that: a list of ten
+ * thousand filters is one large shape.
  */
 export function createCompiledOperations(): CompiledOperations {
   return new LRUCache<OperationCompiler, true>({
@@ -86,7 +86,7 @@ export function createCompiledOperations(): CompiledOperations {
   });
 }
 
-/** Compiles one operation, once for each shape of its variables. */
+/** Compiles one operation, once per shape of its variables. */
 export class OperationCompiler {
   readonly #source: OperationSource;
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
@@ -99,7 +99,7 @@ export class OperationCompiler {
     this.#fragments = fragmentsOf(source.document);
   }
 
-  /** Estimated memory of what is compiled, and of the document, which may have left the cache of documents. */
+  /** Estimated memory of the compiled shapes and of the document, which may have left the document cache. */
   get bytes(): number {
     return this.#bytes + bytesPerToken * (this.#source.document.tokenCount ?? 0);
   }
@@ -115,7 +115,7 @@ export class OperationCompiler {
     return branch.compiled;
   }
 
-  /** Drops everything compiled; it is compiled again when it is asked for. */
+  /** Drops all compiled shapes. */
   forget(): void {
     this.#root = null;
     this.#shapes = 0;
@@ -130,14 +130,14 @@ export class OperationCompiler {
     this.#root = insert(this.#root, decisions, compiled);
     this.#shapes += 1;
     this.#bytes += bytesOf(decisions, compiled);
-    // One that alone is over the limit is disposed of here, and so forgotten.
+    // An operation over the limit by itself is evicted here.
     this.#source.kept.set(this, true);
     if (!this.#source.kept.has(this)) this.forget();
     return compiled;
   }
 }
 
-/** Measured: what graphql-js keeps for one token of a document, its nodes and places included. */
+/** Measured: graphql-js's memory per token of a document, with nodes and locations. */
 export const bytesPerToken = 450;
 
 /** Estimated: a question with its branch takes about 400 bytes, a slot 150. */
@@ -192,7 +192,7 @@ function atMostMessage(value: ValuePlan): string | null {
     : null;
 }
 
-// Planning is a function of the answers alone, so along one path of answers the same questions follow.
+// Planning depends only on the answers, so equal paths of answers lead to equal questions.
 function insert(root: Branch | null, decisions: Decisions, compiled: CompiledOperation): Branch {
   const leaf: Branch = { kind: 'compiled', compiled };
   const { trace } = decisions;

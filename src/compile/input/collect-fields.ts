@@ -1,8 +1,8 @@
 /**
- * Collects the fields of selection sets for one object type: fragments spread, `@skip` and `@include` applied, fields of
- * one response key brought together (GraphQL specification, CollectFields and MergeSelectionSets).
+ * Collects the fields of selection sets for one object type: spreads fragments, applies `@skip` and `@include`, merges
+ * fields of one response key (GraphQL specification, CollectFields and MergeSelectionSets).
  *
- * The document is valid, so fragments exist and do not form cycles, and fields of one key can be merged.
+ * The document is valid: fragments exist without cycles, and fields of one key can be merged.
  */
 import {
   type DirectiveNode,
@@ -23,7 +23,7 @@ import { invariant } from '../../shared/invariant.ts';
 import { type InputScope, RequestRefusal } from './input.ts';
 import { type PlanBudget, spend } from './plan-budget.ts';
 
-/** What collecting needs to know of the document. */
+/** What collecting needs of the document. */
 export interface SelectionScope {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
@@ -38,7 +38,7 @@ export function fragmentsOf({ definitions }: DocumentNode): Map<string, Fragment
 }
 
 /**
- * Collects what the parents, merged fields or an operation, select on `type`: by response key, in the order of the document.
+ * Collects the selections of merged fields or an operation on `type`: by response key, in document order.
  *
  * @throws RequestRefusal `LIMIT_EXCEEDED`
  */

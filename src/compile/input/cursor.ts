@@ -1,17 +1,16 @@
 /**
- * Cursors and node ids: Base64 of a JSON array as in pg_graphql. PostgreSQL makes them, this file reads them.
+ * Cursors and node ids: Base64 of a JSON array as in pg_graphql. PostgreSQL makes them, this file parses them.
  *
- * Numbers keep all their digits: they are taken as source text, never through a JavaScript number.
+ * Numbers keep all digits: they are read as source text, never as a JavaScript number.
  */
 
-/** Elements as text, null for JSON null; null where it is no cursor. */
+/** Elements as text, null for JSON null; null for an invalid cursor. */
 export type Elements = readonly (string | null)[] | null;
 
 const decoded = new WeakMap<object, Map<string, Elements>>();
 
 /**
- * Decodes what belongs to a request or to a document, once for all its places: a long text that is written once may stand in very
- * many.
+ * Decodes a text of a request or document once for all its uses, because a long text may be used very often.
  *
  * @param owner The variables of the request, or the node of the document.
  */
@@ -26,8 +25,8 @@ export function decodeOnce(owner: object, encoded: string): Elements {
 }
 
 /**
- * Decodes to the elements as text, null for JSON null. Returns null when the text is not Base64, not UTF-8, not a JSON
- * array, or holds an object or an array.
+ * Decodes to the elements as text, null for JSON null. Returns null if the text is not Base64, not UTF-8, not a JSON
+ * array, or contains an object or array.
  */
 function decodeJsonArray(encoded: string): Elements {
   const text = decodeBase64(encoded);
@@ -45,11 +44,11 @@ function decodeJsonArray(encoded: string): Elements {
   return elements.every((element) => element === null || typeof element === 'string') ? elements : null;
 }
 
-/** Names and number of key values of a node id; null when it is not one. Key values start at element 2 of the array. */
+/** Names and number of key values of a node id; null if invalid. Key values start at element 2 of the array. */
 export function readNodeId(elements: Elements) {
   if (elements === null || elements.length < 3) return null;
   const [namespace, table] = elements;
-  // A number or a boolean in place of a name decodes to text too, but names no table.
+  // A number or boolean instead of a name also decodes to text, but names no table.
   if (typeof namespace !== 'string' || typeof table !== 'string') return null;
   return { namespace, table, keys: elements.length - 2 };
 }

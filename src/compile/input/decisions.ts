@@ -1,11 +1,11 @@
 /**
- * What compiled text may depend on. The planner never looks at a variable directly: it asks a question with few possible
- * answers (is it there? which keys? which direction?), and every question and answer is recorded.
+ * What compiled text may depend on. The planner never reads a variable directly: it asks a question with few possible
+ * answers (is it present? which keys? which direction?), and each question is recorded with its answer.
  *
- * The record is the operation's shape: two requests whose variables give the same answers get the same text, so compiled
- * operations are kept in a tree of questions. No scalar value can become part of an answer, or one client could fill the
- * cache for everyone; the questions that look at values (`fits`, `sign`, `count`, `time_zone`, `json_path`, `search_config`, `cursor`,
- * `same`, `node`) have a handful of answers each.
+ * The record is the operation's shape: equal answers give equal text, so compiled operations are cached in a tree of
+ * questions. Scalar values are never part of an answer; otherwise one client could fill the cache. Questions about
+ * values (`fits`, `sign`, `count`, `time_zone`, `json_path`, `search_config`, `cursor`, `same`, `node`) have a handful
+ * of answers each.
  */
 import { unreachable } from '../../shared/invariant.ts';
 import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
@@ -19,42 +19,53 @@ export type Question =
   | { readonly kind: 'state'; readonly path: Path }
   /** Keys of an input object, separated by commas. */
   | { readonly kind: 'keys'; readonly path: Path }
-  /** Length of a list of input objects; `one` where a single object stands for a list. */
+  /** Length of a list of input objects; `one` for a single object instead of a list. */
   | { readonly kind: 'length'; readonly path: Path }
   /** A value that chooses SQL: an order direction, `NULL`/`NOT_NULL`, a boolean of a directive. */
   | { readonly kind: 'choice'; readonly path: Path }
   /** `negative` or `ok`. */
   | { readonly kind: 'sign'; readonly path: Path }
-  /** What a number of rows is compared with: `negative`, `zero`, `one`, `more`; `large` when it, or one of a list, is over the limit. */
+  /**
+   * A number compared with a row count: `negative`, `zero`, `one`, `more`; `large` if it, or one of a list, exceeds the
+   * limit.
+   */
   | { readonly kind: 'count'; readonly path: Path; readonly most: number }
-  /** `ok` when the string looks like the name of a time zone, else `bad`. */
+  /** `ok` if the string looks like a time zone name, otherwise `bad`. */
   | { readonly kind: 'time_zone'; readonly path: Path }
-  /** `name` when the string can be the name of a text search configuration, else `bad`. */
+  /** `name` if the string can name a text search configuration, otherwise `bad`. */
   | { readonly kind: 'search_config'; readonly path: Path }
-  /** What a text is as a JSON path: a `JsonPathKind`. */
+  /** The kind of a JSON path: a `JsonPathKind`. */
   | { readonly kind: 'json_path'; readonly path: Path }
-  /** `long` when the string, or one of the list, has more characters than allowed, else `ok`. */
+  /** `long` if the string, or one of a list, exceeds the limit, otherwise `ok`. */
   | { readonly kind: 'fits'; readonly path: Path; readonly maxLength: number }
   /**
-   * What a list of objects to insert has in common: its keys separated by commas, those that only some objects have with a
-   * question mark; or what is wrong with them, which no key begins like: `!empty`, `!sparse` (`areSparse`), and `!long:title`
-   * when a string is longer than the column of that key allows.
+   * The keys of a list of objects to insert, separated by commas, with a question mark if only some objects have the
+   * key. Or their fault, with a prefix that no key has: `!empty`, `!sparse` (`areSparse`), and `!long:title` for a
+   * string longer than the key's column allows.
    */
   | { readonly kind: 'rows'; readonly path: Path; readonly limits: readonly LengthLimit[] }
-  /** Which of the named keys the objects to insert have: the patterns that occur (slot.ts), sorted, between commas. */
+  /**
+   * Which of the named keys the objects to insert have: the occurring patterns (slot.ts), sorted, separated by commas.
+   */
   | { readonly kind: 'row_patterns'; readonly path: Path; readonly fieldNames: readonly string[] }
-  /** Which elements of a cursor are null: one letter an element (`n` or `v`); `bad` when it cannot be decoded or is longer than `maxElements`. */
+  /**
+   * Which elements of a cursor are null: one letter per element (`n` or `v`); `bad` if it is invalid or longer than
+   * `maxElements`.
+   */
   | { readonly kind: 'cursor'; readonly path: Path; readonly maxElements: number }
-  /** Whether two values are the `same` or not, `other`. They are no part of the answer. The path is empty. */
+  /** Whether two values are equal: `same` or `other`. The values are not part of the answer. The path is empty. */
   | { readonly kind: 'same'; readonly path: Path; readonly left: Slot; readonly right: Slot }
-  /** The table a node id names, as the text `namespace` NUL `table` NUL `number of keys`; `other` when it is not known, `bad` when it is no node id. */
+  /**
+   * The table of a node id, as the text `namespace` NUL `table` NUL `number of keys`; `other` for an unknown table,
+   * `bad` for an invalid node id.
+   */
   | {
       readonly kind: 'node';
       readonly path: Path;
       readonly known: (namespace: string, table: string, keys: number) => boolean;
     };
 
-/** Most characters of one key of inserted objects. */
+/** Longest string for one key of inserted objects. */
 export interface LengthLimit {
   readonly fieldName: string;
   readonly maxLength: number;
@@ -84,10 +95,10 @@ export function answerQuestion(question: Question, variables: Variables): string
 
 const nothing: ReadonlyMap<string, string> = new Map();
 
-/** A question about a value that is already found. */
+/** A question about a value at hand. */
 export type Asked<Q = Question> = Q extends Question ? Omit<Q, 'path'> : never;
 
-/** The answer for a value. @param owner What it belongs to: the variables of the request, or a node of the document. */
+/** The answer for a value. @param owner Its owner: the variables of the request, or a node of the document. */
 export function answerFor(question: Asked, value: unknown, owner: object): string {
   switch (question.kind) {
     case 'state':
@@ -135,12 +146,12 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
 }
 
 /**
- * What the names of time zones look like. PostgreSQL also takes descriptions of zones of one's own, `AAA1BBB2`, and every session keeps
- * all it has ever been given, of which there would be no end.
+ * The form of time zone names. PostgreSQL also accepts self-defined zones such as `AAA1BBB2`, but each connection
+ * caches every one it was given, without limit.
  */
 const timeZoneName = /^(?:[A-Za-z_]+(?:[-/][A-Za-z_]+)*|Etc\/GMT[-+]?1?\d|EST5EDT|CST6CDT|MST7MDT|PST8PDT)$/;
 
-// PostgreSQL would take numbers for object ids, and tells schemas that are not there from those that may not be used.
+// PostgreSQL would read numbers as object ids, and its errors distinguish missing schemas from forbidden ones.
 const configName = /^[A-Za-z_][A-Za-z0-9_$]*$/;
 
 function describeCount(value: number | readonly number[], most: number): string {
@@ -156,7 +167,7 @@ function describeCursor(elements: Elements, maxElements: number): string {
   return `=${elements.map((element) => (element === null ? 'n' : 'v')).join('')}`;
 }
 
-/** Whether a string, or every string of a list, has at most so many characters (code points, not bytes). */
+/** Whether a string, or every string of a list, is within the limit in code points. */
 function fits(value: unknown, maxLength: number): boolean {
   if (Array.isArray(value)) return value.every((item) => fits(item, maxLength));
   if (typeof value !== 'string' || value.length <= maxLength) return true;
@@ -165,12 +176,12 @@ function fits(value: unknown, maxLength: number): boolean {
   return characters <= maxLength;
 }
 
-/** Values that objects to insert may lack, however few they have, and as many more for each value that they have. */
+/** Values that objects to insert may lack in total, plus the number allowed per present value. */
 const [alwaysLacking, lackingForEach] = [1_000_000, 16];
 
 /**
- * Whether objects to insert lack too many of the keys of each other. Each column travels with an element for each object, so a small
- * request of many objects, one of them with all keys, would become a very large one.
+ * Whether objects to insert lack too many of each other's keys. Each column is sent with an element per object, so a
+ * small request with many objects, one of them with all keys, would become very large.
  */
 export function areSparse(objects: number, keyCounts: ReadonlyMap<string, number>): boolean {
   const values = [...keyCounts.values()].reduce((sum, count) => sum + count, 0);
@@ -184,7 +195,7 @@ function describeRows(rows: readonly Readonly<Record<string, unknown>>[], limits
   for (const { fieldName, maxLength } of limits) {
     if (!rows.every((row) => fits(row[fieldName], maxLength))) return `!long:${fieldName}`;
   }
-  // Sorted, so that the order in which keys were met makes no second shape.
+  // Sorted, so that key order makes no second shape.
   return keys.sort().join(',');
 }
 

@@ -1,8 +1,8 @@
 /**
- * Coerces the variables of a request: by their declared types and, where a variable stands in a place of another type,
- * once more by the type of that place (the rule "All Variable Usages Are Allowed" of the GraphQL specification is left out).
+ * Coerces the variables of a request: by their declared types, and again by the type of each place that differs
+ * (validation leaves out the specification's rule "All Variable Usages Are Allowed").
  *
- * A document is examined once; a request pays for its values only.
+ * A document is examined once; a request only pays for its values.
  */
 import {
   coerceInputLiteral,
@@ -32,20 +32,20 @@ import { coercerOf, type InputCoercer, PlainRecord } from './input-coercer.ts';
 import type { Variables } from './slot.ts';
 import { findUnstorable, printPath } from './storable-text.ts';
 
-/** Where the variables of one operation stand. */
+/** The uses of an operation's variables. */
 export interface DocumentVariables {
-  /** The key of a variable's value for the place of this node. */
+  /** Key of a variable's value for this node. */
   key(node: VariableNode): string;
-  /** Values for places whose type differs from the declared one. */
+  /** Values for places with a type other than the declared one. */
   readonly adapted: readonly AdaptedVariable[];
-  /** Every variable, null where one is of no input type. */
+  /** All variables; null if one has no input type. */
   readonly declared: readonly DeclaredVariable[] | null;
 }
 
 interface DeclaredVariable {
   readonly name: string;
   readonly coerce: InputCoercer;
-  /** Whether it may be missing: it is left out then. */
+  /** Whether it may be absent. */
   readonly isOptional: boolean;
 }
 
@@ -56,7 +56,10 @@ interface AdaptedVariable {
   readonly defaultValue: ValueNode | undefined;
 }
 
-/** Finds the places of an operation's variables, in the fragments that it uses as well: elsewhere a name is another variable. */
+/**
+ * Finds the uses of an operation's variables, including its fragments: in other operations the name is another
+ * variable.
+ */
 export function examineVariables(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -76,7 +79,7 @@ export function examineVariables(
     const definition = declared.get(name);
     const placeType = typeInfo.getInputType();
     if (!definition?.type || !placeType) return;
-    // Absent and null are the planner's business, so nullability alone is no difference.
+    // The planner handles absent and null values, so nullability alone is no difference.
     const place = getNullableType(placeType);
     if (isTypeSubTypeOf(schema, definition.type, place)) return;
     const key = `${name}#${String(place)}`;
@@ -100,7 +103,7 @@ export function examineVariables(
 
 interface Definition {
   readonly name: string;
-  /** Undefined where there is no such type; validation has refused those that are for output. */
+  /** Undefined for an unknown type; validation has refused output types. */
   readonly type: GraphQLInputType | undefined;
   readonly defaultValue: ValueNode | undefined;
 }
@@ -115,12 +118,12 @@ function readDeclarations(definitions: readonly Definition[]): DeclaredVariable[
   return declared;
 }
 
-/** Coerced variables, or what is wrong with them. */
+/** Coerced variables, or their faults. */
 type CoercedVariables =
   | { readonly kind: 'coerced'; readonly variables: Variables }
   | { readonly kind: 'refused'; readonly errors: readonly (GraphQLError | PublicError)[] };
 
-/** Coerces the values of a request. Values without a declaration are ignored. */
+/** Coerces the values of a request. Ignores values without a declaration. */
 export function coerceVariables(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
@@ -134,7 +137,7 @@ export function coerceVariables(
   const settings = { hideSuggestions: !options.suggestions, maxErrors: isLarge(values) ? 1 : 50 };
   let result = getVariableValues(schema, definitions, values, settings);
   if (result.errors) {
-    // graphql-js finds the methods of every object under the names of missing fields, such as `constructor`.
+    // graphql-js would find inherited methods, such as `constructor`, for missing fields.
     values = withoutMethods(values) as Readonly<Record<string, unknown>>;
     result = getVariableValues(schema, definitions, values, settings);
   }
@@ -164,10 +167,10 @@ export function coerceVariables(
   return { kind: 'coerced', variables };
 }
 
-/** Characters of values whose every error graphql-js may take the time to print the whole of them for. */
+/** Limit of characters for graphql-js, which may print the whole value in each of its errors. */
 const printableCharacters = 50_000;
 
-/** Whether JSON data has more characters than that, counted roughly. */
+/** Whether JSON data exceeds that, counted roughly. */
 function isLarge(values: unknown): boolean {
   const waiting = [values];
   let characters = 0;
@@ -183,7 +186,7 @@ function isLarge(values: unknown): boolean {
   return characters > printableCharacters;
 }
 
-/** What nearly all values are: such as fit their types as they are. Null where graphql-js has to tell. */
+/** The fast path for values that fit their types. Null if graphql-js must decide. */
 function coerceFitting({ adapted, declared }: DocumentVariables, values: Readonly<Record<string, unknown>>) {
   if (declared === null || adapted.length > 0) return null;
   const variables = new PlainRecord();
@@ -200,10 +203,10 @@ function coerceFitting({ adapted, declared }: DocumentVariables, values: Readonl
   return variables;
 }
 
-/** Deeper than any input that a document within the limits can take; a deeper value is refused by its type anyway. */
+/** Deeper than any input of a document within the limits; its type refuses a deeper value anyway. */
 const maxCopiedLevels = 500;
 
-/** A copy of JSON data whose objects have no prototype. */
+/** A copy of JSON data with objects without prototype. */
 function withoutMethods(value: unknown, level = 0): unknown {
   if (value === null || typeof value !== 'object' || level > maxCopiedLevels) return value;
   if (Array.isArray(value)) return value.map((item) => withoutMethods(item, level + 1));

@@ -1,9 +1,9 @@
 /**
- * Coerces what nearly every request sends: values that fit their types. Gives exactly what `coerceInputValue` of graphql-js
- * gives, and `undefined` for whatever it does not take, which graphql-js then accepts or refuses in words.
+ * The fast path of coercion, for values that fit their types. Returns the same as graphql-js's `coerceInputValue`, or
+ * `undefined` to let graphql-js accept or refuse the value.
  *
- * Measured with a hundred objects: graphql-js reads all fields of the type for each of them and makes objects that
- * engines keep as hash tables, which everything after it pays for.
+ * Measured with a hundred objects: graphql-js reads all fields of the type for each, and makes objects that engines
+ * store as hash tables, which slows all later steps.
  */
 import {
   type GraphQLInputField,
@@ -18,29 +18,29 @@ import {
 } from 'graphql';
 import { textProblem } from './storable-text.ts';
 
-/** An object without methods, which engines do not keep as a hash table, as they do what `Object.create(null)` makes. */
+/** An object without methods that engines do not store as a hash table, unlike the result of `Object.create(null)`. */
 export const PlainRecord = function PlainRecord() {} as unknown as new () => Record<string, unknown>;
 PlainRecord.prototype = Object.freeze(Object.create(null));
 
-/** Whether two lists of keys are the same, in the same order. */
+/** Whether two lists of keys are equal, including the order. */
 export function haveSameKeys(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((key, index) => key === right[index]);
 }
 
 /**
- * The coerced value; undefined where it is refused, or where that is left to graphql-js: default values, `@oneOf`, iterables that are
- * no arrays, text that PostgreSQL cannot store, and very deep values.
+ * The coerced value; undefined if refused, or left to graphql-js: default values, `@oneOf`, iterables other than
+ * arrays, text that PostgreSQL cannot store, and very deep values.
  *
- * @param level How deep the value is.
+ * @param level Depth of the value.
  */
 export type InputCoercer = (value: unknown, level: number) => unknown;
 
-/** No deeper value fits any document within the limits. */
+/** Deeper values fit no document within the limits. */
 const mostLevels = 200;
 
 const coercers = new WeakMap<GraphQLInputType, InputCoercer>();
 
-/** The coercer of a type, made once. */
+/** The cached coercer of a type. */
 export function coercerOf(type: GraphQLInputType): InputCoercer {
   const known = coercers.get(type);
   if (known !== undefined) return known;
@@ -88,14 +88,14 @@ function coerceList(coerceItem: InputCoercer): InputCoercer {
   };
 }
 
-/** The members of an object, in the order of the type's fields, by the keys that a client has sent. */
+/** Coercers of an object's members, in the type's field order, for the keys that a client sent. */
 interface ObjectCoercers {
   readonly keys: readonly string[];
   readonly members: readonly { readonly name: string; readonly coerce: InputCoercer }[];
 }
 
 function coerceObject(type: GraphQLInputObjectType): InputCoercer {
-  // Objects of a list, and requests of a client, mostly have the same keys.
+  // Objects of a list, and of a client's requests, mostly have the same keys.
   let last: ObjectCoercers | null = null;
   return (value, level) => {
     if (value === null) return null;
@@ -115,7 +115,7 @@ function coerceObject(type: GraphQLInputObjectType): InputCoercer {
   };
 }
 
-/** Null where a key is no field, or a field that is missing has a default value or must be there. */
+/** Null if a key is not a field, or a missing field is required or has a default. */
 function coercersOf(type: GraphQLInputObjectType, keys: readonly string[]): ObjectCoercers | null {
   if (type.isOneOf) return null;
   const given = new Set(keys);

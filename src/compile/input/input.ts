@@ -1,9 +1,8 @@
 /**
- * Arguments as the planner sees them: one way to read a value, whether it was written in the document or comes from a
- * variable, whole or in part. What the planner learns about a variable is recorded as a decision; everything else about
- * it becomes a slot.
+ * Arguments for the planner: one interface for values written in the document and values of variables, whole or in
+ * part. Facts about a variable are recorded as decisions; the rest becomes slots.
  *
- * `absent` is kept apart from `null` all the way.
+ * `absent` and `null` stay distinct.
  */
 import {
   coerceInputLiteral,
@@ -27,36 +26,36 @@ import { type Asked, answerFor, type Decisions, type LengthLimit, type Question 
 import { type Path, type Slot, scalarText } from './slot.ts';
 import { printPath, textProblem } from './storable-text.ts';
 
-/** A value that makes the whole request invalid, not just the field it stands in. */
+/** A value that makes the whole request invalid, not only its field. */
 export class RequestRefusal extends PublicError {}
 
-/** The refusal of a value, beside which it says where the value stands. */
+/** The error for a value, with the value's place. */
 export function refuseInput(message: string, input: Input): PublicError {
   return new PublicError('BAD_USER_INPUT', message, { extensions: { input: input.place() } });
 }
 
-/** Whether a value was given: nothing at all, an explicit null, or a value. */
+/** Whether a value is absent, an explicit null, or given. */
 type InputState = 'absent' | 'null' | 'value';
 
 /** What reading a variable needs besides its node. */
 export interface InputScope {
   readonly decisions: Decisions;
   /**
-   * By place in the document, or by place in the variables and what is taken from there. A value that is used many times is one
-   * parameter: a variable is written once, and a fragment too.
+   * By place in the document, or by path in the variables with the extracted part. A value used many times is one
+   * parameter.
    */
   readonly slots: Map<ValueNode | string, Slot[]>;
-  /** The key under which a variable's value, coerced for this place of the document, is found. */
+  /** Key of a variable's value, coerced for this place of the document. */
   variableKey(node: VariableNode): string;
 }
 
-/** A value of an input type, not yet known to be there. */
+/** An input value that may be absent. */
 export class Input {
   readonly type: GraphQLInputType;
   readonly #scope: InputScope;
   readonly #node: ValueNode | null;
   readonly #path: Path | null;
-  /** Where it is written, for messages: `filter.dueOn.eq`, `objects[1].title`. */
+  /** Its place, for messages: `filter.dueOn.eq`, `objects[1].title`. */
   readonly #name: string;
 
   private constructor(scope: InputScope, name: string, type: GraphQLInputType, source: ValueNode | Path | null) {
@@ -69,13 +68,13 @@ export class Input {
     this.#path = isPath ? (source as Path) : node?.kind === Kind.VARIABLE ? [scope.variableKey(node)] : null;
   }
 
-  /** The value given for an argument of a field. */
+  /** The value of a field's argument. */
   static argument(scope: InputScope, field: FieldNode, argument: GraphQLArgument): Input {
     const given = field.arguments?.find((node) => node.name.value === argument.name);
     return new Input(scope, argument.name, argument.type, given?.value ?? null);
   }
 
-  /** Whether there is a value. A missing or null value in a non-null place is a request error. */
+  /** The state of the value. A missing or null value in a non-null place is a request error. */
   state(): InputState {
     const state = this.#state();
     if (state !== 'value' && isNonNullType(this.type)) {
@@ -91,7 +90,7 @@ export class Input {
     return this.#node.kind === Kind.NULL ? 'null' : 'value';
   }
 
-  /** The fields of an input object that were named, absent variables left out, in the order of the input type. */
+  /** The given fields of an input object, in the order of its type, without absent variables. */
   fields(): readonly { readonly field: GraphQLInputField; readonly input: Input }[] {
     const type = getNullableType(this.type);
     invariant(isInputObjectType(type), 'not an input object');
@@ -109,7 +108,7 @@ export class Input {
     return new Map(keys === '' ? [] : keys.split(',').map((key) => [key, [...path, key]]));
   }
 
-  /** The elements of a list of input objects, made as they are taken; a single value is a list of one. */
+  /** The elements of a list of input objects, made lazily; a single value is a list of one. */
   *items(): Generator<Input, void> {
     const elementType = this.#elementType();
     if (this.#path) {
@@ -125,12 +124,12 @@ export class Input {
       yield new Input(this.#scope, `${this.#name}[${index}]`, elementType, node);
   }
 
-  /** A value that decides SQL: an order direction, a null test. */
+  /** A value that selects SQL: an order direction, a null test. */
   choice(): string {
     return this.ask({ kind: 'choice' });
   }
 
-  /** The slot of a scalar or enum that may be null. */
+  /** The slot of a nullable scalar or enum. */
   slot(): Slot {
     const path = this.#path;
     if (path) return this.#onlySlot(`scalar ${path.join()}`, () => ({ kind: 'scalar', path }));
@@ -165,7 +164,7 @@ export class Input {
     return { kind: 'constant', value, name: this.#name };
   }
 
-  /** The slot of a list of scalars that may be null. */
+  /** The slot of a nullable list of scalars. */
   listSlot(): Slot {
     const path = this.#path;
     if (path) return this.#onlySlot(`list ${path.join()}`, () => ({ kind: 'list', path }));
@@ -182,12 +181,12 @@ export class Input {
     return { kind: 'array', items };
   }
 
-  /** The value itself where it is written in the document, undefined where it comes from a variable. */
+  /** The value if written in the document, undefined for a variable. */
   known(): unknown {
     return this.#path ? undefined : this.#constant();
   }
 
-  /** The path into the variables, null where the value is written in the document. */
+  /** The path into the variables, null if written in the document. */
   path(): Path | null {
     return this.#path;
   }
@@ -197,7 +196,7 @@ export class Input {
     return this.ask({ kind: 'sign' }) === 'negative';
   }
 
-  /** Whether a string, or every string of a list, has at most so many characters. */
+  /** Whether a string, or every string of a list, is within the limit. */
   fits(maxLength: number): boolean {
     if (this.#path || !isListType(getNullableType(this.type))) return this.ask({ kind: 'fits', maxLength }) === 'ok';
     const elementType = this.#elementType();
@@ -207,26 +206,26 @@ export class Input {
     });
   }
 
-  /** Whether the element of a cursor is the value of a slot. */
+  /** Whether the element of a cursor equals the value of a slot. */
   isElement(index: number, slot: Slot): boolean {
     const left = this.elementSlot(index);
     return this.#scope.decisions.ask({ kind: 'same', path: [], left, right: slot }) === 'same';
   }
 
-  /** Where the value comes from, for people: `$name`, `$objects[1].title`, or `set.title` for a literal. */
+  /** The source of the value, for messages: `$name`, `$objects[1].title`, or `set.title` for a literal. */
   place(): string {
     return this.#path ? printPath(this.#path) : this.#name;
   }
 
-  /** Whether anything was given, null included. */
+  /** Whether anything was given, including null. */
   isGiven(): boolean {
     return this.#state() !== 'absent';
   }
 
-  /** What a variable with objects to insert has in common, see decisions.ts, `rows`. */
+  /** Describes the objects to insert in a variable, see decisions.ts, `rows`. */
   describeRows(limits: readonly LengthLimit[]): {
     readonly keys: ReadonlyMap<string, 'all' | 'some'>;
-    /** The key of a string that is too long. */
+    /** The key of a too long string. */
     readonly tooLong: string | null;
     readonly isEmpty: boolean;
     readonly isSparse: boolean;
@@ -241,20 +240,20 @@ export class Input {
     return { keys: new Map(keys), tooLong, isEmpty: answer === '!empty', isSparse: answer === '!sparse' };
   }
 
-  /** Which of the named keys the objects of a variable have, see decisions.ts, `row_patterns`. */
+  /** Which of the named keys a variable's objects have, see decisions.ts, `row_patterns`. */
   rowPatterns(fieldNames: readonly string[]): readonly string[] {
     invariant(this.#path, 'the objects come from a variable');
     return this.#scope.decisions.ask({ kind: 'row_patterns', path: this.#path, fieldNames }).split(',');
   }
 
-  /** Asks about the value (decisions.ts). What is written in the document is known, and no decision. */
+  /** Asks about the value (decisions.ts). A value in the document is known, so this is no decision. */
   ask(asked: Asked): string {
     if (this.#path) return this.#scope.decisions.ask({ ...asked, path: this.#path } as Question);
     invariant(this.#node !== null, 'a value is there');
     return answerFor(asked, this.#constant(), this.#node);
   }
 
-  /** What a cursor or node id holds that is written in the document. */
+  /** The elements of a cursor or node id in the document. */
   #elements(): Elements {
     invariant(this.#node !== null, 'a value is there');
     return decodeOnce(this.#node, String(this.#constant()));

@@ -1,19 +1,19 @@
 /**
- * Reads a JSON path as far as it takes to run it: PostgreSQL has one operator for paths and one for predicates, and what only
- * PostgreSQL can tell of the text, it tells.
+ * Classifies a JSON path as far as running it requires: PostgreSQL has one operator for paths and one for predicates.
+ * PostgreSQL itself reports syntax errors.
  */
 
 /**
- * What a text is, as a JSON path (PostgreSQL manual, "The SQL/JSON Path Language").
+ * The kind of a JSON path (PostgreSQL manual, "The SQL/JSON Path Language").
  *
- * - `predicate`: it is true or false, such as `$.a > 1`.
- * - `path`: it finds something or not, such as `$.a ? (@ > 1)`. Also what cannot be parsed.
- * - `variable`: it names a variable, and there are none.
- * - `repeated`: it has `**` more than once. Each multiplies what the one before finds, and all of it is held in memory.
+ * - `predicate`: true or false, such as `$.a > 1`.
+ * - `path`: finds items or not, such as `$.a ? (@ > 1)`. Also any unparsable text.
+ * - `variable`: uses a variable, but there are none.
+ * - `repeated`: has `**` more than once. Each multiplies the previous result, all in memory.
  */
 export type JsonPathKind = 'predicate' | 'path' | 'variable' | 'repeated';
 
-/** A comment, a variable, a string, a name or an operator; each in one step, also where it does not end. */
+/** A comment, variable, string, name or operator; each in one step, even if unterminated. */
 const token =
   /\/\*(?:.*?\*\/|.*)|\$?"(?:[^"\\]+|\\.)*(?:"|\\?$)|\$?(?:\\.|[^ \t\n\r\f?%$.[\]{}()|&!=<>@#,*:\-+/\\"])+|&&|\|\||\*\*|[<>=!]=|<>|[^ \t\n\r\f]/gs;
 
@@ -34,17 +34,17 @@ export function readJsonPath(text: string): JsonPathKind {
     else if (')]}'.includes(found)) depth -= 1;
     else {
       outside = Math.min(outside, depth);
-      // Behind a period it is a key.
+      // After a period it is a key.
       if (previous !== '.' && predicateTokens.has(unescapeJsonPath(found))) predicate = Math.min(predicate, depth);
     }
     previous = found;
   }
   if (repeated > 1) return 'repeated';
-  // As a whole, it may stand in parentheses.
+  // The whole predicate may be in parentheses.
   return predicate < Infinity && predicate === outside ? 'predicate' : 'path';
 }
 
-/** The text without escapes, which strings may have, and names and keywords as well. */
+/** The text without escapes, which occur in strings, names and keywords. */
 function unescapeJsonPath(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replaceAll(
@@ -58,7 +58,9 @@ function unescapeJsonPath(text: string): string {
   );
 }
 
-/** Whether the path may match a regular expression with a back reference: a backslash and a digit, however they are written. */
+/**
+ * Whether the path may contain a regular expression with a back reference: a backslash and a digit, in any notation.
+ */
 export function hasBackReference(path: string): boolean {
   return /\\[1-9ux]/.test(path) && unescapeJsonPath(path).includes('like_regex');
 }

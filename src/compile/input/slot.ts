@@ -1,8 +1,8 @@
 /**
- * Where the value of a statement's parameter comes from, and how it is filled from the coerced variables of a request.
+ * The source of a statement's parameter, and filling it from the coerced variables of a request.
  *
- * Binding cannot fail: everything about a value that could be refused was asked before (decisions.ts), so a statement
- * that was compiled for the same decisions takes any values. All parameters travel as text.
+ * Binding cannot fail: all refusals happened in decisions.ts, so a statement accepts any values with the same
+ * decisions. All parameters are sent as text.
  */
 import { createHash } from 'node:crypto';
 import { invariant, unreachable } from '../../shared/invariant.ts';
@@ -16,47 +16,50 @@ export type Variables = Readonly<Record<string, unknown>>;
 
 /** Source of one parameter. */
 export type Slot =
-  /** Written in the document, where `name` is the argument or input field it stands for, or made by the compiler. */
+  /** From the document, where `name` is its argument or input field, or made by the compiler. */
   | { readonly kind: 'constant'; readonly value: string | null; readonly name?: string }
   /** A scalar or enum of the variables. */
   | { readonly kind: 'scalar'; readonly path: Path }
-  /** A list of scalars: the whole of it from the variables, as a PostgreSQL array. */
+  /** A whole list of scalars from the variables, as a PostgreSQL array. */
   | { readonly kind: 'list'; readonly path: Path }
-  /** A list written in the document whose elements are slots. */
+  /** A list in the document, with slots as elements. */
   | { readonly kind: 'array'; readonly items: readonly Slot[] }
-  /** A page size from the variables, cut to `maxRows`; a null or absent one is `maxRows`. */
+  /** A page size from the variables, capped at `maxRows`; `maxRows` if null or absent. */
   | { readonly kind: 'limit'; readonly path: Path; readonly maxRows: number }
   /** Element of a cursor or node id from the variables. */
   | { readonly kind: 'element'; readonly path: Path; readonly index: number }
   /**
-   * The values of one key of the objects to insert, from the variables: a PostgreSQL array of texts, with an element for each
-   * object; null where it lacks the key.
+   * The values of one key of the objects to insert, from the variables: a PostgreSQL array of texts, one element per
+   * object; null if the object lacks the key.
    */
   | { readonly kind: 'key_values'; readonly path: Path; readonly fieldName: string; readonly isList: boolean }
-  /** Which of these objects have the key, as an array of booleans. */
+  /** Whether each of these objects has the key, as an array of booleans. */
   | { readonly kind: 'key_presence'; readonly path: Path; readonly fieldName: string }
   /** The group of each of these objects, as an array of numbers. */
   | { readonly kind: 'row_groups'; readonly path: Path; readonly grouping: RowGrouping }
-  /** What tells these values from others, in twelve characters. */
+  /** A digest of these values in twelve characters. */
   | { readonly kind: 'digest'; readonly of: readonly (string | Slot)[] }
   /** The answer of a meta field, as JSON text. */
   | { readonly kind: 'introspection'; readonly responseKey: string };
 
-/** Rows that lack different keys among `fieldNames` are inserted apart: a row's group is the place of its pattern (`patternOf`). */
+/**
+ * Rows that lack different keys among `fieldNames` are inserted separately: a row's group is the index of its pattern
+ * (`patternOf`).
+ */
 export interface RowGrouping {
   readonly fieldNames: readonly string[];
   readonly patterns: readonly string[];
 }
 
-/** Which of the names a row has: `1` or `0` for each of them. */
+/** Which of the names a row has: `1` or `0` for each. */
 export function patternOf(fieldNames: readonly string[], has: (fieldName: string) => boolean): string {
   return fieldNames.map((name) => (has(name) ? '1' : '0')).join('');
 }
 
-/** What slots are filled from. */
+/** The source of slot values. */
 export interface BindingSource {
   readonly variables: Variables;
-  /** JSON text by response key, for operations that ask for `__schema` or `__type` beside data. */
+  /** JSON text by response key, for operations with `__schema` or `__type` besides data. */
   readonly introspection: ReadonlyMap<string, string>;
 }
 
@@ -109,7 +112,7 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
   }
 }
 
-/** Follows a path; undefined where it leads nowhere. */
+/** Follows a path; undefined if it leads nowhere. */
 export function valueAt(variables: Variables, path: Path): unknown {
   let value: unknown = variables;
   for (const step of path) {
@@ -125,11 +128,11 @@ export function scalarText(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-/** What ends a quoted element, or a character of it. */
+/** Characters that need an escape in a quoted element. */
 const syntax = /["\\]/;
 const everySyntax = /["\\]/g;
 
-/** PostgreSQL's array literal; every element is quoted, so that no element can be taken for syntax. */
+/** PostgreSQL's array literal; every element is quoted, so none can be read as syntax. */
 export function arrayText(elements: readonly (string | null)[]): string {
   const items = elements.map((element) => {
     if (element === null) return 'NULL';

@@ -1,20 +1,20 @@
 /**
- * Text that PostgreSQL cannot hold: the character NUL, and halves of surrogate pairs, which are no characters and would
- * be replaced on their way to the server. Refused before anything runs, because the server's own message names no place.
+ * Text that PostgreSQL cannot store: NUL, and lone surrogates, which would be replaced on the way. Refused before
+ * anything runs, because the server's message names no place.
  */
 import type { Path } from './slot.ts';
 
-/** NUL, or part of a surrogate pair, which most texts have none of. */
+/** NUL, or a surrogate, which most texts lack. */
 const suspicious = /[\0\ud800-\udfff]/;
 
-/** What is wrong with a text, null where PostgreSQL can hold it. */
+/** The fault of a text, null if PostgreSQL can store it. */
 export function textProblem(text: string): string | null {
   if (!suspicious.test(text)) return null;
   if (text.includes('\0')) return 'the character U+0000';
   return text.isWellFormed() ? null : 'half of a surrogate pair';
 }
 
-/** The first string inside a value that cannot be stored, with what is wrong (`the character U+0000`); null without one. */
+/** The first string in a value that cannot be stored, with its fault (`the character U+0000`); null for none. */
 export function findUnstorable(
   value: unknown,
   path: Path = [],
@@ -26,7 +26,7 @@ export function findUnstorable(
   if (value === null || typeof value !== 'object') return null;
   const entries = Array.isArray(value) ? value.entries() : Object.entries(value);
   for (const [step, item] of entries) {
-    // Asked here as well, so that a path is made for what may be refused and for nothing else.
+    // Checked here as well, so that paths are made only for candidates.
     if (typeof item === 'string' ? textProblem(item) === null : typeof item !== 'object') continue;
     const found = findUnstorable(item, [...path, step]);
     if (found !== null) return found;
@@ -37,7 +37,7 @@ export function findUnstorable(
 /** `$objects[0].title`. */
 export function printPath(path: Path): string {
   const [variable, ...rest] = path;
-  // A key of the coerced variables may carry the type of the place after a `#`.
+  // A key of the coerced variables may end with `#` and the type of its place.
   const name = String(variable).split('#')[0];
   return `$${name}${rest.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Questions about plans: what they run, and whether values decide how PostgreSQL finds their rows best.
+ * Questions about plans: which code they run, and whether their best PostgreSQL plan depends on values.
  */
 import type { Table } from '../../model/model.ts';
 import type {
@@ -30,14 +30,14 @@ export function objectsIn(value: ValuePlan): readonly ObjectPlan[] {
   }
 }
 
-/** The table whose rows are inside a value, null where it has none. */
+/** The table whose rows are in a value, null for none. */
 export function tableIn(value: ValuePlan): Table | null {
   if (value.kind === 'row') return value.source.table;
   if (value.kind === 'connection') return value.connection.source.table;
   return value.kind === 'write' ? value.write.table : null;
 }
 
-/** Whether one of the values, or one inside them at any depth, is such. */
+/** Whether one of the values, at any depth, satisfies a test. */
 function someValue(values: readonly ValuePlan[], isSuch: (value: ValuePlan) => boolean): boolean {
   return values.some((value) => isSuch(value) || objectsIn(value).some(({ entries }) => someValue(entries, isSuch)));
 }
@@ -59,7 +59,7 @@ function conditionsOf(value: ValuePlan): readonly (Condition | null)[] {
   return [filterOf(value), ...counted];
 }
 
-/** What may run code when it is read. */
+/** A table or routine that may run code when read. */
 type Read = Pick<Table, 'readsUserCode'>;
 
 const ownCode: readonly Read[] = [{ readsUserCode: true }];
@@ -73,7 +73,7 @@ function sourceTables(value: ValuePlan): readonly Read[] {
   return source?.kind === 'relationship' ? readBy(source) : [];
 }
 
-/** What an order reads through relationships and functions. */
+/** Tables and routines that an order reads through relationships and functions. */
 function readByOrder(value: ValuePlan): readonly Read[] {
   return value.kind === 'connection'
     ? value.connection.order.flatMap(({ expression }) => readByExpression(expression))
@@ -93,7 +93,7 @@ function readByExpression(expression: Expression | OrderExpression): readonly Re
   }
 }
 
-/** What a condition reads through relationships and functions. */
+/** Tables and routines that a condition reads through relationships and functions. */
 function readByCondition(condition: Condition | null): readonly Read[] {
   switch (condition?.kind) {
     case 'and':
@@ -121,8 +121,8 @@ function readByCondition(condition: Condition | null): readonly Read[] {
 }
 
 /**
- * Whether an operation may run code that is not PostgreSQL's own: a routine, or what tables run when they are read or written
- * (`Table.readsUserCode`). Such code shares the connection with the requests after it.
+ * Whether an operation may run code that is not PostgreSQL's own: a routine, or code attached to tables
+ * (`Table.readsUserCode`). Such code shares the connection with later requests.
  */
 export function runsUserCode({ fields }: OperationPlan): boolean {
   return someValue(
@@ -140,25 +140,25 @@ export function runsUserCode({ fields }: OperationPlan): boolean {
 /**
  * Whether making the object calls a volatile routine, at any depth.
  *
- * PostgreSQL may evaluate other expressions as late or as often as it likes and nobody sees the difference; the effects of a
- * volatile routine are seen, so rows that are read but not shown (the one after the page) must not reach it.
+ * PostgreSQL may evaluate other expressions at any time and any number of times. A volatile routine's effects are
+ * visible, so it must not be called for rows that are read but not shown (the one after the page).
  */
 export function runsVolatile({ entries }: ObjectPlan): boolean {
   return someValue(entries, (value) => calledBy(value)?.routine.volatility === 'volatile');
 }
 
-/** When a statement is planned for its values: never, once a plan for any values has taken long, or always. */
+/** When statements get custom plans: never, after a generic plan was slow, or always. */
 export type CustomPlanning = 'never' | 'once_slow' | 'always';
 
 /**
- * Whether the values of a request decide which way PostgreSQL finds the rows of a root field best.
+ * Whether the best plan of a root field depends on the values of a request.
  *
- * A filter over anything but the key may leave nearly all rows or nearly none, and nobody but PostgreSQL, which counts values,
- * knows which. By key, by relationship and behind a cursor the best way is the same for all values: they are found by one index.
+ * A filter on other columns than the key may match nearly all rows or nearly none, and only PostgreSQL's statistics
+ * tell which. By key, by relationship and after a cursor, one index is best for all values.
  *
- * What JSON, texts and arrays hold PostgreSQL takes for frequent unless it sees the value: a plan for any values reads in the order of the
- * page until enough rows are found. Measured, 20 of 1,000,000 rows: 2,100 ms where 20 match, and 0.3 planned for the value; 0.03 ms where
- * half of them match, and 0.1.
+ * For contents of JSON, texts and arrays, PostgreSQL's generic plan assumes frequent values, and reads in page order
+ * until it finds enough rows. Measured, 20 of 1,000,000 rows: 2,100 ms if 20 match, and 0.3 with a custom plan; 0.03 ms
+ * if half of them match, and 0.1.
  */
 export function customPlanning({ kind, fields }: OperationPlan): CustomPlanning {
   const filters = fields.flatMap((value) => {
@@ -179,7 +179,7 @@ function looksInside(condition: Condition): boolean {
   return condition.kind === 'search';
 }
 
-// Whether something is compared with a value, and is such.
+// Whether a condition compares with a value and satisfies a test.
 function compares(condition: Condition, isSuch: (condition: Condition) => boolean): boolean {
   switch (condition.kind) {
     case 'and':
@@ -203,7 +203,7 @@ function compares(condition: Condition, isSuch: (condition: Condition) => boolea
   }
 }
 
-/** Whether only rows with certain values in all key columns meet the condition. */
+/** Whether the condition fixes all columns of the primary key. */
 export function pinsPrimaryKey(table: Table, condition: Condition | null): boolean {
   const pinned = new Set(pinnedColumns(condition));
   return table.primaryKey.every((number) => pinned.has(number));

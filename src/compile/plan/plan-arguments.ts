@@ -1,5 +1,5 @@
 /**
- * Plans the arguments of a call of a routine, whether they are those of a field or stand in an input (docs/functions.md).
+ * Plans the arguments of a routine call, of a field or in an input (docs/functions.md).
  *
  * Refuses null for an argument without a default.
  */
@@ -9,7 +9,7 @@ import type { Input } from '../input/input.ts';
 import { type PlanBudget, spend } from '../input/plan-budget.ts';
 import type { CallPlan } from './plan.ts';
 
-/** The arguments that are given. One that is not is left out of the call, so that PostgreSQL applies its own default. */
+/** The given arguments. An absent one is left out of the call, so that PostgreSQL applies its default. */
 export function planArguments(
   inputs: readonly { readonly origin: ArgumentOrigin | InputFieldOrigin; readonly input: Input }[],
 ): CallPlan['arguments'] {
@@ -20,7 +20,7 @@ export function planArguments(
   });
 }
 
-/** A call for each of many rows. @param given The input with its arguments, null where it has none. */
+/** A call for each of many rows. @param given The input with its arguments, null for none. */
 export function planRowCall(budget: PlanBudget, routine: Routine, given: Input | null): CallPlan {
   const fields = given?.fields() ?? [];
   spend(budget, 'functions');

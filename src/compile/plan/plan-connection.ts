@@ -1,5 +1,5 @@
 /**
- * Plans a connection: arguments, then edges, page info, total count and aggregates as far as they are selected.
+ * Plans a connection: arguments, then edges, page info, total count and aggregates if selected.
  */
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
@@ -39,7 +39,7 @@ type Unkeyed<T> = T extends Keyed<infer Value> ? Omit<Value, 'key'> : never;
 export function planConnection(planner: Planner, source: SetSource, field: MergedFields, place: Place): ConnectionPlan {
   const { table } = source;
   const inputs = inputsOf(planner, field);
-  // Rows without a column that can be ordered by have no such argument.
+  // Rows without an orderable column have no such argument.
   const orderBy = inputs.find(({ origin }) => origin.kind === 'order_by');
   const distinctOn = inputs.find(({ origin }) => origin.kind === 'distinct_on');
   const requested = planOrder(planner.budget, table, orderBy?.input ?? null);
@@ -52,7 +52,7 @@ export function planConnection(planner: Planner, source: SetSource, field: Merge
   return { source, filter, order, distinct, page, entries };
 }
 
-/** Plans what merged fields select on the object type that they lead to. */
+/** Plans the selection of merged fields on their object type. */
 function planBelow<T>(planner: Planner, { definition, nodes }: MergedFields, plan: (fields: MergedFields) => T) {
   return planFields(planner, objectTypeOf(definition), nodes, plan);
 }
@@ -83,7 +83,7 @@ function planConnectionEntry(
   }
 }
 
-// Rows are counted once for each parent.
+// Rows are counted once per parent.
 function planCountLimit(planner: Planner, field: MergedFields, { pages }: Place): LimitPlan | null {
   const input = inputsOf(planner, field).find(({ origin }) => origin.kind === 'count_at_most')?.input;
   if (input === undefined || input.state() !== 'value') return null;

@@ -1,19 +1,20 @@
 /**
- * Plans `distinctOn`: which columns lead the order of the rows, so that of rows that are equal in them the first is known (docs/filters.md).
+ * Plans `distinctOn`: puts its columns first in the order, so that the first of equal rows is defined
+ * (docs/filters.md).
  */
 import type { Column, Table } from '../../model/model.ts';
 import type { Input } from '../input/input.ts';
 import type { OrderTerm } from './plan.ts';
 import { columnOf } from './plan-order.ts';
 
-/** An order that begins with columns. */
+/** An order that starts with certain columns. */
 interface LedOrder {
   readonly order: readonly OrderTerm[];
-  /** How many terms these columns are. */
+  /** Number of these columns' terms. */
   readonly distinct: number;
 }
 
-/** The order with the columns in front, those first that the requested terms begin with. */
+/** The order with the columns in front; first those that the requested terms start with. */
 export function leadOrder(table: Table, distinctOn: Input | null, order: readonly OrderTerm[]): LedOrder {
   const columns = distinctOn?.state() === 'value' ? planColumns(table, distinctOn) : new Set<Column>();
   const leading: OrderTerm[] = [];

@@ -1,7 +1,8 @@
 /**
- * Plans a filter argument: one condition tree out of an input object (docs/filters.md), null where it restricts nothing.
+ * Plans a filter argument: one condition tree of an input object (docs/filters.md), null if it restricts nothing.
  *
- * Refuses what operators refuse (plan-operator.ts), node ids of another table, and filters through relationships that nest too deep.
+ * Refuses what operators refuse (plan-operator.ts), node ids of another table, and filters through relationships that
+ * nest too deep.
  */
 import type { GraphQLInputField } from 'graphql';
 import { isJson, isSearchable } from '../../model/columns.ts';
@@ -23,15 +24,15 @@ export function planFilter(planner: Planner, place: Place, table: Table, filter:
   return planLevel({ planner, place, table, level: 1, relations: 0, negated: false }, filter);
 }
 
-/** A filter within filters. */
+/** A filter inside filters. */
 interface Level {
   readonly planner: Planner;
   readonly place: Place;
   readonly table: Table;
   readonly level: number;
-  /** Relationships passed. */
+  /** Relationships above it. */
   readonly relations: number;
-  /** It stands below `not`. */
+  /** Inside `not`. */
   readonly negated: boolean;
 }
 
@@ -48,7 +49,7 @@ function planEntry(at: Level, field: GraphQLInputField, input: Input): Condition
   const { planner, table, level } = at;
   const below = { ...at, level: level + 1 };
   const origin = inputFieldOrigin(field);
-  // A null entry is ignored, whatever it is.
+  // A null entry is ignored.
   if (input.state() !== 'value') return null;
   switch (origin.kind) {
     case 'column':
@@ -103,7 +104,7 @@ function planNodeIdOperator(table: Table, input: Input): Condition {
   return { kind: 'key', table: slots.table, slots: slots.slots };
 }
 
-// The rows of a page may be looked at once for each relationship that the filter passes.
+// Each relationship in a filter may be evaluated once per row of the page.
 function planRelationship(at: Level, relationship: Relationship, target: Table, input: Input): Condition | null {
   const { planner, place, table, relations } = at;
   spend(planner.budget, 'relationFilters');
@@ -113,7 +114,7 @@ function planRelationship(at: Level, relationship: Relationship, target: Table, 
     place: descend(planner, place, { kind: 'constant', value: 1 }),
     table: target,
     relations: relations + 1,
-    // What is true of related rows is true or false.
+    // A condition on related rows is never unknown.
     negated: false,
   };
   const related = (condition: Condition | null): RelatedRows => ({
@@ -156,6 +157,6 @@ function planAggregate(at: Level, aggregate: Input, related: Relate): Condition 
   );
 }
 
-/** Filters through relationships that stand in each other. */
+/** Nesting limit of filters through relationships. */
 const mostNested = 4;
 const tooNested = `Filters through relationships nest at most ${mostNested} deep.`;

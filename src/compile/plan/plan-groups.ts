@@ -1,7 +1,8 @@
 /**
- * Plans `groups` of a connection: what its rows are grouped by, which groups are wanted, in which order and how many (docs/aggregates.md).
+ * Plans `groups` of a connection: keys, condition, order and limit of groups (docs/aggregates.md).
  *
- * Refuses keys that cannot be: none, a column twice, units and time zones that do not fit the column, and an order by what is no key.
+ * Refuses invalid keys: none, a repeated column, units and time zones that do not fit the column, and an order by a
+ * column that is not a key.
  */
 import type { GraphQLInputField } from 'graphql';
 import { type Column, comparedAs, type Table } from '../../model/model.ts';
@@ -15,7 +16,7 @@ import { planLimit, planOffset } from './plan-page.ts';
 import { planHaving } from './plan-related-aggregate.ts';
 import { type Inputs, inputOf, type Place, type Planner } from './planner.ts';
 
-/** Groups without what is selected of them. */
+/** Groups without their selection. */
 export type UnselectedGroups = Omit<GroupsPlan, 'entries'>;
 
 /** Plans the arguments. @param place Below the connection. */
@@ -42,7 +43,7 @@ function planNumber(name: string, input: Input): Input | null {
   return input;
 }
 
-/** Plans what is selected of `key`. */
+/** Plans the selection of `key`. */
 export function planKeyEntry(keys: readonly GroupKey[], column: Column) {
   const index = keys.findIndex((key) => key.column.number === column.number);
   return { kind: 'key', index: index < 0 ? null : index } as const;

@@ -1,7 +1,7 @@
 /**
- * Plans the filter of a JSON value, and of its parts at any depth.
+ * Plans the filter of a JSON value and its parts, at any depth.
  *
- * Refuses JSON paths that would take too much (json-path.ts), and what operators refuse (plan-operator.ts).
+ * Refuses too expensive JSON paths (json-path.ts), and what operators refuse (plan-operator.ts).
  */
 import { inputFieldOrigin, type JsonReading } from '../../schema/origin.ts';
 import { invariant } from '../../shared/invariant.ts';
@@ -10,13 +10,13 @@ import { spend } from '../input/plan-budget.ts';
 import type { Condition, Expression, JsonPart } from './plan.ts';
 import { combine, type OperatorPlace, planOperator } from './plan-operator.ts';
 
-/** Where a filter of a value stands. */
+/** The place of a value's filter. */
 interface ValuePlace extends OperatorPlace {
-  /** Filters around it, from 1. */
+  /** Depth of filters, from 1. */
   readonly level: number;
 }
 
-/** The condition that a `JSONFilter` puts on a value; null where it asks nothing. */
+/** The condition of a `JSONFilter` on a value; null if empty. */
 export function planJson(at: ValuePlace, value: Expression, filter: Input): Condition | null {
   const conditions = filter.fields().map(({ field, input }) => {
     spend(at.budget, 'inputs', at.level);
@@ -46,7 +46,7 @@ function planPart(at: ValuePlace, of: Expression, part: Input): Condition | null
     spend(at.budget, 'inputs', at.level);
     const origin = inputFieldOrigin(field);
     const read = (as: JsonReading): JsonPart => ({ kind: 'json_part', of, path: keys, as });
-    // The text of JSON null is null, like that of a part that is absent.
+    // The text of JSON null is null, like that of an absent part.
     if (origin.kind === 'operator') return planOperator(at, read('text'), field, input);
     invariant(origin.kind === 'json_part', 'filters of parts hold a path and readings');
     return input.state() === 'value' ? planReading(at, read(origin.as), input) : null;

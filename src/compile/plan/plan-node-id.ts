@@ -1,18 +1,18 @@
 /**
- * Plans a node id: which of the given tables it names, and one slot for each primary key column.
+ * Plans a node id: its table among the given ones, and one slot per primary key column.
  */
 import type { Table } from '../../model/model.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Input } from '../input/input.ts';
 import type { Slot } from '../input/slot.ts';
 
-/** What `node` says of an id that leads nowhere, whatever is wrong with it. */
+/** The message of `node` for any invalid id. */
 export const invalidNodeId = 'Invalid nodeId.';
 
 /**
- * The table a node id names, with its key. Refused when it is undecodable or names none of `tables`.
+ * The table and key of a node id. Refuses an invalid one, and one of a table not in `tables`.
  *
- * @param otherMessage Says the latter: the id of a hidden table and of another one read alike.
+ * @param otherMessage The message for the latter, the same for hidden tables and others.
  */
 export function planNodeId(
   input: Input,

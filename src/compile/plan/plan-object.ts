@@ -21,7 +21,7 @@ import {
   tableOf,
 } from './planner.ts';
 
-/** Plans an object of a table from what the merged parents select. */
+/** Plans a row's object from the selections of merged parents. */
 export function planObject(planner: Planner, row: PlannedRow, parents: readonly FieldNode[]): ObjectPlan {
   return { entries: planFields(planner, row.type, parents, (field) => planField(planner, row, field)) };
 }
@@ -46,20 +46,20 @@ function planField(planner: Planner, { table, place }: PlannedRow, field: Merged
   }
 }
 
-/** The path of the part that is asked for, null where it is the whole value. */
+/** The path of the requested part, null for the whole value. */
 function planJsonAt(planner: Planner, field: MergedFields): Slot | null {
   if (field.definition.args.length === 0) return null;
   const path = inputOf(inputsOf(planner, field), 'json_at');
   return path.state() === 'value' ? path.listSlot() : null;
 }
 
-/** Plans the row that a field leads to. */
+/** Plans the row of a field. */
 export function planRow(planner: Planner, source: RowSource, field: MergedFields, place: Place): ValuePlan {
   const row = { type: objectTypeOf(field.definition), table: source.table, place: descend(planner, place) };
   return { kind: 'row', source, object: planObject(planner, row, field.nodes) };
 }
 
-/** Plans what a routine gives back, wherever it stands. */
+/** Plans the result of a routine, for any field. */
 export function planCall(planner: Planner, routine: Routine, field: MergedFields, place: Place): ValuePlan {
   const { result } = routine;
   const call = { routine, arguments: planArguments(inputsOf(planner, field)) };

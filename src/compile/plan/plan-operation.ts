@@ -1,6 +1,6 @@
 /**
- * Plans an operation: every root field on its own, so that one that is refused does not take the others with it.
- * The only place where a refusal is caught.
+ * Plans an operation: each root field separately, so that a refused one does not fail the others. Refusals are caught
+ * only here.
  */
 import { type FieldNode, type GraphQLObjectType, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { PublicError } from '../../shared/errors.ts';
@@ -38,7 +38,7 @@ export function planOperation(planner: Planner, operation: OperationDefinitionNo
       fields.push(planRootField(planner, type, key, nodes));
     } catch (error) {
       if (!(error instanceof PublicError) || error instanceof RequestRefusal) throw error;
-      // What is not run costs nothing.
+      // A refused field costs nothing.
       planner.costs.length = before.costs;
       planner.maxDepth = before.depth;
       errors.push(
@@ -69,7 +69,7 @@ function planRootValue(planner: Planner, field: MergedFields): ValuePlan {
       };
     case 'by_pk': {
       const slots = inputsOf(planner, field).map(({ input }) => {
-        // A null key is a request error, which `state` raises: the argument is non-null.
+        // A null key is a request error, which `state` throws: the argument is non-null.
         input.state();
         return input.slot();
       });

@@ -13,14 +13,14 @@ import type { JsonPathKind } from '../input/json-path.ts';
 import type { PlanBudget } from '../input/plan-budget.ts';
 import type { Condition, Expression } from './plan.ts';
 
-/** Where an operator stands. */
+/** The place of an operator. */
 export interface OperatorPlace {
   readonly budget: PlanBudget;
-  /** It stands below `not`, where unknown is not as good as false. */
+  /** Inside `not`, where unknown differs from false. */
   readonly negated: boolean;
 }
 
-/** The condition that an entry of a filter of scalars puts on an expression. */
+/** The condition of an entry in a filter of scalars. */
 export function planOperator(
   { budget, negated }: OperatorPlace,
   expression: Expression,
@@ -40,7 +40,7 @@ export function planOperator(
   if (state !== 'value') return { kind: 'compare', expression, operator: 'findsPath', slot };
   budget.patterns.push({ slot, language: 'jsonpath', place: input.place() });
   const item: Condition = { kind: 'compare', expression, operator: planMatch(input), slot };
-  // Unknown where the path does not fit the value, which is no match.
+  // Unknown if the path does not fit the value, which counts as no match.
   return negated ? { kind: 'known', item, of: expression } : item;
 }
 
@@ -56,7 +56,7 @@ const refusedPaths = {
   repeated: 'A JSON path has "**" at most once.',
 } as const;
 
-/** Whether `is` asks for values. @param name What it is asked of. */
+/** Whether `is` requires a value. @param name Name of its operand. */
 export function planNullTest(input: Input, name: string): boolean {
   if (input.state() !== 'value') throw new PublicError('BAD_USER_INPUT', `"is" on "${name}" must be NULL or NOT_NULL.`);
   return input.choice() === 'NOT_NULL';
@@ -76,19 +76,19 @@ function assertLength(expression: Expression, operator: FilterOperator, input: I
   if (expression.kind === 'computed') assertFits(expression.type, input);
 }
 
-/** Refuses strings over the declared length of a type. */
+/** Refuses strings over a type's declared length. */
 export function assertFits({ cast }: Pick<Column, 'cast'>, input: Input): void {
   const { maxLength } = cast;
   if (maxLength !== null && !input.fits(maxLength)) throw refuseLength(maxLength, input.place());
 }
 
-/** The refusal of a string that is too long; clients match on the message, so the place stands beside it. */
+/** The error for a too long string; clients match the message, so the place is separate. */
 export function refuseLength(maxLength: number, place: string): PublicError {
   const message = `Invalid input for String type. Maximum character length ${maxLength}`;
   return new PublicError('BAD_USER_INPUT', message, { extensions: { input: place } });
 }
 
-/** The conditions that there are, as one; null without any. */
+/** Combines the present conditions; null for none. */
 export function combine(kind: 'and' | 'or', conditions: readonly (Condition | null)[]): Condition | null {
   const items = conditions.filter((condition) => condition !== null);
   if (items.length === 0) return null;

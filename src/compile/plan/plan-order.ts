@@ -11,7 +11,7 @@ import { planRowCall } from './plan-arguments.ts';
 import { planRank } from './plan-search.ts';
 import { descend, type Place, type Planner } from './planner.ts';
 
-/** The order of the rows, total because the primary key ends it. */
+/** The order of the rows, total because it ends with the primary key. */
 export function planOrder(budget: PlanBudget, table: Table, orderBy: Input | null): readonly OrderTerm[] {
   const requested = orderBy !== null && orderBy.state() === 'value' ? planRequested(budget, table, orderBy) : [];
   return [...requested, ...keyColumns(table).map(ascending)];
@@ -25,15 +25,15 @@ function planRequested(budget: PlanBudget, table: Table, orderBy: Input): readon
   const terms: OrderTerm[] = [];
   for (const element of orderBy.items()) {
     terms.push(...planElement(budget, table, element));
-    // Where the directions differ, the rows after a cursor are those beyond a term and equal in all before it.
+    // With mixed directions, the rows after a cursor are those beyond one term and equal in all terms before it.
     spend(budget, 'inputs', terms.length);
   }
   return terms;
 }
 
 /**
- * Counts the relationships that the terms pass: as deep as they are, each may be followed from all rows of the page, and rows are ordered by
- * what they have many of only after all of these are read.
+ * Counts the relationships of the terms: each may be followed from all rows of the page, and a to-many requires reading
+ * all related rows first.
  *
  * @param place Below the field whose rows are ordered.
  */
@@ -41,11 +41,11 @@ export function spendOrder(planner: Planner, place: Place, order: readonly Order
   for (const { expression } of order) spendExpression(planner, place, expression);
 }
 
-/** What reading all rows counts in the cost of an operation: as much as a page of this size. */
+/** The cost of reading all rows: as much as a page of this size. */
 export const allRows: LimitPlan = { kind: 'constant', value: 1000 };
 
 function spendExpression(planner: Planner, place: Place, expression: OrderExpression): void {
-  // All that is found has its value computed before the first row is known.
+  // The value is computed for all matching rows before the first one is known.
   if (expression.kind === 'rank' || expression.kind === 'computed')
     planner.costs.push([...place.pages.slice(0, -1), allRows]);
   if (expression.kind !== 'related') return;
@@ -109,7 +109,7 @@ function planElement(budget: PlanBudget, table: Table, element: Input): readonly
   });
 }
 
-/** Which way a term runs, and where its nulls are. */
+/** The direction of a term, and the position of its nulls. */
 export function directionOf(input: Input): Omit<OrderTerm, 'expression'> {
   return directionNamed(input.choice());
 }

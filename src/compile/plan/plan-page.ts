@@ -1,7 +1,7 @@
 /**
- * Plans the pagination arguments of a connection: direction of the scan, cursor, limit, offset (docs/pagination.md).
+ * Plans the pagination arguments of a connection: scan direction, cursor, limit, offset (docs/pagination.md).
  *
- * Refuses illegal combinations with the messages of pg_graphql, in its order.
+ * Refuses invalid combinations with pg_graphql's messages, in its order.
  */
 import type { Table } from '../../model/model.ts';
 import { PublicError } from '../../shared/errors.ts';
@@ -32,7 +32,7 @@ export function planPage(table: Table, inputs: Inputs, order: readonly OrderTerm
   const size = first ?? last;
   return {
     backward: last !== null || before !== null,
-    // pg_graphql has no order by anything but columns.
+    // pg_graphql orders only by columns.
     exact: table.exactCursors || order.some(({ expression }) => expression.kind !== 'column'),
     cursor: cursors[0] ?? cursors[1] ?? null,
     seal,
@@ -42,8 +42,8 @@ export function planPage(table: Table, inputs: Inputs, order: readonly OrderTerm
 }
 
 /**
- * A number of rows, at most `maxRows`. One that is written in the document becomes part of the text: a bound limit can keep PostgreSQL from
- * ever reusing a plan.
+ * A number of rows, at most `maxRows`. A number in the document becomes part of the text: with a bound limit,
+ * PostgreSQL may never reuse a plan.
  */
 export function planLimit(input: Input, maxRows: number): LimitPlan {
   const path = input.path();

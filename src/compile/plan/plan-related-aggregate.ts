@@ -1,7 +1,7 @@
 /**
- * Plans what a filter asks of all related rows together: how many there are, and their aggregates.
+ * Plans filters on all related rows together: their count and aggregates.
  *
- * Refuses a number to compare a count with that is over the limit: rows are counted as far as it takes, for each candidate.
+ * Refuses to compare a count with a number over the limit, because rows are counted for each candidate.
  */
 import type { GraphQLInputField } from 'graphql';
 import { inputFieldOrigin } from '../../schema/origin.ts';
@@ -17,7 +17,7 @@ type Entries = ReturnType<Input['fields']>;
 
 const allCounted: LimitPlan = { kind: 'constant', value: mostCounted };
 
-/** The condition of a `BAggregateFilter` without its `filter`; null where it asks nothing. */
+/** The condition of a `BAggregateFilter` without its `filter`; null if empty. */
 export function planRelatedAggregate(
   planner: Planner,
   place: Place,
@@ -40,7 +40,7 @@ export function planRelatedAggregate(
   return { kind: 'group_related', related, having: combine('and', [...planGroup(planner, counts), ...having])! };
 }
 
-/** The condition of a `BAggregateFilter` without its `filter` on a group of rows; null where it asks nothing. */
+/** The condition of a `BAggregateFilter` without its `filter` on a group of rows; null if empty. */
 export function planHaving(planner: Planner, entries: Entries): Condition | null {
   return combine('and', planGroup(planner, entries));
 }
@@ -83,7 +83,7 @@ interface Counting {
 function planCount({ planner, place, related }: Counting, { field, input }: Entries[number]): Condition {
   spend(planner.budget, 'inputs');
   const operator = operatorOf(field);
-  // There always is a number.
+  // A count is never null.
   if (operator === 'is') return { kind: 'constant', value: planNullTest(input, 'count') };
   if (input.state() !== 'value') return { kind: 'constant', value: false };
   const bound = askBounds(operator, input);
@@ -95,7 +95,7 @@ function planCount({ planner, place, related }: Counting, { field, input }: Entr
   planner.costs.push([...place.pages, counted]);
   const slot = operator === 'in' ? input.listSlot() : input.slot();
   const count: Condition = { kind: 'count_related', related, operator, slot };
-  // Where few have related rows at all, that is found much faster than by counting those of each.
+  // If few rows have related ones, this is much faster than counting for each.
   return ['gte', 'gt', 'eq'].includes(operator) ? { kind: 'and', items: [exists, count] } : count;
 }
 
@@ -107,7 +107,7 @@ function operatorOf(field: GraphQLInputField): CountOperator | 'is' {
 
 type Bound = 'negative' | 'zero' | 'one';
 type CountOperator = 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'in';
-/** What a comparison comes down to: always true or false, or whether there is some related row, or none. */
+/** The result of a comparison: always true or false, or the existence or absence of a related row. */
 type Known = 'true' | 'false' | 'some' | 'none';
 
 const withoutCounting: Readonly<Record<CountOperator, Readonly<Partial<Record<Bound, Known>>>>> = {
@@ -131,7 +131,7 @@ function askBound(input: Input): Bound | 'more' {
 }
 
 function askList(input: Input): 'more' {
-  // What is written in the document may hold variables.
+  // A list in the document may contain variables.
   const items = input.path() === null ? [...input.items()] : [input];
   for (const item of items) if (item.state() === 'value') askBound(item);
   return 'more';

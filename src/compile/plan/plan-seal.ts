@@ -1,11 +1,11 @@
 /**
- * What cursors end with where the order of the rows has arguments. Behind a cursor that was made with others stand other rows, so it is
- * refused like one of another order.
+ * The end of cursors for orders with arguments. With other arguments, other rows follow a cursor, so it is refused like
+ * one of another order.
  */
 import type { Slot } from '../input/slot.ts';
 import type { OrderExpression, OrderTerm } from './plan.ts';
 
-/** A digest of the arguments of all terms; null where they have none. */
+/** A digest of the arguments of all terms; null if they have none. */
 export function sealOf(order: readonly OrderTerm[]): Slot | null {
   const of = order.flatMap(({ expression }) => argumentsOf(expression));
   return of.length === 0 ? null : { kind: 'digest', of };

@@ -1,7 +1,7 @@
 /**
  * Plans text searches in columns of type `tsvector`.
  *
- * Refuses more than one search in a filter, and what cannot be the name of a text search configuration.
+ * Refuses more than one search in a filter, and invalid names of text search configurations.
  */
 import type { Column } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
@@ -10,7 +10,7 @@ import { type PlanBudget, spend } from '../input/plan-budget.ts';
 import type { Condition, Expression, Rank, SearchPlan } from './plan.ts';
 import { combine, type OperatorPlace, planOperator } from './plan-operator.ts';
 
-/** The condition that a `TextSearchFilter`, or operators without it, put on a value; null where they ask nothing. */
+/** The condition of a `TextSearchFilter`, or of operators without it, on a value; null if empty. */
 export function planSearchFilter(
   at: OperatorPlace & { readonly level: number },
   expression: Expression,
@@ -26,7 +26,7 @@ export function planSearchFilter(
   ]);
 }
 
-/** What is searched for; null: nothing. */
+/** The search of a filter; null for none. */
 export function planSearch(budget: PlanBudget, filter: Input, entries: ReturnType<Input['fields']>): SearchPlan | null {
   const searches = entries.flatMap(({ field, input }) => {
     const origin = inputFieldOrigin(field);
@@ -47,7 +47,7 @@ export function planSearch(budget: PlanBudget, filter: Input, entries: ReturnTyp
   return { by: search.by, slot, config: config.slot() };
 }
 
-/** The rank that a `TextSearchOrder` asks for, and its direction. */
+/** The rank of a `TextSearchOrder`, and its direction. */
 export function planRank(
   budget: PlanBudget,
   column: Column,

@@ -1,7 +1,7 @@
 /**
  * Plans a root field of a mutation that writes a table (docs/mutations.md).
  *
- * Refuses empty `objects` and too different ones, an empty `set`, and strings over the declared length.
+ * Refuses empty or too different `objects`, an empty `set`, and strings over the declared length.
  */
 import { type GraphQLInputObjectType, getNamedType } from 'graphql';
 import type { Column, Table } from '../../model/model.ts';
@@ -25,7 +25,7 @@ import {
   planFields,
 } from './planner.ts';
 
-/** Plans one insert, update or delete with what it returns. */
+/** Plans one insert, update or delete with its result. */
 export function planWrite(
   planner: Planner,
   kind: 'insert' | 'update' | 'delete',
@@ -50,7 +50,7 @@ function planChange(planner: Planner, kind: 'update' | 'delete', table: Table, i
   return kind === 'update' ? { kind, set, filter, atMost } : { kind, filter, atMost };
 }
 
-// An absent variable leaves the default of the schema in force; null is refused by `state`.
+// With an absent variable, the schema's default applies; `state` refuses null.
 function planAtMost(input: Input): Slot {
   if (!input.isGiven()) return { kind: 'constant', value: '1' };
   input.state();
@@ -97,8 +97,8 @@ function planInsert(objects: Input): WriteChange {
   return { kind: 'insert', columns: insert, groups, groupOf };
 }
 
-// A default applies only to an insert that does not name the column. Its text is never printed: read anew, it would find whatever
-// fits best on the search path of the request.
+// A default applies only to an insert that leaves out the column. Its text is never printed: parsed again, its names
+// would be looked up in the request's search path.
 function planGrouping(columns: readonly InsertableColumn[], rows: PlannedRows): RowGrouping | null {
   const isLeftToDefault = ({ fieldName, column }: InsertableColumn) =>
     rows.keys.get(fieldName) !== 'all' && column.hasDefault;
@@ -130,9 +130,9 @@ function insertableColumns(objects: Input): readonly InsertableColumn[] {
 }
 
 interface PlannedRows {
-  /** Field names that occur, with whether every object has them. */
+  /** Occurring field names, and whether every object has them. */
   readonly keys: ReadonlyMap<string, 'all' | 'some'>;
-  /** Which of these names the objects have: the patterns that occur (slot.ts), sorted. */
+  /** Which of these names the objects have: the occurring patterns (slot.ts), sorted. */
   patterns(fieldNames: readonly string[]): readonly string[];
   /** The values of a key. */
   values(fieldName: string, isList: boolean): Slot;
@@ -141,7 +141,7 @@ interface PlannedRows {
   groups(grouping: RowGrouping): Slot;
 }
 
-// Objects of a variable are looked at together: which keys occur, and whether all objects have them. Their number is not
+// Objects of a variable are described together: occurring keys, and whether all objects have them. Their number is not
 // part of the shape, so inserts of any size share one text.
 function planVariableRows(objects: Input, columns: readonly InsertableColumn[]): PlannedRows {
   const limits = columns.flatMap(({ column, fieldName }) =>
@@ -194,7 +194,7 @@ function planRows(objects: Input, columns: readonly InsertableColumn[]): Planned
   };
 }
 
-/** Most columns in all inserts of one statement: half a megabyte of text. */
+/** Most columns in all inserts of one statement, for half a megabyte of text. */
 const mostColumns = 10_000;
 
 function refuseSparse(): PublicError {

@@ -1,6 +1,6 @@
 /**
- * The plan: what a compiled operation will read or write, decided but not yet printed. Plain data between the planner, which
- * may refuse a request (plan-*.ts), and the printers, which may not fail (print-*.ts).
+ * The plan: what a compiled operation will read or write, before printing. Plain data between the planner, which may
+ * refuse a request (plan-*.ts), and the printers, which may not fail (print-*.ts).
  *
  * `key` is always a response key: a GraphQL name, so letters, digits and underscores.
  */
@@ -18,102 +18,102 @@ import type { AggregateFunction, JsonReading, SearchLanguage } from '../../schem
 import type { PublicError } from '../../shared/errors.ts';
 import type { Slot } from '../input/slot.ts';
 
-/** One operation. `errors` holds the root fields that were refused. */
+/** One operation. `errors` contains the refused root fields. */
 export interface OperationPlan {
   readonly kind: 'query' | 'mutation';
   readonly fields: readonly Entry[];
   readonly errors: readonly PublicError[];
   /** Page sizes along the path of each collection, for the cost limit. */
   readonly costs: readonly (readonly LimitPlan[])[];
-  /** Most fields leading to another table on one path. */
+  /** Most fields with another table on one path. */
   readonly depth: number;
   /** Enums by oid, for the printers. */
   readonly enums: ReadonlyMap<Oid, EnumType>;
 }
 
-/** What stands behind a response key, with the key. */
+/** A value under a response key. */
 export type Keyed<Value> = Value & { readonly key: string };
 
-/** `__typename`, which any object may have. */
+/** `__typename`, which any object may select. */
 export interface Typename {
   readonly kind: 'typename';
   readonly name: string;
 }
 
-/** One key of a row, or of the answer. */
+/** One key of a row or of the answer. */
 export type Entry = Keyed<ValuePlan>;
 
-/** A JSON object: its members in the order of the selection. */
+/** A JSON object: its members in selection order. */
 export interface ObjectPlan {
   readonly entries: readonly Entry[];
 }
 
-/** What stands behind a response key. */
+/** The value of a response key. */
 export type ValuePlan =
   | Typename
   | { readonly kind: 'introspection' }
-  /** A column of the current row, or the part of it at a path. */
+  /** A column of the current row, or its part at a path. */
   | { readonly kind: 'column'; readonly column: Column; readonly at: Slot | null }
   | { readonly kind: 'node_id'; readonly table: Table }
   /** A routine's scalar, list, record or void. */
   | { readonly kind: 'call'; readonly call: CallPlan }
-  /** One row of a table or routine, null without one. */
+  /** One row of a table or routine, or null. */
   | { readonly kind: 'row'; readonly source: RowSource; readonly object: ObjectPlan }
   | { readonly kind: 'connection'; readonly connection: ConnectionPlan }
   | { readonly kind: 'write'; readonly write: WritePlan };
 
-/** Where the one row of a `row` value comes from. */
+/** The source of a `row` value. */
 export type RowSource = { readonly kind: 'key'; readonly table: Table; readonly slots: readonly Slot[] } | LinkedSource;
 
-/** Where the rows of a connection come from. */
+/** The source of a connection's rows. */
 export type SetSource = { readonly kind: 'table'; readonly table: Table } | LinkedSource;
 
 type LinkedSource =
   | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly from: Table; readonly table: Table }
   | { readonly kind: 'routine'; readonly call: CallPlan; readonly table: Table };
 
-/** A call; a computed field takes the current row before its arguments. */
+/** A call; a computed field passes the current row before its arguments. */
 export interface CallPlan {
   readonly routine: Routine;
   readonly arguments: readonly { readonly argument: RoutineArgument; readonly slot: Slot }[];
 }
 
-/** A connection: which rows, in which order, which page of them, and what is selected of it. */
+/** A connection: its rows, their order, the page, and the selection. */
 export interface ConnectionPlan {
   readonly source: SetSource;
   readonly filter: Condition | null;
   /** Effective order: the requested terms, then the whole primary key. */
   readonly order: readonly OrderTerm[];
-  /** The first terms of the order are columns of which each combination of values has one row: this many. */
+  /** Number of leading order terms that are columns with one row per combination of values. */
   readonly distinct: number;
   readonly page: PagePlan;
   readonly entries: readonly ConnectionEntry[];
 }
 
-/** Which part of the ordered rows is shown. */
+/** The shown part of the ordered rows. */
 export interface PagePlan {
-  /** The scan runs in reverse and the page is presented the right way round. */
+  /** The scan runs in reverse; the page is presented in order. */
   readonly backward: boolean;
-  /** Where nulls come last, rows with one come after a cursor with a value. Else they come after none. */
+  /** With nulls last, rows with a null follow a cursor with a value. Otherwise they follow none. */
   readonly exact: boolean;
   readonly cursor: CursorPlan | null;
-  /** Ends each cursor where the order has arguments, so that one that was made with others is told from it. */
+  /** Ends each cursor of an order with arguments, to detect cursors made with others. */
   readonly seal: Slot | null;
   readonly limit: LimitPlan;
   readonly offset: LimitPlan | null;
 }
 
-/** A number of rows: written into the text, or bound. */
+/** A number of rows: in the text, or bound. */
 export type LimitPlan =
   | { readonly kind: 'constant'; readonly value: number }
   | { readonly kind: 'slot'; readonly slot: Slot };
 
-/** A cursor: one slot an element, null where the element is known to be null. */
+/** A cursor: one slot per element, null for a null element. */
 export interface CursorPlan {
   readonly elements: readonly (Slot | null)[];
 }
 
-/** One value of an order, with its direction and the place of its nulls. */
+/** One value of an order, with its direction and the position of its nulls. */
 export interface OrderTerm {
   readonly expression: OrderExpression;
   readonly descending: boolean;
@@ -125,7 +125,7 @@ export type ConnectionEntry = Keyed<
   | Typename
   | { readonly kind: 'edges'; readonly entries: readonly EdgeEntry[] }
   | { readonly kind: 'page_info'; readonly entries: readonly PageInfoEntry[] }
-  /** Counted no further than `atMost`; null: all of them. */
+  /** Counts at most `atMost`; null: all rows. */
   | { readonly kind: 'total_count'; readonly atMost: LimitPlan | null }
   | { readonly kind: 'aggregate'; readonly entries: readonly AggregateEntry[] }
   | { readonly kind: 'groups'; readonly groups: GroupsPlan }
@@ -139,7 +139,7 @@ export type EdgeEntry = Keyed<
 /** A key of the page info. */
 type PageInfoEntry = Keyed<Typename | { readonly kind: PageFact }>;
 
-/** What a client may ask of a page. */
+/** Fields of the page info. */
 export type PageFact = 'start_cursor' | 'end_cursor' | 'has_next_page' | 'has_previous_page';
 
 /** A key of the `aggregate` object. */
@@ -152,14 +152,14 @@ export type AggregateEntry = Keyed<
 /** A key below `sum`, `avg`, `min`, `max` or `distinctCount`. */
 export type AggregateColumnEntry = Keyed<Typename | ColumnAggregate>;
 
-/** What is computed of the values of a column. */
+/** An aggregate over the values of a column. */
 export type ColumnAggregate = Extract<Expression, { readonly kind: 'aggregate' | 'distinct_count' }>;
 
-/** All rows of a connection, in groups that have equal keys. */
+/** All rows of a connection, grouped by equal keys. */
 export interface GroupsPlan {
   readonly keys: readonly GroupKey[];
   readonly having: {
-    /** The rows that are counted and summed for the condition; null: all of them. */
+    /** The condition for counted and summed rows; null: all rows. */
     readonly counted: Condition | null;
     readonly condition: Condition;
   } | null;
@@ -170,14 +170,14 @@ export interface GroupsPlan {
   readonly entries: readonly GroupEntry[];
 }
 
-/** A value that the rows of a group have in common. */
+/** A value that a group's rows share. */
 export interface GroupKey {
   readonly column: Column;
-  /** Dates and times are cut down to the unit, in the zone where one is given. */
+  /** Truncates dates and times to the unit, in the zone if given. */
   readonly truncate: { readonly unit: string; readonly zone: Slot | null } | null;
 }
 
-/** A term of the order of groups: a key, by its index, or what is computed of the rows of a group. */
+/** A term of the groups' order: a key, by index, or an aggregate of the group. */
 export interface GroupTerm {
   readonly of: number | Extract<Expression, { readonly kind: 'aggregate' | 'count' }>;
   readonly descending: boolean;
@@ -187,10 +187,10 @@ export interface GroupTerm {
 /** A key of a group. */
 export type GroupEntry = AggregateEntry | Keyed<{ readonly kind: 'keys'; readonly entries: readonly GroupKeyEntry[] }>;
 
-/** A key below `key`: the index of the key, null for a column that rows are not grouped by. */
+/** A key below `key`: the index of the group key, null for a column that is not one. */
 export type GroupKeyEntry = Keyed<Typename | { readonly kind: 'key'; readonly index: number | null }>;
 
-/** A value that is computed of the current row, or of the rows of a group. */
+/** A value computed from the current row or a group of rows. */
 export type Expression =
   | { readonly kind: 'column'; readonly column: Column }
   | Computed
@@ -198,20 +198,20 @@ export type Expression =
   | Rank
   | GroupExpression;
 
-/** A value that is computed of the rows of a group. */
+/** A value computed from the rows of a group. */
 export type GroupExpression =
   | { readonly kind: 'count' }
   | { readonly kind: 'distinct_count'; readonly column: Column }
   | { readonly kind: 'aggregate'; readonly function: AggregateFunction; readonly column: Column };
 
-/** What a function computes of the current row. */
+/** The result of a function on the current row. */
 export interface Computed {
   readonly kind: 'computed';
   readonly call: CallPlan;
   readonly type: ValueType;
 }
 
-/** The part of a JSON value at a path. One that is no number cannot be read as a number (condition `json_type`). */
+/** The part of a JSON value at a path. A part that is not a number cannot be read as one (condition `json_type`). */
 export interface JsonPart {
   readonly kind: 'json_part';
   readonly of: Expression;
@@ -219,37 +219,37 @@ export interface JsonPart {
   readonly as: JsonReading;
 }
 
-/** How well a column fits a text search. */
+/** The rank of a column for a text search. */
 export interface Rank {
   readonly kind: 'rank';
   readonly column: Column;
   readonly search: SearchPlan;
-  /** Bits of PostgreSQL's functions. */
+  /** Bits as PostgreSQL's rank functions take them. */
   readonly normalization: Slot;
-  /** By how near the words are to each other. */
+  /** Ranks by the distance between words. */
   readonly coverDensity: boolean;
 }
 
-/** What rows are ordered by: a value of the row or of the related one, null without one, or of all related rows where there may be many. */
+/** An order's value: of the row, of the related row (null without one), or of all related rows of a to-many. */
 export type OrderExpression =
   | Exclude<Expression, JsonPart>
   | { readonly kind: 'related'; readonly related: RelatedRows; readonly expression: OrderExpression };
 
-/** A filter, ready to print. Empty conjunctions do not occur: they are null one level up. */
+/** A filter, ready to print. Without empty conjunctions, which are null one level up. */
 export type Condition =
   | { readonly kind: 'and' | 'or'; readonly items: readonly Condition[] }
   | { readonly kind: 'not'; readonly item: Condition }
-  /** Unknown counts as true. */
+  /** Treats unknown as true. */
   | { readonly kind: 'not_true'; readonly item: Condition }
-  /** False where it is unknown of a value that is there. */
+  /** Treats unknown as false if the value is not null. */
   | { readonly kind: 'known'; readonly item: Condition; readonly of: Expression }
   | { readonly kind: 'constant'; readonly value: boolean }
   | Comparison
-  /** A function of the current row answers true. */
+  /** A function of the current row returns true. */
   | { readonly kind: 'holds'; readonly call: CallPlan }
-  /** A text search finds something in the value. */
+  /** A text search matches the value. */
   | { readonly kind: 'search'; readonly expression: Expression; readonly search: SearchPlan }
-  /** The part of a JSON value is of a type, and meets the condition. */
+  /** The part of a JSON value has a type and meets the condition. */
   | {
       readonly kind: 'json_type';
       readonly part: JsonPart;
@@ -257,21 +257,21 @@ export type Condition =
       readonly item: Condition;
     }
   | { readonly kind: 'null_test'; readonly expression: Expression; readonly negated: boolean }
-  /** There is a related row that meets the condition, where one is given. */
+  /** A related row exists that meets the condition, if any. */
   | { readonly kind: 'exists'; readonly related: RelatedRows }
-  /** The number of related rows, which are counted as far as it takes. */
+  /** Compares the number of related rows, counted only as far as needed. */
   | {
       readonly kind: 'count_related';
       readonly related: RelatedRows;
       readonly operator: ComparisonOperator;
       readonly slot: Slot;
     }
-  /** The related rows as one group meet `having`. */
+  /** The related rows, as one group, meet `having`. */
   | { readonly kind: 'group_related'; readonly related: RelatedRows; readonly having: Condition }
   /** All primary key columns of `table` equal the slots. */
   | { readonly kind: 'key'; readonly table: Table; readonly slots: readonly Slot[] };
 
-/** A value is compared with one operand. */
+/** Compares a value with one operand. */
 export interface Comparison {
   readonly kind: 'compare';
   readonly expression: Expression;
@@ -279,15 +279,15 @@ export interface Comparison {
   readonly slot: Slot;
 }
 
-/** What a text search looks for. */
+/** The search of a text search. */
 export interface SearchPlan {
   readonly by: SearchLanguage;
   readonly slot: Slot;
-  /** The name of the text search configuration; null: the default of the session. */
+  /** Name of the text search configuration; null: the connection's default. */
   readonly config: Slot | null;
 }
 
-/** The rows that a relationship leads to from the current row, as far as they meet the condition. */
+/** The current row's related rows that meet the condition. */
 export interface RelatedRows {
   readonly relationship: Relationship;
   readonly from: Table;
@@ -295,10 +295,10 @@ export interface RelatedRows {
   readonly condition: Condition | null;
 }
 
-/** The largest number that a count of related rows is compared with. */
+/** The largest number that a count of related rows may be compared with. */
 export const mostCounted = 1000;
 
-/** Filter operators that compare a value with one operand. */
+/** Filter operators with one operand. */
 export type ComparisonOperator =
   | 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'startsWith' | 'like' | 'ilike' | 'regex' | 'iregex'
   | 'contains' | 'containedBy' | 'overlaps' | 'hasKey' | 'hasAllKeys' | 'hasAnyKey' | 'findsPath' | 'meetsPath'; // biome-ignore format: a table of names
@@ -310,14 +310,17 @@ export interface WritePlan {
   readonly entries: readonly WriteEntry[];
 }
 
-/** What a root field of a mutation does to its table. */
+/** The change of a mutation's root field. */
 export type WriteChange =
   | {
       readonly kind: 'insert';
       readonly columns: readonly InsertColumn[];
-      /** One insert each; the columns it names are indexes into `columns`. More than one where objects leave different columns to their defaults. */
+      /**
+       * One insert per group; its columns are indexes into `columns`. Several if objects use the defaults of different
+       * columns.
+       */
       readonly groups: readonly (readonly number[])[];
-      /** The group of each object; null where there is one. */
+      /** The group of each object; null for a single group. */
       readonly groupOf: Slot | null;
     }
   | {
@@ -328,12 +331,12 @@ export type WriteChange =
     }
   | { readonly kind: 'delete'; readonly filter: Condition | null; readonly atMost: Slot };
 
-/** A column that at least one inserted object names. */
+/** A column that at least one inserted object sets. */
 export interface InsertColumn {
   readonly column: Column;
-  /** An array of texts, an element for each object. */
+  /** An array of texts, one element per object. */
   readonly values: Slot;
-  /** An array that says which objects name it; null where all do. The others get the column's default. */
+  /** An array of booleans: which objects set it; null if all do. The others get the column's default. */
   readonly named: Slot | null;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the planning functions share: the role's model and schema, the document, and what was learned on the way.
+ * Shared by the planning functions: the role's model and schema, the document, and collected results.
  */
 import {
   type FieldNode,
@@ -20,13 +20,13 @@ import type { Keyed, LimitPlan, ObjectPlan, Typename } from './plan.ts';
 /** Shared state of one planning run. */
 export interface Planner extends SelectionScope {
   readonly model: Model;
-  /** `__schema` and `__type` are answered. */
+  /** Whether `__schema` and `__type` are answered. */
   readonly introspection: boolean;
   /** Page sizes along the path of each collection. */
   readonly costs: (readonly LimitPlan[])[];
-  /** Most fields leading to another table on one path so far. */
+  /** Most fields with another table on one path so far. */
   maxDepth: number;
-  /** Objects and connections contain each other; the recursion runs through here, so that no two files import each other. */
+  /** Objects and connections contain each other; the recursion goes through here, to avoid a mutual import. */
   planObject(planner: Planner, row: PlannedRow, parents: readonly FieldNode[]): ObjectPlan;
 }
 
@@ -37,15 +37,15 @@ export interface PlannedRow {
   readonly place: Place;
 }
 
-/** Where in the answer planning stands. */
+/** The current place in the answer. */
 export interface Place {
-  /** Page sizes of the collections above. */
+  /** Page sizes of the enclosing collections. */
   readonly pages: readonly LimitPlan[];
-  /** Fields leading to another table above. */
+  /** Number of fields with another table above. */
   readonly depth: number;
 }
 
-/** The place below a field that leads to another table. */
+/** The place below a field with another table. */
 export function descend(planner: Planner, place: Place, page: LimitPlan | null = null): Place {
   spend(planner.budget, 'tables');
   const depth = place.depth + 1;
@@ -59,14 +59,14 @@ export function descend(planner: Planner, place: Place, page: LimitPlan | null =
 /** Merged fields of one response key; all of them have the same name and arguments. */
 export interface MergedFields {
   readonly key: string;
-  /** The type that they stand on. */
+  /** The type with these fields. */
   readonly parent: GraphQLObjectType;
   readonly definition: GraphQLField<unknown, unknown>;
   readonly origin: FieldOrigin;
   readonly nodes: readonly FieldNode[];
 }
 
-/** Plans each response key that the parents, merged fields or an operation, select on a type. */
+/** Plans each response key that merged fields or an operation select on a type. */
 export function planFields<T>(
   planner: Planner,
   type: GraphQLObjectType,
@@ -76,7 +76,7 @@ export function planFields<T>(
   return [...collectFields(planner, type, parents)].map(([key, nodes]) => planMerged(type, key, nodes, plan));
 }
 
-/** Plans the fields of one response key; `__typename` is the same everywhere. */
+/** Plans the fields of one response key; `__typename` is always the same. */
 export function planMerged<T>(
   parent: GraphQLObjectType,
   key: string,
@@ -90,7 +90,7 @@ export function planMerged<T>(
   return { key, ...plan({ key, parent, definition, origin: fieldOrigin(definition), nodes }) };
 }
 
-/** The error for a field where the schema has none of its kind: our bug. */
+/** The error for a field that the schema has nowhere: our bug. */
 export function misplaced({ origin, parent }: MergedFields): Error {
   return new Error(`a ${origin.kind} field cannot stand on ${parent.name}`);
 }
@@ -113,7 +113,7 @@ export function inputsOf(planner: Planner, { definition, nodes }: MergedFields):
   }));
 }
 
-/** The one argument with an origin of this kind. */
+/** The argument with an origin of this kind. */
 export function inputOf(inputs: Inputs, kind: ArgumentOrigin['kind']): Input {
   const found = inputs.find(({ origin }) => origin.kind === kind);
   invariant(found, `no argument of kind ${kind}`);

@@ -1,16 +1,16 @@
 /**
- * How the rows of a statement become the JSON text of `data`, where the gateway makes it (print-rows.ts says when). Plain data;
- * execute/answer/rows-answer.ts follows it. The text is the same, byte for byte, as PostgreSQL would have made.
+ * How the rows of a statement become the JSON text of `data`, if the gateway makes it (see print-rows.ts). Plain data
+ * for execute/answer/rows-answer.ts. The text equals PostgreSQL's byte for byte.
  */
 import type { LimitPlan } from '../plan/plan.ts';
 
 /**
- * How the text of a column, as PostgreSQL sends it, becomes JSON; SQL null is always `null`.
+ * How a column's text becomes JSON; SQL null is always `null`.
  *
  * - `json`: it is JSON.
  * - `text`: a string to be escaped.
- * - `quoted`: a string that never needs escapes.
- * - `number`: a number, or a string where JSON has no such number (NaN, infinities).
+ * - `quoted`: a string without escapes.
+ * - `number`: a number, or a string for values that JSON numbers lack (NaN, infinities).
  * - `boolean`: `t` or `f`.
  */
 export type ColumnForm = 'json' | 'text' | 'quoted' | 'number' | 'boolean';
@@ -22,7 +22,7 @@ export interface AnswerColumn {
   readonly form: ColumnForm;
 }
 
-/** A piece of the JSON of one row: a constant, a column, or the cursor that is made of columns. */
+/** A piece of a row's JSON: a constant, a column, or a cursor of several columns. */
 export type RowPiece =
   | string
   | ({ readonly kind: 'column' } & AnswerColumn)
@@ -31,33 +31,33 @@ export type RowPiece =
 /** A piece of the answer: of `data`, or of a mutation's field. */
 export type AnswerPiece =
   | string
-  /** The rows of the page, with commas in between. */
+  /** The rows of the page, separated by commas. */
   | { readonly kind: 'rows'; readonly row: readonly RowPiece[] }
   /** The only row, or null. */
   | { readonly kind: 'row'; readonly row: readonly RowPiece[] }
-  /** A column that is the same in every row. */
+  /** A column with the same value in every row. */
   | ({ readonly kind: 'column' } & AnswerColumn)
-  /** How many rows came. */
+  /** The number of received rows. */
   | { readonly kind: 'count' }
-  /** A row came that is not on the page. */
+  /** A row beyond the page was received. */
   | { readonly kind: 'has_more' }
-  /** A boolean column of the row that was read first; false where there is none. */
+  /** A boolean column of the first received row; false without rows. */
   | { readonly kind: 'of_first'; readonly index: number }
-  /** The cursor of the first or last row of the page, as it is presented; null without rows. */
+  /** The cursor of the page's first or last row, as presented; null without rows. */
   | { readonly kind: 'cursor'; readonly of: 'start' | 'end'; readonly columns: readonly AnswerColumn[] };
 
-/** The whole of it. */
+/** The whole layout. */
 export interface AnswerLayout {
   readonly pieces: readonly AnswerPiece[];
-  /** Rows past this number are not on the page; null: all are. */
+  /** Rows beyond this number are not on the page; null: no limit. */
   readonly limit: LimitPlan | null;
   /** The rows come in reverse. */
   readonly backward: boolean;
-  /** A column that is null in a row that stands for no row, and in no other; null: there are none such. */
+  /** A column that is null only in a placeholder row, which stands for no row; null: there is none. */
   readonly marker: number | null;
 }
 
-/** An answer of all the rows that come, in their order. */
+/** A layout of all received rows, in order. */
 export function layOutAll(pieces: readonly AnswerPiece[]): AnswerLayout {
   return { pieces, limit: null, backward: false, marker: null };
 }

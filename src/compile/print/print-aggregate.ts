@@ -1,7 +1,7 @@
 /**
- * Prints the `aggregate` object of a connection: one scan computes every value once, objects are put around them.
+ * Prints the `aggregate` object of a connection: one scan computes every value once, and objects are built around them.
  *
- * Numeric results are JSON numbers: whole ones exact, fractional ones as double precision.
+ * Numeric results are JSON numbers: integers exact, fractions as double precision.
  */
 import { comparedAs } from '../../model/model.ts';
 import type { AggregateEntry, ColumnAggregate, GroupExpression } from '../plan/plan.ts';
@@ -12,7 +12,7 @@ import { list, type Names, type Row, type RowSet } from '../sql/print-row.ts';
 import type { Printer } from '../sql/printer.ts';
 import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';
 
-/** What a select computes of rows, each value once, and the objects that are put around the values. */
+/** Collects the values that a select computes, each once, and builds objects from them. */
 export class Computed {
   readonly #names: Names;
   readonly #row: Row;
@@ -27,18 +27,18 @@ export class Computed {
     this.#alias = alias;
   }
 
-  /** A column of the select, as it is seen around it. @param id Equal ids stand for equal values. */
+  /** A column of the select, as seen from outside. @param id Equal ids mean equal values. */
   add(id: string, value: Sql): Sql {
     this.#columns.set(id, value);
     return ident(this.#alias, id);
   }
 
-  /** What is computed, as it is seen around the select. */
+  /** An expression of the select, as seen from outside. */
   compute(expression: GroupExpression): Sql {
     return this.add(idOf(expression), printAggregated(expression, this.#row));
   }
 
-  /** The place in the select of what is computed, from 1. */
+  /** Position of an expression in the select, from 1. */
   place(expression: GroupExpression): number {
     this.compute(expression);
     return [...this.#columns.keys()].indexOf(idOf(expression)) + 1;
@@ -50,7 +50,7 @@ export class Computed {
     return this.object(printEntries(entry.entries, (item) => printNumber(this.compute(item), item)));
   }
 
-  /** An object inside the object that is made of the select. */
+  /** An object nested in the select's object. */
   object(members: readonly Member[]): Sql {
     const object = printObject(this.#names, members);
     this.#objects.push(sql` cross join ${object.from}`);
@@ -102,7 +102,7 @@ function printNumber(value: Sql, entry: ColumnAggregate): Sql {
     name === 'numeric';
   if (!isNumeric) return value;
   const whole = sql`when ${value} operator(pg_catalog.=) pg_catalog.trunc(${value}) then pg_catalog.to_json(pg_catalog.trunc(${value}))`;
-  // What is out of the range of double precision keeps its digits: the cast would fail.
+  // Outside the range of double precision, keep the digits: the cast would fail.
   const size = sql`pg_catalog.abs(${value})`;
   const inRange = sql`${size} operator(pg_catalog.>=) 1e-307 and ${size} operator(pg_catalog.<=) 1e308`;
   return sql`case ${whole} when ${inRange} then pg_catalog.to_json(${value}::pg_catalog.float8) else pg_catalog.to_json(${value}) end`;

@@ -1,15 +1,10 @@
 /**
  * Prints a connection as one scalar subquery.
  *
- * Its page is an inner select with order and limit, so everything built per row (nested collections, computed fields) runs
- * for the rows of the page only, after the limit. Total count and aggregates are subqueries of their own and cost nothing
- * unless they are selected.
- *
- *     (select row_to_json(o) from lateral (select
- *        (select coalesce(json_agg(e), '[]') from (select … order by … limit …) as p cross join lateral (…) as e) as "edges",
- *        (select count(*) from …) as "totalCount") as o)
- *
- * At the root, where it may be long, it is text that is joined from the texts of its rows (print-text.ts).
+ * Its page is an inner select with order and limit, so expressions per row (nested collections, computed fields) run
+ * only for rows of the page. Total count and aggregates are separate subqueries, printed only if selected. `edges` is
+ * `select coalesce(json_agg(e), '[]') from (select … order by … limit …) as p cross join lateral (…) as e`. At the
+ * root, where it may be long, it is text joined from its rows' texts (print-text.ts).
  */
 
 import { invariant } from '../../shared/invariant.ts';
@@ -32,7 +27,7 @@ export function printConnection(printer: Printer, plan: ConnectionPlan, parent: 
   return printSubquery(printer, plan, parent, null);
 }
 
-/** A connection at the root, as JSON text in a frame. Of use where it has edges. */
+/** A connection at the root, as JSON text in a frame. For connections with edges. */
 export function printConnectionText(printer: Printer, plan: ConnectionPlan, frame: Frame): Sql {
   return printSubquery(printer, plan, null, frame);
 }
@@ -46,7 +41,7 @@ function printSubquery(printer: Printer, plan: ConnectionPlan, parent: Row | nul
 
 type TableConnectionPlan = ConnectionPlan & { readonly source: Exclude<SetSource, { kind: 'routine' }> };
 
-/** The rows of a table, or of a relationship of `parent`, that a connection is about. */
+/** The rows of a connection: of a table, or of a relationship of `parent`. */
 export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: Row | null): RowSet {
   const { source } = plan;
   return {
@@ -75,9 +70,9 @@ export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: R
   };
 }
 
-// The routine runs exactly once, whoever reads its rows. One reader of a routine that is not volatile
-// reads it directly, so that PostgreSQL may merge an SQL function into the statement and use indexes for filter and order.
-// Otherwise a common table expression holds the rows.
+// The routine runs exactly once, whatever reads its rows. With a single reader, a routine that is not volatile is read
+// directly: PostgreSQL may then inline an SQL function and use indexes for filter and order. Otherwise a common table
+// expression stores the rows.
 function printRoutineConnection(
   printer: Printer,
   plan: RoutineConnectionPlan,
@@ -106,11 +101,11 @@ function printRoutineConnection(
 
 type RoutineConnectionPlan = ConnectionPlan & { readonly source: Extract<SetSource, { kind: 'routine' }> };
 
-/** How many scans of its rows the parts of a connection make; for most purposes, none, one, or too many. */
+/** Number of scans that the parts of a connection make: none, one, or several. */
 function countReaders({ entries, page }: ConnectionPlan): number {
   const isPaged = entries.some(({ kind }) => kind === 'edges' || kind === 'page_info');
   const beyond = page.backward ? 'has_next_page' : 'has_previous_page';
-  // That flag needs the first row of all, unless the page plainly begins with it.
+  // The flag for the opposite direction needs the first row of all, unless the page starts with it.
   const looksBeyond =
     (page.cursor !== null || page.offset !== null) &&
     entries.some((entry) => entry.kind === 'page_info' && entry.entries.some(({ kind }) => kind === beyond));
@@ -145,8 +140,8 @@ function printHeldConnection(
       return { from: sql`${ident(held.alias)} as ${ident(alias)}${joins}`, row, condition, sortKeys };
     },
   };
-  // A common table expression runs as far as it is read, which is not at all for `first: 0` or where the filter is plainly
-  // false. What a volatile routine does must happen all the same.
+  // PostgreSQL evaluates a common table expression only as far as it is read: not at all for `first: 0` or a false
+  // filter. A volatile routine must still run.
   const forced = isVolatile
     ? sql`(select pg_catalog.count(*) from ${ident(held.alias)}) as ${ident(printer.names.next('n'))} cross join `
     : sql``;
@@ -161,9 +156,9 @@ function restrict(names: Names, plan: ConnectionPlan, row: Row, joined: Sql | nu
 }
 
 interface SelectOptions {
-  /** Given: the result is text in this frame, else json. */
+  /** Given: the result is text in this frame, otherwise json. */
   readonly frame: Frame | null;
-  /** In front of the from clause. */
+  /** Precedes the from clause. */
   readonly before?: Sql;
 }
 
@@ -195,7 +190,7 @@ function connectionParts(printer: Printer, plan: ConnectionPlan, rows: RowSet, p
   });
 }
 
-/** The rows of a total count, what follows `from`. */
+/** The rows of a total count: the text after `from`. */
 export function printCounted(
   { names }: Printer,
   { order, distinct }: ConnectionPlan,

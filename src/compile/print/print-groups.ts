@@ -1,10 +1,12 @@
 /**
- * Prints `groups` of a connection: one scan groups its rows, orders the groups and cuts the page, objects are put around them.
+ * Prints `groups` of a connection: one scan groups the rows, orders the groups and limits them; objects are built
+ * around them.
  *
  *     (select coalesce(json_agg(o), '[]') from (select date_trunc('month', t.at) as k0, count(*) as n from … group by 1 having …
  *        order by 2 desc, 1 limit 30) as g cross join lateral (…) as o)
  *
- * Keys and terms of the order are named by their place in the select: the same expression with another parameter would be another one.
+ * Keys and order terms are referenced by position: PostgreSQL treats the same expression with another parameter as a
+ * different one.
  */
 import { comparedAs } from '../../model/model.ts';
 import type { GroupKey, GroupsPlan, GroupTerm } from '../plan/plan.ts';
@@ -46,7 +48,7 @@ function printKey({ column, truncate }: GroupKey, row: Row): Sql {
   const unit = literal(truncate.unit);
   const operand = printOperand(column.cast, value);
   switch (comparedAs(column.cast).name) {
-    // The unit of a date would be a timestamp in the time zone of the session.
+    // Truncating a date directly would give a timestamp in the connection's time zone.
     case 'date':
       return sql`pg_catalog.date_trunc(${unit}, ${operand}::pg_catalog.timestamp)::pg_catalog.date`;
     case 'time':
@@ -69,7 +71,7 @@ function printTerm(computed: Computed, term: GroupTerm, keys: readonly GroupKey[
   const { of, descending, nullsFirst } = term;
   const key = typeof of === 'number' ? keys[of]! : null;
   const place = typeof of === 'number' ? of + 1 : computed.place(of);
-  // As in pages: where there are no nulls, an index has the order that it has by default.
+  // As in pages: without nulls, use the null position of a default index.
   const isFirst = isStored && key?.truncate === null && key.column.hasNoNulls ? descending : nullsFirst;
   return sql`${integer(place)}${descending ? sql` desc` : sql` asc`}${isFirst ? sql` nulls first` : sql` nulls last`}`;
 }

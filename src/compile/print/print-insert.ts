@@ -1,10 +1,10 @@
 /**
- * Prints the rows that an insert writes. Each column travels as one array, an element for each object, so that
- * their number is no part of the text: `c0` is a value as text, `p0` tells that the object names it, `g` is the group.
- * A single object that stands in the document is a row of parameters.
+ * Prints the rows of an insert. Each column is one array with an element per object, so the text is the same for any
+ * number: `c0` is a value as text, `p0` tells whether the object sets it, `g` is the group. A single object in the
+ * document is a row of parameters.
  *
- * An object that lacks a key gets the column's default. `insert … select` knows no `default`, so the column is left out: objects
- * that lack different columns with defaults are separate inserts of one statement.
+ * An object without a key gets the column's default. `insert … select` has no `default`, so the column is left out, and
+ * objects that lack different columns with defaults are separate inserts of one statement.
  */
 import type { Column, SqlType, Table } from '../../model/model.ts';
 import type { Slot } from '../input/slot.ts';
@@ -15,14 +15,14 @@ import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } 
 
 type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
 
-/** Common table expressions; the last of them, named after `written`, is the written rows in the order of the objects. */
+/** Common table expressions; the last one, named after `written`, has the written rows in the order of the objects. */
 export function printInserts(names: Names, table: Table, change: InsertChange, written: SubqueryRow): Sql {
   const returned = (target: string) => list(written.selectList(directRow(target, table)));
   if (change.groups.length <= 1) {
     const target = names.next('t');
     return sql`${ident(written.alias)} as (${printInsert(names, table, change, target)} returning ${returned(target)})`;
   }
-  // Read by each insert, and made once.
+  // Evaluated once, and read by each insert.
   const objects = names.next('o');
   const groups = change.groups.map((columns, group) => {
     const [name, target] = [names.next('x'), names.next('t')];
@@ -30,7 +30,7 @@ export function printInserts(names: Names, table: Table, change: InsertChange, w
     return { name, group, insert: sql`${insert} returning ${returned(target)}` };
   });
   const inserts = groups.map(({ name, insert }) => sql`${ident(name)} as (${insert}), `);
-  // The k-th row that comes out of a group is the k-th object that went in; without triggers that suppress rows that is so.
+  // The k-th returned row of a group is the k-th inserted object, unless triggers suppress rows.
   const place = names.next('p');
   const source = names.next('r');
   const placed = sql`select ${ident(source, 'g')} as "g", ${ident(source, 'n')} as "n", pg_catalog.row_number() over (partition by ${ident(source, 'g')} order by ${ident(source, 'n')}) as "k" from ${ident(objects)} as ${ident(source)}`;
@@ -45,8 +45,8 @@ export function printInserts(names: Names, table: Table, change: InsertChange, w
 }
 
 /**
- * The insert of all objects, of which there is one group, into the table, which is then `alias`, up to its `returning`. Rows are
- * written and returned in the order of the objects: functions are scanned in their order, and an insert is never parallel.
+ * The insert of a single group into the table, under `alias`, up to its `returning`. Rows are written and returned in
+ * object order: functions are scanned in order, and an insert is never parallel.
  */
 export function printInsert(names: Names, table: Table, change: InsertChange, alias: string): Sql {
   const target = { table, alias };
@@ -62,7 +62,7 @@ export function printInsert(names: Names, table: Table, change: InsertChange, al
 
 interface InsertTarget {
   readonly table: Table;
-  /** Its name in the statement. */
+  /** Its alias in the statement. */
   readonly alias: string;
 }
 
@@ -71,7 +71,7 @@ function printTarget({ table, alias }: InsertTarget, columns: readonly { readonl
   return sql`insert into ${tableName(table)} as ${ident(alias)}${named}`;
 }
 
-/** The values of an object that is the only one and stands in the document: all there is to know is known. Else null. */
+/** The values of a single object in the document, which are fully known; otherwise null. */
 function onlyRow({ columns }: InsertChange): readonly { readonly column: Column; readonly slot: Slot }[] | null {
   const row = columns.flatMap(({ column, values, named }) => {
     const slot = values.kind === 'array' && values.items.length === 1 ? values.items[0] : undefined;
@@ -82,10 +82,10 @@ function onlyRow({ columns }: InsertChange): readonly { readonly column: Column;
 
 interface GroupInsert {
   readonly change: InsertChange;
-  /** Indexes into the columns of the change. */
+  /** Indexes into the change's columns. */
   readonly columns: readonly number[];
   readonly group: number;
-  /** Name of the expression that has the objects. */
+  /** Name of the common table expression with the objects. */
   readonly objects: string;
 }
 
@@ -95,7 +95,7 @@ function printGroup(names: Names, { change, columns, group, objects }: GroupInse
   return sql`${insert} from ${ident(objects)} as ${ident(source)} where ${ident(source, 'g')} operator(pg_catalog.=) ${integer(group)} order by ${ident(source, 'n')}`;
 }
 
-/** `insert into … select …`; the values come from `source`. */
+/** `insert into … select …`, with values from `source`. */
 function printSelected(change: InsertChange, columns: readonly number[], target: InsertTarget, source: string): Sql {
   const named = columns.map((index) => ({ index, ...change.columns[index]! }));
   const values = named.map((column) => printInserted(source, column));
@@ -117,7 +117,7 @@ function fieldsOf({ columns, groupOf }: InsertChange): readonly ObjectField[] {
   return groupOf === null ? fields : [...fields, { name: 'g', slot: groupOf, type: builtin.int8 }];
 }
 
-/** The objects as a from item: `c0`, `p0`, …, and where there are groups `g` and the position `n`. */
+/** The objects as a from item: `c0`, `p0`, …, and with several groups `g` and the position `n`. */
 function printObjects(change: InsertChange, alias: string): Sql {
   const fields = fieldsOf(change);
   const lists = list(fields.map(({ slot, type }) => sql`pg_catalog.unnest(${param(slot, type, { array: true })})`));
@@ -129,7 +129,7 @@ function printObjects(change: InsertChange, alias: string): Sql {
 
 function printInserted(source: string, { column, named, index }: InsertColumn & { readonly index: number }): Sql {
   const value = sql`${ident(source, `c${index}`)}::${typeName(column.cast)}`;
-  // All objects of a group have the columns with defaults that it names.
+  // All objects of a group set the same columns with defaults.
   if (named === null || column.hasDefault) return value;
   return sql`case when ${ident(source, `p${index}`)} then ${value} end`;
 }

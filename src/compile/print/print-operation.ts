@@ -1,6 +1,6 @@
 /**
- * Prints a planned operation. A query is one statement: it returns rows that are plainly laid out in the answer (print-rows.ts), or
- * the whole `data` object as text. A mutation is one statement for each root field, each returning the value of its field.
+ * Prints a planned operation. A query is one statement: it returns rows with a simple layout (print-rows.ts), or the
+ * whole `data` object as text. A mutation is one statement per root field, each returning the field's value.
  */
 
 import type { Slot } from '../input/slot.ts';
@@ -18,15 +18,15 @@ import { printValue } from './print-value.ts';
 import { printWrite, printWrittenRows } from './print-write.ts';
 import { printCalledValue } from './row-layout.ts';
 
-/** One SQL text and what fills its parameters. */
+/** One SQL text and the slots of its parameters. */
 export interface Statement {
   readonly text: string;
   readonly slots: readonly Slot[];
-  /** How its rows become JSON; null: it returns one row with one column, which is the JSON. */
+  /** How its rows become JSON; null: it returns one row with one column, the JSON. */
   readonly layout: AnswerLayout | null;
 }
 
-/** Prints the statements of an operation; none where every field was refused. */
+/** Prints the statements of an operation; none if every field was refused. */
 export function printOperation(plan: OperationPlan, maxResponseBytes: number): readonly Statement[] {
   if (plan.fields.length === 0 && plan.errors.length > 0) return [];
   if (plan.kind === 'mutation') {
@@ -103,9 +103,9 @@ function makePrinter(plan: OperationPlan): Printer {
   return { names: new Names(), enums: plan.enums, printValue };
 }
 
-// Too large an answer fails inside the database, before anything is sent. `offset 0` keeps the planner from merging the
-// subquery into the outer select, which would make the text twice. Expressions that write stand in front: PostgreSQL
-// accepts them at the top of a statement only.
+// Makes a too large answer fail in the database, before it is sent. `offset 0` keeps the planner from merging the
+// subquery, which would make the text twice. Writing expressions come first, because PostgreSQL allows them only at the
+// top of a statement.
 function guardSize(expressions: Sql | null, select: Sql, maxResponseBytes: number): Sql {
   const bytes = sql`pg_catalog.octet_length(d."t")`;
   const marker = sql`('pgreflect:too_large:' operator(pg_catalog.||) ${bytes})::pg_catalog.int4`;

@@ -12,10 +12,10 @@ import { list, type Row } from '../sql/print-row.ts';
 import { join, type Sql, sql } from '../sql/sql.ts';
 
 /**
- * ` order by …`. Where there are no nulls their place is the one that indexes have unless told otherwise: PostgreSQL takes an
- * index for an order only where both put them in the same place.
+ * ` order by …`. Columns without nulls use the null position of default indexes: PostgreSQL uses an index for an order
+ * only if both positions agree.
  *
- * @param isStored The rows are those of a table, which keeps its columns free of nulls.
+ * @param isStored The rows are a table's, whose constraints keep columns free of nulls.
  */
 export function printOrder(order: readonly OrderTerm[], sortKeys: readonly Sql[], isStored: boolean): Sql {
   const terms = order.map(({ expression, descending, nullsFirst }, index) => {
@@ -29,12 +29,12 @@ export function printOrder(order: readonly OrderTerm[], sortKeys: readonly Sql[]
 }
 
 /**
- * The rows strictly after a cursor in the order of the scan.
+ * The rows strictly after a cursor in scan order.
  *
- * Where all elements are values, all terms run the same way and no nulls follow, that is SQL's row comparison, which an index on the order
- * answers with one range; it has one operator for all, so their types must be built in.
+ * If all elements are values, all terms have one direction and no nulls follow, it is SQL's row comparison, which an
+ * index on the order answers with one range. That uses one operator for all terms, so their types must be built in.
  *
- * @param nullsFollow For each term, whether rows without a value count as rows after those that have one.
+ * @param nullsFollow For each term, whether rows with a null count as after rows with a value.
  */
 export function printAfter(
   cursor: CursorPlan,
@@ -58,12 +58,12 @@ export function printAfter(
   });
   const any = branches.length === 0 ? sql`false` : sql`(${join(branches, sql` or `)})`;
   if (first.slot === null) return any;
-  // Implied by every branch; gives the planner a range on the first key.
+  // Every branch implies it; it gives the planner a range on the first key.
   const bounded = sql`(${printStep(first.term.descending ? 'lte' : 'gte', first)} and ${any})`;
   return first.nullsFollow ? sql`(${bounded} or ${first.key} is null)` : bounded;
 }
 
-/** A sort key and its value at the cursor, null where that is null. */
+/** A sort key and its value at the cursor, null for null. */
 interface Place {
   readonly key: Sql;
   readonly type: SqlType;
@@ -72,7 +72,7 @@ interface Place {
   readonly nullsFollow: boolean;
 }
 
-// PostgreSQL does not know that a comparison of rows is true for values alone, which it must to begin with those of another table.
+// PostgreSQL does not infer that a row comparison implies values, which it must know to start with another table's.
 function isOneRange(places: readonly Place[]): boolean {
   const [first] = places;
   const isSame = ({ slot, term, nullsFollow }: Place) =>
@@ -106,7 +106,7 @@ function printStep(how: Comparing, { key, type, slot }: Place): Sql {
   return printCompared(type, how, key, printSlot(type, slot!));
 }
 
-/** Whether the value may be null. What a routine returns counts as rows that its table could hold. */
+/** Whether the value may be null. Routine results count as rows that the table could hold. */
 export function mayBeNull(expression: OrderExpression): boolean {
   switch (expression.kind) {
     case 'column':
@@ -125,10 +125,10 @@ export function mayBeNull(expression: OrderExpression): boolean {
 }
 
 /**
- * Whether a row has another key than a second one, null beside null being the same. Keys are compared as records,
- * which look for no operator by name; one that is never null by its own.
+ * Whether two rows have different keys; two nulls are equal. Keys are compared as records, which need no operator
+ * look-up by name; a key that is never null, directly.
  *
- * @param other Prints the key of the second row, given how the key is read of a row.
+ * @param other Prints the second row's key, given how to read the key of a row.
  */
 export function printOtherKey(
   { table, isStored }: { readonly table: Table; readonly isStored: boolean },

@@ -1,8 +1,8 @@
 /**
  * Prints the page of a connection: one from item with a single row, whose columns are the edges and the page info.
  *
- * Without page info the page is read with its limit alone. With it one row more is read, rows are numbered in the order of
- * the scan, and the flags follow from counts and from the first row of the whole set.
+ * Without page info, the page is read with its limit. With it, one more row is read, rows are numbered in scan order,
+ * and the flags come from counts and from the first row of the whole set.
  */
 
 import { runsVolatile } from '../plan/inspect-plan.ts';
@@ -19,13 +19,13 @@ import { printFirst, printLimit, printScan } from './print-scan.ts';
 import { printText, type TextPart } from './print-text.ts';
 import { objectPieces } from './row-layout.ts';
 
-/** How the members of a connection object are printed: as values of JSON, or as JSON text. */
+/** The form of a connection's members: JSON values or JSON text. */
 type Form = 'json' | 'text';
 
-/** A page as part of a from clause, and what the connection object takes from it. */
+/** A page as part of a from clause, and its contribution to the connection object. */
 export interface PrintedPage {
   readonly from: Sql;
-  /** The members of the connection object that come from the page. */
+  /** The connection members that come from the page. */
   readonly members: ReadonlyMap<ConnectionEntry, Sql>;
 }
 
@@ -59,7 +59,7 @@ export function printPage(printer: Printer, plan: ConnectionPlan, rows: RowSet, 
       members.set(entry, form === 'json' ? object.value : sql`${object.json}::pg_catalog.text`);
     }
   }
-  // Page info of nothing but `__typename` aggregates nothing, and a select without aggregates has a row for each edge.
+  // Page info with only `__typename` has no aggregate, and a select without aggregates would return a row per edge.
   if (columns.length === 0) context.aggregate(sql`pg_catalog.count(*)`);
   const scan = printScan(printer.names, plan, context);
   const from =
@@ -73,15 +73,15 @@ interface PageContext {
   readonly plan: ConnectionPlan;
   readonly rows: RowSet;
   readonly page: SubqueryRow;
-  /** One row more than the page is read and counted. */
+  /** One more row than the page is read, and rows are counted. */
   readonly counted: boolean;
-  /** From items that the aggregates read, joined to the page. */
+  /** From items for the aggregates, joined to the page. */
   readonly laterals: Sql[];
   /** Adds an aggregate over the page and returns the reference to its value. */
   aggregate(value: Sql): Sql;
 }
 
-/** A page of which something is asked is read with one row more. */
+/** If page info is selected, the page is read with one more row. */
 export function isCounted({ entries }: ConnectionPlan): boolean {
   return entries.some((entry) => entry.kind === 'page_info' && !entry.entries.every(isTypename));
 }
@@ -109,7 +109,7 @@ function printEdges(context: PageContext, entry: EdgesEntry): Sql {
   return sql`coalesce(${aggregated}, '[]'::pg_catalog.json)`;
 }
 
-// The elements of the list, without the brackets.
+// The list's elements, without brackets.
 function printEdgesText(context: PageContext, entry: EdgesEntry): Sql {
   const kept = keptEdges(context);
   const edge = printText(
@@ -135,7 +135,7 @@ function filter(kept: Sql | null): Sql {
   return kept === null ? empty : sql` filter (where ${kept})`;
 }
 
-// What volatile routines do must not happen for rows that are read but are no edges.
+// Volatile routines must not run for rows that are read but are not edges.
 function printNode(context: PageContext, node: ObjectPlan, kept: Sql | null): PrintedObject {
   const { printer, page } = context;
   const members = printMembers(printer, node, page);
@@ -145,11 +145,11 @@ function printNode(context: PageContext, node: ObjectPlan, kept: Sql | null): Pr
   return object;
 }
 
-// Rows without a first key value count for the page but are no edges.
+// Rows without a first key value count for the page but are not edges.
 function firstKeyPresent(context: PageContext): Sql | null {
   const { table } = context.rows;
   const first = columnOf(table, table.primaryKey[0]!);
-  // A routine may make rows that its table could not hold.
+  // A routine may return rows that its table could not hold.
   const isCertain = first.notNull && context.plan.source.kind !== 'routine';
   return isCertain ? null : sql`${context.page.column(first)} is not null`;
 }
@@ -162,7 +162,7 @@ function printPageInfo(context: PageContext, entry: Extract<ConnectionEntry, { k
   const { backward, cursor, offset } = context.plan.page;
   const members = printEntries(entry.entries, ({ kind }) => {
     const isBehind = kind === (backward ? 'has_next_page' : 'has_previous_page');
-    // Nothing comes before a page that begins with the first row; a constant is no aggregate.
+    // Nothing precedes a page that starts with the first row; a constant is no aggregate.
     if (isBehind && cursor === null && offset === null) return sql`false`;
     return context.aggregate(printFact(context, kind));
   });
@@ -190,7 +190,7 @@ function printFact(context: PageContext, kind: PageFact): Sql {
   }
 }
 
-// Whether the page is not empty and does not hold the row that the whole set begins with, in the order of the scan.
+// Whether the page is not empty and lacks the first row of the whole set, in scan order.
 function printBeyondPage(context: PageContext): Sql {
   const { printer, plan, page, rows } = context;
   const other = (row: Row) => printOtherKey(rows, page, (key) => key(row));

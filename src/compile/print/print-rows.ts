@@ -1,12 +1,12 @@
 /**
- * Prints a query as a statement that returns rows, whose JSON the gateway makes by a layout (answer-layout.ts).
+ * Prints a query as a statement that returns rows; the gateway makes the JSON by a layout (answer-layout.ts).
  *
- * PostgreSQL spends half of the time of a plain list on making JSON. So what is plainly rows is read as rows: the columns of
- * the page, one row more where a client asks whether there are more, and nothing else. Measured, PostgreSQL's CPU a request:
- * 20 rows of a deep page 146 us as JSON and 55 as rows, 1,000 rows 2,559 and 644.
+ * PostgreSQL spends half of a simple list's time on making JSON. Simple lists are therefore read as rows: the page's
+ * columns, and one more row if the client asks for more pages. Measured, PostgreSQL's CPU per request: 20 rows of a
+ * deep page 146 us as JSON and 55 as rows, 1,000 rows 2,559 and 644.
  *
- * It is for one root field, because each statement sees a state of its own, and for pages of a table whose rows are
- * certain to be edges. Everything else remains one text made by PostgreSQL; null is returned for it.
+ * For a single root field, because each statement sees its own state, and for table pages whose rows are certain to be
+ * edges. Everything else (null here) stays one text made by PostgreSQL.
  */
 import type { Table } from '../../model/model.ts';
 import type {
@@ -46,7 +46,7 @@ import {
 /** PostgreSQL's limit is 1,664 columns. */
 const maxColumns = 1600;
 
-/** Prints the root fields of a query as rows; null where that cannot be. */
+/** Prints the root fields of a query as rows; null if impossible. */
 export function printRows(
   printer: Printer,
   fields: readonly Entry[],
@@ -101,12 +101,12 @@ function printByKey(
     select: sql`select ${selection.print()} from ${from}`,
     count: selection.count,
     pieces: [{ kind: 'row', row: pieces }],
-    // The key may have been dropped since the model was made.
+    // The key may have been dropped since the model was read.
     limit: { kind: 'constant', value: 1 },
   };
 }
 
-// Counts and aggregates alone: one row.
+// Only counts and aggregates: one row.
 function printSums(printer: Printer, plan: ConnectionPlan, rows: RowSet): PrintedField {
   const selection = new Selection();
   const sums = plan.entries.filter(({ kind }) => kind !== 'typename');
@@ -140,7 +140,7 @@ function printPageRows(printer: Printer, plan: ConnectionPlan, rows: RowSet): Pr
   const totals = printer.names.next('n');
   const total = plan.entries.find((entry) => entry.kind === 'total_count');
   const hasTotal = total !== undefined;
-  // The key of a page's rows is never null (isPlain), so a null is the row that carries the total count of an empty page.
+  // A page row's key is never null (isPlain), so a null marks the row with the total count of an empty page.
   const key = columnOf(rows.table, rows.table.primaryKey[0]!);
   const isRow = hasTotal ? sql`${page.column(key)} is not null` : null;
   const context: PageContext = { printer, row: page, selection, isRow, plan, rows, page };
@@ -169,7 +169,7 @@ function isPlain({ entries, order }: ConnectionPlan, table: Table, counted: bool
   if (edges.length !== 1 || entries.some(({ kind }) => kind === 'aggregate' || kind === 'groups')) return false;
   const [total, ...otherTotals] = entries.filter((entry) => entry.kind === 'total_count');
   if (otherTotals.some(({ atMost }) => atMost !== total?.atMost)) return false;
-  // Rows without a first key value are no edges, but count for the page.
+  // Rows without a first key value are not edges, but count for the page.
   if (!columnOf(table, table.primaryKey[0]!).notNull) return false;
   const wantsCursor = entries.some(
     (entry) =>
@@ -182,7 +182,7 @@ function isPlain({ entries, order }: ConnectionPlan, table: Table, counted: bool
 }
 
 function isFlatEdge(edge: EdgeEntry, counted: boolean): boolean {
-  // A routine may do something, which must not happen for the row after the page.
+  // A routine may have effects, which must not happen for the row after the page.
   return edge.kind !== 'node' || (isFlat(edge.object) && (!counted || !callsRoutine(edge.object)));
 }
 
@@ -223,7 +223,7 @@ function factPiece(context: PageContext, fact: PageFact): AnswerPiece {
   }
 }
 
-// Whether a row is not the one that the whole set begins with, in the order of the scan. The first of all is read once.
+// Whether a row differs from the first of the whole set, in scan order. That first row is read once.
 function printBeyond({ printer, plan, page, rows }: PageContext): Sql {
   return printOtherKey(rows, page, (key) => sql`(select ${printFirst(printer.names, plan, rows, key)})`);
 }

@@ -1,16 +1,16 @@
 /**
- * Prints JSON as text that is joined from pieces. For what is large: making a JSON value of a long list and text of that
- * looks at the types of every row twice, and copies all of it once more. Without it, nested rows (10 × 5 × 5) cost PostgreSQL 1.10 times
- * as much.
+ * Prints JSON as text joined from pieces, for large results: making a JSON value of a long list and then its text
+ * inspects each row's types twice and copies everything again. Without it, nested rows (10 × 5 × 5) cost PostgreSQL
+ * 1.10 times as much.
  */
 
 import { join, literal, type Sql, sql } from '../sql/sql.ts';
 import { joinConstants } from './row-layout.ts';
 
-/** A piece of JSON text: a constant, or an expression of type `text` that is never null. */
+/** A piece of JSON text: a constant, or a non-null expression of type `text`. */
 export type TextPart = string | Sql;
 
-/** What stands around a text. */
+/** The text around a text. */
 export interface Frame {
   readonly before: string;
   readonly after: string;

@@ -1,12 +1,13 @@
 /**
- * Prints a condition that PostgreSQL parses only where the values of an answer have the types that the statement was made for.
+ * Prints a condition that PostgreSQL can parse only if the answer's columns have the types that the statement was made
+ * for.
  *
- * A statement may wait for a lock while somebody changes the type of a column, or be older than a change that no trigger tells of.
- * It must fail then, before it does anything: what it returns would fit neither the old schema nor the new one. The refusal is what
- * makes the gateway read the catalog again (execute/retry-on-newer-model.ts).
+ * A statement may wait for a lock while a column's type changes, or miss a change that no trigger reports. It must then
+ * fail before it does anything, because its result would fit neither schema. The error makes the gateway read the
+ * catalog again (execute/retry-on-newer-model.ts).
  *
- * An array of a value overlaps an array of the type only where both are of one type. The other side is null, so the planner knows the
- * result, and nothing of it runs. It stands where it is parsed last, when the tables are locked.
+ * The overlap operator on two arrays requires equal types. One side is null, so the planner knows the result and
+ * nothing runs. It comes where PostgreSQL parses last, after locking the tables.
  */
 import type { Column, SqlType, Table } from '../../model/model.ts';
 import { objectsIn, tableIn } from '../plan/inspect-plan.ts';
@@ -16,14 +17,14 @@ import type { Row } from '../sql/print-row.ts';
 import { printCall, tableName } from '../sql/printer.ts';
 import { ident, join, type Sql, sql } from '../sql/sql.ts';
 
-/** A number that is always null; null where nothing is to be checked. */
+/** A number that is always null; null if there is nothing to check. */
 export function printTypeCheck(fields: readonly ValuePlan[]): Sql | null {
   const checks: Checks = new Map();
   for (const value of fields) visitValue(checks, value, null);
   return checks.size === 0 ? null : sql`case when ${join([...checks.values()], sql` and `)} then 0 end`;
 }
 
-/** By what they are about, so that each is printed once. */
+/** By subject, so that each is printed once. */
 type Checks = Map<unknown, Sql>;
 
 function visitValue(checks: Checks, value: ValuePlan, table: Table | null): void {
@@ -83,7 +84,7 @@ function checkColumns(checks: Checks, table: Table, columns: readonly Column[]):
 
 function checkCall(checks: Checks, call: CallPlan, table: Table | null): void {
   const { result, returnsSet } = call.routine;
-  // A set is made JSON by PostgreSQL, whatever its type is.
+  // PostgreSQL makes the JSON of a set, whatever its type.
   if (returnsSet || result.kind !== 'value' || checks.has(call.routine)) return;
   add(checks, call.routine, result.type.cast, sql`(select ${printCall(call, table && nullRow(table))} where false)`);
 }
@@ -96,7 +97,7 @@ function nullRow(table: Table): Row {
 function add(checks: Checks, key: unknown, type: SqlType, value: Sql): void {
   const name = ident(type.namespace, type.name);
   if (type.arrays === 'of_it') {
-    // Not `array[…]`, which is of the same type for a value and for a list of them.
+    // Not `array[…]`, which has the same type for a value and for a list.
     const array = sql`pg_catalog.array_fill(${value}, '{1}'::pg_catalog.int4[])`;
     checks.set(key, sql`${array} operator(pg_catalog.&&) null::${name}[]`);
   }

@@ -1,5 +1,5 @@
 /**
- * Prints what stands behind a response key, inside a statement that has the current row in scope.
+ * Prints the value of a response key, in a statement with the current row in scope.
  */
 import { invariant, unreachable } from '../../shared/invariant.ts';
 import type { CallPlan, Entry, ObjectPlan, RowSource } from '../plan/plan.ts';
@@ -46,7 +46,7 @@ function printCallResult(printer: Printer, call: CallPlan, row: Row | null): Sql
       case 'record':
         return sql`pg_catalog.to_jsonb(${value})`;
       default:
-        // void: its text form is empty.
+        // void: its text is empty.
         return sql`${value}::pg_catalog.text`;
     }
   };
@@ -54,13 +54,13 @@ function printCallResult(printer: Printer, call: CallPlan, row: Row | null): Sql
   const alias = printer.names.next('f');
   const value = ident(alias, 'v');
   if (routine.returnsSet) {
-    // In the from clause a row would be taken apart, and a domain may stand for one.
+    // A row in the from clause would be split into columns, also through a domain.
     const isRow = result.kind === 'value' && result.type.kind === 'scalar' && result.type.scalar === 'Opaque';
     const from = isRow ? sql`(select ${invoked} as "v") as ${ident(alias)}` : sql`${invoked} as ${ident(alias)}("v")`;
     return sql`(select ${output(value)} from ${from} limit 1)`;
   }
   if (result.kind !== 'value' || !isReadTwice(result.type, printer.enums)) return output(invoked);
-  // `offset 0` keeps the planner from putting the call wherever its value is named.
+  // `offset 0` keeps the planner from repeating the call at each use.
   return sql`(select ${output(value)} from (select ${invoked} as "v" offset 0) as ${ident(alias)})`;
 }
 
@@ -73,7 +73,7 @@ function printRow(printer: Printer, source: RowSource, object: ObjectPlan, paren
   switch (source.kind) {
     case 'key': {
       const { table, slots } = source;
-      // A key that a directive declares, or that inheritance children repeat, may have several rows.
+      // A key from a directive, or repeated in inheritance children, may match several rows.
       const limit = table.uniqueKey ? sql`` : sql` limit 1`;
       return sql`(${select(tableName(table), printKey(table, slots, row))}${limit})`;
     }
@@ -84,7 +84,7 @@ function printRow(printer: Printer, source: RowSource, object: ObjectPlan, paren
       return sql`(${select(tableName(table), joined)}${limit})`;
     }
     case 'routine':
-      // A row of nothing but nulls is no row.
+      // A row of only nulls counts as none.
       return sql`(${select(printCall(source.call, parent), sql`not (${row.whole()} is null)`)})`;
     default:
       return unreachable(source);

@@ -1,15 +1,12 @@
 /**
- * Prints an insert, update or delete with what it returns as one statement (docs/mutations.md).
+ * Prints an insert, update or delete with its result as one statement (docs/mutations.md).
  *
- * Rows that are plainly selected are written as one would by hand, `update … where id = $1 returning id, title`, and the gateway makes
- * the JSON: inserts into tables, and an update or delete by the whole key, by which `atMost` holds. They arrive before the commit and
- * nothing limits them inside the statement: an answer over `maxResponseBytes` is dropped, and the error says that the write is
- * committed. Everything else is one text of JSON:
- *
- *     with x as (update … returning …) select … from (select count(*) from x) as n
- *
- * Everything but the written rows is read as it was before the statement. Every column the role may select is returned,
- * asked for or not, so a row that policies hide from the role makes the write fail.
+ * Simple selections are written as by hand (`update … where id = $1 returning id, title`), and the gateway makes the
+ * JSON: for inserts into tables, and an update or delete by the whole key, which implies `atMost`. Their rows arrive
+ * before the commit; an answer over `maxResponseBytes` is dropped, and the error says that the write is committed. All
+ * others are one JSON text: `with x as (update … returning …) select … from (select count(*) from x) as n`. Only the
+ * written rows show the new state. All columns that the role may select are returned, so the write fails on rows that
+ * policies hide.
  */
 import type { Table } from '../../model/model.ts';
 import { pinsPrimaryKey, runsVolatile } from '../plan/inspect-plan.ts';
@@ -33,7 +30,7 @@ import {
 
 type RowChange = Exclude<WriteChange, { kind: 'insert' }>;
 
-/** The payload as json, `select`ed from the common table expressions that write. */
+/** The payload as json, selected from the writing common table expressions. */
 export function printWrite(printer: Printer, plan: WritePlan): { readonly expressions: Sql; readonly select: Sql } {
   const { names } = printer;
   const written = new SubqueryRow(names.next('x'));
@@ -56,8 +53,8 @@ export function printWrite(printer: Printer, plan: WritePlan): { readonly expres
   return { expressions: changes, select: sql`${select} from (${count}) as ${ident(counted)}` };
 }
 
-// Counting also makes the rows complete before anything of them is read, which volatile functions can tell. Groups of objects are
-// counted because what nothing reads is written at the end, the last group first.
+// Counting also completes all rows before any is read, which volatile functions can observe. Groups of objects are
+// counted, because an unread expression is executed at the end, the last group first.
 function isCounted({ change, entries }: WritePlan): boolean {
   if (change.kind !== 'insert' || change.groups.length > 1) return true;
   return entries.some(
@@ -65,8 +62,9 @@ function isCounted({ change, entries }: WritePlan): boolean {
   );
 }
 
-// More rows than `atMost` allows: the cast of this text to int4 fails on purpose, PostgreSQL undoes the write, and
-// execute/answer/public-error.ts knows the text. The cast must contain a column, or the planner computes it before the condition.
+// More rows than `atMost`: casting this text to int4 fails on purpose, PostgreSQL rolls back, and
+// execute/answer/public-error.ts recognizes the text. The cast must contain a column, or the planner would evaluate it
+// before the condition.
 function guardCount(change: WriteChange, count: Sql, payload: Sql): Sql {
   if (change.kind === 'insert') return payload;
   const marker = sql`('pgreflect:at_most:' operator(pg_catalog.||) ${count})::pg_catalog.int4`;
@@ -79,7 +77,7 @@ function printReturning(names: Names, table: Table, change: RowChange, written: 
   return sql`${printChange(names, table, change, alias)} returning ${list(written.selectList(directRow(alias, table)))}`;
 }
 
-/** An update or delete of the table, which is then `alias`, up to its `returning`. */
+/** An update or delete of the table, under `alias`, up to its `returning`. */
 function printChange(names: Names, table: Table, change: RowChange, alias: string): Sql {
   const target = sql`${tableName(table)} as ${ident(alias)}`;
   const filter = where(change.filter === null ? null : printCondition(names, change.filter, directRow(alias, table)));
@@ -89,9 +87,9 @@ function printChange(names: Names, table: Table, change: RowChange, alias: strin
 }
 
 /**
- * Prints the write of rows that are plainly selected; null where they are not.
+ * Prints the write of rows with a simple selection; null for others.
  *
- * @param check Refuses other types of columns (print-type-check.ts); null: there is nothing to check.
+ * @param check Refuses changed column types (print-type-check.ts); null: nothing to check.
  */
 export function printWrittenRows(
   printer: Printer,
@@ -112,7 +110,7 @@ export function printWrittenRows(
       : ['[', { kind: 'rows', row: joinConstants(layOutRow(context, entry.object)) }, ']'],
   );
   if (selection.count === 0) {
-    // A row that policies hide from the role makes the write fail, if anything of it is returned.
+    // If a column is returned, the write fails for a row that policies hide from the role.
     const visible = table.columns.find(({ selectable }) => selectable);
     if (visible === undefined) return null;
     selection.add(null, context.row.column(visible));

@@ -1,5 +1,5 @@
 /**
- * Lays out one row: which columns a select needs for it, and how they become JSON (answer-layout.ts).
+ * Lays out one row: the columns it needs in a select, and how they become JSON (answer-layout.ts).
  */
 import type { Column, ScalarName, ValueType } from '../../model/model.ts';
 import type { Slot } from '../input/slot.ts';
@@ -11,10 +11,10 @@ import { type PrintedValue, type Printer, printCall } from '../sql/printer.ts';
 import { builtin, param, type Sql, sql } from '../sql/sql.ts';
 import type { AnswerColumn, ColumnForm, RowPiece } from './answer-layout.ts';
 
-/** JSON text: constants, and whatever stands for a value. */
+/** JSON text: constants, and placeholders of values. */
 type Pieces<T> = (T | string)[];
 
-/** The same pieces with neighboring constants joined and empty ones left out. */
+/** The same pieces with adjacent constants joined and empty ones removed. */
 export function joinConstants<T extends object>(pieces: readonly (T | string)[]): Pieces<T> {
   const joined: Pieces<T> = [];
   for (const piece of pieces) {
@@ -25,7 +25,9 @@ export function joinConstants<T extends object>(pieces: readonly (T | string)[])
   return joined;
 }
 
-/** An object of these entries, in order; `__typename` is the same everywhere. A key is a GraphQL name, which needs no escapes. */
+/**
+ * An object of these entries, in order; `__typename` is always the same. A key is a GraphQL name and needs no escapes.
+ */
 export function objectPieces<E extends Keyed<{ readonly kind: string }>, T extends object>(
   entries: readonly (E | Keyed<Typename>)[],
   lay: (entry: Exclude<E, Typename>) => readonly (T | string)[],
@@ -37,12 +39,12 @@ export function objectPieces<E extends Keyed<{ readonly kind: string }>, T exten
   return ['{', ...members.flat(), '}'];
 }
 
-/** The columns of a select, each of them once. */
+/** The columns of a select, each once. */
 export class Selection {
   readonly #columns: Sql[] = [];
   readonly #indexes = new Map<string, number>();
 
-  /** @param key Equal keys stand for equal values; null: like no other. */
+  /** @param key Equal keys mean equal values; null: unique. */
   add(key: string | null, value: Sql): number {
     const known = key === null ? undefined : this.#indexes.get(key);
     if (known !== undefined) return known;
@@ -60,16 +62,16 @@ export class Selection {
   }
 }
 
-/** A row in scope, and the select that reads from it. */
+/** A row in scope, and the select that reads it. */
 export interface RowContext {
   readonly printer: Printer;
   readonly row: Row;
   readonly selection: Selection;
-  /** Holds where there is a row; null: there is one. Nothing is called for a row of nulls that stands for none. */
+  /** Tells whether the row exists; null: always. Nothing is called for a missing row. */
   readonly isRow: Sql | null;
 }
 
-/** Other rows inside a row are JSON anyway, which PostgreSQL then makes best in one go. */
+/** Nested rows are JSON anyway, which PostgreSQL then makes best in one step. */
 export function isFlat({ entries }: ObjectPlan): boolean {
   return entries.every(({ kind }) => kind !== 'row' && kind !== 'connection');
 }
@@ -79,7 +81,7 @@ export function callsRoutine({ entries }: ObjectPlan): boolean {
   return entries.some(({ kind }) => kind === 'call');
 }
 
-/** The pieces of an object of the row; its entries are flat (`isFlat`). */
+/** The pieces of a row's object with flat entries (`isFlat`). */
 export function layOutRow(context: RowContext, object: ObjectPlan): Pieces<RowPart> {
   return objectPieces(object.entries, (value) => [valuePiece(context, value)]);
 }
@@ -97,7 +99,7 @@ function valuePiece(context: RowContext, value: PrintedValue): RowPart {
   return { kind: 'column', index: selection.add(null, called), form: 'json' };
 }
 
-/** How a scalar travels where its text is sent as PostgreSQL prints it; null: it is made JSON there. */
+/** The form of scalars sent as PostgreSQL's text; null: PostgreSQL makes JSON. */
 const plainForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
   Int: 'json',
   Float: 'number',
@@ -109,7 +111,7 @@ const plainForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
   Time: 'quoted',
 };
 
-/** Prints a call at the root that gives one plain value as the call alone; null where its value is no plain scalar. */
+/** Prints a root call with a single plain value as the call alone; null for other values. */
 export function printCalledValue(call: CallPlan) {
   const { result, returnsSet } = call.routine;
   if (returnsSet || result.kind !== 'value' || result.type.kind !== 'scalar') return null;
@@ -124,12 +126,12 @@ function columnIn(context: RowContext, column: Column): AnswerColumn {
   if (form !== undefined) return { ...rawColumn(context, column), form };
   const { printer, row, selection } = context;
   if (isJson(type)) return jsonColumn(context, column);
-  // Enums and JSON scalars are strings, under another text than the column's own.
+  // Enums and JSON scalars are strings with a text other than the column's.
   const text = printer.printValue(printer, { kind: 'column', column, at: null }, row);
   return { index: selection.add(`text ${column.number}`, text), form: 'text' };
 }
 
-/** Times depend on settings of the role in every other form than JSON. */
+/** Except as JSON, the text of times depends on settings of the role. */
 function isJson(type: ValueType): boolean {
   return type.kind === 'list' || (type.kind === 'scalar' && type.scalar !== 'JSON');
 }
@@ -139,12 +141,15 @@ function jsonColumn({ printer, row, selection }: RowContext, column: Column): An
   return { index: selection.add(`json ${column.number}`, sql`pg_catalog.to_json(${value})`), form: 'json' };
 }
 
-/** A column as it is, for `AnswerLayout.marker` and the like. */
+/** A column without conversion, for `AnswerLayout.marker` and so on. */
 export function rawColumn({ row, selection }: RowContext, column: Column): { readonly index: number } {
   return { index: selection.add(`raw ${column.number}`, row.column(column)) };
 }
 
-/** How a scalar travels for a cursor, which holds what `jsonb` would print; others, such as floats, whose digits `jsonb` writes out, do not. */
+/**
+ * The form of scalars in a cursor, which must equal `jsonb`'s text; others, such as floats, whose digits `jsonb`
+ * expands, are missing.
+ */
 const cursorForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
   Int: 'json',
   BigInt: 'json',
@@ -157,7 +162,7 @@ const cursorForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
   Datetime: 'json',
 };
 
-/** Whether the columns of a row are enough for its cursor. */
+/** Whether a row's columns suffice for its cursor. */
 export function hasCursorColumns(order: readonly OrderTerm[]): boolean {
   return order.every(({ expression }) => cursorFormOf(expression) !== undefined);
 }
@@ -186,7 +191,7 @@ function scalarOf(expression: OrderExpression): ScalarName | null {
   }
 }
 
-/** The columns of a cursor of this order, which `hasCursorColumns`. @param sortKeys The values of its terms. */
+/** The columns of a cursor in this order (check `hasCursorColumns` first). @param sortKeys The values of its terms. */
 export function cursorColumns(
   context: RowContext,
   order: readonly OrderTerm[],

@@ -1,8 +1,9 @@
 /**
  * Prints filters and join conditions over the current row.
  *
- * Filters through relationships are `exists`: at the top and below `and`, PostgreSQL makes a semi-join or an anti-join of it, which may
- * start from either side. Measured, 30 rows of a page by a column of the related row: 2 ms, and 8 ms by a scalar subquery.
+ * Filters through relationships are `exists`: at the top and in `and`, PostgreSQL makes a semi-join or anti-join of it,
+ * which may start from either side. Measured, 30 rows of a page by a column of the related row: 2 ms, and 8 ms with a
+ * scalar subquery.
  */
 import {
   comparedAs,
@@ -73,7 +74,7 @@ export function printCondition(names: Names, condition: Condition, row: Row): Sq
     case 'json_type': {
       const found = sql`pg_catalog.jsonb_typeof(${printExpression({ ...condition.part, as: 'json' }, row)})`;
       const isSuch = sql`${found} operator(pg_catalog.=) ${literal(condition.type)}`;
-      // A condition beside it could be asked first, and could then not read the part.
+      // An adjacent condition might be evaluated first and could fail to read the part.
       return sql`(case when ${isSuch} then ${printCondition(names, condition.item, row)} else false end)`;
     }
     case 'constant':
@@ -99,7 +100,7 @@ export function printCondition(names: Names, condition: Condition, row: Row): Sq
   }
 }
 
-/** ` from … where …` of the rows that a relationship leads to. */
+/** ` from … where …` of a relationship's rows. */
 function fromRelated(names: Names, related: RelatedRows, row: Row): { readonly from: Sql; readonly row: Row } {
   const alias = names.next('t');
   const target = { table: related.table, row: directRow(alias, related.table) };
@@ -110,7 +111,7 @@ function fromRelated(names: Names, related: RelatedRows, row: Row): { readonly f
   return { from: sql` from ${tableName(related.table)} as ${ident(alias)}${where(condition)}`, row: target.row };
 }
 
-/** The same where it does not matter how often a row is there: links are joined, so that PostgreSQL may start from either side. */
+/** The same if repeated rows do not matter: joins the links, so that PostgreSQL may start from either side. */
 function fromLinked(names: Names, related: RelatedRows, row: Row): Sql {
   const { through } = related.relationship;
   if (through === null) return fromRelated(names, related, row).from;
@@ -122,7 +123,7 @@ function fromLinked(names: Names, related: RelatedRows, row: Row): Sql {
   return sql` from ${joined} on ${far}${where(conjunction([near, filter]))}`;
 }
 
-// Rows are counted until the outcome is certain.
+// Counts rows only until the result is certain.
 function printCountRelated(
   names: Names,
   { related, operator, slot }: Extract<Condition, { kind: 'count_related' }>,
@@ -150,7 +151,7 @@ export function printKey(table: Table, slots: readonly Slot[], row: Row): Sql {
   return join(pairs, sql` and `);
 }
 
-/** The rows of `relationship` that belong to `parent`, a row of `from`. */
+/** The rows of `relationship` for `parent`, a row of `from`. */
 export function printJoin(
   names: Names,
   relationship: Relationship,
@@ -171,14 +172,14 @@ interface Side {
   readonly row: Row;
 }
 
-// However many links there are, a row is there once.
+// A row occurs once, however many links it has.
 function printLinked(names: Names, through: Through, from: Side, target: Side): Sql {
   const alias = names.next('j');
   const { near, far } = printLinks(through, alias, from, target);
   return sql`exists (select from ${ident(through.namespace, through.name)} as ${ident(alias)} where ${near} and ${far})`;
 }
 
-/** What links have in common with either side. */
+/** The conditions between links and either side. */
 function printLinks(
   through: Through,
   alias: string,
@@ -197,7 +198,7 @@ function printLinks(
   return { near: print(through.near, from), far: print(through.far, target) };
 }
 
-/** A value to compare with one of the type. */
+/** A value for comparison with one of the type. */
 export function printSlot(type: SqlType, slot: Slot): Sql {
   return param(slot, comparedAs(type));
 }
@@ -214,7 +215,7 @@ interface Operands {
 
 const comparisons = {
   eq: (operands) => compare('eq', operands),
-  // The planner makes the other operator of it, which the type may have or not.
+  // The planner rewrites it to the opposite operator, which the type may lack.
   neq: (operands) =>
     isBuiltIn(operands.type)
       ? sql`${operands.left} operator(pg_catalog.<>) ${right(operands)}`
@@ -224,7 +225,7 @@ const comparisons = {
   gt: (operands) => compare('gt', operands),
   gte: (operands) => compare('gte', operands),
   in: ({ left, type, slot }) => printIsAny(type, left, param(slot, comparedAs(type), { array: true })),
-  // On char(n) trailing blanks of the operand do not count; the cast to text drops them on both sides.
+  // For char(n), trailing blanks of the operand do not count; the cast to text drops them on both sides.
   startsWith: ({ left, type, slot }) =>
     type.blankPadded
       ? sql`pg_catalog.starts_with(${left}::pg_catalog.text, ${param(slot, builtin.bpchar)}::pg_catalog.text)`

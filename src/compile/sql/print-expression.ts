@@ -1,5 +1,5 @@
 /**
- * Prints values that are computed of the current row, or of a group of rows.
+ * Prints values computed from the current row or a group of rows.
  */
 import { type Column, comparedAs, type SqlType } from '../../model/model.ts';
 import type { AggregateFunction, JsonReading } from '../../schema/origin.ts';
@@ -11,7 +11,7 @@ import { printSearch } from './print-search.ts';
 import { printCall } from './printer.ts';
 import { builtin, ident, param, type Sql, sql, typeName } from './sql.ts';
 
-/** The value of an expression over a row, or over the rows of a group that are in scope under it. */
+/** The value of an expression over a row, or over the rows of a group in scope. */
 export function printExpression(expression: Expression, row: Row): Sql {
   switch (expression.kind) {
     case 'column':
@@ -22,7 +22,7 @@ export function printExpression(expression: Expression, row: Row): Sql {
     case 'aggregate': {
       const value = printAggregated(expression, row);
       if (!isSummed(expression.function)) return value;
-      // As answers show it: the cast of a float drops digits.
+      // As in answers: the cast of a float drops digits.
       return isFloat(expression.column)
         ? sql`${value}::pg_catalog.text::pg_catalog.numeric`
         : sql`${value}::pg_catalog.numeric`;
@@ -38,7 +38,7 @@ export function printExpression(expression: Expression, row: Row): Sql {
   }
 }
 
-/** The type that the value is compared as. */
+/** The type for comparisons of the value. */
 export function typeOf(expression: Expression | OrderExpression): SqlType {
   switch (expression.kind) {
     case 'column':
@@ -72,12 +72,12 @@ function printJsonPart({ of, path, as }: JsonPart, row: Row): Sql {
   return as === 'json' ? part : sql`${part}::${typeName(readings[as])}`;
 }
 
-/** Sums and averages are of many types, all of which are numbers. */
+/** Sums and averages have several types, all numeric. */
 export function isSummed(name: AggregateFunction): boolean {
   return name === 'sum' || name === 'avg';
 }
 
-/** What is computed of the rows in scope, as PostgreSQL has it. */
+/** An aggregate over the rows in scope, in PostgreSQL's own type. */
 export function printAggregated(expression: GroupExpression, row: Row): Sql {
   const value = printFunction(expression, row);
   return row.counted ? sql`${value} filter (where ${row.counted})` : value;
@@ -104,9 +104,9 @@ const functions = {
 } satisfies Record<AggregateFunction, (value: Sql, column: Column) => Sql>;
 
 function printExtreme(aggregate: Sql, value: Sql, { cast }: Column): Sql {
-  // citext compares in its own way.
+  // citext has its own comparison.
   if (cast.own !== null) return sql`${ident(cast.own.type.namespace)}.${aggregate}(${printOperand(cast, value)})`;
-  // There is none of "char" or of name.
+  // There is none for "char" or name.
   const isText = ['char', 'name'].includes(comparedAs(cast).name);
   return sql`pg_catalog.${aggregate}(${isText ? sql`${value}::pg_catalog.text` : value})`;
 }

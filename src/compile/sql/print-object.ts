@@ -1,9 +1,9 @@
 /**
- * Prints a JSON object. The members become the columns of a lateral subquery, which PostgreSQL flattens into a row
- * constructor: one conversion to JSON at the top then makes the whole tree, without text in between.
+ * Prints a JSON object. The members are columns of a lateral subquery, which PostgreSQL flattens into a row
+ * constructor: one conversion to JSON at the top makes the whole tree, without intermediate text.
  *
- * Column aliases longer than 63 bytes would be cut silently and a select list holds 1,664 columns; objects past that are
- * built by `json_build_object`, 50 pairs a call, joined as text because `json` has no `||`.
+ * Column aliases over 63 bytes would be truncated silently, and a select list is limited to 1,664 columns. Objects
+ * beyond that use `json_build_object`, 50 pairs per call, joined as text because `json` has no `||`.
  */
 import type { Keyed, Typename } from '../plan/plan.ts';
 import { everythingOf, list, type Names } from './print-row.ts';
@@ -15,7 +15,7 @@ export interface Member {
   readonly value: Sql;
 }
 
-/** The members for entries; `__typename` is the same everywhere. */
+/** The members for entries; `__typename` is always the same. */
 export function printEntries<E extends Keyed<{ readonly kind: string }>>(
   entries: readonly (E | Keyed<Typename>)[],
   print: (entry: Exclude<E, Typename>) => Sql,
@@ -31,11 +31,11 @@ export function isTypename(entry: { readonly kind: string }): entry is Typename 
   return entry.kind === 'typename';
 }
 
-/** An object that can be used once its `from` item is in the from clause. */
+/** An object that is usable with its `from` item in the from clause. */
 export interface PrintedObject {
   /** `lateral (…) as o1`. */
   readonly from: Sql;
-  /** The object as a value: a record or json. For members of other objects and for `json_agg`. */
+  /** The object as a record or json: for members of other objects and for `json_agg`. */
   readonly value: Sql;
   /** The object as json. */
   readonly json: Sql;
@@ -46,8 +46,8 @@ const maxColumns = 1600;
 const maxPairs = 50;
 
 /**
- * Prints an object of the given members, in order; `{}` without any. With a `condition`, an SQL ` where …`, nothing of it
- * is evaluated and its from item has no row where the condition does not hold.
+ * Prints an object of the members, in order; `{}` for none. With a `condition` (an SQL ` where …`), the from item is
+ * empty and nothing is evaluated unless it holds.
  */
 export function printObject(names: Names, members: readonly Member[], condition: Sql = sql``): PrintedObject {
   const name = names.next('o');

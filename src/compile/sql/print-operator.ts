@@ -1,9 +1,9 @@
 /**
- * Prints operators, each with its schema. A request runs under a search path with schemas in which others may create, and an
- * operator that fits its operands better than the built-in one would run their code as the caller.
+ * Prints operators with their schema. The request's search path has schemas in which others may create operators; one
+ * that matches better than the built-in would run their code as the caller.
  *
- * In `pg_catalog` nobody else creates. An operator of another schema takes exactly its own type: domains are cast to what they
- * stand on, so that nothing of the same schema fits better.
+ * Only PostgreSQL creates in `pg_catalog`. An operator of another schema takes exactly its own type: domains are cast
+ * to their base type, so nothing in that schema matches better.
  */
 import type { SqlType } from '../../model/model.ts';
 import { ident, operatorIn, type Sql, sql } from './sql.ts';
@@ -30,7 +30,7 @@ export function printCompared(type: SqlType, how: Comparing, left: Sql, right: S
   return sql`${printOperand(type, left)} ${operatorOf(type, how)} ${printOperand(type, right)}`;
 }
 
-/** Whether the value is one of a list, which is an array of the type. */
+/** Whether the value is in a list, an array of the type. */
 export function printIsAny(type: SqlType, left: Sql, array: Sql): Sql {
   const { own } = type;
   const list =
@@ -38,12 +38,12 @@ export function printIsAny(type: SqlType, left: Sql, array: Sql): Sql {
   return sql`${printOperand(type, left)} ${operatorOf(type, 'eq')} any (${list})`;
 }
 
-/** `left like pattern`; the pattern is a text. */
+/** `left like pattern`; the pattern is text. */
 export function printMatched(type: SqlType, how: Matching, left: Sql, pattern: Sql): Sql {
   return sql`${printOperand(type, left)} ${operatorOf(type, how)} ${pattern}`;
 }
 
-/** Equality of two columns; those of different types meet as what PostgreSQL has for both. */
+/** Equality of two columns; different types are compared as PostgreSQL's common type. */
 export function printJoined(left: Sql, leftType: SqlType, right: Sql, rightType: SqlType): Sql {
   const [one, other] = [leftType.own?.type, rightType.own?.type];
   const isSame = one?.namespace === other?.namespace && one?.name === other?.name;
@@ -57,20 +57,20 @@ export function printJoined(left: Sql, leftType: SqlType, right: Sql, rightType:
   return sql`${printOperand(leftType, left)} ${operatorOf(leftType, 'eq')} ${printOperand(rightType, right)}`;
 }
 
-/** `(a, b) < (x, y)`, for types of which all have a built-in order. */
+/** `(a, b) < (x, y)`, for types with a built-in order. */
 export function printRowsCompared(how: Comparing, left: Sql, right: Sql): Sql {
   return sql`(${left}) ${builtIn[how]} (${right})`;
 }
 
-/** Whether values of the type are compared by what `pg_catalog` has. */
+/** Whether values of the type are compared by operators of `pg_catalog`. */
 export function isBuiltIn({ own }: SqlType): boolean {
   return own === null;
 }
 
-/** The value as what operators of its type take: those of enums and ranges do not take a domain beside what it stands on. */
+/** The value as an operand: operators of enums and ranges do not mix a domain with its base type. */
 export function printOperand({ own, base }: SqlType, value: Sql): Sql {
   const type = own?.isDomain ? own.type : base;
-  // Without its modifier, so that it stays the column to an index.
+  // Without its modifier, so that an index still matches.
   return type ? sql`${value}::${ident(type.namespace, type.name)}` : value;
 }
 

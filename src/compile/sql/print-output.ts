@@ -1,6 +1,6 @@
 /**
- * Prints a value the way it goes into the answer: big numbers as strings, JSON as text, enums
- * under their GraphQL names. Cursors and node ids are Base64 of PostgreSQL's own `jsonb` text, byte for byte as in pg_graphql.
+ * Prints a value as the answer shows it: big numbers as strings, JSON as text, enums under GraphQL names. Cursors and
+ * node ids are Base64 of PostgreSQL's own `jsonb` text, byte for byte as in pg_graphql.
  */
 import type { EnumType, Oid, ScalarName, Table, ValueType } from '../../model/model.ts';
 import { invariant, unreachable } from '../../shared/invariant.ts';
@@ -9,7 +9,7 @@ import { keyColumns } from '../plan/plan-order.ts';
 import { list, type Row } from './print-row.ts';
 import { builtin, join, literal, param, type Sql, sql } from './sql.ts';
 
-/** An expression whose conversion to JSON is the value's JSON result. */
+/** An expression whose JSON conversion is the value's result. */
 export function printOutput(value: Sql, type: ValueType, enums: ReadonlyMap<Oid, EnumType>): Sql {
   switch (type.kind) {
     case 'scalar':
@@ -23,7 +23,7 @@ export function printOutput(value: Sql, type: ValueType, enums: ReadonlyMap<Oid,
   }
 }
 
-/** Whether the printed expression names the value more than once, so that a call must not stand for it. */
+/** Whether the printed expression uses the value more than once, so a call must not be its text. */
 export function isReadTwice(type: ValueType, enums: ReadonlyMap<Oid, EnumType>): boolean {
   return type.kind === 'enum' && enumOf(enums, type.enum).mapped;
 }
@@ -42,7 +42,7 @@ function printScalar(value: Sql, scalar: ScalarName): Sql {
   }
 }
 
-/** The text of a JSON value at a path: a JSON string loses its quotes, JSON null is SQL null. */
+/** The text of a JSON value at a path: a JSON string without quotes, SQL null for JSON null. */
 export function printJsonText(value: Sql, path: Sql): Sql {
   return sql`(${value} operator(pg_catalog.#>>) ${path})`;
 }
@@ -51,8 +51,8 @@ function printEnum(value: Sql, type: EnumType): Sql {
   return type.mapped ? printMapping(value, type) : value;
 }
 
-// Labels are compared as text: a label that was added after the model was read still has its raw name. The array finds the equality
-// of texts by their type, where a `case` would look for an operator by its name.
+// Compares labels as text: a label added after the model was read keeps its raw name. The array finds text equality by
+// type; `case` would look up an operator by name.
 function printMapping(value: Sql, type: EnumType): Sql {
   const renamed = renamedLabels(type);
   if (renamed.length === 0) return value;
@@ -66,8 +66,8 @@ function textArray(texts: readonly string[]): Sql {
   return sql`array[${elements}]::pg_catalog.text[]`;
 }
 
-// One label after the other is replaced, which keeps the dimensions of the array. A name that is the label of another value
-// waits until all labels are replaced, as a text that is longer than any label.
+// Replaces the labels one by one, which keeps the array's dimensions. A name that equals another label is first
+// replaced by a text longer than any label.
 function printListMapping(value: Sql, type: EnumType): Sql {
   const renamed = renamedLabels(type);
   if (renamed.length === 0) return value;
@@ -118,7 +118,7 @@ function enumOf(enums: ReadonlyMap<Oid, EnumType>, oid: Oid): EnumType {
   return type;
 }
 
-/** The cursor of a row: one element for each term of the effective order, and the seal where there is one. */
+/** The cursor of a row: one element per term of the effective order, and the seal if any. */
 export function printCursor(sortKeys: readonly Sql[], seal: Slot | null): Sql {
   return encode(seal === null ? sortKeys : [...sortKeys, param(seal, builtin.text)]);
 }
@@ -129,7 +129,7 @@ export function printNodeId(table: Table, row: Row): Sql {
   return encode([...names, ...keyColumns(table).map((column) => row.column(column))]);
 }
 
-// A function takes at most 100 arguments, and an order may name more columns than that.
+// A function takes at most 100 arguments; an order may have more columns.
 const maxArguments = 50;
 
 // `encode` breaks lines after 76 characters.

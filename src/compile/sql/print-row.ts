@@ -1,5 +1,5 @@
 /**
- * How the printers refer to the current row: a table's alias, or a subquery that hands on the columns somebody asked for.
+ * References to the current row: a table's alias, or a subquery that passes on requested columns.
  */
 import type { Column, QualifiedName, Table } from '../../model/model.ts';
 import type { OrderTerm } from '../plan/plan.ts';
@@ -10,41 +10,41 @@ export interface Row {
   column(column: Column): Sql;
   /** The row as one value of the table's row type, for computed fields. */
   whole(): Sql;
-  /** Aggregates are over those rows alone that meet it; without it, over all. */
+  /** Condition for aggregated rows; absent: all. */
   readonly counted?: Sql | null;
 }
 
-/** Where the rows of a connection are read from, as often as it takes. */
+/** The source of a connection's rows, for repeated reading. */
 export interface RowSet {
   readonly table: Table;
-  /** False where a routine makes them, which may be such as the table could not hold. */
+  /** False for a routine's rows, which its table might not be able to hold. */
   readonly isStored: boolean;
-  /** @param order What the rows are to be ordered by. */
+  /** @param order The requested order of the rows. */
   scan(order: readonly OrderTerm[]): Scan;
 }
 
-/** One reading of rows. */
+/** One scan of rows. */
 interface Scan {
   readonly from: Sql;
   readonly row: Row;
-  /** What relationship and filter ask of the row. */
+  /** The condition of relationship and filter. */
   readonly condition: Sql | null;
-  /** The values of the terms of the order. */
+  /** The values of the order's terms. */
   readonly sortKeys: readonly Sql[];
 }
 
-/** Names of one statement, handed out in the order of printing, so that equal plans print equal text. */
+/** Names of one statement, assigned in printing order, so that equal plans print equal text. */
 export class Names {
   #count = 0;
 
-  /** A name nobody else has in this statement, for example `t3`. */
+  /** A name unique in this statement, for example `t3`. */
   next(prefix: string): string {
     this.#count += 1;
     return `${prefix}${this.#count}`;
   }
 }
 
-/** A row of `table`, or of a routine that returns its rows, that is in scope under `alias`. */
+/** A row of `table`, or of a routine that returns its rows, in scope under `alias`. */
 export function directRow(alias: string, table: QualifiedName): Row {
   return {
     column: (column) => ident(alias, column.name),
@@ -53,16 +53,16 @@ export function directRow(alias: string, table: QualifiedName): Row {
 }
 
 /**
- * A from item as one value; where it is selected, it needs a cast to its own type, or it stands for all its columns. The
- * bare alias would do as well, unless some column in scope has the same name: a column of the database, or a response key.
+ * A from item as one value; a selected one needs a cast to its own type, or it means all its columns. The bare alias
+ * would be ambiguous if a column in scope (or a response key) has that name.
  */
 export function everythingOf(alias: string): Sql {
   return sql`(${ident(alias)}.*)`;
 }
 
 /**
- * A row of a subquery. Columns travel under names made of their numbers (`c3`), so no column can clash with a name of
- * ours; the subquery selects what was asked for, once everything above it has been printed.
+ * A row of a subquery. Columns are passed on under numbered names (`c3`), so none clashes with ours; the subquery
+ * selects the requested columns, after everything above it is printed.
  */
 export class SubqueryRow implements Row {
   readonly alias: string;
@@ -84,7 +84,7 @@ export class SubqueryRow implements Row {
     return ident(this.alias, 'r');
   }
 
-  /** The values of the terms of an order; always the same order. */
+  /** The values of an order's terms; always the same order. */
   sortKeys(order: readonly OrderTerm[]): readonly Sql[] {
     return order.map(({ expression }, index) => {
       if (expression.kind === 'column') return this.column(expression.column);
@@ -103,7 +103,7 @@ export class SubqueryRow implements Row {
     ];
   }
 
-  /** The same columns as a subquery around the subquery sees them, under their names there. */
+  /** The same columns for an outer subquery, under their names there. */
   passList(alias: string): readonly Sql[] {
     const columns = [...this.#columns.values()].sort((a, b) => a.number - b.number).map(handedOnName);
     const names = [...columns, ...this.#sortKeyIndexes().map(sortKeyName), ...(this.#whole ? ['r'] : [])];

@@ -1,7 +1,7 @@
 /**
  * Prints text searches.
  *
- * The configuration is a value as well: what an index is made of is the column, or the expression of a view, not what is searched for.
+ * The configuration may be a value: an index depends only on the column or view expression, not on the query.
  */
 import type { SearchLanguage } from '../../schema/origin.ts';
 import type { SearchPlan } from '../plan/plan.ts';
@@ -14,7 +14,7 @@ const parsers = {
   query: (text) => sql`pg_catalog.to_tsquery(${text})`,
 } satisfies Record<SearchLanguage, (text: Sql) => Sql>;
 
-/** What is searched for, as a `tsquery`. */
+/** The search as a `tsquery`. */
 export function printSearch({ by, slot, config }: SearchPlan): Sql {
   const text = param(slot, builtin.text);
   return parsers[by](config === null ? text : sql`${param(config, builtin.regconfig)}, ${text}`);

@@ -1,5 +1,5 @@
 /**
- * What the printing functions share: names of the statement, enums of the model, and the small pieces most of them need.
+ * Shared by the printing functions: names of the statement, enums of the model, and small common pieces.
  */
 import type { EnumType, Oid } from '../../model/model.ts';
 import { invariant } from '../../shared/invariant.ts';
@@ -8,14 +8,14 @@ import { type Member, printEntries } from './print-object.ts';
 import { list, type Names, type Row } from './print-row.ts';
 import { ident, param, type Sql, sql } from './sql.ts';
 
-/** What stands behind a response key and is printed there. */
+/** A printed value of a response key. */
 export type PrintedValue = Exclude<ValuePlan, Typename>;
 
-/** What printing needs beside the plan. */
+/** What printing needs besides the plan. */
 export interface Printer {
   readonly names: Names;
   readonly enums: ReadonlyMap<Oid, EnumType>;
-  /** Values contain each other; the recursion runs through here, so that no two files import each other. */
+  /** Values contain each other; the recursion goes through here, to avoid a mutual import. */
   printValue(printer: Printer, value: PrintedValue, row: Row | null): Sql;
 }
 
@@ -24,10 +24,10 @@ export function printMembers(printer: Printer, object: ObjectPlan, row: Row | nu
   return printEntries(object.entries, (value) => printer.printValue(printer, value, row));
 }
 
-/** A call with its arguments, for a computed field behind the current row. */
+/** A call with its arguments; for a computed field, after the current row. */
 export function printCall(call: CallPlan, row: Row | null): Sql {
   const { routine } = call;
-  // By name, so that an argument with a default may be left out anywhere.
+  // By name, so that any argument with a default may be left out.
   const given = call.arguments.map(
     ({ argument, slot }) => sql`${ident(argument.name)} => ${param(slot, argument.type.cast)}`,
   );

@@ -1,10 +1,9 @@
 /**
- * The only maker of SQL text. A piece of SQL is an opaque object; the tag accepts pieces only, so text can enter in three
- * ways: as a template literal in our source, as `ident()`, which always quotes, and as `literal()`, which always escapes.
+ * The only maker of SQL text. A piece of SQL is an opaque object, and the tag accepts only pieces, so text enters in
+ * three ways: a template literal in our source, `ident()`, which always quotes, and `literal()`, which always escapes.
  * Values never enter the text: `param()` stands for a slot that is filled when the statement runs.
  *
- * Pieces are immutable; `printSql` numbers the parameters in the order of their first appearance, so equal pieces print
- * equal text.
+ * Pieces are immutable; `printSql` numbers parameters by first appearance, so equal pieces print equal text.
  */
 import type { SqlType } from '../../model/model.ts';
 import { invariant } from '../../shared/invariant.ts';
@@ -12,7 +11,7 @@ import type { Slot } from '../input/slot.ts';
 
 type Part = string | { readonly slot: Slot; readonly cast: string } | Sql;
 
-/** A piece of SQL. Made by the functions of this file only. */
+/** A piece of SQL. Only this file makes them. */
 export class Sql {
   readonly #parts: readonly Part[];
 
@@ -28,7 +27,7 @@ export class Sql {
       const piece = pieces[index];
       if (index < texts.length - 1) {
         invariant(piece instanceof Sql, 'only pieces of SQL may be interpolated into SQL');
-        // Not its parts: those of a piece that is deep inside would be copied once for each level.
+        // The piece itself, not its parts, which would be copied once per level.
         if (piece.#parts.length > 0) parts.push(piece);
       }
     });
@@ -55,7 +54,7 @@ export class Sql {
         text += part;
         continue;
       }
-      // A parameter takes its type from its first cast, so only equal casts may share a number.
+      // A parameter takes the type of its first cast, so only equal casts may share a number.
       const byCast = numbers.get(part.cast) ?? new Map<Slot, number>();
       numbers.set(part.cast, byCast);
       let number = byCast.get(part.slot);
@@ -69,7 +68,7 @@ export class Sql {
     return { text, slots };
   }
 
-  /** All there is inside, in order. Without recursion: pieces may be as deep as a stack is not. */
+  /** All parts in order. Iterative: pieces may be nested deeper than the stack allows. */
   *#flat(): Generator<Exclude<Part, Sql>> {
     const open = [{ parts: this.#parts, at: 0 }];
     for (let piece = open.at(-1); piece !== undefined; piece = open.at(-1)) {
@@ -84,7 +83,7 @@ export class Sql {
 
 /** Composes SQL from source text and pieces. */
 export function sql(texts: TemplateStringsArray, ...pieces: readonly Sql[]): Sql {
-  // `raw` proves that the texts come from a template literal of our source and not from an array somebody built.
+  // `raw` proves that the texts are a template literal of our source, not a built array.
   invariant(Array.isArray(texts.raw), 'sql is a template tag');
   return Sql.compose(texts, pieces);
 }
@@ -112,7 +111,7 @@ export function integer(value: number): Sql {
   return Sql.quoted(String(value));
 }
 
-/** A value that is given when the statement runs, cast to the declared type, or to an array of it. */
+/** A value given when the statement runs, cast to the declared type or an array of it. */
 export function param(slot: Slot, type: SqlType, options: { readonly array?: boolean } = {}): Sql {
   return Sql.placeholder(slot, castText(type) + (options.array ? '[]' : ''));
 }
@@ -136,7 +135,7 @@ export const empty = sql``;
 /** Text with numbered parameters, and the slots that fill them in order. */
 export const printSql = Sql.print;
 
-/** A few types of PostgreSQL that the printers cast to. */
+/** PostgreSQL types that the printers cast to. */
 export const builtin = {
   text: builtinType('text', '25'),
   json: builtinType('json', '114'),
