@@ -1,6 +1,6 @@
 /**
- * The names that extensions take: entries of inputs, and types. They displace nothing that is there without them; what gets no name is
- * left out and noted.
+ * Names of extensions: entries of inputs, and types. They never replace a name that exists without them; whatever gets
+ * no name is left out and recorded.
  */
 import type { CatalogTable } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
@@ -15,14 +15,14 @@ import { describeTable, type ModelContext, type NameClaims, note, tablePath } fr
 import { distinctName, namedBy } from './relationships.ts';
 import { otherTableName } from './tables.ts';
 
-/** What names are given out among. */
+/** The scope of the names. */
 interface Named {
   readonly tables: ReadonlyMap<string, Table>;
   readonly routines: ReadonlyMap<string, Routine>;
   readonly claims: NameClaims;
 }
 
-/** The tables with what extensions add to them, and the types that they add beside those of tables. */
+/** The tables with their extension entries and types, and the shared types. */
 export function addNames(context: ModelContext, named: Named): Pick<Model, 'tables' | 'addedTypes'> {
   const withEntries = new Map(
     [...named.tables].map(([oid, table]) => [
@@ -71,11 +71,11 @@ function has(context: ModelContext, table: Table, extension: ExtensionName): boo
   return context.namespaces.get(rowOf(context, table).relnamespace)?.extensions.includes(extension) === true;
 }
 
-/** An input of a table that has entries for its columns and its relationships. */
+/** An input of a table with entries for its columns and relationships. */
 interface EntryKind {
   readonly input: 'filter' | 'order';
   readonly flag: 'filterable' | 'orderable';
-  /** Offers the relationships. */
+  /** The extension that adds the relationships. */
   readonly extension: ExtensionName;
   readonly reserved: readonly string[];
 }
@@ -109,7 +109,7 @@ function addRelationshipEntries(
     const { fieldName } = relationship;
     // Only fields have entries.
     if (shown.get(fieldName) !== relationship || computed.has(fieldName)) return relationship;
-    // A table without columns to order by has no such input.
+    // A table without orderable columns has no such input.
     const target = tables.get(relationship.target);
     const isMissing = kind === orders && relationship.cardinality === 'one' && !(target && isOrderable(target));
     if (isMissing) return relationship;
@@ -120,7 +120,7 @@ function addRelationshipEntries(
   return { ...table, relationships };
 }
 
-/** Whether rows of the table can be ordered at all. */
+/** Whether rows of the table can be ordered. */
 export function isOrderable({ columns }: Table): boolean {
   return columns.some(({ orderable, fieldName }) => orderable && fieldName !== null);
 }
@@ -141,7 +141,7 @@ function addColumnEntries(context: ModelContext, table: Table): Table {
   return { ...table, columns };
 }
 
-/** Entries of an order by rank, with their columns. The names of columns are taken: rows are ordered by the values themselves. */
+/** Entries of an order by rank, with their columns. Column names are taken, by the order by value. */
 export function rankEntries(table: Table): readonly (readonly [name: string, column: Column])[] {
   const taken = entriesOf(table, orders);
   return searched(table).filter(([name]) => !taken.has(name));
@@ -175,7 +175,7 @@ function noteRelationship(context: ModelContext, table: Table, kind: EntryKind, 
   });
 }
 
-/** An entry that an input does not get. */
+/** An entry left out of an input. */
 interface LeftOut {
   readonly what: string;
   readonly name: string;
@@ -190,7 +190,7 @@ function noteEntry(context: ModelContext, table: Table, { input }: EntryKind, { 
   });
 }
 
-/** The types that a table needs for an extension, in the order in which they are given their names. */
+/** The types that a table needs for an extension, in naming order. */
 type Needed = (context: ModelContext, tables: ReadonlyMap<string, Table>) => (table: Table) => readonly TableType[];
 
 const neededTypes: Partial<Record<ExtensionName, Needed>> = {
@@ -211,7 +211,7 @@ const neededTypes: Partial<Record<ExtensionName, Needed>> = {
   groups: (context) => (table) => (table.aggregate && has(context, table, 'groups') ? groupTypes(table) : []),
 };
 
-/** The types that tables share for an extension, which are added where a table uses them. */
+/** The types shared by tables for an extension, added if a table uses them. */
 interface SharedTypes {
   readonly types: readonly SharedType[];
   usedBy(table: Table, has: (type: TableType) => boolean): boolean;
@@ -223,12 +223,12 @@ const sharedTypes: Partial<Record<ExtensionName, SharedTypes>> = {
   groups: { types: ['DateTruncation'], usedBy: (_, has) => has('groupBy') },
 };
 
-/** Whether the table is filtered by JSON values. */
+/** Whether the table has filters of JSON values. */
 export function hasJsonFilter(table: Table): boolean {
   return filteredTypes(table).some(isJson);
 }
 
-/** Whether the table is filtered by values that a text search looks through. */
+/** Whether the table has text search filters. */
 export function hasSearchFilter(table: Table): boolean {
   return filteredTypes(table).some(isSearchable);
 }
@@ -273,12 +273,12 @@ function collectionsWith(flag: EntryKind['flag'], tables: ReadonlyMap<string, Ta
   );
 }
 
-/** Whether equal values of the column can be told from others. */
+/** Whether equality is defined for the column's values. */
 export function isGroupable({ orderable, fieldName, type }: Column): boolean {
   return orderable && fieldName !== null && !(type?.kind === 'scalar' && type.scalar === 'Opaque');
 }
 
-/** Whether the column is a value of *B*`Column`: no value of an enum has the name of a constant. */
+/** Whether the column is a value of *B*`Columns`: an enum value cannot be named `true`, `false` or `null`. */
 export function isInColumns(column: Column): boolean {
   return isGroupable(column) && !['true', 'false', 'null'].includes(column.fieldName ?? '');
 }

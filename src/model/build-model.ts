@@ -1,9 +1,9 @@
 /**
- * Builds the model of one role from a catalog: what it may see of the exposed namespaces, with every name decided.
+ * Builds the model of one role from a catalog: the visible part of the exposed namespaces, with every name decided.
  *
- * Pure, and fast enough to be done on demand for each role (0.2 s for 1,000 tables of 20 columns). The order of the steps
- * follows what depends on what: tables and enums claim their type names, then columns know which enums exist, then
- * relationships know which tables do, and routines come last, because a table's field wins over theirs.
+ * Pure, and fast enough to run on demand per role (0.2 s for 1,000 tables of 20 columns). The steps are in order of
+ * dependency: tables and enums claim type names, columns need the enums, relationships need the tables, and routines
+ * come last, because a table's field takes precedence.
  */
 import { createHash } from 'node:crypto';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -42,14 +42,12 @@ import {
 } from './tables.ts';
 import { noteUnlinked } from './unlinked-tables.ts';
 
-/**
- * The model of a role. A role that does not exist, was not read, or may use none of the namespaces has an empty one.
- */
+/** The model of a role. Empty for a role that does not exist, was not read, or may use none of the namespaces. */
 export function buildModel(catalog: Catalog, options: ModelOptions): Model {
   return build(createContext(catalog, options, null));
 }
 
-/** The model together with everything that was left out, which takes as long again to say. */
+/** The model and everything left out of it, which takes as long again. */
 export function buildModelParts(
   catalog: Catalog,
   options: ModelOptions,
@@ -81,7 +79,7 @@ function noteIntrospection(context: ModelContext, { oid, name, introspection }: 
 
 type Content = Pick<Model, 'tables' | 'enums' | 'routines' | 'addedTypes'>;
 
-/** What a role gets while a directive is malformed: nothing, so that no way around the error shows anything. */
+/** The content while a directive is malformed: empty, so that nothing is shown even if the error is bypassed. */
 const emptyContent: Content = { tables: new Map(), enums: new Map(), routines: new Map(), addedTypes: [] };
 
 function toModelNamespace({ name, inflectNames, introspection, extensions }: ContextNamespace): ModelNamespace {
@@ -128,7 +126,7 @@ interface Winner {
   readonly table: UnlinkedTable;
 }
 
-/** Gives out type names: namespaces in order, in each the tables before the enums, in each the lower oid first. */
+/** Assigns type names: namespaces in order, in each the tables before the enums, the lower oid first. */
 function resolveNames(context: ModelContext): {
   readonly winners: readonly Winner[];
   readonly enums: EnumTypes;
@@ -152,7 +150,7 @@ function resolveNames(context: ModelContext): {
   const addTo = (all: readonly Winner[]) =>
     all.map(({ selected, table }) => ({ selected, table: claimAdded(context, selected, table, claims) }));
   if (enums.size === candidates.size) return { winners: addTo(winners), enums, types, claims };
-  // An enum lost its name: columns of it are opaque after all. The names of tables do not depend on that.
+  // An enum without a name makes its columns opaque. Names of tables do not depend on that.
   const final = createTypeResolvers(context, enums);
   const rebuilt = winners.map(({ selected }) => ({ selected, table: buildTable(context, selected, final) }));
   return { winners: addTo(rebuilt), enums, types: final, claims };
@@ -171,7 +169,7 @@ function rootFields(tables: readonly UnlinkedTable[]) {
   return { queryFields, mutationFields };
 }
 
-/** Oids of the computed fields of each table, by its oid. */
+/** Oids of each table's computed fields, by its oid. */
 function computedFields(routines: ReadonlyMap<string, Routine>): ReadonlyMap<string, readonly string[]> {
   const computed = [...routines.values()].filter(({ use }) => use === 'computed');
   const byTable = Map.groupBy(computed, ({ table }) => table ?? '');
@@ -179,10 +177,10 @@ function computedFields(routines: ReadonlyMap<string, Routine>): ReadonlyMap<str
 }
 
 /**
- * Hash of what the schema and the statements are made of: roles with equal ones see the same and share both.
+ * Hash of everything that schema and statements depend on: roles with equal hashes share both.
  *
- * Most columns share a few type objects, so a type is written once and referred to by its number, and of everything else the
- * values are written without their names: of ten thousand tables the whole text would be a hundred megabytes.
+ * Most columns share a few type objects, so a type is written once and then referenced by number; other objects are
+ * written as values without names. For ten thousand tables the full text would be a hundred megabytes.
  *
  * @returns 32 hexadecimal digits.
  */

@@ -1,16 +1,16 @@
 /**
- * The one table of PostgreSQL types: which scalar stands for a type, and what the aggregates over it give.
- * Everything else is decided from it; a new type is a new row.
+ * The one table of PostgreSQL types: the scalar of each type, and the results of its aggregates. Everything else
+ * derives from it; a new type is a new row.
  */
 import type { ScalarName } from './model.ts';
 
 interface Codec {
   readonly scalar: ScalarName;
-  /** Results of `sum`, `avg` and of `min` and `max`; null where the type has none. */
+  /** Results of `sum`, `avg`, and `min` and `max`; null if the type has none. */
   readonly sum: ScalarName | null;
   readonly avg: ScalarName | null;
   readonly minMax: ScalarName | null;
-  /** `varchar(n)` and `char(n)`: the modifier is a number of characters (PostgreSQL manual, "Character Types"). */
+  /** `varchar(n)` and `char(n)`: the modifier is a length in characters (PostgreSQL manual, "Character Types"). */
   readonly lengthLimited: boolean;
 }
 
@@ -53,7 +53,7 @@ const codecs: Readonly<Record<string, Codec>> = {
 const citext = codec('String', 'String');
 const opaque = codec('Opaque');
 
-/** The codec of a type that is neither enum, array nor composite. `citext` goes by its name, wherever it is installed. */
+/** The codec of a type that is not an enum, array or composite. `citext` is recognized by name, in any schema. */
 export function codecOf(namespace: string, name: string): Codec {
   if (name === 'citext') return citext;
   return (namespace === 'pg_catalog' && Object.hasOwn(codecs, name) ? codecs[name] : undefined) ?? opaque;
@@ -62,12 +62,12 @@ export function codecOf(namespace: string, name: string): Codec {
 /** The aggregates over columns. */
 export const aggregateFunctions = ['sum', 'avg', 'min', 'max'] as const;
 
-/** Scalars whose lists can be filtered. */
+/** Scalars with filters for lists. */
 export const filterableElements: ReadonlySet<ScalarName> = new Set<ScalarName>([
   'Int', 'Float', 'String', 'Boolean', 'UUID', 'BigInt', 'BigFloat', 'Time', 'Date', 'Datetime',
 ]); // biome-ignore format: a table of names
 
-/** Names that schema types of our own take, so that no table or enum may have them. */
+/** Names of our own schema types, which tables and enums may not have. */
 export const builtInTypeNames: ReadonlySet<string> = new Set([
   ...['Query', 'Mutation', 'Node', 'PageInfo', 'FilterIs', 'OrderByDirection', 'Subscription'],
   ...(['ID', 'Opaque', 'JSON', 'Cursor', ...filterableElements] satisfies readonly ScalarName[]).flatMap((scalar) => [

@@ -1,5 +1,5 @@
 /**
- * The columns of a table and which types each takes part in.
+ * The columns of a table, and the inputs and aggregates that each takes part in.
  */
 import type { CatalogColumn, CatalogTable } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
@@ -18,7 +18,7 @@ import {
 } from './model-context.ts';
 import type { TypeResolver, TypeResolvers } from './resolve-type.ts';
 
-/** Every column of the table, in order, also those the role may not use. */
+/** Every column of the table, in order, including those the role may not use. */
 export function buildColumns(
   context: ModelContext,
   namespace: ContextNamespace,
@@ -68,18 +68,21 @@ function buildColumn(
     updatable: isWritable && access.hasColumn(table, number, 'update'),
     selectable,
     added: false,
-    // A view's column without one has that of the table below, and nothing in the catalog tells which that is.
+    // A view's column without a default has the underlying table's, which the catalog does not tell.
     hasDefault: source.table.relkind === 'v' || row.hasDefault,
     ...aggregates(readable ? type : null),
   };
 }
 
-/** An extension alone offers the column. */
+/** Only an extension offers the column. */
 function isAdded({ type, cast }: Column, plain: TypeResolver): boolean {
   return type !== null && cast.base !== null && plain.value({ oid: cast.oid, typmod: -1, text: null }) === null;
 }
 
-/** The column where it takes no name of another: that of a column without it, and in filters those of `and`, `or` and `not`. */
+/**
+ * The column, unless it would take another's name: a column's that exists without the extension, or in filters `and`,
+ * `or` or `not`.
+ */
 function placeAdded(column: Column, columns: readonly Column[], added: ReadonlySet<Column>): Column {
   const isTaken = columns.some(
     (other) => !added.has(other) && other.type !== null && other.fieldName === column.fieldName,
@@ -95,27 +98,27 @@ function isPlain({ relkind, relhassubclass }: CatalogTable): boolean {
   return relkind === 'r' && relhassubclass !== true;
 }
 
-/** Values of the type are JSON text to clients. */
+/** Clients see values of the type as JSON text. */
 export function isJson(type: ValueType | null): boolean {
   return type?.kind === 'scalar' && type.scalar === 'JSON';
 }
 
-/** Values of the type are what a text search looks through. */
+/** Text searches apply to values of the type. */
 export function isSearchable(type: ValueType | null): boolean {
   if (type?.kind !== 'scalar') return false;
   const { namespace, name } = comparedAs(type.cast);
   return namespace === 'pg_catalog' && name === 'tsvector';
 }
 
-/** Whether columns of the type have a filter without extensions. */
+/** Whether columns of the type can be filtered without extensions. */
 export function isFilterable(type: ValueType): boolean {
-  // Whoever makes an operator that fits could have it run by every role that filters.
+  // Otherwise, the creator of a matching operator could have it run by every role that filters.
   if (type.cast.own !== null && type.cast.own.names.eq === undefined) return false;
   if (type.kind !== 'list') return !isJson(type);
   return type.element.kind === 'scalar' && filterableElements.has(type.element.scalar);
 }
 
-/** Whether rows are ordered by columns of the type. */
+/** Whether rows can be ordered by columns of the type. */
 export function isOrdered(type: ValueType): boolean {
   return type.kind !== 'list' && !isJson(type);
 }
@@ -133,7 +136,7 @@ function aggregates(type: ValueType | null): Aggregates {
   return { sum, avg, min: has('min') ? minMax : null, max: has('max') ? minMax : null };
 }
 
-/** Notes the columns of an exposed table that the role cannot see, and why. */
+/** Records the columns of an exposed table that the role cannot see, with reasons. */
 export function noteOmittedColumns(context: ModelContext, table: CatalogTable, columns: readonly Column[]): void {
   for (const column of columns) {
     if (column.readable && column.fieldName !== 'nodeId') continue;

@@ -1,5 +1,5 @@
 /**
- * The `comment on` statements that people are advised to run. The one place that makes them: what a comment says already stays.
+ * The `comment on` statements in advice. Made only here: they keep everything that a comment already contains.
  */
 import type { CatalogTable, CommentedObject } from '../catalog/catalog.ts';
 import { withDirective } from '../catalog/comment-directive.ts';
@@ -8,22 +8,22 @@ import { onOneLine } from '../shared/one-line.ts';
 import type { TableKind } from './model.ts';
 import { type ModelContext, pathIn, tableKind, tablePath } from './model-context.ts';
 
-/** Keys to put into a directive. */
+/** Keys to add to a directive. */
 export type Keys = Readonly<Record<string, unknown>>;
 
-/** An object with a comment: where the catalog has it, and what SQL calls it after `comment on`. */
+/** An object with a comment: its place in the catalog, and its SQL name after `comment on`. */
 interface Commented {
   readonly place: readonly [kind: CommentedObject, oid: string, column?: number];
   readonly name: string;
 }
 
-/** @returns Null where the comment cannot be changed without losing something. */
+/** @returns Null if changing the comment would lose something. */
 function commentFix({ catalog }: ModelContext, { place, name }: Commented, keys: Keys): string | null {
   const comment = withDirective(catalog.comment(...place), keys);
   return comment === null ? null : `comment on ${name} is ${quoteText(comment)};`;
 }
 
-/** A literal of one line, whatever characters the text has. */
+/** A literal on one line, for any text. */
 function quoteText(text: string): string {
   const quoted = text.replaceAll("'", "''");
   return onOneLine(text) === text ? `'${quoted}'` : `e'${onOneLine(quoted.replaceAll('\\', '\\\\'))}'`;
@@ -59,7 +59,7 @@ export function typeFix(
 }
 
 /**
- * For a foreign key, declared or of the directive of its table.
+ * For a foreign key, declared or in the directive of its table.
  *
  * @param id As `Relationship.id`.
  */
@@ -80,7 +80,7 @@ export function foreignKeyFix(context: ModelContext, id: string, keys: Keys): st
   return commentFix(context, { place: ['constraint', id], name }, keys);
 }
 
-/** For a routine; null where another one of its schema has the same name, because the statement would have to tell them apart. */
+/** For a routine; null for an overloaded one, because the statement would need its signature. */
 export function routineFix(context: ModelContext, oid: string, keys: Keys): string | null {
   const { catalog } = context;
   const row = catalog.routines.find(({ _id }) => _id === oid);
@@ -101,7 +101,7 @@ export function schemaFix(
   return commentFix(context, { place: ['namespace', oid], name: `schema ${quoteName(name)}` }, keys);
 }
 
-/** A name near to this one that GraphQL accepts. */
+/** A similar name that GraphQL accepts. */
 export function validName(name: string): string {
   const plain = name.replaceAll(/[^_0-9A-Za-z]+/g, '_').replace(/^_+/, '');
   return /^[A-Za-z]/.test(plain) ? plain : `n_${plain}`;

@@ -1,6 +1,5 @@
 /**
- * The objects whose comments have a directive, and which of these directives are malformed, whatever the role may
- * use of the objects.
+ * The objects with comment directives, including malformed ones, whatever the role may use.
  */
 import type { CatalogTable, CommentedObject } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
@@ -9,16 +8,16 @@ import { readSettings } from './directives.ts';
 import type { DirectiveError } from './model.ts';
 import { type ModelContext, pathIn, tableKind, tablePath } from './model-context.ts';
 
-/** An object with a comment directive, malformed ones included. */
+/** An object with a comment directive, even a malformed one. */
 export interface DirectiveHolder {
   readonly place: readonly [kind: CommentedObject, oid: string, column?: number];
-  /** As SQL writes it. */
+  /** Its SQL name. */
   readonly object: string;
-  /** It counts for the role: it is in a namespace that is exposed to it. */
+  /** It applies to the role: its namespace is exposed to the role. */
   readonly isExposed: boolean;
   /** The role has a privilege on it. */
   isVisible(): boolean;
-  /** The statement that puts keys into its directive; null where that would lose something. */
+  /** The statement that adds keys to its directive; null if that would lose something. */
   fix(keys: Keys): string | null;
 }
 
@@ -62,7 +61,7 @@ export function directiveHolders(context: ModelContext): readonly DirectiveHolde
     }));
   }
   for (const { _id: oid, typname: name, typnamespace, typtype } of [...catalog.enums, ...catalog.domains]) {
-    // Domains have directives where they travel as what they stand on.
+    // Directives of domains apply only if domains are exposed as their base types.
     const isRead = typtype !== 'd' || namespaces.get(typnamespace)?.extensions.includes('domains') === true;
     const facts = { object: pathIn(catalog, typnamespace, name), isExposed: isRead && isExposed(typnamespace) };
     const namespace = catalog.namespace(typnamespace)?.nspname ?? '';
@@ -73,8 +72,8 @@ export function directiveHolders(context: ModelContext): readonly DirectiveHolde
 }
 
 /**
- * Every malformed directive that counts for the role. The first one makes every request of the role fail: ignoring a broken
- * directive could enable what its author wanted off.
+ * All malformed directives that apply to the role. The first one fails every request of the role: ignoring a broken
+ * directive could enable what its author disabled.
  */
 export function findDirectiveErrors(context: ModelContext): readonly DirectiveError[] {
   return directiveHolders(context).flatMap(({ place, object, isExposed, isVisible }) => {

@@ -1,20 +1,20 @@
 /**
- * The settings that comment directives may hold, typed and checked (docs/relationships.md).
+ * The settings of comment directives, typed and checked (docs/relationships.md).
  *
- * Reading gives the settings and the first mistake it met. A mistake makes every request of the role fail, so what
- * the settings say beside one does not matter.
+ * Returns the settings and the first mistake. A mistake fails every request of the role, so the settings beside it do
+ * not matter.
  */
 import type { Catalog, CommentedObject } from '../catalog/catalog.ts';
 import { type ExtensionName, extensionNames, toExtensions } from '../config/extensions.ts';
 import { isObject } from '../shared/json.ts';
 
-/** The fields of the two sides of a table of links; null: those that follow from the tables. */
+/** Field names of both sides of a junction table; null: derived from the tables. */
 export interface ManyToMany {
   readonly from: string | null;
   readonly to: string | null;
 }
 
-/** Reads the keys of one directive and remembers the first that has a wrong type. */
+/** Reads the keys of one directive and records the first with a wrong type. */
 class DirectiveReader {
   readonly #value: Readonly<Record<string, unknown>>;
   problem: string | null = null;
@@ -23,18 +23,18 @@ class DirectiveReader {
     this.#value = value;
   }
 
-  /** JSON `true` only. */
+  /** Only JSON `true`. */
   isTrue(key: string): boolean {
     return this.#value[key] === true;
   }
 
-  /** `{"enabled": true}`, also with the text `"true"`. */
+  /** `{"enabled": true}`, or with the text `"true"`. */
   isEnabled(key: string): boolean {
     const member = this.#value[key];
     return isObject(member) && (member.enabled === true || member.enabled === 'true');
   }
 
-  /** A string; anything else stands for its JSON text, which is normally no valid name. */
+  /** A string; other values become their JSON text, which is usually not a valid name. */
   name(key: string): string | null {
     return this.#read<string | null>(key, null, '', (member) =>
       typeof member === 'string' ? member : JSON.stringify(member),
@@ -51,7 +51,7 @@ class DirectiveReader {
     );
   }
 
-  /** `true`, `false`, or the names of some. */
+  /** `true`, `false`, or a list of names. */
   extensions(key: string): readonly ExtensionName[] | null {
     const member = this.#value[key];
     if (typeof member === 'boolean') return member ? extensionNames : [];
@@ -65,12 +65,12 @@ class DirectiveReader {
     }
   }
 
-  /** What another method has read, which must be there. */
+  /** The result of another method, which is required. */
   required<T>(key: string, value: T | null, substitute: T): T {
     return value ?? this.#refuse(`"${key}" is missing`, substitute);
   }
 
-  /** A whole number from 0, also as a string of digits. */
+  /** An integer from 0, also as a string of digits. */
   rowCount(key: string): number | null {
     return this.#read<number | null>(key, null, 'a whole number from 0 to 2147483647', (member) => {
       const count = typeof member === 'string' && /^\d+$/.test(member) ? Number(member) : member;
@@ -79,7 +79,7 @@ class DirectiveReader {
     });
   }
 
-  /** `true`, or an object with names of the two fields. A mistake counts where the extension is on. */
+  /** `true`, or an object with two field names. A mistake counts only if the extension is on. */
   manyToMany(key: string): ManyToMany | null | 'malformed' {
     const member = this.#value[key];
     if (member === undefined || member === null || member === false) return null;
@@ -148,7 +148,7 @@ const readers = {
     filter: reader.isTrue('filter'),
     order: reader.isTrue('order'),
   }),
-  /** An enum, where `mappings` goes from label to GraphQL value, or a domain, which has `opaque` alone. */
+  /** An enum, where `mappings` maps labels to GraphQL values, or a domain, which has only `opaque`. */
   type: (reader: DirectiveReader) => ({
     name: reader.name('name'),
     mappings: reader.mappings('mappings'),
@@ -156,7 +156,7 @@ const readers = {
   }),
 } satisfies Record<CommentedObject, (reader: DirectiveReader) => unknown>;
 
-/** Of a foreign key: field on the referencing side, field on the referenced side. */
+/** For a foreign key: field on the referencing side, field on the referenced side. */
 function readRelationshipNames(reader: DirectiveReader) {
   return { foreignName: reader.name('foreign_name'), localName: reader.name('local_name') };
 }
@@ -176,10 +176,10 @@ function readForeignKey(outer: DirectiveReader, entry: Readonly<Record<string, u
   return settings;
 }
 
-/** What the directive of one kind of object may set; null where it does not. */
+/** The settings of one kind of object; null for those not set. */
 export type Settings<Kind extends CommentedObject> = ReturnType<(typeof readers)[Kind]>;
 
-/** Settings of an object with the first mistake among them, null without one. */
+/** The settings of an object, and the first mistake in them, null for none. */
 export function readSettings<Kind extends CommentedObject>(
   catalog: Catalog,
   ...[kind, oid, column]: readonly [kind: Kind, oid: string, column?: number]

@@ -1,5 +1,5 @@
 /**
- * The enums of a role's schema: which are exposed, and what their labels are called.
+ * The enums of a role's schema: which are exposed, and the names of their labels.
  */
 import type { CatalogType } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
@@ -12,7 +12,7 @@ import { type ContextNamespace, type ModelContext, type NameClaims, note, type R
 /** Enums of the schema, by oid of the type. */
 export type EnumTypes = ReadonlyMap<string, EnumType>;
 
-/** The enums of exposed namespaces that the role may use and that can be spelled in GraphQL, before names are claimed. */
+/** Enums of exposed namespaces that the role may use and GraphQL can spell, before names are claimed. */
 export function candidateEnums(context: ModelContext): EnumTypes {
   const candidates = new Map<string, EnumType>();
   for (const type of context.catalog.enums) {
@@ -26,7 +26,7 @@ export function candidateEnums(context: ModelContext): EnumTypes {
   return candidates;
 }
 
-/** The candidates of one namespace that get their type names; columns of the others are `Opaque`. */
+/** The candidates of one namespace that get their type names; columns of others are `Opaque`. */
 export function claimEnums(
   context: ModelContext,
   candidates: EnumTypes,
@@ -83,7 +83,7 @@ function toEnumType({ catalog }: ModelContext, namespace: ContextNamespace, type
   };
 }
 
-/** Of two labels with one name the last in byte order has it; the other keeps its own. */
+/** Of two labels with one name, the last in byte order gets it; the other keeps its own. */
 function mapLabels(labels: readonly string[], mappings: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const holders = new Map<string, string>();
   for (const label of [...labels].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
@@ -93,7 +93,7 @@ function mapLabels(labels: readonly string[], mappings: ReadonlyMap<string, stri
   return new Map([...holders].map(([name, label]) => [label, name]));
 }
 
-/** Null where GraphQL cannot spell the value; `true`, `false` and `null` are literals of their own. */
+/** Null if GraphQL cannot spell the value; `true`, `false` and `null` are literals. */
 function enumValueName(name: string): string | null {
   return isValidName(name) && !['true', 'false', 'null'].includes(name) ? name : null;
 }

@@ -1,28 +1,29 @@
 /**
- * Says why a name that somebody typed is not in a role's schema: the sentences of `check` and of hints beside errors.
+ * Explains why a name is missing in a role's schema: sentences for `check` and for hints beside errors.
  *
- * Only for people who may know: the answer names objects that the role cannot see.
+ * Only for callers who may see them: they name objects hidden from the role.
  */
 import type { Catalog } from '../catalog/catalog.ts';
 import { buildModelParts } from './build-model.ts';
 import type { ModelOptions, Omission } from './model-context.ts';
 
-/** Omissions of each role of a catalog; lives as long as the catalog. */
+/** Omissions of each role, cached with the catalog. */
 const known = new WeakMap<Catalog, Map<string, readonly Omission[]>>();
 
-/** A field that somebody asked for. */
+/** A requested unknown field. */
 export interface UnknownField {
   readonly field: string;
-  /** The GraphQL type that it was looked for in; null where nobody knows. */
+  /** The GraphQL type it was looked up in; null if unknown. */
   readonly type: string | null;
 }
 
 /**
- * Why a field, table or routine of this name is missing for the role; null when nothing of that name was left out.
+ * Why a field, table or routine of this name is missing for the role; null if none with that name was left out.
  *
- * The first question about a role costs as much as building its model; what was found is remembered with the catalog.
+ * The first call for a role costs as much as building its model; the result is cached with the catalog.
  *
- * @param unknown.field A GraphQL field or type name, or an SQL name: `loanCollection`, `Loan`, `loan`, `dueOn`, `due_on`.
+ * @param unknown.field A GraphQL field or type name, or an SQL name: `loanCollection`, `Loan`, `loan`, `dueOn`,
+ *   `due_on`.
  */
 export function explainMissing(
   catalog: Catalog,
@@ -38,7 +39,7 @@ export function explainMissing(
   );
 }
 
-/** Everything that was left out for the role. Costs as much as building its model, once. */
+/** Everything left out for the role. Costs as much as building its model, once. */
 export function omissionsOf(catalog: Catalog, { role, extensions }: ModelOptions): readonly Omission[] {
   const roles = known.get(catalog) ?? new Map<string, readonly Omission[]>();
   known.set(catalog, roles);
@@ -56,7 +57,7 @@ function findOmission(omissions: readonly Omission[], name: string): Omission | 
     : omissions.find((omission) => omission.names.some((other) => comparable(other) === loose));
 }
 
-/** Names compared without case and underscores, so that `due_on`, `dueOn` and `DueOn` are one. */
+/** Ignores case and underscores, so that `due_on`, `dueOn` and `DueOn` are equal. */
 function comparable(name: string): string {
   return name.replaceAll('_', '').toLowerCase();
 }
@@ -68,7 +69,7 @@ const derivedNames = [
   /^(.+?)(?:Collection|Connection|ByPk|Edge|Filter|OrderBy|InsertInput|UpdateInput|(?:Insert|Update|Delete)Response)$/,
 ];
 
-/** The table's part of a derived name: `Loan` of `insertIntoLoanCollection`. */
+/** The table's part of a derived name: `Loan` in `insertIntoLoanCollection`. */
 function tableNameOf(name: string): string {
   for (const pattern of derivedNames) {
     const [, base] = pattern.exec(name) ?? [];

@@ -1,6 +1,6 @@
 /**
- * Functions of a row as entries of filters and orders, where the comment of the function says so (extension `function_filters`,
- * docs/functions.md). They take no name that something else has; what a directive asks for in vain is noted.
+ * Functions of a row as entries of filters and orders, if the function's comment requests it (extension
+ * `function_filters`, docs/functions.md). They never replace a name; requests without effect are recorded.
  */
 import { quotePath } from '../catalog/quote-name.ts';
 import { isFilterable, isJson, isOrdered } from './columns.ts';
@@ -11,23 +11,23 @@ import type { FunctionEntry, Routine, Table } from './model.ts';
 import { describeTable, type ModelContext, type NameClaims, note, type Omission } from './model-context.ts';
 import { sharesRow } from './routine-arguments.ts';
 
-/** The inputs that have such entries. */
+/** The inputs with such entries. */
 type EntryInput = 'filter' | 'order';
 
 const verbs = { filter: 'filtered', order: 'ordered' } as const;
 
-/** What entries are made by. */
+/** The context of these entries. */
 interface Making {
   readonly routines: ReadonlyMap<string, Routine>;
   /** Names of the other entries. */
   readonly taken: Readonly<Record<EntryInput, ReadonlySet<string>>>;
-  /** JSON values have a filter. */
+  /** Whether JSON values have a filter. */
   readonly hasJson: boolean;
 }
 
 /** The table with the functions that filter and order its rows. */
 export function addFunctionEntries(context: ModelContext, table: Table, making: Making): Table {
-  // Of two fields with one name the later one is shown.
+  // Of two fields with one name, the later one is shown.
   const fields = table.computedFields.flatMap((oid) => making.routines.get(oid) ?? []);
   const shown = [...new Map(fields.map((routine) => [routine.fieldName, routine])).values()];
   const entries = (input: EntryInput) =>
@@ -74,14 +74,14 @@ function buildEntry(
   return [{ name, routine: oid, type: result.type, input: own }];
 }
 
-/** What keeps rows from being filtered or ordered by the function, as the end of a sentence. */
+/** Why rows cannot be filtered or ordered by the function, as the end of a sentence. */
 function findProblem({ catalog }: ModelContext, making: Making, routine: Routine, input: EntryInput): string | null {
   const { fieldName, result, volatility, returnsSet, arguments: given, oid } = routine;
   if (fieldName === 'nodeId') return 'has the name of the global id';
   if (volatility === 'volatile') return 'is volatile. Declare it stable or immutable, if it is';
   if (returnsSet || result.kind === 'set') return 'returns a set';
   if (result.kind !== 'value') return 'returns no single value';
-  // PostgreSQL might not know which of them is called where one has defaults.
+  // With defaults, a call of an overloaded function may be ambiguous to PostgreSQL.
   if (sharesRow(catalog, catalog.routines.find(({ _id }) => _id === oid)!))
     return 'shares its name with another function of the same rows';
   const { type } = result;
@@ -97,7 +97,7 @@ function findProblem({ catalog }: ModelContext, making: Making, routine: Routine
   return isFilterable(type) || (isJson(type) && making.hasJson) ? null : 'returns a type that has no filter';
 }
 
-/** Notes the functions whose directives ask for what only functions of a row can be. */
+/** Records functions whose directives request something that only functions of a row can do. */
 export function noteMisplaced(context: ModelContext, routines: ReadonlyMap<string, Routine>): void {
   if (context.omissions === null) return;
   for (const routine of routines.values()) {

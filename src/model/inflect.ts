@@ -1,8 +1,8 @@
 /**
- * Every GraphQL name that is made from a PostgreSQL name or from another GraphQL name, as pg_graphql makes them.
+ * All GraphQL names derived from PostgreSQL names or other GraphQL names, by pg_graphql's rules.
  *
- * Inflection is a switch of a namespace; the functions take it as their last argument. Names given by a comment directive
- * are verbatim and never pass through `baseForm` or `fieldForm`.
+ * Inflection is a switch of a namespace, passed as the last argument. Names in comment directives are used verbatim and
+ * never pass through `baseForm` or `fieldForm`.
  */
 
 const alphanumeric = /[\p{Alphabetic}\p{N}]/u;
@@ -10,7 +10,7 @@ const alphanumeric = /[\p{Alphabetic}\p{N}]/u;
 /** Base form of an SQL name: `loan_state` gives `LoanState`; the name itself with inflection off. */
 export function baseForm(name: string, inflect: boolean): string {
   if (!inflect) return name;
-  // One word, as most names of many columns are: nothing to look for inside.
+  // Fast path for a single word.
   if (/^[A-Za-z][A-Za-z0-9]*$/.test(name)) return name.charAt(0).toUpperCase() + name.slice(1);
   let result = '';
   let startsWord = true;
@@ -21,25 +21,25 @@ export function baseForm(name: string, inflect: boolean): string {
   return result;
 }
 
-/** Field form of an SQL name: `loan_state` gives `loanState`; with inflection off the name itself, in its own case. */
+/** Field form of an SQL name: `loan_state` gives `loanState`; with inflection off, the unchanged name. */
 export function fieldForm(name: string, inflect: boolean): string {
   return inflect ? lowerFirst(baseForm(name, true)) : name;
 }
 
-/** Field of a routine: without one leading underscore, and with a small first letter even with inflection off. */
+/** Field of a routine: without one leading underscore, and with a lower-case first letter even with inflection off. */
 export function routineForm(name: string, inflect: boolean): string {
   return lowerFirst(baseForm(name.startsWith('_') ? name.slice(1) : name, inflect));
 }
 
-/** Argument of a routine: field form, and with a small first letter even with inflection off. */
+/** Argument of a routine: field form, with a lower-case first letter even with inflection off. */
 export function argumentForm(name: string, inflect: boolean): string {
   return lowerFirst(baseForm(name, inflect));
 }
 
 /**
- * Field of a to-one relationship: the only key column without its id suffix, else the target's base name.
+ * Field of a to-one relationship: the single key column without its id suffix, otherwise the target's base name.
  *
- * @param columns SQL names of the key columns on the side that the rule reads.
+ * @param columns SQL names of the key columns on the side the rule uses.
  * @param inflect The switch of the target's namespace.
  */
 export function toOneField(columns: readonly string[], targetBaseName: string, inflect: boolean): string {
@@ -64,7 +64,7 @@ export function isValidName(name: string): boolean {
   return /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/.test(name);
 }
 
-/** The types that belong to a table, by what they are for. */
+/** The types of a table, by purpose. */
 export function tableTypeNames(base: string) {
   return {
     edge: `${base}Edge`,
@@ -102,7 +102,7 @@ export function tableTypeNames(base: string) {
   } as const;
 }
 
-/** The input with the arguments of a function that rows are filtered or ordered by. */
+/** The input for the arguments of a function that filters or orders rows. */
 export function functionInputName(base: string, fieldName: string, input: 'filter' | 'order'): string {
   return `${base}${baseForm(fieldName, true)}${input === 'filter' ? 'FilterInput' : 'OrderInput'}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Many-to-many relationships: where the comment of a table of links says so, each of the two tables that it refers to gets a collection of
- * the other (extension `many_to_many`, docs/relationships.md). They take no name that a field has without them.
+ * Many-to-many relationships: if the comment of a junction table requests it, each of its two tables gets a collection
+ * of the other (extension `many_to_many`, docs/relationships.md). They never replace a field.
  */
 import { tableFix, validName } from './comment-fix.ts';
 import { type ManyToMany, readSettings } from './directives.ts';
@@ -8,7 +8,7 @@ import { baseForm, isValidName, tableRootFields } from './inflect.ts';
 import type { LinkColumn, Relationship, Routine, Table } from './model.ts';
 import { describeTable, type ModelContext, note, tablePath } from './model-context.ts';
 
-/** What links are made of. */
+/** The input of linking. */
 export interface Linked {
   readonly tables: ReadonlyMap<string, Table>;
   /** All relationships of each table, by its oid. */
@@ -16,7 +16,7 @@ export interface Linked {
   readonly routines: ReadonlyMap<string, Routine>;
 }
 
-/** The two tables that a table of links joins. */
+/** The two tables of a junction table. */
 interface Sides {
   readonly links: Table;
   readonly from: Relationship;
@@ -24,7 +24,7 @@ interface Sides {
   readonly names: ManyToMany;
 }
 
-/** The tables with the relationships that tables of links make. */
+/** The tables with the relationships through junction tables. */
 export function linkTables(context: ModelContext, linked: Linked): ReadonlyMap<string, Table> {
   const tables = new Map(linked.tables);
   for (const links of linked.tables.values()) {
@@ -55,18 +55,18 @@ function sidesOf(context: ModelContext, { relationships }: Linked, links: Table)
   return null;
 }
 
-/** Whether tables may be linked in the namespace of the table. */
+/** Whether the extension applies to the table's namespace. */
 export function offersLinks({ catalog, namespaces }: ModelContext, { oid }: Table): boolean {
   return namespaces.get(catalog.table(oid)!.relnamespace)?.extensions.includes('many_to_many') === true;
 }
 
-/** The foreign keys of a table that the role can use, in the order in which they are the sides of its links. */
+/** The usable foreign keys of a junction table, in the order of its two sides. */
 export function linkKeys(relationships: Linked['relationships'], { oid }: Table): readonly Relationship[] {
   const keys = (relationships.get(oid) ?? []).filter(({ direction }) => direction === 'outbound');
   return keys.sort((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** Declared keys by object id, then those of the directive. */
+/** Declared keys by oid, then those of the directive. */
 function placeOf({ id }: Relationship): number {
   return /^\d+$/.test(id) ? Number(id) : Number.POSITIVE_INFINITY;
 }
@@ -80,7 +80,7 @@ interface Adding {
 interface Field {
   readonly near: Relationship;
   readonly far: Relationship;
-  /** The key of the directive that names it. */
+  /** The directive's key for it. */
   readonly key: 'from' | 'to';
   readonly name: string | null;
 }

@@ -1,7 +1,7 @@
 /**
- * Decides which links of a table keep their names as fields of its type. A foreign key and a computed field may come from other
- * namespaces, where others decide; a field of the table itself, or from a namespace before theirs, is not replaced by them. Of the
- * others the later one wins.
+ * Decides which relationships and computed fields keep their names in a table's type. They may come from other
+ * namespaces, whose owners differ: they never replace a field of the table itself or of an earlier namespace. Otherwise
+ * the later one wins.
  */
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { foreignKeyFix } from './comment-fix.ts';
@@ -13,20 +13,20 @@ import type { UnlinkedTable } from './tables.ts';
 
 type Links = Pick<Table, 'relationships' | 'computedFields'>;
 
-/** What the links lead to. */
+/** The targets of the links. */
 interface Linked {
   readonly tables: ReadonlyMap<string, UnlinkedTable>;
   readonly routines: ReadonlyMap<string, Routine>;
 }
 
-/** The links without those whose names are taken by earlier namespaces. */
+/** The links without those whose names belong to earlier namespaces. */
 export function keepNames(context: ModelContext, table: UnlinkedTable, links: Links, linked: Linked): Links {
   const names = [...context.namespaces.values()].map(({ name }) => name);
   const own = names.indexOf(table.namespace);
   const placeOf = (namespace: string | undefined) => Math.max(own, names.indexOf(namespace ?? table.namespace));
-  // What an extension adds comes after everything else.
+  // Extensions' additions come after everything else.
   const afterAll = (link: { readonly added: boolean } | undefined) => (link?.added ? names.length : 0);
-  // An outbound one is of the table itself.
+  // An outbound one belongs to the table itself.
   const relationships = links.relationships.map((link) => {
     const maker = link.direction === 'inbound' ? linked.tables.get(link.target) : table;
     return { link, name: link.fieldName, place: placeOf(maker?.namespace) };
@@ -72,7 +72,7 @@ export function keepNames(context: ModelContext, table: UnlinkedTable, links: Li
   };
 }
 
-/** Notes the columns and relationships whose names a later field of the same table has. */
+/** Records the columns and relationships hidden by a later field with the same name. */
 export function noteHidden(
   context: ModelContext,
   table: Pick<Table, 'namespace' | 'name' | 'oid' | 'columns' | 'relationships' | 'computedFields'>,

@@ -1,6 +1,6 @@
 /**
- * What every step of building one model shares: the catalog, what the role may do, the namespaces on its path, and the
- * list of what was left out and why.
+ * Shared by all steps of building a model: the catalog, the role's privileges, the namespaces of its path, and what was
+ * left out and why.
  */
 import type { Catalog, CatalogTable, RoleAccess } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
@@ -18,32 +18,32 @@ export interface ContextNamespace extends ModelNamespace {
 }
 
 /**
- * Place of a namespace in the operator's order. What is in one takes no name from what is in an earlier one: whoever may make things in a
- * schema that is exposed beside others decides nothing about theirs.
+ * Position of a namespace in the operator's order. Objects never take a name from an earlier namespace: whoever may
+ * create objects in one exposed schema must not affect others' names.
  */
 export function placeOf({ namespaces }: ModelContext, oid: string): number {
   return [...namespaces.keys()].indexOf(oid);
 }
 
-/** Something that was left out of the schema, and why. */
+/** An object left out of the schema, with the reason. */
 export interface Omission {
   /**
-   * Why it is missing: a grant, a missing key, a name that cannot be used, a type or signature, a broken directive, a command or lookup
-   * that PostgreSQL or the type of the key does not allow, a switch that is off unless a directive says otherwise, links of a junction
-   * table of which no directive says that they are.
+   * Why it is missing: a missing grant or key, an unusable name, a type or signature, a broken directive, a command or
+   * lookup that PostgreSQL or the key's type does not allow, a switch that is off by default, or a junction table
+   * without a directive.
    */
   readonly kind: 'privilege' | 'key' | 'name' | 'type' | 'directive' | 'entrypoint' | 'switch' | 'link';
-  /** What is missing, as a person writes it, `lib.loan` or `lib.loan.fee`. */
+  /** Its qualified SQL name, `lib.loan` or `lib.loan.fee`. */
   readonly object: string;
-  /** The GraphQL and SQL names somebody may look for. */
+  /** GraphQL and SQL names for searching it. */
   readonly names: readonly string[];
   /** A sentence for operators, for example `Table lib.log has no primary key.` */
   readonly reason: string;
-  /** SQL that changes it, null where none does. */
+  /** SQL that changes it, null for none. */
   readonly fix: string | null;
 }
 
-/** Why something is left out, and what changes that. */
+/** Why something is left out, and the fix. */
 export type Reason = Pick<Omission, 'kind' | 'reason' | 'fix'>;
 
 /** Shared by the steps of one build. */
@@ -51,13 +51,13 @@ export interface ModelContext {
   readonly catalog: Catalog;
   readonly role: string;
   readonly access: RoleAccess;
-  /** All exposed namespaces of the operator, by oid, in order of the path; `exposed` tells which the role may use. */
+  /** All namespaces exposed by the operator, by oid, in path order; `exposed` tells which the role may use. */
   readonly namespaces: ReadonlyMap<string, ContextNamespace>;
-  /** Grows while the model is built; null: nobody asks what was left out. */
+  /** Collected while the model is built; null: not needed. */
   readonly omissions: Omission[] | null;
 }
 
-/** Notes something that is left out, where somebody asks. */
+/** Records an omission, if they are collected. */
 export function note({ omissions }: ModelContext, omission: () => Omission): void {
   omissions?.push(omission());
 }
@@ -73,14 +73,14 @@ const noAccess: RoleAccess = {
   usesType: () => false,
 };
 
-/** For whom a model is built, and with what. */
+/** The role and options of a model. */
 export interface ModelOptions {
   readonly role: string;
-  /** What the API offers beyond pg_graphql's where the directive of a schema does not say. */
+  /** Extensions of the API, unless a schema's directive sets others. */
   readonly extensions: readonly ExtensionName[];
 }
 
-/** A comment that holds no directive, as a description, where the namespace has that extension; null without one. */
+/** A comment without a directive, as a description, if the namespace has that extension; otherwise null. */
 export function plainComment(
   { catalog }: ModelContext,
   { extensions }: ContextNamespace,
@@ -90,10 +90,10 @@ export function plainComment(
   return catalog.comment(...place)?.trim() || null;
 }
 
-/** For reading comments and names alone. */
+/** For reading only comments and names. */
 export const nobody: ModelOptions = { role: '', extensions: [] };
 
-/** The context of one build. A role that the catalog does not know may do nothing. */
+/** The context of one build. An unknown role has no privileges. */
 export function createContext(
   catalog: Catalog,
   { role, extensions }: ModelOptions,
@@ -121,12 +121,12 @@ const kinds: Readonly<Record<string, TableKind>> = {
   f: 'foreign_table',
 };
 
-/** Kind of a table that may be exposed; null for the parent of partitions. */
+/** Kind of a table that may be exposed; null for a partitioned table. */
 export function tableKind(table: CatalogTable): TableKind | null {
   return kinds[table.relkind] ?? null;
 }
 
-/** `Table lib.loan`, `Materialized view lib.stats`: how sentences for operators begin. */
+/** `Table lib.loan`, `Materialized view lib.stats`: the start of sentences for operators. */
 export function describeTable(context: ModelContext, table: CatalogTable): string {
   const kind = (tableKind(table) ?? 'partitioned_table').replaceAll('_', ' ');
   return `${kind.charAt(0).toUpperCase()}${kind.slice(1)} ${tablePath(context, table)}`;
@@ -137,19 +137,19 @@ export function tablePath(context: ModelContext, table: CatalogTable): string {
   return pathIn(context.catalog, table.relnamespace, table.relname);
 }
 
-/** The path of something, from the oid of its namespace. */
+/** The qualified name of an object, from its namespace's oid. */
 export function pathIn(catalog: Catalog, namespace: string, name: string): string {
   return quotePath(catalog.namespace(namespace)?.nspname ?? '', name);
 }
 
 /**
- * GraphQL type names that are taken, with who has them, as a phrase for a sentence: first come, first served, all names of a thing or
- * none.
+ * Taken GraphQL type names, each with its holder as a phrase: first come, first served, and an object gets all its
+ * names or none.
  */
 export class NameClaims {
   readonly #holders = new Map<string, string>([...builtInTypeNames].map((name) => [name, 'a built-in type']));
 
-  /** Takes all the names for `holder` and returns null, or takes none and returns who has one of them. */
+  /** Takes all names for `holder` and returns null, or takes none and returns the holder of one of them. */
   claim(names: readonly string[], holder: string): string | null {
     const taken = names.find((name) => this.#holders.has(name));
     if (taken !== undefined) return this.#holders.get(taken)!;

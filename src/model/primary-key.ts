@@ -1,12 +1,14 @@
 /**
- * The primary key of a table: the real one, else the one a comment directive declares.
+ * The primary key of a table: the real one, otherwise one from its comment directive.
  */
 import type { CatalogColumn, CatalogIndex, CatalogTable } from '../catalog/catalog.ts';
 import type { Settings } from './directives.ts';
 import type { Column } from './model.ts';
 import type { ModelContext } from './model-context.ts';
 
-/** Attribute numbers of the key; null without one. A real key is in column order, a declared one in the order given. */
+/**
+ * Attribute numbers of the key; null for none. A real key is in column order, one from a directive in its given order.
+ */
 export function primaryKey(table: CatalogTable, settings: Settings<'table'>): readonly number[] | null {
   const real = table.getIndexes().find((index) => index.indisprimary);
   if (real !== undefined) {
@@ -19,16 +21,16 @@ export function primaryKey(table: CatalogTable, settings: Settings<'table'>): re
   return columns && [...new Set(columns.map((column) => column.attnum))];
 }
 
-/** The columns of these names in their order; null when one does not exist. */
+/** The columns with these names, in order; null if one does not exist. */
 export function columnsByName(table: CatalogTable, names: readonly string[]): readonly CatalogColumn[] | null {
   const found = names.map((name) => table.getAttributes().find((column) => column.attname === name));
   return found.every((column) => column !== undefined) ? found : null;
 }
 
-/** Types whose SQL display name has no modifier and no prefix; `varchar` is displayed as `character varying`. */
+/** Types whose SQL display name has neither modifier nor prefix; `varchar` is displayed as `character varying`. */
 const lookupTypes: ReadonlySet<string> = new Set(['int2', 'int4', 'int8', 'text', 'uuid', 'bpchar']);
 
-/** Whether rows can be looked up by these key columns through a field of their own. */
+/** Whether these key columns allow a root field for a single row. */
 export function allowsLookup(context: ModelContext, key: readonly Column[]): boolean {
   return key.every((column) => column.fieldName !== null && column.type !== null && hasLookupType(context, column));
 }
@@ -36,19 +38,19 @@ export function allowsLookup(context: ModelContext, key: readonly Column[]): boo
 function hasLookupType({ catalog, namespaces }: ModelContext, { cast }: Column): boolean {
   if (cast.modifier !== null) return false;
   if (cast.namespace === 'pg_catalog') return lookupTypes.has(cast.name);
-  // Displayed without a prefix only where the search path finds it.
+  // Its display name has no prefix only if the search path contains its schema.
   const namespace = catalog.type(cast.oid)?.typnamespace ?? '';
   return cast.name === 'citext' && namespaces.get(namespace)?.exposed === true;
 }
 
-/** Some unique index without expression or condition has no other key columns than these. */
+/** A unique index without expression or condition consists of these columns, or some of them. */
 export function hasUniqueIndex(table: CatalogTable, columns: readonly number[]): boolean {
   return table.getIndexes().some((index) => isUniqueOver(index, columns));
 }
 
 /**
- * At most one row is equal in these columns, inside a transaction too: a primary key that is not deferrable. Other indexes may
- * compare by another collation than the column does, and none covers the rows of inheritance children.
+ * At most one row has these values, even inside a transaction: a primary key that is not deferrable. Other indexes may
+ * use another collation than the column, and none covers inheritance children.
  */
 export function isAlwaysUnique(table: CatalogTable, columns: readonly number[]): boolean {
   if (table.relhassubclass === true) return false;

@@ -1,5 +1,5 @@
 /**
- * Relationships between the tables of a model, from foreign keys and from the `foreign_keys` directive
+ * Relationships between the tables of a model, from foreign keys and the `foreign_keys` directive
  * (docs/relationships.md).
  */
 import type { Catalog, CatalogTable } from '../catalog/catalog.ts';
@@ -11,7 +11,7 @@ import { type ModelContext, note, tableKind, tablePath } from './model-context.t
 import { columnsByName, hasUniqueIndex, isAlwaysUnique } from './primary-key.ts';
 import type { UnlinkedTable } from './tables.ts';
 
-/** A foreign key, declared or directed, over tables of exposed namespaces. */
+/** A foreign key between tables of exposed namespaces, declared or from a directive. */
 interface ForeignKey {
   readonly id: string;
   readonly local: CatalogTable;
@@ -20,11 +20,11 @@ interface ForeignKey {
   readonly localKey: readonly number[];
   readonly foreignKey: readonly number[];
   readonly names: Settings<'constraint'>;
-  /** Holds for every row at every moment. */
+  /** Guaranteed for every row at every moment. */
   readonly isEnforced: boolean;
 }
 
-/** Relationships of each table by its oid: outbound before inbound, each in order of the foreign keys. */
+/** Relationships of each table by its oid: outbound before inbound, each in foreign key order. */
 export function buildRelationships(
   context: ModelContext,
   tables: ReadonlyMap<string, UnlinkedTable>,
@@ -63,12 +63,12 @@ function add(
   relationships.set(table._id, [...(relationships.get(table._id) ?? []), relationship]);
 }
 
-/** The directive of a foreign key that gives one of its two fields this name. */
+/** The directive of a foreign key that sets the name of one of its two fields. */
 export function namedBy({ direction }: Relationship, name: string): Readonly<Record<string, string>> {
   return { [direction === 'outbound' ? 'foreign_name' : 'local_name']: name };
 }
 
-/** A name with the key columns in it: `accountCollectionByOwnerId`. */
+/** A name that includes the key columns: `accountCollectionByOwnerId`. */
 export function distinctName(
   { catalog }: ModelContext,
   table: CatalogTable,
@@ -108,7 +108,7 @@ function directedKey(
   index: number,
 ): ForeignKey | null {
   const foreign = findTable(context, settings.foreignNamespace, settings.foreignTable);
-  // Of lists with unequal lengths the surplus is ignored.
+  // With lists of unequal length, the surplus is ignored.
   const width = Math.min(settings.localColumns.length, settings.foreignColumns.length);
   const localColumns = columnsByName(local, settings.localColumns.slice(0, width));
   const foreignColumns = foreign && columnsByName(foreign, settings.foreignColumns.slice(0, width));

@@ -1,8 +1,8 @@
 /**
- * From a declared PostgreSQL type to how its values travel, for one role.
+ * Maps a declared PostgreSQL type to its encoding, for one role.
  *
- * Domains are not resolved to their base type; only what they stand on decides whether they can be exposed at all. With the extension
- * `domains` they travel as that, where the role may name it.
+ * Domains are not replaced by their base type, which only decides whether they can be exposed. With the extension
+ * `domains`, they are encoded as the base type, if the role may use that.
  */
 import type { CatalogType } from '../catalog/catalog.ts';
 import { codecOf } from './codecs.ts';
@@ -11,29 +11,29 @@ import type { EnumTypes } from './enums.ts';
 import type { EnumValueType, OwnOperators, ScalarValueType, SqlType, ValueType } from './model.ts';
 import type { ContextNamespace, ModelContext } from './model-context.ts';
 
-/** A type as a column or argument declares it. */
+/** The declared type of a column or argument. */
 interface DeclaredType {
   readonly oid: string;
   /** `atttypmod`; -1 for none and for arguments. */
   readonly typmod: number;
-  /** Text of `format_type` for modified types outside `pg_catalog`, else null. */
+  /** Text of `format_type` for modified types outside `pg_catalog`, otherwise null. */
   readonly text: string | null;
 }
 
-/** Resolves the types of one model; answers are remembered, because most columns share a few types. */
+/** Resolves the types of one model, with a cache, because most columns share a few types. */
 export interface TypeResolver {
-  /** How the type travels; null when it cannot be exposed. */
+  /** The type's encoding; null if it cannot be exposed. */
   value(declared: DeclaredType): ValueType | null;
-  /** The declared type for casts, also of types that cannot be exposed. */
+  /** The declared type for casts, even if it cannot be exposed. */
   cast(declared: DeclaredType): SqlType;
-  /** A domain refuses null, and travels as what it stands on. */
+  /** Whether a domain that is encoded as its base type refuses null. */
   isNeverNull(declared: DeclaredType): boolean;
 }
 
-/** The resolver for what is in a namespace; null: as pg_graphql does it, without extensions. */
+/** The resolver for objects of a namespace; null: as in pg_graphql, without extensions. */
 export type TypeResolvers = (namespace: ContextNamespace | null) => TypeResolver;
 
-/** Resolvers for the enums that made it into the schema. */
+/** Resolvers for the schema's enums. */
 export function createTypeResolvers(context: ModelContext, enums: EnumTypes): TypeResolvers {
   const [plain, extended] = [createTypeResolver(context, enums, false), createTypeResolver(context, enums, true)];
   return (namespace) => (namespace?.extensions.includes('domains') ? extended : plain);
@@ -62,7 +62,7 @@ function refusesNull({ catalog }: Pick<ModelContext, 'catalog'>, oid: string): b
   return type?.typtype === 'd' && (type.typnotnull === true || refusesNull({ catalog }, type.typbasetype ?? ''));
 }
 
-/** What a domain travels as: its base type, whose name the role may use; null where it stays as it is. */
+/** The base type that a domain is encoded as, if the role may use that; otherwise null. */
 function catalogDomain({ catalog, access }: ModelContext, { oid }: DeclaredType): DeclaredType | null {
   let type = catalog.type(oid);
   let typmod = -1;
@@ -123,7 +123,7 @@ function lengthOf(typmod: number): number | null {
   return typmod > 4 ? typmod - 4 : null;
 }
 
-// A cast to a domain over `varchar(n)` cuts what is too long without a word; a value is never cut.
+// A cast to a domain over `varchar(n)` silently truncates; a value must never be truncated.
 function domainLength(lookUp: (oid: string) => CatalogType | undefined, type: CatalogType | undefined): number | null {
   for (let domain = type; domain?.typtype === 'd'; domain = lookUp(domain.typbasetype ?? '')) {
     const base = lookUp(domain.typbasetype ?? '');
@@ -133,7 +133,7 @@ function domainLength(lookUp: (oid: string) => CatalogType | undefined, type: Ca
   return null;
 }
 
-/** The element type of a true array, null for anything else (`point` and `int2vector` have elements too). */
+/** The element type of a true array, null for others (`point` and `int2vector` have elements, too). */
 export function elementOf(
   lookUp: (oid: string) => CatalogType | undefined,
   type: CatalogType | undefined,
@@ -193,7 +193,7 @@ function isDomainOverArray(lookUp: (oid: string) => CatalogType | undefined, dom
   return elementOf(lookUp, base) !== null;
 }
 
-/** The type at the bottom of a domain; the type itself where it is none. */
+/** The base type of a domain; the type itself for others. */
 export function baseOf(lookUp: (oid: string) => CatalogType | undefined, type: CatalogType): CatalogType {
   let base = type;
   while (base.typtype === 'd') {
@@ -223,12 +223,11 @@ const decoders: Readonly<Record<string, (typmod: number) => string>> = {
 };
 
 /**
- * The modifier as it can be written behind the catalog's own name of the type, `8,2` for `numeric(8,2)`; null without one. Computed
- * from `atttypmod`, because what `format_type` prints belongs to another spelling: `interval(3)` is
- * `pg_catalog.interval(32767,3)` under its own name.
+ * The modifier for the catalog's own name of the type, `8,2` for `numeric(8,2)`; null for none. Computed from
+ * `atttypmod`, because `format_type` prints another spelling: `interval(3)` is `pg_catalog.interval(32767,3)`.
  *
- * @param builtIn Name of the `pg_catalog` type, or of the element for arrays; null for types of other namespaces. Theirs
- *   are taken from the printed type, and only when they are numbers: `geometry(Point,4326)` is cast without.
+ * @param builtIn Name of the `pg_catalog` type, or of an array's element; null for types of other namespaces. Those
+ *   modifiers come from the printed type, if numeric: `geometry(Point,4326)` is cast without one.
  */
 function typeModifier(builtIn: string | null, declared: DeclaredType): string | null {
   if (declared.typmod === -1) return null;

@@ -1,18 +1,18 @@
 /**
- * The input arguments of a routine and what may be shown of their defaults (docs/functions.md).
+ * The input arguments of a routine, and the visible part of their defaults (docs/functions.md).
  */
 import type { Catalog, CatalogRoutine } from '../catalog/catalog.ts';
 import type { SqlType } from './model.ts';
 
 /** One input argument as declared. */
 export interface InputArgument {
-  /** Empty for an unnamed one. */
+  /** Empty if unnamed. */
   readonly name: string;
   /** Oid of the type. */
   readonly type: string;
 }
 
-/** Input arguments in order; `out` and `table` ones are no input. */
+/** Input arguments in order, without `out` and `table` ones. */
 export function inputArguments(routine: CatalogRoutine): readonly InputArgument[] {
   const types = routine.proallargtypes ?? routine.proargtypes ?? [];
   return types.flatMap((type, index) => {
@@ -21,13 +21,13 @@ export function inputArguments(routine: CatalogRoutine): readonly InputArgument[
   });
 }
 
-/** Oid of the table whose row is the first of the arguments; null where it is something else. */
+/** Oid of the table whose row is the first argument; null for others. */
 export function rowArgument(catalog: Catalog, [first]: readonly InputArgument[]): string | null {
   const type = first === undefined ? undefined : catalog.type(first.type);
   return type?.typtype === 'c' ? (type.typrelid ?? null) : null;
 }
 
-/** Whether another routine of the same schema has the name and takes the same row first. */
+/** Whether another routine of the same schema has the same name and row argument. */
 export function sharesRow(catalog: Catalog, routine: CatalogRoutine): boolean {
   const [row] = inputArguments(routine);
   return catalog.routines.some(
@@ -40,10 +40,10 @@ export function sharesRow(catalog: Catalog, routine: CatalogRoutine): boolean {
 }
 
 /**
- * The default expression of each input argument, null where it has none.
+ * The default expression of each input argument, null for none.
  *
- * The catalog has one text for all; it is split at commas, as pg_graphql does. When that gives another number of pieces
- * than there are defaults, no argument counts as having one.
+ * The catalog has one text for all; it is split at commas, as in pg_graphql. If the number of pieces differs from the
+ * number of defaults, no argument gets one.
  */
 export function argumentDefaults(routine: CatalogRoutine, count: number): readonly (string | null)[] {
   const expected = routine.pronargdefaults ?? 0;
@@ -52,7 +52,7 @@ export function argumentDefaults(routine: CatalogRoutine, count: number): readon
   return Array.from({ length: count }, (_, index) => usable[index - (count - usable.length)] ?? null);
 }
 
-/** The default as a GraphQL literal; null for anything but a plain literal of a few types. */
+/** The default as a GraphQL literal; null except for simple literals of a few types. */
 export function displayDefault(expression: string | null, type: SqlType): string | null {
   if (expression === null || type.namespace !== 'pg_catalog') return null;
   switch (type.name) {
@@ -75,7 +75,7 @@ function floatLiteral(value: number): string | null {
   return Number.isFinite(value) ? String(value) : null;
 }
 
-/** From `'it''s'::text`, the way PostgreSQL prints a text constant: backslashes are ordinary characters. */
+/** Parses `'it''s'::text`, PostgreSQL's form of a text constant: backslashes are ordinary characters. */
 function textLiteral(expression: string): string | null {
   const [, body] = /^'((?:[^']|'')*)'::text$/s.exec(expression) ?? [];
   return body === undefined ? null : JSON.stringify(body.replaceAll("''", "'"));

@@ -1,6 +1,5 @@
 /**
- * Root functions and computed fields of a role's schema (docs/functions.md), and a sentence for each routine
- * that is neither.
+ * Root functions and computed fields of a role's schema (docs/functions.md), with a reason for each other routine.
  */
 import type { CatalogRoutine, CatalogType } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
@@ -29,9 +28,9 @@ import {
 interface RoutineScope {
   readonly context: ModelContext;
   readonly types: TypeResolvers;
-  /** Whether a table, by oid, is part of the schema. */
+  /** Whether the table with this oid is in the schema. */
   readonly hasTable: (oid: string) => boolean;
-  /** Fields of `Query` that come from tables; `Mutation` likewise. */
+  /** Fields of `Query` for tables; likewise for `Mutation`. */
   readonly queryFields: ReadonlySet<string>;
   readonly mutationFields: ReadonlySet<string>;
 }
@@ -56,16 +55,16 @@ export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine>
     const candidate = new RoutineCandidate(scope, row, isOverload(row));
     const result = candidate.build();
     if ('reason' in result) {
-      // Nobody looks for those in the API.
+      // Users do not look for those in the API.
       if (!row.ofExtension && !isTrigger(scope.context, row))
         note(scope.context, () => ({ object: candidate.object, names: [candidate.fieldName, row.proname], ...result }));
       continue;
     }
     routines.set(row._id, result);
     if (result.use === 'computed') continue;
-    // Of two with one name the one in the earlier namespace wins, in one namespace the one with the higher oid.
+    // Of two with one name, the earlier namespace wins; within one namespace, the higher oid.
     const key = `${result.use}|${result.fieldName}`;
-    // What an extension adds takes no name of what is there without it.
+    // Extensions' additions never replace a name.
     const place = placeOf(scope.context, row.pronamespace) + (result.added ? namespaces.size : 0);
     const other = holders.get(key);
     const [holder, loser] = other && other.place < place ? [other, result] : [{ result, place }, other?.result];
@@ -84,7 +83,7 @@ function isTrigger({ catalog }: ModelContext, { prorettype }: CatalogRoutine): b
   return ['trigger', 'event_trigger'].includes(catalog.type(prorettype)?.typname ?? '');
 }
 
-/** Tells whether another routine of the same or an earlier namespace has the name. */
+/** Whether another routine of the same or an earlier namespace has the name. */
 function findOverloads(
   context: ModelContext,
   routines: readonly CatalogRoutine[],
@@ -107,12 +106,12 @@ function nameTaken(context: ModelContext, routine: Routine, holder: string): Omi
   return { kind: 'name', object, names: [routine.fieldName, routine.name], reason, fix: otherName(context, routine) };
 }
 
-/** SQL that names a routine with its schema in front, for one whose name something else has. */
+/** SQL that renames a routine with its schema as prefix, for a name that is taken. */
 export function otherName(context: ModelContext, { oid, namespace, name }: Routine): string | null {
   return routineFix(context, oid, { name: validName(`${namespace}_${name}`) });
 }
 
-/** One routine on its way into the model. */
+/** One routine, before it is added to the model. */
 class RoutineCandidate {
   readonly object: string;
   readonly fieldName: string;
@@ -164,7 +163,10 @@ class RoutineCandidate {
     return { kind: 'privilege', reason: `Function ${this.object} exists; role ${role} has no EXECUTE.`, fix };
   }
 
-  /** Oid of the table whose row comes first; null where the routine is no computed field. Without an extension nothing follows the row. */
+  /**
+   * Oid of the table of the row argument; null if the routine is no computed field. Without an extension, the row is
+   * the only argument.
+   */
   #parent(): string | null {
     const { catalog } = this.#scope.context;
     const parent = rowArgument(catalog, this.#inputs);
@@ -187,7 +189,7 @@ class RoutineCandidate {
     if (result === null) return this.#refuse('has a result that a computed field cannot have');
     const args = this.#arguments(result, types, 1);
     if (typeof args === 'string') return this.#refuse(args);
-    // PostgreSQL might not know which of them is called where one has defaults.
+    // With defaults, a call of an overloaded function may be ambiguous to PostgreSQL.
     if (args.length > 0 && sharesRow(context.catalog, this.#row))
       return this.#refuse('shares its name with another function of the same rows');
     return this.#routine('computed', result, args, table);
@@ -237,7 +239,7 @@ class RoutineCandidate {
     return letter === 'i' || letter === 's' ? volatilities[letter] : 'volatile';
   }
 
-  /** The arguments of a field, or why they forbid one. @param first The place of the first of them. */
+  /** The arguments of a field, or why they are not possible. @param first Index of the first one. */
   #arguments(result: RoutineResult, types: TypeResolver, first: number): readonly RoutineArgument[] | string {
     const { context } = this.#scope;
     const defaults = argumentDefaults(this.#row, this.#inputs.length);
@@ -269,13 +271,13 @@ class RoutineCandidate {
 
 type ResultScope = Pick<RoutineScope, 'context' | 'hasTable'> & { readonly types: TypeResolver };
 
-/** What a routine gives back as a field, null when it cannot be exposed in this use. */
+/** The result of a routine as a field, null if it cannot be exposed for this use. */
 function routineResult(scope: ResultScope, routine: CatalogRoutine, use: 'root' | 'computed'): RoutineResult | null {
   const type = scope.context.catalog.type(routine.prorettype);
   if (type === undefined || !scope.context.access.usesNamespace(type.typnamespace)) return null;
   if (type.typtype === 'p') return pseudoResult(type, routine, use);
   if (type.typtype === 'c') return rowResult(scope, type, routine);
-  // A set of values is a field only where it is declared to have one.
+  // A set of values is a field only if declared to return one row.
   if (routine.proretset && routine.prorows !== 1) return null;
   if (use === 'root' && !isPlainValue(scope.context, type, scope.types)) return null;
   const value = scope.types.value({ oid: type._id, typmod: -1, text: null });
@@ -296,8 +298,8 @@ function rowResult(scope: ResultScope, type: CatalogType, routine: CatalogRoutin
 }
 
 /**
- * A plain scalar, a domain over a scalar or composite, or an array of these: what root routines take and give. Where domains travel as
- * what they stand on, also one over an array.
+ * A simple scalar, a domain over a scalar or composite, or an array of these: the argument and result types of root
+ * routines. If domains are encoded as base types, also one over an array.
  */
 function isPlainValue(context: ModelContext, type: CatalogType, types: TypeResolver): boolean {
   const { catalog } = context;

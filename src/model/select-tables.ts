@@ -1,5 +1,5 @@
 /**
- * Which tables contribute to a role's schema at all, and a sentence for each that does not.
+ * The tables in a role's schema, with a reason for each other table.
  */
 import type { CatalogTable } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
@@ -57,7 +57,7 @@ function selectTable(context: ModelContext, row: CatalogTable): SelectedTable | 
 }
 
 function mayReadAnything({ access }: ModelContext, row: CatalogTable): boolean {
-  // A table without columns has nothing to read, whatever was granted.
+  // A table without columns has nothing to read, whatever the grants.
   return row.getAttributes().some((column) => access.hasColumn(row._id, column.attnum, 'select'));
 }
 
@@ -85,7 +85,7 @@ function noSelect(context: ModelContext, row: CatalogTable): Reason {
 
 function noKey(context: ModelContext, row: CatalogTable, kind: TableKind): Reason {
   const reason = `${describeTable(context, row)} has no primary key.`;
-  // Which columns of a view tell its rows apart is not in the catalog, and a wrong guess would skip rows.
+  // The catalog does not tell which columns of a view are unique, and a wrong guess would skip rows.
   const advice =
     kind !== 'table'
       ? 'Name columns that are unique in it by primary_key_columns.'
@@ -96,7 +96,7 @@ function noKey(context: ModelContext, row: CatalogTable, kind: TableKind): Reaso
   return { kind: 'key', reason, fix: `alter table ${tablePath(context, row)} ${identity};` };
 }
 
-/** `lib.loan` of a table that was selected. */
+/** `lib.loan` of a selected table. */
 export function selectedPath({ row, namespace }: SelectedTable): string {
   return quotePath(namespace.name, row.relname);
 }

@@ -1,5 +1,5 @@
 /**
- * Tables with their columns and entrypoints, before relationships and routines are known.
+ * Tables with their columns and root fields, before relationships and routines.
  */
 import type { CatalogTable } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
@@ -25,7 +25,7 @@ import { type SelectedTable, selectedPath } from './select-tables.ts';
 /** A table without its links to other objects. */
 export type UnlinkedTable = Omit<Table, 'relationships' | 'computedFields' | keyof typeof nothingAdded>;
 
-/** What extensions add to a table after everything else has its name. */
+/** Members that extensions fill in last. */
 export const nothingAdded = {
   filterFunctions: [],
   orderFunctions: [],
@@ -35,7 +35,7 @@ export const nothingAdded = {
 /** Bits of `updatable_mask`. */
 const possible = { update: 4, insert: 8, delete: 16 } as const;
 
-/** The table with the columns and entrypoints that the role has. */
+/** The table with the columns and root fields for the role. */
 export function buildTable(context: ModelContext, selected: SelectedTable, types: TypeResolvers): UnlinkedTable {
   const { row, namespace, settings, baseName, kind } = selected;
   const columns = buildColumns(context, namespace, row, types);
@@ -58,7 +58,7 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     readsUserCode: row.readsUserCode,
     writesUserCode: row.writesUserCode,
     hasRules: row.relhasrules === true,
-    // A rule may make other rows of a statement than those with the key.
+    // A rule may return other rows than those with the key.
     uniqueKey: kind === 'table' && row.relhasrules !== true && isAlwaysUnique(row, selected.primaryKey),
     byPk: allowsLookup(context, key),
     rootField: true,
@@ -68,7 +68,7 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
   };
 }
 
-/** Takes the type names of the table; false when it loses and must go, with all it has. */
+/** Takes the table's type names; false if one is taken, and the table is left out. */
 export function claimTable(
   context: ModelContext,
   selected: SelectedTable,
@@ -85,7 +85,8 @@ export function claimTable(
 }
 
 /**
- * Names the table with its schema in front: what has the name already is of another one, or differs in the case of its first letter.
+ * SQL that renames the table with its schema as prefix, because its name is taken or differs from another only in the
+ * first letter's case.
  */
 export function otherTableName(context: ModelContext, row: CatalogTable): string | null {
   const namespace = context.namespaces.get(row.relnamespace);
@@ -93,7 +94,7 @@ export function otherTableName(context: ModelContext, row: CatalogTable): string
   return tableFix(context, row, { name });
 }
 
-/** Names of all types that the table brings along, without those that `claimAdded` takes. */
+/** Names of all types of the table, without those of `claimAdded`. */
 function typeNames(table: UnlinkedTable): readonly string[] {
   const names = tableTypeNames(table.baseName);
   const results = aggregateFunctions.filter((fn) =>
@@ -108,15 +109,13 @@ function typeNames(table: UnlinkedTable): readonly string[] {
   ];
 }
 
-/** There would be no such command without extensions. */
+/** Whether the command exists only because of extensions. */
 export function isAdded(table: Pick<Table, 'columns' | 'insert' | 'update'>, command: 'insert' | 'update'): boolean {
   const writable = command === 'insert' ? 'insertable' : 'updatable';
   return table[command] && table.columns.every((column) => column.added || !column[writable]);
 }
 
-/**
- * Takes the type names that the table needs for extensions alone, when all other names are given out. What gets none is left out.
- */
+/** Takes the table's type names for extensions, after all other names. Types whose names are taken are left out. */
 export function claimAdded(
   context: ModelContext,
   selected: SelectedTable,
@@ -150,7 +149,7 @@ export function claimAdded(
   }, table);
 }
 
-/** The table without the commands that extensions alone add and whose names functions have. */
+/** The table without extensions' commands whose names functions have. */
 export function yieldRootFields(
   context: ModelContext,
   selected: SelectedTable,
@@ -169,9 +168,9 @@ export function yieldRootFields(
 }
 
 /**
- * Gives each root field of two tables to the first of them: `a` and `A` both have `aCollection`.
+ * Gives a root field of two tables to the first of them: `a` and `A` both have `aCollection`.
  *
- * @param tables In order of namespace, then oid, which they keep.
+ * @param tables In order of namespace, then oid, which is kept.
  */
 export function assignRootFields(tables: readonly UnlinkedTable[]): readonly UnlinkedTable[] {
   const holders = new Map<string, string>();
@@ -189,7 +188,7 @@ export function assignRootFields(tables: readonly UnlinkedTable[]): readonly Unl
   });
 }
 
-/** Notes the entrypoints and columns that an exposed table lacks, and why. */
+/** Records the missing root fields and columns of an exposed table, with reasons. */
 export function noteOmissions(context: ModelContext, selected: SelectedTable, table: UnlinkedTable): void {
   noteOmittedColumns(context, selected.row, table.columns);
   const object = selectedPath(selected);

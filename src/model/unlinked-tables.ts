@@ -1,8 +1,8 @@
 /**
- * Junction tables whose comment does not say that they link two tables (extension `many_to_many`): what it would have to say is noted,
- * with names that are free.
+ * Junction tables without a comment that links two tables (extension `many_to_many`): records the comment they would
+ * need, with free names.
  *
- * Only tables that hold nothing but links, each once: of others the caller may want the rest of the row.
+ * Only tables with nothing but links, each once: of others, callers may want the rest of the row.
  */
 import type { CatalogTable } from '../catalog/catalog.ts';
 import { tableFix, validName } from './comment-fix.ts';
@@ -12,7 +12,7 @@ import type { Relationship, Table } from './model.ts';
 import { describeTable, type ModelContext, note, tablePath } from './model-context.ts';
 import { hasUniqueIndex } from './primary-key.ts';
 
-/** The fields of the other side that the two tables would have. */
+/** The fields that the two tables would get. */
 interface Proposal {
   readonly links: Table;
   readonly row: CatalogTable;
@@ -22,11 +22,11 @@ interface Proposal {
 interface Side {
   readonly table: Table;
   readonly field: string;
-  /** It would have that name by itself. */
+  /** The default name is free. */
   readonly isDefault: boolean;
 }
 
-/** Notes them all. No two of the proposals get in each other's way. */
+/** Records them all. The proposed names never collide. */
 export function noteUnlinked(context: ModelContext, linked: Linked): void {
   if (context.omissions === null) return;
   const taken = new Map<string, Set<string>>();
@@ -66,7 +66,7 @@ function propose(
   return { links, row, sides: [sideOf(from, to), sideOf(to, from)] };
 }
 
-/** Each pair once, and beside it only what is there by itself, such as a number or the time. */
+/** Each pair is unique, and the other columns have defaults, such as a number or the time. */
 function holdsLinksAlone(row: CatalogTable, keys: readonly Relationship[]): boolean {
   const columns = keys.flatMap(columnsOf);
   const isFilled = row

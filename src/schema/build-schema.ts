@@ -1,6 +1,5 @@
 /**
- * The schemas of a model: the one operations run against, the one introspection shows, and the one printed for code generators.
- * They differ only in `SchemaOptions`.
+ * The schemas of a model: for operations, for introspection, and for printing. They differ only in `SchemaOptions`.
  */
 import { type GraphQLNamedType, type GraphQLSchema, introspectionTypes, printSchema } from 'graphql';
 import { enumFilterName, tableTypeNames } from '../model/inflect.ts';
@@ -27,24 +26,24 @@ import { defineSearchTypes } from './types/search-types.ts';
 import { buildResponseType, buildWriteInputType, hasWriteInput } from './types/write-types.ts';
 
 /**
- * The whole GraphQL API of a model. Every field, argument and input field carries its origin.
+ * The whole GraphQL API of a model. Every field, argument and input field has its origin.
  *
- * Types are made when first named, so the cost is that of the operations, not of the tables. Defaults of function
- * arguments are not part of it: PostgreSQL applies them where the argument is left out.
+ * Types are made on first use, so the cost depends on the operations, not the tables. It leaves out defaults of
+ * function arguments: PostgreSQL applies them if the argument is absent.
  */
 export function buildSchema(model: Model): GraphQLSchema {
   return assembleSchema(model, { displayDefaults: false, isVisible: () => true, describes: () => false });
 }
 
-/** Who decides about introspection: the comment directives of the namespaces, or the operator for all of them. */
+/** Who decides about introspection: the comment directives of the namespaces, or the operator. */
 export type IntrospectionPolicy = 'directive' | 'always' | 'never';
 
 /**
- * The part of the API that may be described: what lies in namespaces that opted in; null when that is nothing, so that
+ * The part of the API that may be introspected: objects of namespaces that opted in; null if there are none, so
  * introspection is off.
  *
- * It is closed: no field, argument, input field or possible type refers to a type that is not listed. It carries the
- * defaults of function arguments for display, so nothing may be executed against it but introspection.
+ * It is closed: no field, argument, input field or possible type refers to a missing type. It includes defaults of
+ * function arguments for display, so only introspection may be executed against it.
  */
 export function buildIntrospectionSchema(model: Model, policy: IntrospectionPolicy = 'directive'): LazySchema | null {
   if (policy === 'never') return null;
@@ -55,9 +54,9 @@ export function buildIntrospectionSchema(model: Model, policy: IntrospectionPoli
 }
 
 /**
- * SDL of everything the role can use, whether introspection is on or off, types in order of their names.
+ * SDL of everything the role can use, even if introspection is off, with types in order of their names.
  *
- * It holds nothing of graphql 17 alone, so tools built on graphql 16 read it as well.
+ * Uses nothing specific to graphql 17, so that tools with graphql 16 can read it.
  */
 export function printRoleSchema(model: Model): string {
   return `${printSchema(assembleSchema(model, { ...forReaders(model), isVisible: () => true }))}\n`;
@@ -89,7 +88,7 @@ function assembleSchema(model: Model, options: SchemaOptions): LazySchema {
   return new LazySchema(context.types, () => tables.map((table) => table.baseName));
 }
 
-/** The types that every schema holds, used or not. */
+/** The types of every schema, used or not. */
 function defineBuiltInTypes(context: SchemaContext): void {
   const { types } = context;
   const described = [...operatorFilterTypes, orderByDirectionType];

@@ -1,6 +1,6 @@
 /**
- * What introspection says of types, fields and arguments that no comment of the database describes (extension `descriptions`): where
- * pg_graphql describes them, in a few words, because ten thousand tables repeat them.
+ * Descriptions of types, fields and arguments without a database comment (extension `descriptions`): where pg_graphql
+ * has them, and brief, because ten thousand tables repeat them.
  */
 import {
   GraphQLEnumType,
@@ -112,12 +112,12 @@ const directionTexts: Readonly<Record<string, string>> = {
   DescNullsLast: 'Descending, nulls last.',
 };
 
-/** Whether the schema describes what it shares between its namespaces. */
+/** Whether the parts shared between namespaces are described. */
 export function describesAnything({ model, describes }: SchemaContext): boolean {
   return model.namespaces.some(({ name }) => describes(name));
 }
 
-/** What a root type says of itself, and the describer of its fields. */
+/** The description of a root type, and the describer of its fields. */
 export function describeRoot(context: SchemaContext, name: 'Query' | 'Mutation') {
   if (!describesAnything(context)) return { description: null, describe: () => {} };
   const describe = (field: GraphQLField<unknown, unknown>): void => {
@@ -128,13 +128,13 @@ export function describeRoot(context: SchemaContext, name: 'Query' | 'Mutation')
   return { description: rootTexts[name], describe };
 }
 
-/** Describes a field and its arguments where nothing else does. */
+/** Describes a field and its arguments that have no description. */
 function describeField(field: GraphQLField<unknown, unknown>): void {
   field.description ??= textOf(fieldTexts, fieldOrigin(field));
   for (const argument of field.args) argument.description ??= textOf(argumentTexts, argumentOrigin(argument));
 }
 
-/** Describes the fields of a type of one schema alone, when they are asked for. */
+/** Describes the fields of a type that belongs to one schema, on first use. */
 export function describeType<T extends GraphQLNamedType>(type: T): T {
   if (isObjectType(type)) {
     whenAsked(type, describeField as (field: never) => void);
@@ -146,7 +146,7 @@ export function describeType<T extends GraphQLNamedType>(type: T): T {
   return type;
 }
 
-/** A described copy of a type that other schemas share: directions of an order, and filters. */
+/** A described copy of a type shared with other schemas: order directions, and filters. */
 export function describeShared(type: GraphQLNamedType): GraphQLNamedType {
   if (isEnumType(type)) {
     const { values, ...config } = type.toConfig();

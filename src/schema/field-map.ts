@@ -1,15 +1,15 @@
 /**
- * Decides which of several fields with one name is reachable.
+ * Decides which of several fields with one name is visible.
  */
 
 /**
- * The fields in order; of several with one name the last one wins, at its own place.
+ * The fields in order; of several with one name, the last one wins, at its own position.
  *
- * A null field takes its name like any other and is then left out: it wins, but the caller of this schema may not see
- * its type, and the loser is not reachable either.
+ * A null field takes part with its name and is then left out: it wins, but this schema's caller may not see its type,
+ * and the other is not visible either.
  */
 export function fieldMap<T>(entries: Iterable<readonly [name: string, field: T | null]>): Record<string, T> {
-  // No name is a number, so the fields are in the order in which they are set.
+  // No name is a number, so insertion order is kept.
   const winners: Record<string, T | null> = Object.create(null);
   const hidden: string[] = [];
   for (const [name, field] of entries) {

@@ -1,9 +1,9 @@
 /**
- * A GraphQL schema over a type registry that makes types, and their fields, when they are first needed.
+ * A GraphQL schema over a type registry that makes types, and their fields, on first use.
  *
- * The schema of graphql-js visits every field of every type when it is constructed; for a thousand tables of twenty
- * columns that takes a quarter of a second and sixty megabytes for each role. Everything in graphql-js that uses a schema
- * goes through the methods overridden here. The types are valid by construction, so it is not validated again.
+ * graphql-js's schema visits every field of every type at construction: for a thousand tables of twenty columns, a
+ * quarter of a second and sixty megabytes per role. All of graphql-js's uses go through the methods overridden here.
+ * The types are valid by construction, so it is not validated again.
  */
 import {
   GraphQLIncludeDirective,
@@ -17,10 +17,10 @@ import {
 import { invariant } from '../shared/invariant.ts';
 import type { TypeRegistry } from './schema-context.ts';
 
-/** For so many types, those that they refer to are kept: most refer to types whose names begin as theirs do. */
+/** Number of types after which referenced types are dropped: most refer to types with similar names. */
 const keptWhilePassing = 1000;
 
-/** A schema whose types are ordered by name and whose only directives are `include` and `skip`. */
+/** A schema with types ordered by name, and only the directives `include` and `skip`. */
 export class LazySchema extends GraphQLSchema {
   readonly #types: TypeRegistry;
   readonly #typeMap: Record<string, GraphQLNamedType>;
@@ -49,14 +49,14 @@ export class LazySchema extends GraphQLSchema {
     return this.#types.find(name);
   }
 
-  /** Validation looks up the types that a document names, and prints the names of all. */
+  /** Validation looks up types by name, and lists all names. */
   override getTypeMap(): Record<string, GraphQLNamedType> {
     return this.#typeMap;
   }
 
   /**
-   * Every type once, in order of their names. They belong to the caller alone, so what was looked at needs no room; and those
-   * that they refer to are let go now and then, and made again for who asks next. For describing alone.
+   * Every type once, by name, for descriptions only. The types belong to the caller and are not cached; the types they
+   * refer to are dropped now and then and made again when needed.
    */
   *passingTypes(): Iterable<GraphQLNamedType> {
     let passed = 0;
@@ -84,15 +84,15 @@ export class LazySchema extends GraphQLSchema {
   }
 }
 
-/** Things by name. */
+/** Values by name. */
 interface LazySource<T> {
   names(): readonly string[];
   has(name: string): boolean;
-  /** The same one each time; undefined when there is none. */
+  /** The same value each time; undefined for an unknown name. */
   find(name: string): T | undefined;
 }
 
-/** The things of a source in the order of their names, for reading alone. To list the names makes nothing. */
+/** The values of a source in name order, read-only. Listing the names makes no values. */
 export function lazyRecord<T>(source: LazySource<T>): Record<string, T> {
   const find = (name: string | symbol): T | undefined => (typeof name === 'string' ? source.find(name) : undefined);
   return new Proxy(Object.create(null) as Record<string, T>, {

@@ -1,7 +1,7 @@
 /**
- * The typed link from a GraphQL field, argument or input field back to the model.
+ * The typed link from a GraphQL field, argument or input field to the model.
  *
- * The schema builder attaches one to everything it makes; the planner reads nothing else, so names are decided once.
+ * The schema builder sets it on everything; the planner reads nothing else, so names are decided once.
  */
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLType } from 'graphql';
 import type { aggregateFunctions } from '../model/codecs.ts';
@@ -11,7 +11,7 @@ import { invariant } from '../shared/invariant.ts';
 /** The functions of `aggregate` over columns. */
 export type AggregateFunction = (typeof aggregateFunctions)[number];
 
-/** Where an output field comes from. */
+/** The origin of an output field. */
 export type FieldOrigin =
   | { readonly kind: 'node' }
   | { readonly kind: 'collection'; readonly table: Table }
@@ -39,7 +39,7 @@ export type FilterOperator =
   | 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'is' | 'startsWith' | 'like' | 'ilike' | 'regex' | 'iregex'
   | 'contains' | 'containedBy' | 'overlaps' | 'hasKey' | 'hasAllKeys' | 'hasAnyKey' | 'matches'; // biome-ignore format: a table of names
 
-/** Where an input field comes from. */
+/** The origin of an input field. */
 export type InputFieldOrigin =
   | { readonly kind: 'column'; readonly column: Column }
   | { readonly kind: 'node_id' }
@@ -61,13 +61,13 @@ export type InputFieldOrigin =
   | { readonly kind: 'json_part'; readonly as: JsonReading }
   | { readonly kind: 'operator'; readonly operator: FilterOperator };
 
-/** How the text of a search is read. */
+/** How the text of a search is parsed. */
 export type SearchLanguage = 'websearch' | 'plain' | 'phrase' | 'query';
 
-/** What a part of a JSON value is compared as. */
+/** The type for comparing a part of a JSON value. */
 export type JsonReading = 'text' | 'number' | 'boolean' | 'json';
 
-/** Where an argument comes from. */
+/** The origin of an argument. */
 export type ArgumentOrigin =
   | { readonly kind: 'first' | 'last' | 'before' | 'after' | 'offset' | 'filter' | 'order_by' | 'distinct_on' }
   | { readonly kind: 'node_id' }
@@ -78,13 +78,13 @@ export type ArgumentOrigin =
 
 const key = Symbol('pgreflect.origin');
 
-/** The `extensions` object to give to a GraphQL definition. */
+/** The `extensions` object for a GraphQL definition. */
 export function withOrigin(origin: FieldOrigin | InputFieldOrigin | ArgumentOrigin): Readonly<Record<symbol, unknown>> {
-  // graphql-js copies an object that has a prototype, once for each of a million fields.
+  // graphql-js copies an object with a prototype, once for each of a million fields.
   return { __proto__: null, [key]: origin } as unknown as Readonly<Record<symbol, unknown>>;
 }
 
-/** A type with the origin of the field, input field or argument that has it. */
+/** A type with the origin of its field, input field or argument. */
 export function typed<T extends GraphQLType>(type: T, origin: FieldOrigin | InputFieldOrigin | ArgumentOrigin) {
   return { type, extensions: withOrigin(origin) };
 }

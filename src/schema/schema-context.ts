@@ -1,8 +1,8 @@
 /**
- * What the builders of types share: the model, and the named types of one schema, each made when it is first asked for.
+ * Shared by the builders of types: the model, and the named types of one schema, each made on first use.
  *
- * Types refer to each other by name through the registry, and a field whose type is not registered is left out: that
- * keeps a pruned schema closed by construction, and a thousand tables cost nothing until an operation names them.
+ * Types refer to each other by name through the registry, and a field with an unregistered type is left out. A pruned
+ * schema is therefore closed by construction, and a thousand tables cost nothing until an operation uses them.
  */
 import {
   type GraphQLEnumType,
@@ -18,39 +18,39 @@ import { tableTypeNames } from '../model/inflect.ts';
 import type { Model, SharedType, Table, TableType } from '../model/model.ts';
 import { invariant } from '../shared/invariant.ts';
 
-/** Which schema of a model is wanted. */
+/** Options of a model's schema. */
 export interface SchemaOptions {
-  /** Show the defaults of function arguments. Only where nothing is coerced: PostgreSQL applies them. */
+  /** Show the defaults of function arguments. Only if nothing is coerced: PostgreSQL applies them. */
   readonly displayDefaults: boolean;
-  /** Whether what belongs to this namespace is part of the schema. */
+  /** Whether objects of this namespace are in the schema. */
   isVisible(namespace: string): boolean;
-  /** Whether what belongs to this namespace is described in words of ours. Only where nothing is executed. */
+  /** Whether objects of this namespace get our descriptions. Only if nothing is executed. */
   describes(namespace: string): boolean;
 }
 
-/** One schema in the making. */
+/** A schema being built. */
 export interface SchemaContext extends SchemaOptions {
-  /** Whether what belongs to this namespace has the extension. */
+  /** Whether the extension applies to objects of this namespace. */
   offers(namespace: string, extension: ExtensionName): boolean;
   readonly model: Model;
   readonly types: TypeRegistry;
 }
 
-/** An input type of a table that an extension adds; null where the table has none. */
+/** An extension's input type for a table; null for none. */
 export function addedInput(context: SchemaContext, table: Table, type: TableType): GraphQLInputObjectType | null {
   const found = addedType(context, table, type);
   invariant(found === null || isInputObjectType(found), `${type} is an input type`);
   return found;
 }
 
-/** An object type of a table that an extension adds; null where the table has none. */
+/** An extension's object type for a table; null for none. */
 export function addedObject(context: SchemaContext, table: Table, type: TableType): GraphQLObjectType | null {
   const found = addedType(context, table, type);
   invariant(found === null || isObjectType(found), `${type} is an object type`);
   return found;
 }
 
-/** An enum of a table that an extension adds; null where the table has none. */
+/** An extension's enum for a table; null for none. */
 export function addedEnum(context: SchemaContext, table: Table, type: TableType): GraphQLEnumType | null {
   const found = addedType(context, table, type);
   invariant(found === null || isEnumType(found), `${type} is an enum`);
@@ -58,23 +58,23 @@ export function addedEnum(context: SchemaContext, table: Table, type: TableType)
 }
 
 function addedType({ types }: SchemaContext, table: Table, type: TableType): GraphQLNamedType | null {
-  // Without it, something else may have the name.
+  // Otherwise, the name may belong to another type.
   return table.addedTypes.includes(type) ? (types.find(tableTypeNames(table.baseName)[type]) ?? null) : null;
 }
 
-/** An input type of no table that an extension adds; null where the schema has none. */
+/** An extension's shared input type; null for none. */
 export function sharedInput({ model, types }: SchemaContext, name: SharedType): GraphQLInputObjectType | null {
-  // Without it, something else may have the name.
+  // Otherwise, the name may belong to another type.
   return model.addedTypes.includes(name) ? types.input(name) : null;
 }
 
-/** The types of one schema. Filled while the schema is assembled, read-only afterwards. */
+/** The types of one schema. Filled while the schema is built, then read-only. */
 export class TypeRegistry {
   readonly #makers = new Map<string, () => GraphQLNamedType>();
   readonly #made = new Map<string, GraphQLNamedType>();
   #names: readonly string[] | null = null;
 
-  /** Announces a type. The model has settled all conflicts of names, so a second one of a name is our bug. */
+  /** Registers a type. The model has resolved all name conflicts, so a duplicate is our bug. */
   define(name: string, make: () => GraphQLNamedType): void {
     invariant(!this.#makers.has(name), `two types are named ${name}`);
     this.#makers.set(name, make);
@@ -91,7 +91,7 @@ export class TypeRegistry {
     return this.#makers.has(name);
   }
 
-  /** The type of this name, made now if need be; undefined when there is none. */
+  /** The type of this name, made on first use; undefined for an unknown name. */
   find(name: string): GraphQLNamedType | undefined {
     const known = this.#made.get(name);
     if (known !== undefined) return known;
@@ -100,24 +100,24 @@ export class TypeRegistry {
     return type;
   }
 
-  /** A type of this name that no other refers to; undefined when there is none. */
+  /** A new type of this name, not cached; undefined for an unknown name. */
   make(name: string): GraphQLNamedType | undefined {
     return this.#makers.get(name)?.();
   }
 
-  /** Lets go what was made. Types that are still in use somewhere are not those that are made from now on. */
+  /** Drops the made types. Types still in use differ from those made later. */
   forget(): void {
     this.#made.clear();
   }
 
-  /** The object type of this name, null when it is not part of this schema. */
+  /** The object type of this name, null if not in this schema. */
   object(name: string): GraphQLObjectType | null {
     const type = this.find(name) ?? null;
     invariant(type === null || isObjectType(type), `${name} is an object type`);
     return type;
   }
 
-  /** The input type of this name, null when it is not part of this schema. */
+  /** The input type of this name, null if not in this schema. */
   input(name: string): GraphQLInputObjectType | null {
     const type = this.find(name) ?? null;
     invariant(type === null || isInputObjectType(type), `${name} is an input type`);

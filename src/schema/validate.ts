@@ -1,8 +1,8 @@
 /**
- * Validation of a document against a role's schema, before any SQL.
+ * Validates a document against a role's schema, before any SQL.
  *
- * The rules of the GraphQL specification, minus those that documents of existing clients break without harm.
- * Introspection fields are always valid here: where introspection is off, answering them fails, not the document.
+ * The rules of the GraphQL specification, without those that documents of existing clients break harmlessly.
+ * Introspection fields are always valid here: if introspection is off, answering them fails.
  */
 import {
   type ASTVisitor,
@@ -22,14 +22,15 @@ import {
   validate,
 } from 'graphql';
 
-/** The message of pg_graphql: clients show it to users. */
+/** pg_graphql's message: clients show it to users. */
 export const subscriptionMessage = 'Subscriptions are not supported';
 
 /**
- * All mistakes in the document, none if it may be planned. At most about a hundred are reported.
+ * All mistakes in the document, empty if it may be planned. At most about a hundred are reported.
  *
- * @param options.strictVariablePositions A variable's type must fit its position; otherwise values are checked when they are known.
- * @param options.suggestions Messages may name what was perhaps meant. Off where the schema is not to be discovered.
+ * @param options.strictVariablePositions A variable's type must fit its position; otherwise values are checked at run
+ *   time.
+ * @param options.suggestions Messages may suggest names. Off if the schema must not be discoverable.
  */
 export function validateDocument(
   schema: GraphQLSchema,
@@ -55,10 +56,10 @@ function supportedOperationTypesRule(context: ValidationContext): ASTVisitor {
 }
 
 /**
- * The same response key may stand for values of different types in fragments on different types under `node`.
+ * Allows one response key for values of different types, in fragments on different types under `node`.
  *
- * graphql-js reports that as "conflicting types", and nothing else so: on one type, one field name has one type. Only a
- * message that lists such conflicts and is complete is dropped; one that was shortened may hide another reason.
+ * graphql-js reports that as "conflicting types", and nothing else: on one type, a field name has one type. Only a
+ * complete message that lists just such conflicts is dropped; a shortened one may hide another reason.
  */
 function overlappingFieldsRule(context: ValidationContext): ASTVisitor {
   const reportError = (error: GraphQLError) => {

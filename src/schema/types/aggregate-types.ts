@@ -1,5 +1,5 @@
 /**
- * The aggregate types of a table that enables them: count, and the columns each function can take (docs/aggregates.md).
+ * The aggregate types of a table that enables them: count, and the columns of each function (docs/aggregates.md).
  */
 import { type GraphQLFieldConfig, type GraphQLFieldConfigMap, GraphQLNonNull, GraphQLObjectType } from 'graphql';
 import { aggregateFunctions } from '../../model/codecs.ts';
@@ -10,7 +10,7 @@ import { type AggregateFunction, typed } from '../origin.ts';
 import { addedObject, type SchemaContext } from '../schema-context.ts';
 import { scalarTypes } from './scalars.ts';
 
-/** Announces *B*`Aggregate` and its parts. A function that no column can take has neither type nor field. */
+/** Registers *B*`Aggregate` and its parts. A function without columns has neither type nor field. */
 export function defineAggregateTypes(
   context: SchemaContext,
   table: Table,
@@ -29,7 +29,7 @@ function takingFunctions({ columns }: Table): readonly AggregateFunction[] {
   );
 }
 
-/** The values that are computed of rows: those of *B*`Aggregate`, which each group has as well. */
+/** The aggregate fields: those of *B*`Aggregate`, which each group has as well. */
 export function aggregateFields(context: SchemaContext, table: Table): GraphQLFieldConfigMap<unknown, unknown> {
   const names = tableTypeNames(table.baseName);
   const functions = takingFunctions(table).map((fn): [string, GraphQLFieldConfig<unknown, unknown>] => [

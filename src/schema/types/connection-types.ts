@@ -1,5 +1,5 @@
 /**
- * Connections: their arguments, the connection and edge types of a table, and the page info (docs/pagination.md).
+ * Connections: their arguments, a table's connection and edge types, and the page info (docs/pagination.md).
  */
 import { type GraphQLFieldConfigArgumentMap, GraphQLList, GraphQLNonNull, GraphQLObjectType } from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';
@@ -31,9 +31,9 @@ const pageArguments = {
 };
 
 /**
- * The seven arguments of every connection field over a table, all nullable, and those that extensions add.
+ * The seven arguments of every connection field over a table, all nullable, and those of extensions.
  *
- * `orderBy` is missing where no column can be ordered: its input would have no fields, which is not a valid type.
+ * `orderBy` is missing without an orderable column: an input without fields is invalid.
  */
 export function connectionArguments(context: SchemaContext, table: Table): GraphQLFieldConfigArgumentMap {
   const { types } = context;
@@ -49,7 +49,7 @@ export function connectionArguments(context: SchemaContext, table: Table): Graph
   };
 }
 
-/** *B*`Connection`: `totalCount`, `aggregate` and `groups` only where the table enables them. */
+/** *B*`Connection`: `totalCount`, `aggregate` and `groups` only if the table enables them. */
 export function buildConnectionType(context: SchemaContext, table: Table): GraphQLObjectType {
   const { types } = context;
   const names = tableTypeNames(table.baseName);

@@ -1,7 +1,7 @@
 /**
- * Enums, whose values may also be written as strings, as in pg_graphql.
+ * Enums whose values may also be written as strings, as in pg_graphql.
  *
- * graphql-js asks the type itself both in validation and in coercion, so overriding one method serves both.
+ * graphql-js calls the type itself in both validation and coercion, so overriding one method suffices.
  */
 import { type ConstValueNode, GraphQLEnumType, type GraphQLEnumTypeConfig, Kind } from 'graphql';
 import type { EnumType } from '../../model/model.ts';
@@ -10,7 +10,7 @@ import type { EnumType } from '../../model/model.ts';
 export class StringEnumType extends GraphQLEnumType {
   readonly #rawLabels: ReadonlySet<string>;
 
-  /** @param rawLabels Labels that can be no GraphQL name: accepted as strings and coerced to themselves. */
+  /** @param rawLabels Labels that cannot be GraphQL names: accepted as strings and returned unchanged. */
   constructor(config: Readonly<GraphQLEnumTypeConfig>, rawLabels: readonly string[] = []) {
     super(config);
     this.#rawLabels = new Set(rawLabels);
@@ -36,14 +36,14 @@ export function buildEnumType(enumType: EnumType): StringEnumType {
   const rawLabels: string[] = [];
   for (const { label, graphqlName } of enumType.values) {
     if (graphqlName === null) rawLabels.push(label);
-    // A label mapped onto the name of an unmapped one takes that name for input.
+    // A label mapped to the name of an unmapped one takes that name for input.
     else if (!labels.has(graphqlName) || label !== graphqlName) labels.set(graphqlName, label);
   }
   const values = Object.fromEntries([...labels].map(([name, label]) => [name, { value: label }]));
   return new StringEnumType({ name: enumType.graphqlName, values }, rawLabels);
 }
 
-/** Whether any value of the enum can be written in GraphQL; an enum type without values is not a valid type. */
+/** Whether GraphQL can spell any value of the enum; an enum type without values is invalid. */
 export function hasNamedValues(enumType: EnumType): boolean {
   return enumType.values.some(({ graphqlName }) => graphqlName !== null);
 }

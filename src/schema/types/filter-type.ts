@@ -1,5 +1,5 @@
 /**
- * The filter input of a table: its filterable columns, the global id, the boolean operators, its relationships and functions of its rows
+ * The filter input of a table: filterable columns, global id, boolean operators, relationships, and functions of a row
  * (docs/filters.md).
  */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
@@ -17,7 +17,7 @@ import { filterNameOf } from './value-type.ts';
 
 type Entry = readonly [string, GraphQLInputFieldConfig | null];
 
-/** *B*`Filter`. A column called `and`, `or` or `not` takes the place of that operator. */
+/** *B*`Filter`. A column named `and`, `or` or `not` replaces that operator. */
 export function buildFilterType(context: SchemaContext, table: Table): GraphQLInputObjectType {
   const type: GraphQLInputObjectType = new GraphQLInputObjectType({
     name: tableTypeNames(table.baseName).filter,
@@ -48,7 +48,7 @@ function columnEntries(context: SchemaContext, table: Table): Entry[] {
   });
 }
 
-/** Of columns that an extension alone filters by. */
+/** For columns that only an extension filters. */
 function jsonEntries(context: SchemaContext, table: Table): Entry[] {
   return table.columns.flatMap((column): Entry[] => {
     if (!column.filterable || column.fieldName === null || !isJson(column.type)) return [];

@@ -1,5 +1,5 @@
 /**
- * Functions of a row in filters and orders: their entries, and the inputs with their arguments (docs/functions.md).
+ * Functions of a row in filters and orders: their entries, and the inputs for their arguments (docs/functions.md).
  */
 import {
   type GraphQLInputFieldConfig,
@@ -21,7 +21,7 @@ import { filterNameOf } from './value-type.ts';
 
 type Entry = readonly [string, GraphQLInputFieldConfig | null];
 
-/** Announces the inputs with arguments. */
+/** Registers the inputs for arguments. */
 export function defineFunctionInputs(
   context: SchemaContext,
   { filterFunctions, orderFunctions }: Table,

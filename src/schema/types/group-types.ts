@@ -1,5 +1,5 @@
 /**
- * The types of `groups`: what rows are grouped and groups are ordered by, and the groups (docs/aggregates.md).
+ * The types of `groups`: keys, condition and order, and the groups (docs/aggregates.md).
  */
 import {
   type GraphQLFieldConfig,
@@ -27,7 +27,7 @@ import { valueType } from './value-type.ts';
 
 const { Int, String: StringType } = scalarTypes;
 
-/** What dates and times are cut down to, coerced to the names that PostgreSQL has for them. */
+/** Units of truncated dates and times, coerced to PostgreSQL's names. */
 export const dateTruncationType = new StringEnumType({
   name: 'DateTruncation',
   values: Object.fromEntries(
@@ -35,7 +35,7 @@ export const dateTruncationType = new StringEnumType({
   ),
 });
 
-/** Announces the types, as far as the table has them. */
+/** Registers the types that the table has. */
 export function defineGroupTypes(
   context: SchemaContext,
   table: Table,
@@ -52,7 +52,7 @@ export function defineGroupTypes(
   define('column', (name) => new StringEnumType({ name, values: columnValues(table) }));
   defineObject('distinctCount', () => distinctCountFields(table));
   if (!hasGroups(table)) return;
-  // A type without fields is none.
+  // A type without fields is invalid.
   if (table.columns.some((column) => keyType(context, column) !== null)) {
     defineObject('groupKey', () => keyFields(context, table));
   }
@@ -116,12 +116,12 @@ function orderFields(context: SchemaContext, table: Table): GraphQLInputFieldCon
   };
 }
 
-/** Whether the rows of the table can be grouped: nothing else has the names of the types that this takes. */
+/** Whether the rows of the table can be grouped: the required type names are free. */
 export function hasGroups({ addedTypes }: Table): boolean {
   return (['column', 'groupBy', 'groupKey', 'group'] as const).every((type) => addedTypes.includes(type));
 }
 
-/** `groups` of *B*`Connection`; null where the table has none. */
+/** `groups` of *B*`Connection`; null for none. */
 export function groupsField(context: SchemaContext, table: Table): GraphQLFieldConfig<unknown, unknown> | null {
   if (!hasGroups(table)) return null;
   const [group, by] = [addedObject(context, table, 'group')!, addedInput(context, table, 'groupBy')!];

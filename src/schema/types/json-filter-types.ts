@@ -1,5 +1,5 @@
 /**
- * The filter inputs over JSON columns: `jsonb` can be looked into, `json` is there or not (docs/filters.md).
+ * The filter inputs of JSON columns: the content of `jsonb`, only null or not for `json` (docs/filters.md).
  */
 import { type GraphQLInputFieldConfigMap, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
 import { hasJsonFilter } from '../../model/added-names.ts';
@@ -14,7 +14,7 @@ const { JSON: JSONType, String: StringType } = scalarTypes;
 const texts = new GraphQLList(new GraphQLNonNull(StringType));
 const [filterName, partName, isName] = [scalarFilterName('JSON'), 'JSONPathFilter', 'JSONIsFilter'] as const;
 
-/** Announces the types, as far as the schema has them. */
+/** Registers the types that the schema has. */
 export function defineJsonFilterTypes(context: SchemaContext, tables: readonly Table[]): void {
   const { model, types } = context;
   if (!tables.some(hasJsonFilter)) return;
@@ -29,7 +29,7 @@ export function defineJsonFilterTypes(context: SchemaContext, tables: readonly T
   if (isFree(isName)) define(isName, 'json values', () => ({ is: operator(filterIsType, 'is') }));
 }
 
-/** The filter input of JSON values of the type, null where they have none. */
+/** The filter input of a JSON type's values, null for none. */
 export function jsonFilterOf(context: SchemaContext, { cast }: ValueType): GraphQLInputObjectType | null {
   return comparedAs(cast).name === 'jsonb' ? context.types.input(filterName) : sharedInput(context, isName);
 }

@@ -1,6 +1,6 @@
 /**
  * The mutation root: insert, update and delete of every table that allows them, and the routines that may write
- * (docs/mutations.md, docs/functions.md). It exists only where it has a field.
+ * (docs/mutations.md, docs/functions.md). It exists only if it has a field.
  */
 import {
   type GraphQLFieldConfig,
@@ -21,7 +21,7 @@ import type { WriteCommand } from './write-types.ts';
 
 const commands = ['insert', 'update', 'delete'] as const;
 
-/** `Mutation`, null when it would have no field. Fields of tables win over routines. */
+/** `Mutation`, null without fields. Fields of tables take precedence over routines. */
 export function buildMutationType(context: SchemaContext): GraphQLObjectType | null {
   const tables = [...context.model.tables.values()];
   const entries = () => [
@@ -29,7 +29,7 @@ export function buildMutationType(context: SchemaContext): GraphQLObjectType | n
     ...tables.flatMap((table) => tableEntries(context, table)),
   ];
   const mutation = new RootType('Mutation', entries, describeRoot(context, 'Mutation'));
-  // The usual case is answered without looking at all fields.
+  // Handles the usual case without visiting all fields.
   const isWritable = ({ baseName }: Table) => commands.some((command) => isVisible(context, baseName, command));
   return tables.some(isWritable) || Object.keys(mutation.getFields()).length > 0 ? mutation : null;
 }
@@ -62,7 +62,7 @@ function writeField(
     const objects = typed(new GraphQLNonNull(new GraphQLList(input)), { kind: 'objects' });
     return { type: response, args: { objects }, extensions };
   }
-  /** Which rows, and how many at most. */
+  /** The affected rows, and their limit. */
   const guards: GraphQLFieldConfigArgumentMap = {
     filter: typed(types.input(names.filter)!, { kind: 'filter' }),
     atMost: { ...typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'at_most' }), default: { value: 1 } },

@@ -15,7 +15,7 @@ import { valueType } from './value-type.ts';
 
 type Entry = readonly [string, GraphQLFieldConfig<unknown, unknown> | null];
 
-/** The name that nothing may take from the global id. */
+/** The name of the global id, which nothing may replace. */
 export const nodeIdName = 'nodeId';
 
 const nodeIdField = typed(new GraphQLNonNull(scalarTypes.ID), { kind: 'node_id' });
@@ -26,7 +26,7 @@ export const nodeInterface = new GraphQLInterfaceType({ name: 'Node', fields: { 
 /**
  * *B*: the global id, columns, relationships, computed fields.
  *
- * Of several with one name the last one is reachable, except that nothing replaces the global id.
+ * Of several with one name, the last one is visible, except that nothing replaces the global id.
  */
 export function buildObjectType(context: SchemaContext, table: Table): GraphQLObjectType {
   return new GraphQLObjectType({

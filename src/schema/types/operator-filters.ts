@@ -1,7 +1,7 @@
 /**
  * The filter inputs over single columns: one per scalar, per list of a scalar and per enum (docs/filters.md).
  *
- * Those of scalars and lists exist in every schema, used or not, and hold nothing of a database, so they are shared.
+ * Those of scalars and lists are in every schema, used or not, and independent of the database, so they are shared.
  */
 import { GraphQLInputObjectType, GraphQLList, GraphQLNonNull, type GraphQLNullableInputType } from 'graphql';
 import { filterableElements } from '../../model/codecs.ts';

@@ -1,5 +1,5 @@
 /**
- * The directions of an order, shared by all inputs that order rows.
+ * The order directions, shared by all inputs that order rows.
  */
 import { StringEnumType } from './enum-types.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The inputs that order rows: by columns, by the rows that to-one relationships lead to, by all that a to-many leads to, and by what
- * functions compute of a row (docs/pagination.md).
+ * The inputs that order rows: by columns, by related rows of a to-one, by all related rows of a to-many, and by
+ * functions of a row (docs/pagination.md).
  */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType } from 'graphql';
 import { isOrderable, rankEntries } from '../../model/added-names.ts';
@@ -15,7 +15,9 @@ import { orderByDirectionType } from './order-by-direction.ts';
 
 type Entry = readonly [string, GraphQLInputFieldConfig | null];
 
-/** Announces *B*`OrderBy`, if the table can be ordered at all, and *B*`CollectionOrderBy`, if something can be ordered by its rows. */
+/**
+ * Registers *B*`OrderBy` if the table can be ordered, and *B*`CollectionOrderBy` if others can be ordered by its rows.
+ */
 export function defineOrderByTypes(
   context: SchemaContext,
   table: Table,
@@ -24,7 +26,7 @@ export function defineOrderByTypes(
   const names = tableTypeNames(table.baseName);
   const define = (name: string, fields: () => readonly Entry[]) =>
     defineType(name, () => new GraphQLInputObjectType({ name, fields: () => fieldMap(fields()) }));
-  // An input without fields is not a valid type.
+  // An input without fields is invalid.
   if (isOrderable(table)) {
     const byColumn = (column: Column) => (column.orderable ? ({ kind: 'column', column } as const) : null);
     define(names.orderBy, () => [

@@ -19,7 +19,7 @@ import { compareOids, rootRoutines } from './routine-fields.ts';
 import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
 
-/** `Query`; never empty, because `node` is always there. Fields of tables win over routines. */
+/** `Query`; never empty, because it has `node`. Fields of tables take precedence over routines. */
 export function buildQueryType(context: SchemaContext): GraphQLObjectType {
   const node = ['node', () => nodeField] as const;
   const entries = () => [...rootRoutines(context, 'query'), ...tableEntries(context), node];
@@ -33,7 +33,7 @@ const nodeField: GraphQLFieldConfig<unknown, unknown> = {
 };
 
 function tableEntries(context: SchemaContext): RootEntry[] {
-  // Tables that differ only in the case of the first letter share their root names; the older one keeps them.
+  // Tables that differ only in the case of the first letter have the same root names; the older one gets them.
   const youngestFirst = [...context.model.tables.values()].sort((a, b) => compareOids(b.oid, a.oid));
   return youngestFirst.flatMap((table) => {
     const { baseName } = table;
@@ -63,7 +63,7 @@ function byPk(context: SchemaContext, table: Table): FieldMaker | null {
   });
 }
 
-/** One required argument per key column, in key order; null when there is no lookup or not every column can be one. */
+/** One required argument per key column, in key order; null if there is no lookup or a column cannot be an argument. */
 function keyArguments(context: SchemaContext, table: Table): GraphQLFieldConfigArgumentMap | null {
   if (!table.byPk) return null;
   const args: GraphQLFieldConfigArgumentMap = {};
@@ -73,6 +73,6 @@ function keyArguments(context: SchemaContext, table: Table): GraphQLFieldConfigA
     if (!column || !type || column.fieldName === null) return null;
     args[column.fieldName] = typed(new GraphQLNonNull(type), { kind: 'key', column });
   }
-  // Two key columns with one field name leave no way to give both values.
+  // Two key columns with one field name cannot both be given.
   return Object.keys(args).length === table.primaryKey.length ? args : null;
 }

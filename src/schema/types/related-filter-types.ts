@@ -1,6 +1,6 @@
 /**
- * The inputs that filter by the rows of a to-many relationship: *B*`CollectionFilter`, and what it asks of all of them together
- * (docs/filters.md).
+ * The inputs that filter by the rows of a to-many relationship: *B*`CollectionFilter`, and conditions on all of them
+ * together (docs/filters.md).
  */
 import { type GraphQLInputFieldConfig, type GraphQLInputFieldConfigMap, GraphQLInputObjectType } from 'graphql';
 import { isGroupable } from '../../model/added-names.ts';
@@ -12,7 +12,7 @@ import { type InputFieldOrigin, typed } from '../origin.ts';
 import { addedInput, type SchemaContext } from '../schema-context.ts';
 import { scalarFilterName } from './operator-filters.ts';
 
-/** Announces the types, as far as the table has them. */
+/** Registers the types that the table has. */
 export function defineRelatedFilterTypes(
   context: SchemaContext,
   table: Table,

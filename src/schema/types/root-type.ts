@@ -1,6 +1,6 @@
 /**
- * A root type whose fields are made one by one, when they are first asked for: ten thousand tables have twenty thousand of them, each
- * with arguments and types of their own, and an operation names a few.
+ * A root type that makes its fields on first use: ten thousand tables have twenty thousand of them, each with its own
+ * arguments and types, and an operation uses a few.
  */
 import { type GraphQLField, type GraphQLFieldConfig, type GraphQLFieldMap, GraphQLObjectType } from 'graphql';
 import { fieldMap } from '../field-map.ts';
@@ -20,8 +20,8 @@ export class RootType extends GraphQLObjectType<unknown, unknown> {
   #fields: GraphQLFieldMap<unknown, unknown> | null = null;
 
   /**
-   * @param entries Asked for once; of several with one name the last one wins.
-   * @param words Its description, and what describes a field that was made.
+   * @param entries Called once; of several with one name, the last one wins.
+   * @param words Its description, and the describer of its fields.
    */
   constructor(
     name: string,
@@ -52,7 +52,7 @@ export class RootType extends GraphQLObjectType<unknown, unknown> {
     return lazyRecord({ names: () => names, has: (name) => makers.has(name), find });
   }
 
-  /** graphql-js makes fields of whole types only. */
+  /** graphql-js makes fields only for whole types. */
   #makeField(name: string, config: GraphQLFieldConfig<unknown, unknown>): Field {
     const field = new GraphQLObjectType({ name: this.name, fields: { [name]: config } }).getFields()[name]!;
     field.parentType = this;

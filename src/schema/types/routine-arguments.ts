@@ -1,5 +1,5 @@
 /**
- * The arguments of functions, as arguments of a field or as fields of an input (docs/functions.md).
+ * The arguments of functions, as field arguments or input fields (docs/functions.md).
  */
 import { type GraphQLArgumentConfig, GraphQLNonNull, parseConstValue } from 'graphql';
 import type { RoutineArgument } from '../../model/model.ts';
@@ -8,7 +8,7 @@ import { typed } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { valueType } from './value-type.ts';
 
-/** The argument or input field. Its default is for display only: PostgreSQL applies it. */
+/** The argument or input field. Its default is only for display: PostgreSQL applies it. */
 export function routineArgument(context: SchemaContext, argument: RoutineArgument): GraphQLArgumentConfig {
   const type = valueType(context, argument.type);
   invariant(type !== null, `argument ${argument.name} is of a scalar type`);

@@ -13,7 +13,7 @@ import { routineArgument } from './routine-arguments.ts';
 import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
 
-/** The field, always nullable; null when the type of the result is not part of this schema. */
+/** The field, always nullable; null if the result type is not in this schema. */
 export function buildRoutineField(
   context: SchemaContext,
   routine: Routine,
@@ -31,7 +31,7 @@ export function buildRoutineField(
     args: {
       ...own,
       ...ofConnection,
-      // An extension takes no name that something else has.
+      // An extension never replaces a name.
       ...(distinctOn && !own.distinctOn && { distinctOn }),
     } satisfies GraphQLFieldConfigArgumentMap,
     extensions: withOrigin({ kind: routine.use === 'computed' ? 'computed' : 'routine', routine }),
@@ -61,9 +61,9 @@ function resultTable({ model }: SchemaContext, result: RoutineResult): Table {
 }
 
 /**
- * Routines of one root type by field name, lowest object id first: of two with one name the younger is the later.
+ * Routines of one root type by field name, lowest oid first: of two with one name, the newer one is later.
  *
- * Null for those that this schema does not show: a routine needs its own namespace to be visible and its result's.
+ * Null for those that this schema does not show: a routine's own namespace and its result's must be visible.
  */
 export function rootRoutines(context: SchemaContext, use: 'query' | 'mutation'): RootEntry[] {
   return [...context.model.routines.values()]
@@ -75,7 +75,7 @@ export function rootRoutines(context: SchemaContext, use: 'query' | 'mutation'):
     });
 }
 
-/** Orders object ids by their number. */
+/** Orders oids by number. */
 export function compareOids(a: string, b: string): number {
   return Number(a) - Number(b);
 }

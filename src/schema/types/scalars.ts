@@ -1,9 +1,9 @@
 /**
- * The fourteen scalars of every schema and how their input travels to the planner.
+ * The fourteen scalars of every schema, and how their input reaches the planner.
  *
- * Every value that PostgreSQL checks arrives as text, so no digit is lost and nothing is judged twice: `BigInt` and
- * `Opaque` turn numbers into text, all others of ours accept strings only. `Int`, `String` and `Boolean` are the ones of
- * graphql-js, because its own introspection types use them and a schema may hold one type of a name only.
+ * Values that PostgreSQL checks are passed as text, so no digit is lost and nothing is validated twice: `BigInt` and
+ * `Opaque` turn numbers into text, our others accept only strings. `Int`, `String` and `Boolean` are graphql-js's,
+ * because its introspection types use them and a schema has only one type per name.
  */
 import {
   type ConstValueNode,
@@ -17,7 +17,7 @@ import {
 } from 'graphql';
 import type { ScalarName } from '../../model/model.ts';
 
-/** What an accepted literal or variable becomes; undefined means "not this kind of value". */
+/** Converts an accepted literal or variable; undefined means "wrong kind of value". */
 interface Acceptance<T> {
   /** The kinds of value, for the message: "an integer or a string". */
   readonly accepts: string;
@@ -77,7 +77,7 @@ const anyText: Acceptance<string> = {
 const float: Acceptance<number> = {
   accepts: 'a number in the range of a 64-bit float',
   literal: (node) => (node.kind === Kind.INT || node.kind === Kind.FLOAT ? finite(Number(node.value)) : undefined),
-  // The float of graphql-js refuses whole numbers that a 64-bit float rounds; PostgreSQL rounds them, and so do we.
+  // graphql-js's float refuses integers that a 64-bit float rounds; PostgreSQL rounds them, and so do we.
   value: (value) => (typeof value === 'number' || typeof value === 'bigint' ? finite(Number(value)) : undefined),
 };
 
@@ -85,7 +85,7 @@ function finite(value: number): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** A whole number past 2^53 has lost digits before it came here, so it is refused. */
+/** An integer beyond 2^53 has already lost digits, so it is refused. */
 function exactNumberText(scalar: ScalarName, value: number): string {
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
     throw new GraphQLError(
@@ -105,7 +105,7 @@ function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-/** All scalars by name. Shared by every schema of the process: they hold nothing of a database. */
+/** All scalars by name. Shared by all schemas of the process: they are independent of the database. */
 export const scalarTypes: Readonly<Record<ScalarName, GraphQLScalarType>> = {
   ID: inputScalar('ID', 'Identifies one row of one table. An opaque text.', text),
   Int: GraphQLInt,

@@ -1,5 +1,5 @@
 /**
- * The inputs over columns that a text search looks through: their filter, and the order by how well they fit (docs/extensions.md).
+ * The inputs over text search columns: their filter, and the order by rank (docs/extensions.md).
  */
 import {
   type GraphQLInputFieldConfig,
@@ -20,7 +20,7 @@ import { scalarTypes } from './scalars.ts';
 
 const { Boolean: BooleanType, Int, Opaque, String: StringType } = scalarTypes;
 
-/** Announces the types, where the schema has them. */
+/** Registers the types that the schema has. */
 export function defineSearchTypes(context: SchemaContext, tables: readonly Table[]): void {
   const { model, types } = context;
   const uses = (table: Table) => hasSearchFilter(table) && context.offers(table.namespace, 'text_search');
@@ -35,7 +35,7 @@ export function defineSearchTypes(context: SchemaContext, tables: readonly Table
   define('TextSearchOrder', 'Order by how well tsvector values fit a search.', orderFields);
 }
 
-/** The filter input of values of the type, null where they have that of their scalar. */
+/** The text search filter of a type's values, null if they have their scalar's filter. */
 export function searchFilterOf(context: SchemaContext, table: Table, type: ValueType): GraphQLInputObjectType | null {
   return isSearchable(type) && context.offers(table.namespace, 'text_search')
     ? sharedInput(context, 'TextSearchFilter')

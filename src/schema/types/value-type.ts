@@ -12,7 +12,7 @@ import { scalarTypes } from './scalars.ts';
 
 type LeafType = GraphQLScalarType | GraphQLEnumType;
 
-/** The type of a value or list of values; null when its enum is not part of this schema. */
+/** The type of a value or list of values; null if its enum is not in this schema. */
 export function valueType(context: SchemaContext, type: ValueType): LeafType | GraphQLList<LeafType> | null {
   if (type.kind !== 'list') return leafType(context, type);
   const element = leafType(context, type.element);
@@ -39,7 +39,7 @@ function leafType(context: SchemaContext, type: Exclude<ValueType, { kind: 'list
   return found ?? null;
 }
 
-/** The enum of an oid, null when no value of it can be written in GraphQL: its values are then opaque. */
+/** The enum with an oid, null if GraphQL can spell none of its values, which are then opaque. */
 function namedEnum({ model }: SchemaContext, oid: string) {
   const enumType = model.enums.get(oid);
   invariant(enumType !== undefined, `enum ${oid} is part of the model`);

@@ -1,8 +1,8 @@
 /**
  * The inputs and responses of insert, update and delete (docs/mutations.md).
  *
- * Inputs have the writable columns, all nullable, without defaults. Where a schema shows the type of none of them there is no such
- * input, and with it no entrypoint: an input without fields is not valid.
+ * Inputs have the writable columns, all nullable, without defaults. If a schema shows none of their types, there is no
+ * input and no root field: an input without fields is invalid.
  */
 import { GraphQLInputObjectType, GraphQLList, GraphQLNonNull, GraphQLObjectType } from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';
@@ -13,7 +13,7 @@ import type { SchemaContext } from '../schema-context.ts';
 import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
 
-/** What a root field does to a table. */
+/** The command of a root field. */
 export type WriteCommand = 'insert' | 'update' | 'delete';
 
 const isWritable = {
@@ -46,7 +46,7 @@ function writableFields(context: SchemaContext, table: Table, command: 'insert' 
   });
 }
 
-/** *B*`InsertResponse`, *B*`UpdateResponse` or *B*`DeleteResponse`: how many rows, and the rows. */
+/** *B*`InsertResponse`, *B*`UpdateResponse` or *B*`DeleteResponse`: the number of rows, and the rows. */
 export function buildResponseType({ types }: SchemaContext, table: Table, command: WriteCommand): GraphQLObjectType {
   return new GraphQLObjectType({
     name: tableTypeNames(table.baseName)[`${command}Response`],
