@@ -159,13 +159,14 @@ comment on table comment is '@graphql({"totalCount": {"enabled": true}})';
 comment on constraint comment_post_id_fkey on comment is '@graphql({"local_name": "comments"})';
 comment on constraint comment_parent_id_fkey on comment is '@graphql({"foreign_name": "inReplyTo", "local_name": "replies"})';
 
--- A junction: which products a post talks about.
+-- A junction: which products a post talks about. Its comment gives each side a collection of the other.
 create table post_product (
   post_id    bigint not null references post (id) on delete cascade,
   product_id bigint not null references product (id) on delete cascade,
   primary key (post_id, product_id)
 );
 create index on post_product (product_id);
+comment on table post_product is '@graphql({"many_to_many": {"from": "products", "to": "posts"}})';
 comment on constraint post_product_post_id_fkey on post_product is '@graphql({"local_name": "productLinks"})';
 comment on constraint post_product_product_id_fkey on post_product is '@graphql({"local_name": "postLinks"})';
 

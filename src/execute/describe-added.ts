@@ -10,7 +10,8 @@ import { listOf, objectOf, oneOf, text, type ValueOf } from '../shared/json-sche
 
 /** What is added, in the order in which it is shown. */
 const additions = [
-  'related_filter', 'related_order', 'json_filter', 'json_part', 'text_search', 'rank', 'many_to_many', 'distinct', 'groups', 'count_at_most',
+  'related_filter', 'related_order', 'function_filter', 'function_order', 'json_filter', 'json_part', 'text_search', 'rank', 'many_to_many', 'distinct', 'groups',
+  'count_at_most',
 ] as const; // biome-ignore format: a list of names
 type Addition = (typeof additions)[number];
 
@@ -51,6 +52,7 @@ function entriesOf(schema: GraphQLSchema, name: string): readonly GraphQLInputFi
 function filterKind(field: GraphQLInputField): Addition | null {
   const origin = inputFieldOrigin(field);
   if (origin.kind === 'relationship') return 'related_filter';
+  if (origin.kind === 'function') return 'function_filter';
   if (origin.kind !== 'column') return null;
   if (isJson(origin.column.type)) return 'json_filter';
   return isSearchable(origin.column.type) && String(field.type) === 'TextSearchFilter' ? 'text_search' : null;
@@ -58,5 +60,6 @@ function filterKind(field: GraphQLInputField): Addition | null {
 
 function orderKind(field: GraphQLInputField): Addition | null {
   const { kind } = inputFieldOrigin(field);
-  return kind === 'related_order' ? 'related_order' : kind === 'rank' ? 'rank' : null;
+  if (kind === 'function') return 'function_order';
+  return kind === 'related_order' || kind === 'rank' ? kind : null;
 }

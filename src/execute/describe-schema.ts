@@ -129,6 +129,8 @@ function describeRelationships({ tables }: Model): readonly DescribedRelationshi
   const found = new Map<string, DescribedRelationship>();
   for (const table of tables.values()) {
     for (const relationship of table.relationships) {
+      // The junction table has the foreign keys.
+      if (relationship.through !== null) continue;
       const described = describeRelationship(table, relationship, tables.get(relationship.target)!);
       const other = found.get(relationship.id);
       found.set(relationship.id, other === undefined ? described : joinDirections(described, other));

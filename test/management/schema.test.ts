@@ -62,6 +62,8 @@ describe('the schema of a role', () => {
       create table more.post_tag (post_id int references more.post, tag_id int references more.tag, primary key (post_id, tag_id));
       comment on table more.post is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}})';
       comment on table more.post_tag is '@graphql({"many_to_many": true})';
+      create function more.age(more.post) returns int stable language sql as 'select 1';
+      comment on function more.age(more.post) is '@graphql({"filter": true, "order": true})';
       grant usage on schema more to anon, service_role;
       grant select on all tables in schema more to anon; grant select (id, at) on more.post to service_role`);
     managed = await managedGateway(database, await addToken(database), { accessToken, schemas: ['more'] });
@@ -78,6 +80,8 @@ describe('the schema of a role', () => {
     expect(seen.Post).toEqual({
       related_filter: ['postTagCollection', 'tagCollection'],
       related_order: ['postTagCollection', 'tagCollection'],
+      function_filter: ['age'],
+      function_order: ['age'],
       json_filter: ['body', 'old'],
       json_part: ['body', 'old'],
       text_search: ['words'],
@@ -89,8 +93,17 @@ describe('the schema of a role', () => {
     });
     expect(seen.Tag).toMatchObject({ many_to_many: ['postCollection'], distinct: ['distinctOn'] });
     expect(seen.Tag).not.toHaveProperty('groups');
+    expect((await get('anon')).body.relationships).toEqual([
+      { from: 'PostTag', to: 'Post', field: 'post', inverse: 'postTagCollection', cardinality: 'many' },
+      { from: 'PostTag', to: 'Tag', field: 'tag', inverse: 'postTagCollection', cardinality: 'many' },
+    ]);
+    // A function of a row reads every column.
     expect(await added('service_role')).toEqual({
-      Post: { distinct: ['distinctOn'], groups: ['groups'], count_at_most: ['totalCount(atMost)'] },
+      Post: {
+        distinct: ['distinctOn'],
+        groups: ['groups'],
+        count_at_most: ['totalCount(atMost)'],
+      },
     });
     managed = await managedGateway(database, await addToken(database), {
       accessToken,

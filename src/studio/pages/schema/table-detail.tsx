@@ -77,6 +77,8 @@ export function AllTables({ role }: { readonly role: string }) {
 const additions: Readonly<Record<string, string>> = {
   related_filter: 'Filter by related rows',
   related_order: 'Order by related rows',
+  function_filter: 'Filter by functions',
+  function_order: 'Order by functions',
   json_filter: 'Filter by JSON',
   json_part: 'Read a part of JSON, with at',
   text_search: 'Search text',
