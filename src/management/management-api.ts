@@ -226,7 +226,7 @@ async function findCaller(
   if (accessToken !== null && isSameToken(token, accessToken)) {
     return {
       tokenId: fixedTokenId,
-      by: 'the access token of the configuration',
+      by: 'the access token of the project (--access-token)',
       scopes: accessScopes,
       projectRef: null,
     };

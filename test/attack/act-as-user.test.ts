@@ -149,7 +149,7 @@ test('every such token leaves a row in the audit log that names operator and use
   const rows = await database.query(
     `select payload from auth.audit_log_entries where payload ->> 'action' = 'user_impersonated'`,
   );
-  const by = 'the access token of the configuration';
+  const by = 'the access token of the project (--access-token)';
   expect(rows).toMatchObject([
     { payload: { actor_username: by, log_type: 'team', traits: { user_id: id, access_token_id: 'fixed' } } },
   ]);

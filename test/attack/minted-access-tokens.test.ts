@@ -184,7 +184,7 @@ test('the token is in its answer and nowhere else; the audit log names who made 
       traits: { access_token_id: await idOf(operator), created_token_id: id, scopes: wanted.scopes, name: 'mine' },
     },
     {
-      ...{ action: 'access_token_revoked', actor_username: 'the access token of the configuration' },
+      ...{ action: 'access_token_revoked', actor_username: 'the access token of the project (--access-token)' },
       traits: { access_token_id: 'fixed', revoked_token_id: id, name: 'mine' },
     },
   ]);

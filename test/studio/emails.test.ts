@@ -161,6 +161,7 @@ test('on a phone the list comes first, and nothing is rendered before an email w
   expect(asked).not.toContain('render');
   await page.getByRole('link', { name: 'Magic link' }).click();
   await preview(page).getByRole('heading').first().waitFor();
+  await page.getByRole('tab', { name: 'Phone', selected: true }).waitFor();
 });
 
 test('variables of the email, members of its metadata and words of the language are completed', async () => {
@@ -320,6 +321,7 @@ test('versions can be compared and restored, texts discarded and put back to the
   const { page } = await studio.visit('emails/recovery');
   await page.getByRole('link', { name: /Reset password.*Edited/ }).waitFor();
   await page.getByRole('button', { name: 'Show versions' }).click();
+  await page.getByText('Choose a version to see how it differs').waitFor();
   await page.getByRole('button', { name: /Version 1/ }).click();
   await page.locator('.cm-changedLine').getByText('First').waitFor();
   await page.getByRole('button', { name: 'Restore version 1' }).click();

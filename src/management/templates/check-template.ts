@@ -164,7 +164,8 @@ function plainTextOf({ source }: Template, { part, email }: TemplateField) {
   const links = (chosen: readonly PlainText[]) =>
     chosen.slice(0, maxPlaces).map(({ text, at }) => {
       const address = text.trim() === '' ? 'empty' : `the plain text ${shorten(text)}`;
-      const advice = text.includes('.') ? ' (write a variable as {{ .Name }})' : '';
+      const name = /(?:^|[{ ])\.([A-Za-z]\w{0,80})/.exec(text)?.[1] ?? null;
+      const advice = name === null ? '' : ` (write a variable as {{ .${name} }})`;
       const what = `the link leads nowhere, its address is ${address}${advice}`;
       return findingAt(source, { at, length: text.length }, what);
     });

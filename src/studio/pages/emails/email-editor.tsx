@@ -342,5 +342,5 @@ function faultsOf(rendered: RenderedText | undefined): readonly EditorFault[] {
   const warnings = rendered.warnings.map(
     (warning): EditorFault => ({ ...warning, severity: warning.refused ? 'error' : 'warning' }),
   );
-  return [...faults, ...warnings];
+  return [...faults, ...warnings.sort((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity))];
 }

@@ -61,6 +61,9 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
             </li>
           ))}
         </ol>
+        {chosen === null && versions !== null && versions.length > 0 && (
+          <p className="soft">Choose a version to see how it differs from the text in the editor.</p>
+        )}
         {chosen !== null && restored !== null && (
           <div className="stack">
             <p className="soft">Changes from the editor to version {chosen.version}:</p>

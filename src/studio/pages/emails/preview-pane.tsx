@@ -31,7 +31,7 @@ const views: readonly Tab<View>[] = [
 
 /** The pane. */
 export function PreviewPane({ email, texts, preview, data, onData, isCaptured }: PreviewPaneProps) {
-  const [view, setView] = useState<View>('wide');
+  const [view, setView] = useState<View>(() => (matchMedia('(width < 600px)').matches ? 'narrow' : 'wide'));
   const [isDark, setDark] = useState(false);
   const [isChoosing, setChoosing] = useState(false);
   const { rendered, html, text } = preview;
