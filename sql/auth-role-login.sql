@@ -1,4 +1,4 @@
--- What is missing of the login of the auth service. Nothing where Supabase Auth owns the schema, whose login serves.
+-- The statements that the auth service's login still needs. None if Supabase Auth owns the schema: its login is used.
 --
 -- $1: json with the name (role) and a password verifier for a new role, or null (verifier). Rows as in roles.sql.
 with asked as (
@@ -17,7 +17,8 @@ select pg_catalog.format('login role "%s" of the auth service', a.role) as topic
     when r.rolsuper then pg_catalog.format('Role "%s" is a superuser, which the auth service need not be.', a.role) end as advice
 from asked a left join pg_catalog.pg_roles r on r.rolname = a.role
 union all
--- Hooks that are functions must belong to a member of the role: whoever runs this, unless a superuser, who is one of every role.
+-- The owner of function hooks must be a member of the role: the current user, unless a superuser, who counts as a
+-- member of every role.
 select pg_catalog.format('"%s" is a member of "%s"', current_user, a.role),
   case when r.oid is null or not pg_catalog.pg_has_role(current_user, r.oid, 'member')
     then pg_catalog.format('grant %I to %I', a.role, current_user) end,

@@ -28,7 +28,7 @@ begin
     from relation r
     where case when r.relkind = 'S' then not pg_catalog.has_sequence_privilege(service, r.oid, 'usage') end
     union all
-    -- Row security keeps everybody but the owner from these tables.
+    -- Row security keeps everyone except the owner from these tables.
     select pg_catalog.format('create policy %s on %s to %s using (true) with check (true)', service, r.name, service)
     from relation r
     where r.relrowsecurity and not exists (

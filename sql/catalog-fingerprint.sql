@@ -65,7 +65,7 @@ parts (name, rows, version) as (
     from pg_catalog.pg_statistic_ext s where s.stxrelid in (select t.oid from tables t)
   union all select 'description', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_description d
-    -- What PostgreSQL brings along has lower numbers; the schema "public" is one of them.
+    -- PostgreSQL's own objects have lower oids; the schema "public" is one of them.
     where d.objoid >= 16384 or d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass
   union all select 'depend', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_depend d join pg_catalog.pg_class q on q.oid = d.objid and q.relkind = 'S'

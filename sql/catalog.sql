@@ -163,8 +163,8 @@ harmless_types (oid) as (
       where c.castfunc <> 0 and (c.castsource in (t.oid, t.typelem) or c.casttarget in (t.oid, t.typelem))
     )
 ),
--- Bits of PostgreSQL's command numbers: 4 update, 8 insert, 16 delete. Only asked where the answer is not known, because the function
--- waits for whoever holds an exclusive lock.
+-- Bits of PostgreSQL's command numbers: 4 update, 8 insert, 16 delete. Called only if the answer is unknown, because
+-- the function waits for exclusive locks.
 updatable as materialized (
   select t.oid, pg_catalog.pg_relation_is_updatable(t.oid, true) as mask
   from tables t
@@ -237,8 +237,8 @@ select pg_catalog.json_build_object(
     from pg_catalog.pg_enum l where l.enumtypid in (select t.oid from types t)
   ),
   'type_operators', (
-    -- What requests compare values of types of other schemas by: the operators of the default B-tree class, and those for patterns
-    -- that came with the type. Only of the schema of the type, on which a role that may name the type has USAGE.
+    -- Comparison operators for types of other schemas: those of the default B-tree class, and the type's own for
+    -- patterns. Only from the type's schema, on which a role that may name the type has USAGE.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(o.type, o.operation, o.name)), '[]')
     from (
       select t.oid::pg_catalog.text, (array['lt', 'lte', 'eq', 'gte', 'gt'])[a.amopstrategy], o.oprname

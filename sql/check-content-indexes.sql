@@ -32,7 +32,7 @@ with reader as (
   -- Without a policy that lets it, a role sees no row.
   where not g.guarded or q.permissive is not null
 ),
--- What filters can look up by: the first column, of GIN and BRIN each one.
+-- Columns that an index can serve a filter on: the first one, and for GIN and BRIN each one.
 lookup as (
   select i.indrelid, i.indexrelid, i.indpred is null as is_total, m.amname as method, k.number,
     o.opcname ~ '_pattern_ops$|_trgm_ops$' as patterns,
@@ -42,7 +42,7 @@ lookup as (
         join pg_catalog.pg_operator p on p.oid = s.amopopr
         join pg_catalog.pg_proc f on f.oid = p.oprcode
         where s.amopfamily = o.opcfamily and s.amoplefttype = o.opcintype and f.proleakproof
-          -- Nobody makes an index for something else to compare by equality alone.
+          -- Indexes that serve only equality are irrelevant.
           and (p.oprname <> '=' or m.amname = 'hash'))
       and (k.number <> 0 or not exists (
         select from pg_catalog.regexp_matches(i.indexprs::text, ':(funcid|opno) (\d+)|COERCEVIAIO', 'g') as e (part)

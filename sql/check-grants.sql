@@ -1,9 +1,10 @@
--- Grants on tables of some schemas that are wider than row security makes use of, and the statements that take them back.
+-- Grants on tables of some schemas that are wider than row security makes use of, and the statements that take them
+-- back.
 --
--- $1: names of the schemas, $2: names of the API roles; those that pass row security anyway do not count. A grant is seen where
--- it was made: to one of the roles, to a role that one of them inherits from, or to everybody (`public`).
--- One row per table, kind and list of privileges: name, kind, grantees and privileges (separated by commas), visitors
--- (whether everybody or the first role is among the grantees), fix (null where a policy has to be written).
+-- $1: names of the schemas, $2: names of the API roles; those that pass row security anyway do not count. A grant is
+-- seen where it was made: to one of the roles, to a role that one of them inherits from, or to everyone (`public`). One
+-- row per table, kind and list of privileges: name, kind, grantees and privileges (separated by commas), visitors
+-- (whether everyone or the first role is among the grantees), fix (null where a policy has to be written).
 --   unguarded       row security is off, and rows may be inserted, updated or deleted
 --   beyond_rows     truncate and the like, which row security does not govern and the API has no use for
 --   no_policy       row security is on, and the table has no policy at all

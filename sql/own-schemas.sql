@@ -1,8 +1,8 @@
--- Fails where something in some schemas belongs to somebody else: whoever owns a table or function that we use can have code of theirs
--- run as us, and `create … if not exists` and `create or replace` leave the owner as it is.
+-- Fails if another role owns an object in some schemas: the owner of a table or function that we use could run code as
+-- us, and `create … if not exists` and `create or replace` keep the owner.
 --
--- The setting `pgreflect.own_schemas` names the schemas, separated by commas. Superusers are trusted, whoever runs this, and the
--- login of Supabase Auth.
+-- The setting `pgreflect.own_schemas` names the schemas, separated by commas. Trusted are superusers, the current user,
+-- and the login of Supabase Auth.
 do $body$
 declare
   found text;

@@ -1,8 +1,8 @@
--- What a database still lacks for the gateway, as the statements that add it, in order.
+-- The statements that a database still needs for the gateway, in order.
 --
--- $1: json with the names: anon, authenticated, service, login, verifier (password verifier for a new login role, or null),
--- schemas (array), grantDefaults (boolean).
--- One row per step: topic (a person's words), statement (null where nothing is to be done), advice (null, or a sentence).
+-- $1: json with the names: anon, authenticated, service, login, verifier (password verifier for a new login role, or
+-- null), schemas (array), grantDefaults (boolean). One row per step: topic (a person's words), statement (null where
+-- nothing is to be done), advice (null, or a sentence).
 with asked as (
   select
     $1::json ->> 'anon' as anon, $1::json ->> 'authenticated' as authenticated, $1::json ->> 'service' as service,
@@ -55,7 +55,7 @@ step (section, position, topic, statement, advice) as (
       pg_catalog.format('Role "%s" exists but may not log in: alter role %I login;', a.login, a.login) end
   from asked a left join pg_catalog.pg_roles r on r.rolname = a.login
   union all
-  -- 2 memberships; a superuser may become anybody. The option to set a role exists since version 16.
+  -- 2 memberships; a superuser may become any role. The option to set a role exists since version 16.
   select 2, r.position, pg_catalog.format('"%s" may become "%s"', a.login, r.name),
     case when not coalesce(l.rolsuper, false) and not exists (
       select from pg_catalog.pg_auth_members g

@@ -105,7 +105,7 @@ export const weakPasswordReasons = ['length', 'characters', 'pwned'] as const;
 /** One of them. */
 export type WeakPasswordReason = (typeof weakPasswordReasons)[number];
 
-/** What an `AuthError` may carry beside code and text. */
+/** Further properties of an `AuthError`. */
 export interface AuthErrorDetails {
   /** HTTP status where it is not the code's usual one. */
   readonly status?: number;

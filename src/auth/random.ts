@@ -4,7 +4,7 @@
  */
 import { randomFillSync } from 'node:crypto';
 
-/** A source of random bytes that nobody can predict. */
+/** A source of unpredictable random bytes. */
 export interface Random {
   bytes(size: number): Uint8Array;
 }

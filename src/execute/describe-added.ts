@@ -1,5 +1,5 @@
 /**
- * What extensions add to the ways in which a table can be asked, with the GraphQL names: read from the schema that answers requests.
+ * Lists the additions of extensions to a table, with their GraphQL names, from the schema that answers requests.
  */
 import { assertObjectType, type GraphQLInputField, type GraphQLSchema, isInputObjectType, isObjectType } from 'graphql';
 import { isJson, isSearchable } from '../model/columns.ts';
@@ -8,7 +8,7 @@ import type { Table } from '../model/model.ts';
 import { argumentOrigin, fieldOrigin, inputFieldOrigin } from '../schema/origin.ts';
 import { listOf, objectOf, oneOf, text, type ValueOf } from '../shared/json-schema.ts';
 
-/** What is added, in the order in which it is shown. */
+/** The additions, in display order. */
 const additions = [
   'related_filter', 'related_order', 'function_filter', 'function_order', 'json_filter', 'json_part', 'text_search', 'rank', 'many_to_many', 'distinct', 'groups',
   'count_at_most',
@@ -18,7 +18,7 @@ type Addition = (typeof additions)[number];
 /** An addition with the names of its fields, arguments or entries of the inputs. */
 export const describedAddition = objectOf({ kind: oneOf(...additions), names: listOf(text()) });
 
-/** What extensions add to a table; kinds without a name are not listed. */
+/** The additions of extensions to a table; kinds without a name are not listed. */
 export function describeAdditions(schema: GraphQLSchema, table: Table): readonly ValueOf<typeof describedAddition>[] {
   const found = new Map<Addition, string[]>(additions.map((kind) => [kind, []]));
   const add = (kind: Addition | null, name: string): void => {

@@ -1,6 +1,6 @@
 /**
- * Names of extensions: entries of inputs, and types. They never replace a name that exists without them; whatever gets
- * no name is left out and recorded.
+ * Names of extensions: entries of inputs, and types. They never replace a name that exists without them; a candidate
+ * without a free name is left out and recorded.
  */
 import type { CatalogTable } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
@@ -278,7 +278,7 @@ export function isGroupable({ orderable, fieldName, type }: Column): boolean {
   return orderable && fieldName !== null && !(type?.kind === 'scalar' && type.scalar === 'Opaque');
 }
 
-/** Whether the column is a value of *B*`Columns`: an enum value cannot be named `true`, `false` or `null`. */
+/** Whether the column is a value of *B*`Column`: an enum value cannot be named `true`, `false` or `null`. */
 export function isInColumns(column: Column): boolean {
   return isGroupable(column) && !['true', 'false', 'null'].includes(column.fieldName ?? '');
 }

@@ -35,7 +35,7 @@ export function buildSchema(model: Model): GraphQLSchema {
   return assembleSchema(model, { displayDefaults: false, isVisible: () => true, describes: () => false });
 }
 
-/** Who decides about introspection: the comment directives of the namespaces, or the operator. */
+/** Whether the comment directives of the namespaces or the operator decide about introspection. */
 export type IntrospectionPolicy = 'directive' | 'always' | 'never';
 
 /**

@@ -100,7 +100,7 @@ export interface TokenCheck {
   readonly now: Time;
   /** Tells which tokens are invalid in any case; by default none. */
   readonly lifetimeSeconds: number;
-  /** Those that are good no more, whatever is presented; none where nothing is said. */
+  /** Tells which tokens are invalid in any case; by default none. */
   readonly isDead?: (userId: string, type: OneTimeTokenType) => boolean;
 }
 

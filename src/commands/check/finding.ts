@@ -35,7 +35,7 @@ export interface Finding {
   readonly fix: string | null;
 }
 
-/** What a role sees, and what is left out of it. */
+/** What a role sees, and what is left out. */
 export interface RoleModel {
   readonly role: string;
   readonly model: Model;

@@ -56,10 +56,10 @@ const claim = `with due as materialized (
   returning e.id::text as id, e.message, e.user_id::text as "userId", e.attempts, e.expires_at as "expiresAt"`;
 
 /**
- * Takes emails that are due, the longest waiting first. Of several to one user it takes the oldest alone: the newest has the code that
- * is good, and must arrive last.
+ * Claims due emails, oldest first. Of several to one user, only the oldest: the newest has the valid code and must
+ * arrive last.
  *
- * @param leaseMs For how long they are nobody else's.
+ * @param leaseMs Length of the lease.
  * @returns At most `limit`.
  */
 export async function claimEmails(

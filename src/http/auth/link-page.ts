@@ -1,7 +1,8 @@
 /**
- * What a browser shows where an emailed link is refused and leads nowhere: what has happened and what to do, in place of JSON.
+ * The page for a browser if an emailed link is refused and has no redirect: the error and the next step, instead of
+ * JSON.
  *
- * The page loads nothing, and holds nothing of the request.
+ * The page loads nothing, and contains nothing of the request.
  */
 import type { FastifyRequest } from 'fastify';
 import { trialToken } from '../../email/confirmation-url.ts';
@@ -13,7 +14,7 @@ interface PageText {
   readonly advice: string;
 }
 
-/** The answer as a page, with its status, for whoever asks for pages. @param siteUrl Of the application. */
+/** The answer as a page, with its status, for clients that accept HTML. @param siteUrl Of the application. */
 export function asLinkPage(request: FastifyRequest, answer: AuthReply, siteUrl: string): AuthReply {
   if (!acceptsHtml(request.headers.accept)) return answer;
   const headers = {

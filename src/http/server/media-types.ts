@@ -23,7 +23,7 @@ const answerTypes = [
   'multipart/mixed',
 ] as const;
 
-/** What an answer can be. */
+/** Media types of an answer. */
 export type AnswerType = (typeof answerTypes)[number];
 
 /** The format of the body; null if the type is unknown or missing, or the charset is not UTF-8. */

@@ -18,7 +18,7 @@ import { describeFault } from './describe-fault.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
 import { sampleData, variablesThatAct } from './template-samples.ts';
 
-/** What was found. */
+/** The findings. */
 export interface TemplateFindings {
   readonly problem: Finding | null;
   readonly warnings: readonly Finding[];
@@ -94,7 +94,7 @@ function tryTemplate(template: Template, email: EmailKind): void {
   }
 }
 
-/** What is valid and does not do what somebody meant. */
+/** Valid but probably unintended text. */
 export function mistakesIn(
   template: Template,
   field: TemplateField,
@@ -134,7 +134,7 @@ function emptyVariables(template: Template, email: EmailKind): readonly Finding[
   });
 }
 
-/** What keeps recipients from going on, where the email is there for that. */
+/** Problems that leave recipients without a next step, in an email that needs one. */
 function deadEnds(template: Template, email: EmailKind): readonly Finding[] {
   const act = variablesThatAct(email);
   if (act.length === 0) return [];

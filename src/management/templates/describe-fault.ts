@@ -1,5 +1,5 @@
 /**
- * What is wrong with a template, for whoever wrote it: where it begins, what is most likely missing, and Go's own words.
+ * Describes the fault of a template for its author: where it starts, what is probably missing, and Go's own words.
  */
 import { nearestName } from '../../config/nearest-name.ts';
 import { type EmailKind, emailKinds } from '../../email/email-kind.ts';
@@ -10,7 +10,7 @@ import { type Finding, findingAt, findingOnWhole } from './finding.ts';
 export function describeFault(error: TemplateError, source: string, email: EmailKind | null): Finding {
   const { code, message, line, column, unclosed } = error;
   if (unclosed !== null) {
-    // Go names the end of the text, where nobody can mend anything.
+    // Go reports the end of the text, which is not where the mistake is.
     const missing = code === 'syntax' ? 'has no {{ end }}' : 'is never closed: look for a missing quote, > or end tag';
     return { ...unclosed, message: `\`${unclosed.text}\` ${missing} (${message})`, length: unclosed.text.length };
   }

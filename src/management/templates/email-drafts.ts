@@ -26,7 +26,7 @@ import { type DescribedEmail, emailDraft, type RenderedDraft, type RenderedText 
 import { type Finding, sayFinding } from './finding.ts';
 import { sampleData } from './template-samples.ts';
 
-/** What the sample of an email depends on. */
+/** The values that the sample of an email depends on. */
 interface Project {
   readonly config: AuthConfig;
   /** Public address of the auth service without a slash at the end. */

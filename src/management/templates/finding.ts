@@ -1,5 +1,5 @@
 /**
- * What is said about a subject or body of an email, and the place it is about.
+ * A finding about a subject or body of an email, and its place.
  */
 import { placeOf } from '../../email/template/template-error.ts';
 

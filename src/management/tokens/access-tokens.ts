@@ -7,7 +7,7 @@
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 
-/** What a token may do. */
+/** The scopes of tokens. */
 export const accessScopes = ['auth_config:read', 'auth_config:write', 'project:operate'] as const;
 
 /** One of the scopes. */
@@ -29,7 +29,7 @@ export interface AccessToken {
   readonly revokedAt: Date | null;
 }
 
-/** What a new token is to be. */
+/** The values of a new token. */
 export type NewAccessToken = Pick<AccessToken, 'name' | 'scopes' | 'projectRef' | 'createdAt' | 'expiresAt'>;
 
 /** A new token in the format that Supabase's programs accept. */

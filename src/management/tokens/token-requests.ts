@@ -45,14 +45,14 @@ export const createdToken = objectOf({ token: text('Shown only here.'), ...membe
 
 const wantedMembers = { name, scopes, expiresAt: end };
 
-/** What a new token is to be. */
+/** The values of a new token. */
 export const wantedToken = Object.assign(objectOf(wantedMembers), { additionalProperties: false });
 
 type ListedToken = ValueOf<typeof listedToken>;
 type CreatedToken = ValueOf<typeof createdToken>;
 type Wanted = Pick<AccessToken, 'name' | 'scopes' | 'expiresAt'>;
 
-/** What they work with. */
+/** What the requests need. */
 export interface TokenRequest {
   readonly pool: SystemPool;
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 /**
- * Who asks: everything a transaction is told about the request it serves. Made by http/caller/authenticate, consumed by run-as,
- * which turns it into transaction-local settings. Holds no secret: token, key and cookie never get here.
+ * The caller of a request, as its transaction sees it. Made by http/caller/authenticate; run-as turns it into
+ * transaction-local settings. Contains no secret: no token, key or cookie.
  */
 export interface Caller {
   /** Database role; never empty, never `none`. */

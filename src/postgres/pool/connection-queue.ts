@@ -120,9 +120,9 @@ export class ConnectionQueue {
   /**
    * Whether a request of this caller would probably get a connection in time: turns ahead of it times the mean turn,
    * divided by the connections (Little's law). In a burst the wait may reach the limit. Once the role's first request
-   * has waited longer than a burst, only a share of it: a queue that stays long serves nobody sooner. Does not refuse
-   * while this process is hardly idle: turns then seem long because their ends are read late, and a refusal costs half
-   * of an answer.
+   * has waited longer than a burst, only a share of it: a queue that stays long serves no request sooner. Does not
+   * refuse while this process is hardly idle: turns then seem long because their ends are read late, and a refusal
+   * costs half of an answer.
    */
   admits(role: string, caller: string): boolean {
     const own = this.#roles.get(role);

@@ -1,5 +1,5 @@
 /**
- * An email as a light or a dark mail program shows it, whatever the colors of this browser.
+ * An email as light and dark mail programs show it, independent of this browser's colors.
  */
 
 /** The colors of a mail program. */
@@ -19,7 +19,7 @@ export function answerColorScheme(html: string, scheme: ColorScheme): string {
   );
 }
 
-/** What goes into the head of the email: its default colors, and pictures as they are where all else is inverted. */
+/** Styles for the head of the email: its default colors, and unchanged pictures where everything else is inverted. */
 export function colorSchemeHead(scheme: ColorScheme, isInverted: boolean): string {
   const base = `<meta name="color-scheme" content="${isInverted ? 'light' : scheme}">`;
   return isInverted ? `${base}<style>img,video{filter:invert(1) hue-rotate(180deg)}</style>` : base;

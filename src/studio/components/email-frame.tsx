@@ -7,7 +7,7 @@ import { withNewTabLinks } from './new-tab-links.ts';
 
 interface EmailFrameProps {
   readonly html: string;
-  /** What the frame is called. */
+  /** Name of the frame. */
   readonly title: string;
   readonly scheme?: ColorScheme;
   readonly style?: CSSProperties;

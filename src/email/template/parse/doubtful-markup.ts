@@ -1,6 +1,6 @@
 /**
- * Finds markup that never does in an email what it does on a page, and placeholders of other systems, which are sent as they
- * stand. Looks at each character once: the text is anybody's.
+ * Finds markup that never works in emails, and placeholders of other systems, which would be sent literally. Reads each
+ * character once, because the text is untrusted.
  */
 import { hideActions, hideUnseen } from './plain-variables.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Differences: to what is stored, to the built-in texts, and to what somebody else stored meanwhile.
+ * Differences: to the stored texts, to the built-in ones, and to texts that another person stored meanwhile.
  */
 import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
@@ -30,7 +30,7 @@ interface CompareDialogProps {
   readonly onClose: () => void;
 }
 
-/** The texts in the editor against others. */
+/** The differences between the editor's texts and others. */
 export function CompareDialog({ email, stored, texts, onClose }: CompareDialogProps) {
   const [against, setAgainst] = useState<Against>('stored');
   return (
@@ -62,7 +62,7 @@ interface OvertakenDialogProps {
   readonly onClose: () => void;
 }
 
-/** Somebody else was faster: what they saved, against what is in the editor. */
+/** The dialog after another person saved first: their texts against the editor's. */
 export function OvertakenDialog({ email, stored, draft, onKeep, onClose }: OvertakenDialogProps) {
   return (
     <Dialog title="Someone else saved this email" isWide onClose={onClose}>

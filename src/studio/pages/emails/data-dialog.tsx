@@ -1,5 +1,5 @@
 /**
- * With which values the preview is rendered: the sample's, those of a user, or any others.
+ * The values for the preview: the sample's, a user's, or others.
  */
 import { type FormEvent, useId, useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';

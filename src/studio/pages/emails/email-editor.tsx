@@ -1,5 +1,5 @@
 /**
- * One email: its texts, what they become, and what can be done with them.
+ * One email: its texts, their preview, and the actions on them.
  */
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { CodeEditor, type EditorFault, type EditorHandle } from '../../components/code-editor.tsx';
@@ -35,15 +35,15 @@ interface EmailEditorProps {
 
 type OpenDialog = 'compare' | 'history' | 'overtaken' | null;
 
-/** What was done, or why it was not. */
+/** The result of an action. */
 interface Outcome {
   readonly kind: 'good' | 'warning' | 'fault';
   readonly text: string;
-  /** What can be done about it. */
+  /** A button for the next step. */
   readonly way?: { readonly title: string; readonly go: () => void };
 }
 
-/** The email. Its owner gives it a `key`. */
+/** The email. Give it a `key` per email. */
 export function EmailEditor({ stored, email }: EmailEditorProps) {
   const draft = useStore(drafts)[email.email] ?? null;
   const texts = draft ?? textsOf(stored, email);
@@ -199,7 +199,7 @@ function useSaveKey(onSave: (() => void) | null): void {
 
 interface EmailHeadProps extends EmailEditorProps {
   readonly perform: (work: () => Promise<Outcome | null>) => Promise<void>;
-  /** What can be done with the texts. */
+  /** The actions on the texts. */
   readonly children: ReactNode;
 }
 
@@ -241,7 +241,7 @@ interface SendSwitchProps {
   readonly onSwitch: (isOn: boolean) => Promise<void>;
 }
 
-/** Shows the wish until it is known what became of it. */
+/** Shows the requested state until the server has answered. */
 function SendSwitch({ isOn, onSwitch }: SendSwitchProps) {
   const [wished, setWished] = useState<boolean | null>(null);
   const mayWrite = useMayWrite();

@@ -1,5 +1,5 @@
 /**
- * The thirteen emails in their two groups, with what is special about each.
+ * The thirteen emails in their two groups, each with its state.
  */
 import { Link } from '../../components/link.tsx';
 import { useStore } from '../../shared/store.ts';
@@ -8,7 +8,7 @@ import { areSame, type DescribedEmail, drafts, isSent, type StoredEmails, textsO
 
 const groups = Object.keys(groupTitles) as EmailGroup[];
 
-/** @param props.chosen Name of the email that is open. */
+/** @param props.chosen Name of the open email. */
 export function EmailList({ stored, chosen }: { readonly stored: StoredEmails; readonly chosen: string | null }) {
   return (
     <nav className="link-list email-list" aria-label="Emails">

@@ -1,5 +1,5 @@
 /**
- * What the emails, their groups and their variables are called on the page.
+ * The page's names of emails, groups and variables.
  */
 
 /** Titles of the groups. */
@@ -25,7 +25,7 @@ export const emailTitles: Readonly<Record<string, { readonly title: string; read
   mfa_factor_unenrolled_notification: { title: 'MFA method removed', sent: 'Sent after a second factor was removed.' },
 };
 
-/** What a variable holds. */
+/** Descriptions of variables. */
 export const variableMeanings: Readonly<Record<string, string>> = {
   SiteURL: 'URL of your application',
   Email: 'Email address of the user',

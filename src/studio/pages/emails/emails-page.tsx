@@ -1,5 +1,5 @@
 /**
- * The page Emails: the list, and the email that the address names.
+ * The Emails page: the list, and the email in the address.
  */
 import { Link } from '../../components/link.tsx';
 import { Problem, Waiting } from '../../components/problem.tsx';
@@ -20,7 +20,7 @@ export function EmailsPage() {
   const named = segments[1] ?? null;
   if (stored === null) return <Waiting what="emails" problem={problem} />;
   const email = named === null ? stored.emails[0] : stored.emails.find((candidate) => candidate.email === named);
-  // Where there is room for one of both, the list comes first.
+  // If there is room for only one, show the list first.
   const isShown = named !== null || hasRoom;
   return (
     <div className="emails split" data-open={named !== null}>

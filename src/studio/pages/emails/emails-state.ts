@@ -1,8 +1,8 @@
 /**
- * What the page knows: the emails as they are stored, and the drafts that are not.
+ * The page's state: the stored emails, and the unsaved drafts.
  *
- * A draft remembers the texts it was made from, so that a change by somebody else is seen. Drafts are kept in the tab: neither a
- * walk through the pages nor a reload loses one.
+ * A draft remembers the texts it was made from, to detect another person's changes. Drafts are kept in the tab, so
+ * neither navigation nor a reload loses one.
  */
 import { ApiError } from '../../shared/api.ts';
 import { askProject, session } from '../../shared/session.ts';
@@ -26,14 +26,14 @@ export interface DescribedEmail {
   readonly variables: readonly string[];
   /** The built-in ones. */
   readonly defaults: EmailTexts;
-  /** Those in force where nothing is stored. */
+  /** The texts that apply if nothing is stored. */
   readonly start: EmailTexts;
   readonly sample: Readonly<Record<string, unknown>>;
 }
 
 /** A draft. */
 export interface EmailDraft extends EmailTexts {
-  /** What was stored when it was begun, or when its author last saw what somebody else had stored. */
+  /** The texts stored when the draft was started, or when its author last saw another person's. */
   readonly base: EmailTexts;
 }
 
@@ -43,7 +43,7 @@ type AuthConfig = Readonly<Record<string, unknown>>;
 export interface StoredEmails {
   readonly emails: readonly DescribedEmail[];
   readonly config: AuthConfig;
-  /** Of the configuration, as `If-Match` takes it. */
+  /** Of the configuration, for `If-Match`. */
   readonly version: string;
 }
 
@@ -52,7 +52,7 @@ export const storedEmails: Store<StoredEmails | null> = createStore<StoredEmails
 
 const draftsName = 'pgreflect:drafts';
 
-/** Drafts by email; one that says what is stored is none. */
+/** Drafts by email; a draft equal to the stored texts is dropped. */
 export const drafts: Store<Readonly<Record<string, EmailDraft>>> = createStore(
   JSON.parse(sessionStorage.getItem(draftsName) ?? '{}') as Record<string, EmailDraft>,
 );
@@ -69,7 +69,7 @@ function keepDrafts(): void {
   noteUnsaved('emails', Object.keys(drafts.get()).length > 0);
 }
 
-/** Reads what is stored. @throws ApiError */
+/** Reads the stored emails. @throws ApiError */
 export async function readStored(): Promise<void> {
   const [described, { body: config, headers }] = await Promise.all([
     askProject<readonly DescribedEmail[]>('config/auth/emails'),
@@ -83,7 +83,7 @@ export async function readStored(): Promise<void> {
   }
 }
 
-/** Proxies that compress an answer weaken its `ETag` or append to it; what counts is the number in it. */
+/** Compressing proxies weaken an `ETag` or append to it; only its number counts. */
 function versionOf(headers: Headers): string {
   return /"\d+/.exec(headers.get('etag') ?? '')?.[0].concat('"') ?? '*';
 }
@@ -93,7 +93,7 @@ export function textsOf({ config }: StoredEmails, { subjectField, contentField }
   return { subject: String(config[subjectField]), content: String(config[contentField]) };
 }
 
-/** Whether the email is sent at all: notifications have a switch. */
+/** Whether the email is sent: notifications have a switch. */
 export function isSent({ config }: StoredEmails, { enabledField }: DescribedEmail): boolean {
   return enabledField === null || config[enabledField] === true;
 }
@@ -103,7 +103,7 @@ export function areSame(a: EmailTexts, b: EmailTexts): boolean {
   return a.subject === b.subject && a.content === b.content;
 }
 
-/** Takes over what was typed. */
+/** Stores typed text in the draft. */
 export function edit(stored: StoredEmails, email: DescribedEmail, change: Partial<EmailTexts>): void {
   const now = textsOf(stored, email);
   const { [email.email]: draft, ...others } = drafts.get();
@@ -111,35 +111,35 @@ export function edit(stored: StoredEmails, email: DescribedEmail, change: Partia
   drafts.set(areSame(next, now) ? others : { ...others, [email.email]: next });
 }
 
-/** Whether somebody else has stored other texts since the draft was begun. */
+/** Whether another person stored other texts since the draft was started. */
 export function isOvertaken(stored: StoredEmails, email: DescribedEmail, draft: EmailDraft): boolean {
   return !areSame(textsOf(stored, email), draft.base);
 }
 
-/** The draft goes on from what is stored now: its author has seen it. */
+/** Bases the draft on the stored texts, which its author has seen. */
 export function acceptStored(stored: StoredEmails, email: DescribedEmail): void {
   const draft = drafts.get()[email.email];
   if (draft !== undefined) drafts.set({ ...drafts.get(), [email.email]: { ...draft, base: textsOf(stored, email) } });
 }
 
-/** Forgets the draft. */
+/** Drops the draft. */
 export function discard(email: DescribedEmail): void {
   const { [email.email]: _draft, ...others } = drafts.get();
   drafts.set(others);
 }
 
-/** What became of a draft. Texts are sentences in the words of the page. */
+/** The result of saving a draft. Messages use the page's words. */
 export type SaveResult =
   | { readonly kind: 'saved'; readonly warnings: readonly string[] }
-  /** Links lead nowhere, and nobody insists. */
+  /** Links lead nowhere, and the user has not insisted. */
   | { readonly kind: 'refused'; readonly deadLinks: readonly string[] }
-  /** Somebody else was faster; the page knows their texts now. */
+  /** Another person saved first; the page has their texts now. */
   | { readonly kind: 'overtaken' };
 
-/** Stores the draft. @param insists Whether links that lead nowhere are meant. @throws ApiError */
+/** Stores the draft. @param insists Store it even if links lead nowhere. @throws ApiError */
 export async function save(email: DescribedEmail, draft: EmailDraft, insists: boolean): Promise<SaveResult> {
   const stored = storedEmails.get();
-  // Somebody else may have stored the very same.
+  // Another person may have stored the same texts.
   if (stored !== null && areSame(draft, textsOf(stored, email))) return { kind: 'saved', warnings: [] };
   if (stored === null || isOvertaken(stored, email, draft)) return { kind: 'overtaken' };
   const change = {
@@ -156,7 +156,7 @@ export async function save(email: DescribedEmail, draft: EmailDraft, insists: bo
     if (problems.length > 0 && problems.every((problem) => problem.allow_warnings))
       return { kind: 'refused', deadLinks: problems.map(({ message }) => inWordsOfPage(email, message)) };
     if (status !== 412) throw error;
-    // Something was changed meanwhile, most often something else.
+    // The configuration changed meanwhile, usually in another field.
     await readStored();
     return save(email, draft, insists);
   }
@@ -170,7 +170,10 @@ function inWordsOfPage({ subjectField, contentField }: DescribedEmail, sentence:
   return place === '' ? `${part}: ${text}.` : `${part}, ${place}${text}.`;
 }
 
-/** A text that is the built-in one again is not kept: a later release may improve it. Null would mean that of the start. */
+/**
+ * A text equal to the built-in one is not stored, because a later release may improve it. Null would mean the start
+ * value.
+ */
 function toStored({ defaults, start }: DescribedEmail, draft: EmailTexts, part: keyof EmailTexts): string | null {
   if (draft[part] === start[part]) return null;
   return draft[part] === defaults[part] ? '' : draft[part];
@@ -187,7 +190,7 @@ export async function switchEmail(enabledField: string, isOn: boolean): Promise<
   }
 }
 
-/** @returns Warnings, as the API says them. */
+/** @returns Warnings of the API. */
 async function store(change: Readonly<Record<string, unknown>>, insists = false): Promise<readonly string[]> {
   const stored = storedEmails.get();
   if (stored === null) throw new Error('The emails are not loaded yet.');

@@ -1,5 +1,5 @@
 /**
- * Go templates in the editor: actions are colored over the HTML around them, and names are completed inside them.
+ * Go templates in the editor: actions are colored over the HTML around them, and completed.
  */
 import type { CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete';
 import { html } from '@codemirror/lang-html';
@@ -30,7 +30,7 @@ function markOf(word: string): Decoration {
   return keywords.includes(word) || functions.includes(word) ? marks.keyword : marks.name;
 }
 
-/** What is on the screen and a little around it, so that long texts stay quick. */
+/** Decorates only the visible text and a little around it, so that long texts stay responsive. */
 function decorate({ state, viewport }: EditorView): DecorationSet {
   const builder = new RangeSetBuilder<Decoration>();
   const text = state.doc.sliceString(viewport.from, viewport.to);
@@ -72,9 +72,9 @@ export const goHtml: Extension = [html({ autoCloseTags: true }), actions, look];
 export const goText: Extension = [actions, look];
 
 /**
- * Completes what can stand in an action: the variables of the email, the members of its metadata, and the words of the language.
+ * Completes an action: the email's variables, the members of its metadata, and keywords.
  *
- * @param data Sample of the variables; its `Data` says which members users have.
+ * @param data Sample of the variables; its `Data` shows the members of users' metadata.
  */
 export function completeAction(
   variables: readonly string[],

@@ -1,5 +1,5 @@
 /**
- * Earlier versions of an email: who saved what and when, what was different, and back into the editor with it.
+ * Earlier versions of an email: author, time, differences, and restoring into the editor.
  */
 import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';

@@ -1,5 +1,5 @@
 /**
- * What a draft becomes: as its reader sees it on a wide or a narrow screen, and as text; with which data; and a trial by email.
+ * Preview of a draft: desktop, phone or plain text, with chosen data. Also sends a test email.
  */
 import { useId, useState } from 'react';
 import { Link } from '../../components/link.tsx';
@@ -17,7 +17,7 @@ interface PreviewPaneProps {
   readonly preview: Preview;
   readonly data: Readonly<Record<string, unknown>> | null;
   readonly onData: (data: Readonly<Record<string, unknown>> | null) => void;
-  /** Whether the project keeps its emails in the inbox. */
+  /** Whether the project's emails go to the inbox. */
   readonly isCaptured: boolean;
 }
 

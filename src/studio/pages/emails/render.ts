@@ -1,12 +1,12 @@
 /**
- * The draft as the server renders it, a moment after the last key.
+ * The draft as the server renders it, a moment after the last key press.
  */
 import { useRef } from 'react';
 import { useAnswer } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
 import type { EmailTexts } from './emails-state.ts';
 
-/** What is said of a text, and the place it is about. */
+/** A finding about a text, and its place. */
 interface Finding {
   readonly message: string;
   readonly line: number | null;
@@ -14,15 +14,15 @@ interface Finding {
   readonly length: number | null;
 }
 
-/** What came of a text. */
+/** The result of one text. */
 export interface RenderedText {
   readonly output: string | null;
   readonly fault: Finding | null;
-  /** Those that are refused are stored only where somebody insists. */
+  /** Refused ones are stored only if the user insists. */
   readonly warnings: readonly (Finding & { readonly refused: boolean })[];
 }
 
-/** What came of a draft. */
+/** The result of a draft. */
 export interface Rendered {
   readonly subject: RenderedText;
   readonly content: RenderedText;
@@ -31,18 +31,18 @@ export interface Rendered {
 
 /** The state of the preview. */
 export interface Preview {
-  /** Of the texts as they are; null while the first is on its way. */
+  /** For the current texts; null before the first answer. */
   readonly rendered: Rendered | null;
-  /** The last body that had no fault. */
+  /** The last valid body. */
   readonly html: string | null;
   readonly text: string | null;
-  /** Why nothing could be rendered. */
+  /** Why rendering failed. */
   readonly problem: string | null;
 }
 
 const pauseMs = 200;
 
-/** @param data Values of variables in place of the sample's; null: the sample. */
+/** @param data Values of variables instead of the sample's; null: the sample. */
 export function usePreview(
   email: string,
   { subject, content }: EmailTexts,
@@ -58,6 +58,6 @@ export function usePreview(
     last.current = { html: body.content.output ?? last.current.html, text: body.text ?? last.current.text };
     return body;
   });
-  // The frame says when the server is away.
+  // The frame reports an unreachable server.
   return { rendered, ...last.current, problem: problem === null || problem.status === 0 ? null : problem.message };
 }

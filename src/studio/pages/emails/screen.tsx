@@ -1,11 +1,11 @@
 /**
- * The preview of an email as on the screen of a computer or a phone, in light or dark colors.
+ * The preview of an email on a desktop or phone screen, in light or dark colors.
  */
 import { useEffect, useRef, useState } from 'react';
 import { hasDarkDesign } from '../../components/color-scheme.ts';
 import { EmailFrame } from '../../components/email-frame.tsx';
 
-/** Widths in pixels: of a phone, and the least that a mail program on a computer gives an email. */
+/** Widths in pixels: of a phone, and the smallest that a desktop mail program gives an email. */
 const phoneWidth = 375;
 const desktopWidth = 720;
 
@@ -15,7 +15,7 @@ interface ScreenProps {
   readonly isDark: boolean;
 }
 
-/** The email at its usual width, made smaller where there is less room. */
+/** The email at its usual width, scaled down if there is less room. */
 export function Screen({ html, isPhone, isDark }: ScreenProps) {
   const place = useRef<HTMLDivElement>(null);
   const [room, setRoom] = useState({ width: desktopWidth, height: 0 });

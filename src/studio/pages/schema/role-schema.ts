@@ -15,7 +15,7 @@ export interface SchemaField {
   readonly description: string | null;
 }
 
-/** What extensions add to a table, by the kind of addition. */
+/** The additions of extensions to a table, by kind. */
 export interface Added {
   readonly kind: string;
   /** Fields, arguments or entries of inputs. */
