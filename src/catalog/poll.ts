@@ -8,9 +8,10 @@ const pollShare = 0.05;
 /**
  * Starts after one interval. A failed check counts as one without a result; the next one retries.
  *
+ * @param check Resolves to the time that the comparison took, in ms; waiting and reloading do not delay the next one.
  * @returns Stops it; a running check finishes.
  */
-export function pollAtInterval(check: () => Promise<unknown>, intervalMs: number): () => void {
+export function pollAtInterval(check: () => Promise<number>, intervalMs: number): () => void {
   let timer: NodeJS.Timeout | null = null;
   let ended = false;
 
@@ -18,8 +19,7 @@ export function pollAtInterval(check: () => Promise<unknown>, intervalMs: number
     if (ended) return;
     timer = setTimeout(async () => {
       const began = performance.now();
-      await check().catch(() => {});
-      const tookMs = performance.now() - began;
+      const tookMs = await check().catch(() => performance.now() - began);
       schedule(Math.max(intervalMs, tookMs / pollShare));
     }, delayMs);
     timer.unref();

@@ -48,7 +48,11 @@ export function watchForWorkers(options: WorkersWatchOptions): WorkersWatch {
     return true;
   }
 
-  const end = pollAtInterval(compare, pollMs);
+  const end = pollAtInterval(async () => {
+    const began = performance.now();
+    await compare();
+    return performance.now() - began;
+  }, pollMs);
   const listener = startListener({
     ...{ connectionString, applicationName: 'pgreflect listener', check: compare, onLost: ignore },
   });

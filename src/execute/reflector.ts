@@ -38,6 +38,8 @@ export class Reflector {
   #running: { readonly since: number; readonly done: Promise<Reflection> } | null = null;
   #next: Promise<Reflection> | null = null;
   #checking: Promise<boolean> | null = null;
+  /** How long the last comparison took, without the reading before and after it. */
+  #comparedMs = 0;
   #endPoll = () => {};
   #problem: string | null = 'The schema has not been read yet.';
 
@@ -52,7 +54,7 @@ export class Reflector {
   async start(): Promise<void> {
     const { pollMs } = this.#options;
     // A failed check is covered by the next load, or by the requests themselves.
-    if (pollMs !== null) this.#endPoll = pollAtInterval(() => this.refreshIfChanged('interval'), pollMs);
+    if (pollMs !== null) this.#endPoll = pollAtInterval(() => this.#poll(), pollMs);
     await this.readSince(performance.now(), 'start');
   }
 
@@ -130,12 +132,19 @@ export class Reflector {
     if (this.#current?.catalog.fingerprint !== fingerprint) await this.readSince(performance.now(), 'interval');
   }
 
+  async #poll(): Promise<number> {
+    await this.refreshIfChanged('interval');
+    return this.#comparedMs;
+  }
+
   async #check(reason: string): Promise<boolean> {
     const before = this.#current;
     await this.#settled();
     const current = this.#current;
     if (current !== null) {
+      const began = performance.now();
       const fingerprint = await readFingerprint(this.#options.systemPool, this.#schemas);
+      this.#comparedMs = performance.now() - began;
       if (fingerprint === current.catalog.fingerprint) return current !== before;
     }
     await this.readSince(performance.now(), reason);

@@ -5,9 +5,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { describe, expect, test, vi } from 'vitest';
 import { type Json, startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { atEnd } from '../support/when-over.ts';
 
 const schema = `
   comment on schema public is '@graphql({"inflect_names": true, "introspection": true})';
@@ -251,6 +253,24 @@ test('a comparison while the catalog is being read waits for it, and reads again
     expect(await execution.compare()).toBe(true);
     expect(readings()).toBe(before + 2);
   });
+});
+
+test('a comparison at an interval goes on soon after the catalog took long to read', async () => {
+  const database = await createDatabase(schema);
+  const execution = await startExecution(database, { pollMs: 50 });
+  const names = async () => [...(await execution.role('anon')).shared.model.tables.values()].map(({ name }) => name);
+  // The reading wants this table, the comparison does not.
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  atEnd(() => holder.end());
+  await holder.query('begin; lock table pg_catalog.pg_foreign_table in access exclusive mode');
+  await database.query('create table first_change (id int primary key); grant select on first_change to anon');
+  // A share of this would be the pause until the next comparison: 60 seconds.
+  await sleep(3000);
+  await holder.query('commit');
+  await vi.waitFor(async () => expect(await names()).toContain('first_change'), { timeout: 20_000 });
+  await database.query('create table second_change (id int primary key); grant select on second_change to anon');
+  await vi.waitFor(async () => expect(await names()).toContain('second_change'), { timeout: 20_000 });
 });
 
 describe('a trigger that is taken out', () => {
