@@ -5,6 +5,7 @@
 -- One row per routine and kind: name, owner, kind, grantees (of kind `callable`, separated by commas), fix.
 --   search_path  names in it are looked up where the caller says
 --   callable     a visitor may call it through the API
+--   policy       the same, and a policy calls it: who reads the table needs the right
 with definer as (
   select p.oid, n.nspname, p.oid::pg_catalog.regprocedure::text as name, pg_catalog.pg_get_userbyid(p.proowner) as owner,
     p.proconfig, p.proacl, p.proowner, p.prorettype
@@ -20,8 +21,16 @@ select d.name, d.owner, 'search_path' as kind, null as grantees,
 from definer d
 where not exists (select from pg_catalog.unnest(d.proconfig) as s (setting) where s.setting like 'search_path=%')
 union all
-select d.name, d.owner, 'callable', g.list, pg_catalog.format('revoke execute on routine %s from %s', d.name, g.list)
+select d.name, d.owner, case when p.calls then 'policy' else 'callable' end, g.list,
+  case when not p.calls then pg_catalog.format('revoke execute on routine %s from %s', d.name, g.list) end
 from definer d
+cross join lateral (
+  select exists (
+    select from pg_catalog.pg_depend u
+    where u.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass
+      and u.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass and u.refobjid = d.oid
+  ) as calls
+) p
 cross join lateral (
   select pg_catalog.string_agg(case when e.grantee = 0 then 'public' else pg_catalog.quote_ident(r.rolname) end, ', ' order by e.grantee) as list
   from pg_catalog.aclexplode(coalesce(d.proacl, pg_catalog.acldefault('f', d.proowner))) e

@@ -171,7 +171,8 @@ function noteRelationship(context: ModelContext, table: Table, kind: EntryKind, 
   noteEntry(context, table, kind, {
     what: `relationship "${name}"`,
     name,
-    fixFor: (row) => foreignKeyFix(context, id, namedBy(relationship, distinctName(context, row, relationship))),
+    fixFor: (row) =>
+      foreignKeyFix(context, id, new Map([[id, namedBy(relationship, distinctName(context, row, relationship))]])),
   });
 }
 

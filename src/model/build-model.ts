@@ -113,9 +113,9 @@ function buildContent(context: ModelContext): Content {
       ...yieldRootFields(context, selected, table, mutations),
       ...keepNames(context, table, links, { tables: byOid, routines }),
     };
-    noteHidden(context, kept, { routines });
     tables.set(table.oid, { ...kept, ...nothingAdded });
   }
+  noteHidden(context, tables.values(), routines);
   const linked = linkTables(context, { tables, relationships, routines });
   noteUnlinked(context, { tables: linked, relationships, routines });
   return { ...addNames(context, { tables: linked, routines, claims }), enums, routines };

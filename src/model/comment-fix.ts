@@ -62,22 +62,23 @@ export function typeFix(
  * For a foreign key, declared or in the directive of its table.
  *
  * @param id As `Relationship.id`.
+ * @param keys Of each foreign key, by its id: those of one directive are in one comment.
  */
-export function foreignKeyFix(context: ModelContext, id: string, keys: Keys): string | null {
+export function foreignKeyFix(context: ModelContext, id: string, keys: ReadonlyMap<string, Keys>): string | null {
   const { catalog } = context;
-  const [, table, index] = /^directive:(\d+):(\d+)$/.exec(id) ?? [];
+  const [, table] = /^directive:(\d+):\d+$/.exec(id) ?? [];
   if (table !== undefined) {
     const [local, directive] = [catalog.table(table), catalog.directive('table', table)];
     if (local === undefined || directive.kind !== 'directive') return null;
     const entries = directive.value.foreign_keys as readonly object[];
-    const changed = entries.map((entry, at) => (at === Number(index) ? { ...entry, ...keys } : entry));
+    const changed = entries.map((entry, at) => ({ ...entry, ...keys.get(`directive:${table}:${at}`) }));
     return tableFix(context, local, { foreign_keys: changed });
   }
   const row = catalog.foreignKeys.find(({ _id }) => _id === id);
   const local = row && catalog.table(row.conrelid);
   if (row === undefined || local === undefined) return null;
   const name = `constraint ${quoteName(row.conname)} on ${tablePath(context, local)}`;
-  return commentFix(context, { place: ['constraint', id], name }, keys);
+  return commentFix(context, { place: ['constraint', id], name }, keys.get(id) ?? {});
 }
 
 /** For a routine; null for an overloaded one, because the statement would need its signature. */

@@ -57,7 +57,7 @@ export function directiveHolders(context: ModelContext): readonly DirectiveHolde
       object: `${quoteName(conname)} on ${local ? tablePath(context, local) : 'a table of another schema'}`,
       isExposed: foreign !== undefined && isExposedTable(foreign),
       isVisible: () => local !== undefined && mayUse(context, local),
-      fix: (keys) => foreignKeyFix(context, _id, keys),
+      fix: (keys) => foreignKeyFix(context, _id, new Map([[_id, keys]])),
     }));
   }
   for (const { _id: oid, typname: name, typnamespace, typtype } of [...catalog.enums, ...catalog.domains]) {

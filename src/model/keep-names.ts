@@ -4,7 +4,7 @@
  * the later one wins.
  */
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
-import { foreignKeyFix } from './comment-fix.ts';
+import { foreignKeyFix, type Keys } from './comment-fix.ts';
 import type { Relationship, Routine, Table } from './model.ts';
 import { type ModelContext, note } from './model-context.ts';
 import { distinctName, namedBy } from './relationships.ts';
@@ -72,13 +72,41 @@ export function keepNames(context: ModelContext, table: UnlinkedTable, links: Li
   };
 }
 
+type Fields = Pick<Table, 'namespace' | 'name' | 'oid' | 'columns' | 'relationships' | 'computedFields'>;
+
+/** Several fields of a table with one name, in order: the last one is reachable. */
+interface Conflict {
+  readonly table: Fields;
+  readonly name: string;
+  readonly all: readonly Field[];
+}
+
 /** Records the columns and relationships hidden by a later field with the same name. */
-export function noteHidden(
-  context: ModelContext,
-  table: Pick<Table, 'namespace' | 'name' | 'oid' | 'columns' | 'relationships' | 'computedFields'>,
-  { routines }: Pick<Linked, 'routines'>,
-): void {
+export function noteHidden(context: ModelContext, tables: Iterable<Fields>, routines: Linked['routines']): void {
   if (context.omissions === null) return;
+  const conflicts = [...tables].flatMap((table) => conflictsOf(context, table, routines));
+  // A foreign key may hide another one on both of its sides: each statement gives it all of its names, so that none undoes another.
+  const names = new Map<string, Keys>();
+  for (const { table, all } of conflicts) {
+    const row = context.catalog.table(table.oid)!;
+    for (const { link } of all) {
+      if (link !== null)
+        names.set(link.id, { ...names.get(link.id), ...namedBy(link, distinctName(context, row, link)) });
+    }
+  }
+  for (const { table, name, all } of conflicts) {
+    const object = quotePath(table.namespace, table.name);
+    const hidden = all.slice(0, -1).map(({ what }) => `its ${what}`);
+    const reason = `The field "${name}" of ${object} is its ${all.at(-1)!.what}, which hides ${hidden.join(' and ')}.`;
+    note(context, () => {
+      const fixes = new Set(all.flatMap(({ link }) => (link === null ? [] : [foreignKeyFix(context, link.id, names)])));
+      const fix = fixes.size === 0 || fixes.has(null) ? null : [...fixes].join('\n');
+      return { kind: 'name', object, names: [name], reason, fix };
+    });
+  }
+}
+
+function conflictsOf(context: ModelContext, table: Fields, routines: Linked['routines']): Conflict[] {
   const fields = new Map<string, Field[]>();
   const add = (name: string | null | undefined, field: Field): void => {
     if (name) fields.set(name, [...(fields.get(name) ?? []), field]);
@@ -93,21 +121,7 @@ export function noteHidden(
       link: null,
     });
   }
-  const row = context.catalog.table(table.oid)!;
-  const object = quotePath(table.namespace, table.name);
-  for (const [name, all] of fields) {
-    const shown = all.at(-1)!;
-    const hidden = all.slice(0, -1);
-    if (hidden.length === 0) continue;
-    const reason = `The field "${name}" of ${object} is its ${shown.what}, which hides ${hidden.map(({ what }) => `its ${what}`).join(' and ')}.`;
-    note(context, () => {
-      const fixes = all.flatMap(({ link }) =>
-        link === null ? [] : [foreignKeyFix(context, link.id, namedBy(link, distinctName(context, row, link)))],
-      );
-      const fix = fixes.length === 0 || fixes.includes(null) ? null : fixes.join('\n');
-      return { kind: 'name', object, names: [name], reason, fix };
-    });
-  }
+  return [...fields].flatMap(([name, all]) => (all.length > 1 ? [{ table, name, all }] : []));
 }
 
 interface Field {

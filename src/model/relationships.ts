@@ -55,7 +55,11 @@ function add(
     note(context, () => {
       const object = tablePath(context, table);
       const reason = `A relationship of table ${object} has no usable GraphQL name ("${fieldName}").`;
-      const fix = foreignKeyFix(context, id, namedBy(relationship, distinctName(context, table, relationship)));
+      const fix = foreignKeyFix(
+        context,
+        id,
+        new Map([[id, namedBy(relationship, distinctName(context, table, relationship))]]),
+      );
       return { kind: 'name', object, names: [fieldName], reason, fix };
     });
     return;

@@ -129,9 +129,28 @@ describe('a trading company', () => {
       'The field "customerCollection" of public.address is its relationship by the foreign key customer_shipping_address_id_fkey, which hides its relationship by the foreign key customer_billing_address_id_fkey.',
     );
     expect(hidden?.fix).toBe(
-      `comment on constraint customer_billing_address_id_fkey on public.customer is '@graphql({"local_name":"customerCollectionByBillingAddressId"})';
-comment on constraint customer_shipping_address_id_fkey on public.customer is '@graphql({"local_name":"customerCollectionByShippingAddressId"})';`,
+      `comment on constraint customer_billing_address_id_fkey on public.customer is '@graphql({"local_name":"customerCollectionByBillingAddressId","foreign_name":"addressByBillingAddressId"})';
+comment on constraint customer_shipping_address_id_fkey on public.customer is '@graphql({"local_name":"customerCollectionByShippingAddressId","foreign_name":"addressByShippingAddressId"})';`,
     );
+  });
+
+  test('the fixes of relationships that hide each other on both sides do not undo each other', async () => {
+    await database.query(`
+      create table worker (id int primary key);
+      create table shift (id int primary key, made_by int references worker, changed_by int references worker);
+      create table visit (id int primary key, made_by int, changed_by int);
+      comment on table visit is '@graphql({"foreign_keys": [
+        {"local_columns": ["made_by"], "foreign_schema": "public", "foreign_table": "worker", "foreign_columns": ["id"]},
+        {"local_columns": ["changed_by"], "foreign_schema": "public", "foreign_table": "worker", "foreign_columns": ["id"]}]})';
+      grant select on worker, shift, visit to anon;
+    `);
+    const hidden = async () =>
+      (await findings(database)).filter(({ message }) => /public\.(worker|shift|visit) .*hides/.test(message));
+    const before = await hidden();
+    expect(before).toHaveLength(4);
+    for (const { fix } of before) await database.query(fix!);
+    expect(await hidden()).toEqual([]);
+    await database.query('drop table visit, shift, worker');
   });
 
   test('partitions are one finding; triggers and extensions none', () => {
@@ -268,4 +287,17 @@ test('a database of 173 relations is at most two screens', async () => {
   const database = await createDatabase(fixture('check-warehouse.sql'));
   const { out } = await runCommand(['check'], { env: { DATABASE_URL: database.urlAs('authenticator', 'test') } });
   expect(out.trimEnd().split('\n').length).toBeLessThanOrEqual(100);
+});
+
+test('a function that a policy calls keeps its rights: without them nobody could read the table', async () => {
+  const database = await createDatabase(`
+    create table chart (id int primary key, ward int);
+    create function wards() returns setof int language sql stable security definer set search_path = '' as 'select 1';
+    alter table chart enable row level security;
+    create policy own on chart using (ward in (select wards()));
+    grant select on chart to anon;
+  `);
+  const [callable] = (await findings(database)).filter(({ check }) => check === 'definer_callable');
+  expect(callable).toMatchObject({ object: 'public.wards()', fix: null });
+  expect(callable?.message).toContain('A policy calls it');
 });

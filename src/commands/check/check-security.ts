@@ -85,7 +85,7 @@ const findLooseRoutines = statementCheck('check-routines.sql', ({ name, owner, k
   message:
     kind === 'search_path'
       ? `The routine ${name} runs with the rights of "${owner}" and without a fixed search path: a caller can substitute other objects for the ones it names.`
-      : `The routine ${name} runs with the rights of "${owner}", and anonymous callers can call it (granted to ${grantees}).`,
+      : `The routine ${name} runs with the rights of "${owner}", and anonymous callers can call it (granted to ${grantees}).${kind === 'policy' ? ' A policy calls it, so callers keep the right: move it to a schema that is not exposed.' : ''}`,
 }));
 
 /** All checks of this file, the most severe first. */
