@@ -6,7 +6,7 @@ import type { CatalogTable } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
 import { type ExtensionName, extensionNames } from '../config/extensions.ts';
 import { aggregateFunctions } from './codecs.ts';
-import { isJson, isSearchable } from './columns.ts';
+import { isJson, isJsonResult, isSearchable } from './columns.ts';
 import { columnFix, foreignKeyFix, validName } from './comment-fix.ts';
 import { addFunctionEntries, claimFunctionInputs, noteMisplaced } from './function-entries.ts';
 import { tableTypeNames } from './inflect.ts';
@@ -42,15 +42,23 @@ function noteArguments(
   tables: ReadonlyMap<string, Table>,
   routines: ReadonlyMap<string, Routine>,
 ): void {
-  const name = 'distinctOn';
   for (const { namespace, name: routine, result, arguments: given } of routines.values()) {
     const table = result.kind === 'set' ? tables.get(result.table) : undefined;
-    if (!table?.addedTypes.includes('column') || !has(context, table, 'distinct')) continue;
-    if (given.every(({ fieldName }) => fieldName !== name)) continue;
-    const object = quotePath(namespace, routine);
-    const reason = `Function ${object} has no "${name}" of the collection: an argument of its own has that name.`;
-    note(context, () => ({ kind: 'name', object, names: [name], reason, fix: null }));
+    const isDistinct = table?.addedTypes.includes('column') && has(context, table, 'distinct');
+    const takesPath = isJsonResult(result) && offersJson(context, namespace);
+    for (const [name, what] of [...(isDistinct ? [distinctOn] : []), ...(takesPath ? [at] : [])]) {
+      if (given.every(({ fieldName }) => fieldName !== name)) continue;
+      const object = quotePath(namespace, routine);
+      const reason = `Function ${object} has no "${name}" of ${what}: an argument of its own has that name.`;
+      note(context, () => ({ kind: 'name', object, names: [name], reason, fix: null }));
+    }
   }
+}
+
+const [distinctOn, at] = [['distinctOn', 'the collection'] as const, ['at', 'JSON fields'] as const];
+
+function offersJson({ namespaces }: ModelContext, namespace: string): boolean {
+  return [...namespaces.values()].find(({ name }) => name === namespace)?.extensions.includes('json_filters') === true;
 }
 
 function addRelationships(context: ModelContext, table: Table, named: Named): Table {

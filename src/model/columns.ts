@@ -7,7 +7,7 @@ import { codecOf, filterableElements } from './codecs.ts';
 import { columnFix, validName } from './comment-fix.ts';
 import { readSettings } from './directives.ts';
 import { fieldForm, isValidName } from './inflect.ts';
-import { type Column, comparedAs, type ScalarName, type ValueType } from './model.ts';
+import { type Column, comparedAs, type RoutineResult, type ScalarName, type ValueType } from './model.ts';
 import {
   type ContextNamespace,
   type ModelContext,
@@ -101,6 +101,11 @@ function isPlain({ relkind, relhassubclass }: CatalogTable): boolean {
 /** Clients see values of the type as JSON text. */
 export function isJson(type: ValueType | null): boolean {
   return type?.kind === 'scalar' && type.scalar === 'JSON';
+}
+
+/** What a routine gives back is JSON text to clients. */
+export function isJsonResult(result: RoutineResult): boolean {
+  return result.kind === 'value' && isJson(result.type);
 }
 
 /** Text searches apply to values of the type. */

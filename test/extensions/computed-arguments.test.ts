@@ -21,6 +21,8 @@ const database = await createDatabase(`
   create function others(c city, lowest int) returns setof city stable language sql
     as 'select o.* from city o where o.id <> c.id and o.id >= lowest';
   create function part(c city, "at" text) returns jsonb stable language sql as 'select c.details -> at';
+  create function info(city) returns jsonb stable language sql as 'select $1.details';
+  create function newest(id int) returns json stable language sql as 'select details::json from city c where c.id = newest.id';
   create table noted (what text);
   create function note(c city, what text) returns boolean volatile language sql
     as 'insert into noted values (what || c.id) returning true';
@@ -124,6 +126,26 @@ describe('arguments of a field of a row', () => {
   });
 });
 
+test('JSON that a function returns is answered in part, unless it has such an argument itself', async () => {
+  expect(
+    await nodes(
+      'whole: info b: info(at: ["a", "b"]) last: info(at: ["a", "b", "-1"]) none: info(at: ["x"]) all: info(at: null)',
+    ),
+  ).toEqual([
+    { whole: '{"a": {"b": [1, 2]}}', b: '[1, 2]', last: '2', none: null, all: '{"a": {"b": [1, 2]}}' },
+    { whole: null, b: null, last: null, none: null, all: null },
+    { whole: '5', b: null, last: null, none: null, all: '5' },
+  ]);
+  expect((await nodes('part(at: "a")'))[0]).toEqual({ part: '{"b": [1, 2]}' });
+  const query = 'query ($at: [String!]) { newest(id: 1, at: $at) }';
+  expect(await execution.data('anon', query, { variables: { at: ['a', 'b', '0'] } })).toEqual({ newest: '1' });
+  expect(await execution.data('anon', query)).toEqual({ newest: '{"a": {"b": [1, 2]}}' });
+  const plain = await startExecution(database, { extensions: ['function_filters'] });
+  expect((await plain.errors('anon', '{ newest(id: 1, at: []) }'))[0]).toContain('Unknown argument "at"');
+  const reasons = (await modelReader(database).omissions(['public'])).map(({ reason }) => reason);
+  expect(reasons).toContain('Function public.part has no "at" of JSON fields: an argument of its own has that name.');
+});
+
 describe('shown', () => {
   test('with their types and defaults', async () => {
     const { __type } = await execution.data(
@@ -151,9 +173,9 @@ describe('shown', () => {
       return __type.fields.map(({ name }: Json) => name);
     };
     const plain = ['nodeId', 'id', 'name', 'lat', 'lon', 'mayor', 'details'];
-    expect(await fields({ extensions: [] })).toEqual(plain);
+    expect(await fields({ extensions: [] })).toEqual([...plain, 'info']);
     expect(await fields({ extensions: ['function_filters'] })).toEqual([
-      ...plain, ...['distance', 'greet', 'shares', 'nearest', 'others', 'part', 'note'],
+      ...plain, ...['distance', 'greet', 'shares', 'nearest', 'others', 'part', 'info', 'note'],
     ]); // biome-ignore format: names
     const other = await createDatabase(`
       create schema one; create schema two; grant usage on schema one, two to anon;

@@ -9,7 +9,6 @@ import { planArguments } from './plan-arguments.ts';
 import { planConnection } from './plan-connection.ts';
 import {
   descend,
-  inputOf,
   inputsOf,
   type MergedFields,
   misplaced,
@@ -48,9 +47,8 @@ function planField(planner: Planner, { table, place }: PlannedRow, field: Merged
 
 /** The path of the requested part, null for the whole value. */
 function planJsonAt(planner: Planner, field: MergedFields): Slot | null {
-  if (field.definition.args.length === 0) return null;
-  const path = inputOf(inputsOf(planner, field), 'json_at');
-  return path.state() === 'value' ? path.listSlot() : null;
+  const path = inputsOf(planner, field).find(({ origin }) => origin.kind === 'json_at')?.input;
+  return path?.state() === 'value' ? path.listSlot() : null;
 }
 
 /** Plans the row of a field. */
@@ -63,7 +61,7 @@ export function planRow(planner: Planner, source: RowSource, field: MergedFields
 export function planCall(planner: Planner, routine: Routine, field: MergedFields, place: Place): ValuePlan {
   const { result } = routine;
   const call = { routine, arguments: planArguments(inputsOf(planner, field)) };
-  if (result.kind !== 'row' && result.kind !== 'set') return { kind: 'call', call };
+  if (result.kind !== 'row' && result.kind !== 'set') return { kind: 'call', call, at: planJsonAt(planner, field) };
   const source = { kind: 'routine', call, table: tableOf(planner, result.table) } as const;
   if (result.kind === 'row') return planRow(planner, source, field, place);
   return { kind: 'connection', connection: planConnection(planner, source, field, place) };

@@ -55,8 +55,8 @@ export type ValuePlan =
   /** A column of the current row, or its part at a path. */
   | { readonly kind: 'column'; readonly column: Column; readonly at: Slot | null }
   | { readonly kind: 'node_id'; readonly table: Table }
-  /** A routine's scalar, list, record or void. */
-  | { readonly kind: 'call'; readonly call: CallPlan }
+  /** A routine's scalar, list, record or void, or the part of its JSON at a path. */
+  | { readonly kind: 'call'; readonly call: CallPlan; readonly at: Slot | null }
   /** One row of a table or routine, or null. */
   | { readonly kind: 'row'; readonly source: RowSource; readonly object: ObjectPlan }
   | { readonly kind: 'connection'; readonly connection: ConnectionPlan }

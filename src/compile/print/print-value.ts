@@ -2,7 +2,7 @@
  * Prints the value of a response key, in a statement with the current row in scope.
  */
 import { invariant, unreachable } from '../../shared/invariant.ts';
-import type { CallPlan, Entry, ObjectPlan, RowSource } from '../plan/plan.ts';
+import type { Entry, ObjectPlan, RowSource } from '../plan/plan.ts';
 import { printJoin, printKey, where } from '../sql/print-condition.ts';
 import { printObject } from '../sql/print-object.ts';
 import { isReadTwice, printJsonText, printNodeId, printOutput } from '../sql/print-output.ts';
@@ -23,7 +23,7 @@ export function printValue(printer: Printer, value: PrintedValue, row: Row | nul
     case 'node_id':
       return printNodeId(value.table, current(row));
     case 'call':
-      return printCallResult(printer, value.call, row);
+      return printCallResult(printer, value, row);
     case 'row':
       return printRow(printer, value.source, value.object, row);
     case 'connection':
@@ -36,13 +36,15 @@ export function printValue(printer: Printer, value: PrintedValue, row: Row | nul
   }
 }
 
-function printCallResult(printer: Printer, call: CallPlan, row: Row | null): Sql {
+function printCallResult(printer: Printer, { call, at }: CalledValue, row: Row | null): Sql {
   const { routine } = call;
   const invoked = printCall(call, row);
   const output = (value: Sql): Sql => {
     switch (routine.result.kind) {
       case 'value':
-        return printOutput(value, routine.result.type, printer.enums);
+        return at === null
+          ? printOutput(value, routine.result.type, printer.enums)
+          : printJsonText(value, param(at, builtin.text, { array: true }));
       case 'record':
         return sql`pg_catalog.to_jsonb(${value})`;
       default:
@@ -63,6 +65,8 @@ function printCallResult(printer: Printer, call: CallPlan, row: Row | null): Sql
   // `offset 0` keeps the planner from repeating the call at each use.
   return sql`(select ${output(value)} from (select ${invoked} as "v" offset 0) as ${ident(alias)})`;
 }
+
+type CalledValue = Extract<PrintedValue, { kind: 'call' }>;
 
 function printRow(printer: Printer, source: RowSource, object: ObjectPlan, parent: Row | null): Sql {
   const alias = printer.names.next('t');

@@ -14,6 +14,9 @@ const { JSON: JSONType, String: StringType } = scalarTypes;
 const texts = new GraphQLList(new GraphQLNonNull(StringType));
 const [filterName, partName, isName] = [scalarFilterName('JSON'), 'JSONPathFilter', 'JSONIsFilter'] as const;
 
+/** The argument of a JSON field: the path of the part that is answered. */
+export const jsonPathArgument = typed(texts, { kind: 'json_at' });
+
 /** Registers the types that the schema has. */
 export function defineJsonFilterTypes(context: SchemaContext, tables: readonly Table[]): void {
   const { model, types } = context;

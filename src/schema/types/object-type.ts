@@ -1,7 +1,7 @@
 /**
  * The object type of a table: its rows as a graph, each with a global id.
  */
-import { type GraphQLFieldConfig, GraphQLInterfaceType, GraphQLList, GraphQLNonNull, GraphQLObjectType } from 'graphql';
+import { type GraphQLFieldConfig, GraphQLInterfaceType, GraphQLNonNull, GraphQLObjectType } from 'graphql';
 import { isJson } from '../../model/columns.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Relationship, Table } from '../../model/model.ts';
@@ -9,6 +9,7 @@ import { fieldMap } from '../field-map.ts';
 import { typed, withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { connectionArguments } from './connection-types.ts';
+import { jsonPathArgument } from './json-filter-types.ts';
 import { buildRoutineField } from './routine-fields.ts';
 import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
@@ -40,8 +41,6 @@ export function buildObjectType(context: SchemaContext, table: Table): GraphQLOb
   });
 }
 
-const pathType = new GraphQLList(new GraphQLNonNull(scalarTypes.String));
-
 function columns(context: SchemaContext, table: Table): Entry[] {
   const takesPath = context.offers(table.namespace, 'json_filters');
   return table.columns.flatMap((column): Entry[] => {
@@ -49,7 +48,7 @@ function columns(context: SchemaContext, table: Table): Entry[] {
     const type = valueType(context, column.type);
     if (type === null) return [[column.fieldName, null]];
     const field = typed(column.neverNull ? new GraphQLNonNull(type) : type, { kind: 'column', column });
-    const args = takesPath && isJson(column.type) && { args: { at: typed(pathType, { kind: 'json_at' }) } };
+    const args = takesPath && isJson(column.type) && { args: { at: jsonPathArgument } };
     return [[column.fieldName, { ...field, ...args, description: column.description }]];
   });
 }

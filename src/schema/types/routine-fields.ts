@@ -2,12 +2,14 @@
  * The fields of routines, at the root or on a row (docs/functions.md).
  */
 import type { GraphQLFieldConfig, GraphQLFieldConfigArgumentMap, GraphQLOutputType } from 'graphql';
+import { isJsonResult } from '../../model/columns.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Routine, RoutineResult, Table } from '../../model/model.ts';
 import { invariant, unreachable } from '../../shared/invariant.ts';
 import { withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { connectionArguments } from './connection-types.ts';
+import { jsonPathArgument } from './json-filter-types.ts';
 import type { RootEntry } from './root-type.ts';
 import { routineArgument } from './routine-arguments.ts';
 import { scalarTypes } from './scalars.ts';
@@ -22,6 +24,7 @@ export function buildRoutineField(
   if (type === null) return null;
   const own = Object.fromEntries(routine.arguments.map((a) => [a.fieldName, routineArgument(context, a)]));
   const isConnection = routine.result.kind === 'set';
+  const takesPath = isJsonResult(routine.result) && context.offers(routine.namespace, 'json_filters');
   const { distinctOn, ...ofConnection } = isConnection
     ? connectionArguments(context, resultTable(context, routine.result))
     : ({} as GraphQLFieldConfigArgumentMap);
@@ -33,6 +36,7 @@ export function buildRoutineField(
       ...ofConnection,
       // An extension never replaces a name.
       ...(distinctOn && !own.distinctOn && { distinctOn }),
+      ...(takesPath && !own.at && { at: jsonPathArgument }),
     } satisfies GraphQLFieldConfigArgumentMap,
     extensions: withOrigin({ kind: routine.use === 'computed' ? 'computed' : 'routine', routine }),
   };
