@@ -192,10 +192,14 @@ comment on view product_rating is
   })';
 
 
--- Functions over a row are fields of that row.
+-- Functions over a row are fields of that row; where their comment says so, rows are also filtered and ordered by them.
 create function in_stock(item product) returns boolean
   language sql stable as 'select item.status = ''active'' and item.stock > 0';
-comment on function in_stock(product) is '@graphql({"description": "Can be ordered now."})';
+comment on function in_stock(product) is '@graphql({"description": "Can be ordered now.", "filter": true})';
+
+create function price_gap(item product, price numeric) returns numeric
+  language sql immutable as 'select abs(item.price - price)';
+comment on function price_gap is '@graphql({"description": "How far the price is from another one.", "order": true})';
 
 create function excerpt(entry post) returns text
   language sql stable as 'select left(entry.body, 120) || case when length(entry.body) > 120 then ''…'' else '''' end';
