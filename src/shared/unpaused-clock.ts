@@ -5,7 +5,7 @@
  * not been read.
  */
 
-/** Milliseconds between two looks at the time, and the most that counts between them: the rest was a pause. */
+/** Interval of the measurement in milliseconds, and the most that one interval counts: the rest was a pause. */
 const lookMs = 50;
 const mostMs = 100;
 
@@ -15,7 +15,7 @@ let users = 0;
 /** Null while unused: then all time counts. */
 let timer: NodeJS.Timeout | null = null;
 
-/** Milliseconds since any moment; to be compared between `beginUnpaused` and its `endUnpaused`. */
+/** Milliseconds from an arbitrary start; compare only values between `beginUnpaused` and its `endUnpaused`. */
 export function unpausedNow(): number {
   const passedMs = performance.now() - lookedAt;
   return unpausedMs + (timer === null ? passedMs : Math.min(passedMs, mostMs));
@@ -47,7 +47,7 @@ export interface UnpausedTimer {
   clear(): void;
 }
 
-/** Calls when so many milliseconds of unpaused time have passed; does not keep the process alive. */
+/** Calls back after that much unpaused time in milliseconds; does not keep the process alive. */
 export function afterUnpaused(delayMs: number, call: () => void): UnpausedTimer {
   beginUnpaused();
   const end = unpausedNow() + delayMs;

@@ -26,7 +26,7 @@ export type Proof =
   | { readonly by: 'message'; readonly pkce: FlowMethod | null }
   /** No proof was needed, or it came in the session or request that entered the account's data. */
   | { readonly by: 'session' }
-  /** An admin says so. */
+  /** An admin vouches for the address. */
   | { readonly by: 'admin' }
   /** A provider has verified the address. */
   | { readonly by: 'provider'; readonly external: ExternalUser };
@@ -72,7 +72,7 @@ function isSame(own: User['identities'][number], { provider, subject }: KeptIden
 
 interface Kept {
   readonly identity: KeptIdentity;
-  /** The other one goes. */
+  /** The address to keep; the other one is removed. */
   readonly address: 'email' | 'phone';
   /** This flow stays: any opener of the link learns its code, but only the client that has the verifier can use it. */
   readonly pkce: FlowMethod | null;

@@ -6,16 +6,16 @@ import { type Provider, providers } from '../../config/auth/auth-provider-fields
 import { AuthError } from '../auth-error.ts';
 import { knownProviders, type ProviderTraits } from './known-providers.ts';
 
-/** Without a slash at the end. Empty if neither the provider nor the configuration has one. */
+/** A provider that is switched on. */
 export interface ProviderSettings {
   readonly name: Provider;
   readonly traits: ProviderTraits;
-  /** Our client ID, and others whose ID tokens are accepted. Empty if none is configured. */
+  /** Without a slash at the end. Empty if neither the provider nor the configuration has one. */
   readonly address: string;
-  /** Redirect URI for the provider; null for our callback. */
+  /** Our client ID, and others whose ID tokens are accepted. Empty if none is configured. */
   readonly clientIds: readonly string[];
   readonly secret: string;
-  /** Where it sends users back to; null: our callback. */
+  /** Redirect URI for the provider; null for our callback. */
   readonly redirectUri: string | null;
   readonly isEmailOptional: boolean;
   readonly skipsNonce: boolean;

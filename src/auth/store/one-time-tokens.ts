@@ -98,7 +98,7 @@ export interface PresentedToken {
 export interface TokenCheck {
   readonly types: readonly OneTimeTokenType[];
   readonly now: Time;
-  /** Tells which tokens are invalid in any case; by default none. */
+  /** Lifetime of the token in seconds; see `emailTokenSeconds`, `smsTokenSeconds`. */
   readonly lifetimeSeconds: number;
   /** Tells which tokens are invalid in any case; by default none. */
   readonly isDead?: (userId: string, type: OneTimeTokenType) => boolean;

@@ -53,7 +53,7 @@ async function findCallsPerRow({ tx, schemas }: CheckScope): Promise<readonly Fi
   });
 }
 
-/** Columns whose contents are filtered by and that no index serves, and indexes that policies keep from serving. */
+/** Columns with content filters but without an index, and indexes that policies make unusable. */
 const findUnindexedContents = statementCheck(
   'check-content-indexes.sql',
   ({ name, type, index, method, patterns, policy, roles }) => {

@@ -16,13 +16,13 @@ export const localDatabase = 'pgreflect';
 
 /** The content of project.json. */
 export interface LocalProject {
-  /** Of this file's form; 1. */
+  /** Version of this file's format; 1. */
   readonly version: number;
   readonly ref: string;
   readonly jwtSecret: string;
   readonly anonKey: string;
   readonly serviceKey: string;
-  /** Of the management API. */
+  /** For the management API. */
   readonly accessToken: string;
   readonly superuserPassword: string;
   /** For the login role `authenticator`. */

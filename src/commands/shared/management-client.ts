@@ -35,7 +35,7 @@ interface ChangeOptions {
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** The configuration at one moment. */
+/** The configuration and its version. */
 export interface ReadConfig {
   readonly config: Config;
   /** Its version; null if the answer has none. */

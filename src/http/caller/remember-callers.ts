@@ -47,7 +47,7 @@ const maxBytes = 32 * 1024 * 1024;
 const copies = 6;
 const bytesPerCaller = 1024;
 
-/** Builds the look-up. */
+/** Builds the cache. */
 export function rememberCallers(authenticate: Authenticate): CallerMemory {
   let sockets = new WeakMap<Socket, Remembered>();
   let bytes = 0;

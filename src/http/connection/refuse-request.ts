@@ -48,7 +48,7 @@ export function refuseConnection(error: Error & { code?: string }, socket: Duple
   } else endWith(socket, '400 Bad Request', 'The HTTP request is malformed.');
 }
 
-/** A proxy is asked for. */
+/** Refuses `CONNECT`, which asks for a proxy. */
 export function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
   socket.on('error', () => {});
   endWith(socket, '405 Method Not Allowed', 'The server does not support this HTTP method.', 'METHOD_NOT_ALLOWED');

@@ -1,9 +1,9 @@
 /**
- * Writes a large answer while it is made, compressed where the client wishes.
+ * Streams a large answer while it is made, compressed if the client accepts that.
  *
- * Only where an operator has raised `--max-response-bytes`, and only for flat rows on the fast path: JSON text that PostgreSQL
- * makes is one value and arrives whole. Up to the usual limit an answer is kept until it is whole, so that any failure becomes an
- * error that a client can read; an answer that was begun can only be broken off.
+ * Only if an operator has raised `--max-response-bytes`, and only for flat rows on the fast path: JSON text that
+ * PostgreSQL makes is one value and arrives whole. Up to the default limit an answer is kept until complete, so that
+ * every failure becomes an error that the client can read. A started stream can only be aborted.
  */
 import type { ServerResponse } from 'node:http';
 import { pipeline, type Transform, type Writable } from 'node:stream';

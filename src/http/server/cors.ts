@@ -1,8 +1,8 @@
 /**
- * Cross-origin rules: any of the configured origins, never with credentials, since keys and tokens travel in headers.
+ * CORS: any of the configured origins, never with credentials, because keys and tokens travel in headers.
  *
- * Headers of all APIs are exposed on every answer. Else pages could not tell one error of the auth service from another, nor
- * see which fields of a change had no effect, nor read their own writes (read-your-writes.ts).
+ * Exposes the headers of all APIs on every answer. Otherwise pages could not distinguish errors of the auth service,
+ * see which fields of a change had no effect, or read their own writes (read-your-writes.ts).
  */
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';

@@ -32,7 +32,7 @@ interface ConnectionQueueOptions {
   readonly size: number;
   /** Longest wait in milliseconds; 0: no limit. A pause of the whole process does not count. */
   readonly waitMs: number;
-  /** Milliseconds since any moment, by which turns are measured; unpaused ones unless told. */
+  /** Clock for measuring turns, in milliseconds; default: unpaused time. */
   readonly now?: () => number;
   /** The part of that time in which the process was idle. */
   readonly idleNow?: () => number;

@@ -1,13 +1,11 @@
 /**
- * Sends statements of several requests in one round trip: those that arrive while others are running wait for the next
- * one.
+ * Sends statements of several requests in one round trip: those that arrive while others run wait for the next one.
  *
- * For short, frequent statements: reads by key, counts, writes that wait for no locks. Saves most socket calls and
- * commits. Without it, sign-ins and refreshes of 64 clients take 1.3 × the CPU of the gateway and 1.1 × that of
- * PostgreSQL. Each statement sees what was committed before it was sent.
- *
- * A round trip is one transaction, ordered by first value, so two that write the same rows cannot deadlock. If one
- * statement fails, all are rolled back and run again alone. If a round trip stalls, the next uses another connection.
+ * For short, frequent statements that wait for no locks. Saves most socket calls and commits: without it, sign-ins and
+ * refreshes of 64 clients take 1.3 × the CPU of the gateway and 1.1 × that of PostgreSQL. Each statement sees what was
+ * committed before it was sent. A round trip is one transaction, ordered by first value, so two that write the same
+ * rows cannot deadlock. If one statement fails, all are rolled back and run again alone. If a round trip stalls, the
+ * next uses another connection.
  */
 
 import type { Queryable } from './queryable.ts';

@@ -1,13 +1,12 @@
 /**
- * One flight: all statements of a request as one write and one answer, in one transaction (PostgreSQL manual, "Extended
+ * One flight: all statements of a request as one write and one answer, in one transaction (PostgreSQL: "Extended
  * Query").
  *
  * Order: Close of surplus names; a check for foreign prepared statements, reset and settings (step 0); main steps, each
- * but the first behind the settings again; Sync. Each main step is parsed after the settings, because names are looked
- * up with the caller's search path and privileges. There is no `begin`: messages up to a Sync are one transaction, and
- * after an error the server skips the rest, so nothing runs without its settings. Statements that could end the
- * transaction (`call`, `do`, `commit`) must never be steps. Results are text. Several flights may be written at once
- * (flight-batch.ts).
+ * but the first behind the settings again; Sync. Main steps are parsed after the settings, because names are looked up
+ * with the caller's search path and privileges. Messages up to a Sync are one transaction without `begin`: after an
+ * error the server skips the rest, so nothing runs without its settings. Statements that could end the transaction
+ * (`call`, `do`, `commit`) must never be steps. Several flights may be written at once (flight-batch.ts).
  */
 import pg from 'pg';
 import { keepBytes } from '../../shared/keep-bytes.ts';

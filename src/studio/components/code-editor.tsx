@@ -188,8 +188,8 @@ function toDiagnostic({ doc }: EditorState, fault: EditorFault): readonly Diagno
 }
 
 /**
- * The last word that begins at a place or before it, for some faults are seen behind their word; else the whole line. Blanks that
- * no template may have are words.
+ * The last word that starts at or before a position, because some faults are reported after their word; otherwise the
+ * whole line. Blanks that no template may contain count as words.
  */
 function wordAt(text: string, at: number): { readonly from: number; readonly to: number } {
   const words = [...text.matchAll(/[\w.$]+|"[^"]*"?|[\u00a0\u2000-\u200b\u202f\ufeff]|[^\s\w.${}"]+/g)];

@@ -2,7 +2,7 @@
  * Prepares the HTML of an email for its frame.
  */
 
-/** The HTML with links that open in tabs of their own: the frame could not show where they lead. @param more For its head. */
+/** The HTML with links that open in new tabs, because the frame cannot follow them. @param more Added to its head. */
 export function withNewTabLinks(html: string, more = ''): string {
   const base = `<base target="_blank">${more}`;
   const head = /<head(?=[\s>])/i.exec(html);

@@ -9,7 +9,7 @@ import { createStore, type Store } from './store.ts';
 export interface ChangeProblem {
   /** Begins with the field's name. */
   readonly message: string;
-  /** Stores it although it has refused findings, because the user insists. */
+  /** Whether it can be stored if the user insists. */
   readonly allow_warnings: boolean;
 }
 

@@ -4,7 +4,7 @@
  */
 import { hideActions, hideUnseen } from './plain-variables.ts';
 
-/** A part of the source, and what is to be said of it. */
+/** A part of the source with its finding. */
 export interface DoubtfulMarkup {
   readonly message: string;
   /** Offset into the source, in UTF-16 units. */
