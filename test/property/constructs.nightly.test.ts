@@ -71,5 +71,12 @@ const names = [
   ...['', ' by', ' having', ' orderBy', ' first', ' offset', ' by truncate', ' by timeZone'].map(
     (name) => `groups${name}`,
   ),
-  ...['links', 'links below a written row', 'totalCount atMost', 'a part of JSON'],
+  ...[
+    'links',
+    'links below a written row',
+    'totalCount atMost',
+    'a part of JSON',
+    'filter by a function',
+    'orderBy by a function',
+  ],
 ];

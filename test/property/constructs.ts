@@ -22,6 +22,7 @@ export function constructsOf({ query, variables }: Operation, model: ExpectedMod
       [...fields].flatMap(([name, field]) => (field.kind === 'to-many' && field.far !== null ? [name] : [])),
     ),
   );
+  const functions = new Set([...model.entities.values()].flatMap(({ orderFunctions }) => [...orderFunctions.keys()]));
   const isMutation = query.startsWith('mutation');
   visit(parse(query), {
     [Kind.FIELD](node: FieldNode) {
@@ -31,6 +32,12 @@ export function constructsOf({ query, variables }: Operation, model: ExpectedMod
       for (const { name: argument } of node.arguments ?? []) {
         const input = document.argument({ key: '', name, nodes: [node] }, argument.value);
         if (input === null || input === undefined) continue;
+        const text = JSON.stringify(input, (_, value) => (value instanceof Map ? Object.fromEntries(value) : value));
+        if (
+          ['filter', 'orderBy'].includes(argument.value) &&
+          [...functions].some((each) => text?.includes(`"${each}":`))
+        )
+          found.add(`${argument.value} by a function`);
         if (argument.value === 'at') found.add('a part of JSON');
         if (name === 'totalCount') found.add('totalCount atMost');
         readArgument(found, linked, `${name === 'groups' ? 'groups ' : ''}${argument.value}`, input);

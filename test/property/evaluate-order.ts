@@ -25,8 +25,8 @@ interface Source {
   /** The names that lead to it in `orderBy`. */
   readonly names: readonly string[];
   readonly path: readonly Relationship[];
-  /** What is computed of all rows at the end; null: a column of the one row. */
-  readonly computation: 'count' | Exclude<Computation, 'distinctCount'> | null;
+  /** What is computed of all rows at the end, or of the one row; null: a column of the one row. */
+  readonly computation: 'count' | 'function' | Exclude<Computation, 'distinctCount'> | null;
   /** Null for a count. */
   readonly column: Column | null;
 }
@@ -71,9 +71,10 @@ function readElement(
         : readCollection(target, input, further);
     }
     if (typeof input !== 'string') return [];
-    const column = entity.columns.get(name);
+    const column = entity.columns.get(name) ?? entity.orderFunctions.get(name);
     if (!column) throw new Error(`There is no column ${name}.`);
-    return [toKey(input, { ...way, names, computation: null, column })];
+    const isFunction = entity.orderFunctions.has(name);
+    return [toKey(input, { ...way, names, computation: isFunction ? 'function' : null, column })];
   });
 }
 
@@ -98,9 +99,13 @@ function readCollection(entity: Entity, element: Input, way: Pick<Source, 'names
 function toKey(direction: string, source: Source): OrderKey {
   const sides = { isDescending: direction.startsWith('Desc'), nullsFirst: direction.endsWith('First') };
   const { path, column, computation, names } = source;
-  if (path.length === 0 && column !== null) return { column, ...sides, from: null };
+  if (path.length === 0 && computation === null && column !== null) return { column, ...sides, from: null };
   const type =
-    column === null ? countType : computation === null ? column.type : computedType(column.type, computation as 'sum');
+    column === null
+      ? countType
+      : computation === null || computation === 'function'
+        ? column.type
+        : computedType(column.type, computation as 'sum');
   return { column: { ...(column as Column), name: `|${names.join('.')}`, type }, ...sides, from: source };
 }
 
@@ -131,7 +136,9 @@ async function textAt({ snapshot, oracle }: Filtering, from: Source, start: Row)
   }
   if (computation === 'count') return String(at.length);
   const texts = at.map(({ cells }) => cells.get((column as Column).name)?.text ?? null);
-  return computation === null ? (texts[0] ?? null) : computedText(oracle, column as Column, computation, texts);
+  return computation === null || computation === 'function'
+    ? (texts[0] ?? null)
+    : computedText(oracle, column as Column, computation, texts);
 }
 
 /** The text of what is computed of values of a column. */

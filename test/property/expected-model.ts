@@ -65,6 +65,8 @@ export interface Entity extends Unrelated {
   readonly related: ReadonlyMap<string, Relationship>;
   /** Relationships that its order has entries for. */
   readonly ordered: ReadonlyMap<string, Relationship>;
+  /** Functions of its rows that they are ordered by, each with the column whose value it gives. */
+  readonly orderFunctions: ReadonlyMap<string, Column>;
   /** What other rows are ordered by that is computed of its columns, beside their number. */
   readonly orderComputations: ReadonlyMap<Computation, ReadonlyMap<string, Column>>;
   /** Columns whose contents are filtered by. */
@@ -199,6 +201,7 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     groups: null,
     distinctOn: new Map(),
     ordered: new Map(),
+    orderFunctions: new Map(),
     orderComputations: new Map(),
     distinctCounts: new Map(),
   };
@@ -242,8 +245,13 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
   const keys = new Map([...groupable].filter(([name]) => !['true', 'false', 'null'].includes(name)));
   const orders = ['Sum', 'Avg', 'Min', 'Max'].filter((name) => isFree(`${base}${name}OrderBy`));
   const isGrouped = ['Column', 'GroupBy', 'GroupKey', 'Group'].every((name) => isFree(`${base}${name}`));
+  const functions = [...entity.fields].flatMap(([name, field]): [string, Column][] =>
+    field.kind === 'computed' && field.routine.entry !== null ? [[name, field.routine.entry]] : [],
+  );
   return {
     ...entity,
+    filters: new Map([...entity.filters, ...functions.filter(([name]) => !taken.has(name))]),
+    orderFunctions: new Map(functions.filter(([name]) => isSortable(entity) && !entity.columns.has(name))),
     related: new Map(related),
     ordered: new Map(ordered),
     orderComputations: new Map(computationsIn('OrderBy').filter(([name]) => name !== 'distinctCount')),

@@ -45,14 +45,21 @@ function withoutModifier(type: Type): Type {
 }
 
 function makeValue(ground: Ground, relation: Relation, index: number): Routine {
-  const column = ground.random.pick(relation.columns.filter(({ kind }) => kind !== 'generated'));
+  const { random } = ground;
+  const column = random.pick(relation.columns.filter(({ kind }) => kind !== 'generated'));
   return {
     ...common(ground, `_value_of${index}`),
     of: relation,
     arguments: [],
     result: { kind: 'value', type: column.type },
+    entry: canBeEntry(column) && random.chance(0.7) ? column : null,
     body: `select rec.${quote(column.name)}`,
   };
+}
+
+/** A modifier of the type is none of the function's. */
+function canBeEntry({ type }: Column): boolean {
+  return type.canCompare && type.canOrder && !type.isList && !/[("]/.test(type.sql);
 }
 
 function rowsOf(ground: Ground, relation: Relation, other: Relation, index: number): Routine {
@@ -106,11 +113,12 @@ function rootValue(ground: Ground, index: number): Routine {
 function common(
   { random, schemas }: Ground,
   name: string,
-): Pick<Routine, 'schema' | 'name' | 'directiveName' | 'revoked'> {
+): Pick<Routine, 'schema' | 'name' | 'directiveName' | 'entry' | 'revoked'> {
   return {
     schema: random.pick(schemas),
     name,
     directiveName: random.chance(0.15) ? `Fn${name}` : null,
+    entry: null,
     revoked: random.chance(0.15) ? [random.pick(roles)] : [],
   };
 }
@@ -151,10 +159,15 @@ export function routineStatements(routine: Routine): string[] {
     ...(routine.revoked.length > 0
       ? [`revoke execute on function ${qualified(routine)}(${types}) from public`, ...revokes.slice(0, 1)]
       : []),
-    ...(routine.directiveName === null
+    ...(routine.directiveName === null && routine.entry === null
       ? []
-      : [
-          `comment on function ${qualified(routine)}(${types}) is ${literal(`@graphql({"name": "${routine.directiveName}"})`)}`,
-        ]),
+      : [`comment on function ${qualified(routine)}(${types}) is ${literal(`@graphql(${directiveOf(routine)})`)}`]),
   ];
+}
+
+function directiveOf({ directiveName, entry }: Routine): string {
+  return JSON.stringify({
+    ...(directiveName !== null && { name: directiveName }),
+    ...(entry !== null && { filter: true, order: true }),
+  });
 }

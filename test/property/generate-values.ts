@@ -150,7 +150,8 @@ function writeOrderElement(writer: Writer, material: Material, entity: Entity, p
       kind === 'to-one' ? writeOrderElement(writer, material, other, passed + 1) : writeCollectionOrder(writer, other);
     return writeObject([[name, random.chance(0.03) ? nullValue : writer.value({ type }, below)]]);
   }
-  const sortable = [...entity.columns].filter(([, { type }]) => type.canOrder).map(([name]) => name);
+  const columns = [...entity.columns].filter(([, { type }]) => type.canOrder).map(([name]) => name);
+  const sortable = [...columns, ...entity.orderFunctions.keys()];
   return writeObject([[random.pick(sortable), random.chance(0.04) ? nullValue : writeDirection(writer)]]);
 }
 

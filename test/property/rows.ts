@@ -17,7 +17,9 @@ export function rowStatements(world: World, random: Random): string[] {
       const count = random.pick([0, 3, 8, 14, 22]);
       return Array.from({ length: count }, (_, index) => {
         const row = randomRow(random, table, index);
-        for (const key of keys) refer(random, key, known.get(key.to) ?? [], row);
+        // A few rows, so that some are linked twice.
+        const most = table.links === null ? undefined : 4;
+        for (const key of keys) refer(random, key, (known.get(key.to) ?? []).slice(0, most), row);
         if (isNew(table, made, row)) made.push(row);
         else return [];
         return [insertRow(table, row)];

@@ -96,6 +96,8 @@ export interface Routine {
   readonly arguments: readonly RoutineArgument[];
   readonly result: RoutineResult;
   readonly body: string;
+  /** The column whose value it gives, by which rows are filtered and ordered as well; null: they are not. */
+  readonly entry: Column | null;
   /** Roles that may not execute it. */
   readonly revoked: readonly Role[];
 }
