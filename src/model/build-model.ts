@@ -8,12 +8,11 @@
 import { createHash } from 'node:crypto';
 import type { Catalog } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
-import { addNames } from './added-names.ts';
-import { schemaFix } from './comment-fix.ts';
-import { findDirectiveErrors } from './commented-objects.ts';
+import { addNames } from './added/add-names.ts';
+import { schemaFix } from './comments/comment-fix.ts';
+import { findDirectiveErrors } from './comments/commented-objects.ts';
 import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
 import { tableRootFields } from './inflect.ts';
-import { linkTables } from './join-tables.ts';
 import { keepNames, noteHidden } from './keep-names.ts';
 import type { EnumType, Model, ModelNamespace, Routine, Table } from './model.ts';
 import {
@@ -25,10 +24,11 @@ import {
   note,
   type Omission,
 } from './model-context.ts';
-import { buildRelationships } from './relationships.ts';
 import { createTypeResolvers, type TypeResolvers } from './resolve-type.ts';
 import { buildRoutines } from './routines.ts';
-import { type SelectedTable, selectTables } from './select-tables.ts';
+import { linkTables } from './tables/join-tables.ts';
+import { buildRelationships } from './tables/relationships.ts';
+import { type SelectedTable, selectTables } from './tables/select-tables.ts';
 import {
   assignRootFields,
   buildTable,
@@ -39,8 +39,8 @@ import {
   nothingAdded,
   type UnlinkedTable,
   yieldRootFields,
-} from './tables.ts';
-import { noteUnlinked } from './unlinked-tables.ts';
+} from './tables/tables.ts';
+import { noteUnlinked } from './tables/unlinked-tables.ts';
 
 /** The model of a role. Empty for a role that does not exist, was not read, or may use none of the namespaces. */
 export function buildModel(catalog: Catalog, options: ModelOptions): Model {

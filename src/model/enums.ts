@@ -3,8 +3,8 @@
  */
 import type { CatalogType } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
-import { typeFix, validName } from './comment-fix.ts';
-import { readSettings } from './directives.ts';
+import { typeFix, validName } from './comments/comment-fix.ts';
+import { readSettings } from './comments/directives.ts';
 import { baseForm, enumFilterName, isValidName } from './inflect.ts';
 import type { EnumType } from './model.ts';
 import { type ContextNamespace, type ModelContext, type NameClaims, note, type Reason } from './model-context.ts';

@@ -4,12 +4,12 @@
  * the later one wins.
  */
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
-import { foreignKeyFix, type Keys } from './comment-fix.ts';
+import { foreignKeyFix, type Keys } from './comments/comment-fix.ts';
 import type { Relationship, Routine, Table } from './model.ts';
 import { type ModelContext, note } from './model-context.ts';
-import { distinctName, namedBy } from './relationships.ts';
 import { otherName } from './routines.ts';
-import type { UnlinkedTable } from './tables.ts';
+import { distinctName, namedBy } from './tables/relationships.ts';
+import type { UnlinkedTable } from './tables/tables.ts';
 
 type Links = Pick<Table, 'relationships' | 'computedFields'>;
 

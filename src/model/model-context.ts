@@ -6,7 +6,7 @@ import type { Catalog, CatalogTable, RoleAccess } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
 import type { ExtensionName } from '../config/extensions.ts';
 import { builtInTypeNames } from './codecs.ts';
-import { readSettings } from './directives.ts';
+import { readSettings } from './comments/directives.ts';
 import type { ModelNamespace, TableKind } from './model.ts';
 
 /** A namespace with its directive applied. */

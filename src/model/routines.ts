@@ -3,8 +3,8 @@
  */
 import type { CatalogRoutine, CatalogType } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
-import { routineFix, validName } from './comment-fix.ts';
-import { readSettings } from './directives.ts';
+import { routineFix, validName } from './comments/comment-fix.ts';
+import { readSettings } from './comments/directives.ts';
 import { argumentForm, isValidName, routineForm } from './inflect.ts';
 import type { Routine, RoutineArgument, RoutineResult } from './model.ts';
 import {

@@ -4,8 +4,8 @@
  */
 import type { Catalog, CommentedObject } from '../../catalog/catalog.ts';
 import { nearestName } from '../../config/nearest-name.ts';
-import type { Keys } from '../../model/comment-fix.ts';
-import { type DirectiveHolder, directiveHolders } from '../../model/commented-objects.ts';
+import type { Keys } from '../../model/comments/comment-fix.ts';
+import { type DirectiveHolder, directiveHolders } from '../../model/comments/commented-objects.ts';
 import { createContext, nobody } from '../../model/model-context.ts';
 import { isObject } from '../../shared/json.ts';
 import type { Finding } from './finding.ts';

@@ -4,10 +4,10 @@
  */
 import type { Catalog, CatalogTable } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
-import { tableFix } from '../../model/comment-fix.ts';
-import { readSettings } from '../../model/directives.ts';
+import { tableFix } from '../../model/comments/comment-fix.ts';
+import { readSettings } from '../../model/comments/directives.ts';
 import { createContext, describeTable, nobody, tableKind, tablePath } from '../../model/model-context.ts';
-import { primaryKey } from '../../model/primary-key.ts';
+import { primaryKey } from '../../model/tables/primary-key.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';

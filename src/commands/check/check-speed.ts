@@ -2,7 +2,7 @@
  * Checks of `pgreflect check` for requests that slow down as tables grow: missing indexes, and policies that compute
  * the same value for every row. One check per function; the statements are in `sql/`.
  */
-import { isJson, isSearchable } from '../../model/columns.ts';
+import { isJson, isSearchable } from '../../model/tables/columns.ts';
 import { type Column, comparedAs } from '../../model/model.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';

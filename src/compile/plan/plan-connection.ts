@@ -19,7 +19,7 @@ import type {
 import { leadOrder } from './plan-distinct.ts';
 import { planFilter } from './plan-filter.ts';
 import { planGroups, planKeyEntry } from './plan-groups.ts';
-import { planOrder, spendOrder } from './plan-order.ts';
+import { addOrderCost, planOrder } from './plan-order.ts';
 import { planLimit, planPage } from './plan-page.ts';
 import {
   descend,
@@ -46,7 +46,7 @@ export function planConnection(planner: Planner, source: SetSource, field: Merge
   const { order, distinct } = leadOrder(table, distinctOn?.input ?? null, requested);
   const page = planPage(table, inputs, order);
   const below = descend(planner, place, page.limit);
-  spendOrder(planner, below, order);
+  addOrderCost(planner, below, order);
   const filter = planFilter(planner, below, table, inputOf(inputs, 'filter'));
   const entries = planBelow(planner, field, (entry) => planConnectionEntry(planner, source, entry, below));
   return { source, filter, order, distinct, page, entries };

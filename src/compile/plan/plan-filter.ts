@@ -5,8 +5,8 @@
  * nest too deep.
  */
 import type { GraphQLInputField } from 'graphql';
-import { isJson, isSearchable } from '../../model/columns.ts';
 import type { Relationship, Table, ValueType } from '../../model/model.ts';
+import { isJson, isSearchable } from '../../model/tables/columns.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import { spend } from '../input/plan-budget.ts';

@@ -37,14 +37,14 @@ function planRequested(budget: PlanBudget, table: Table, orderBy: Input): readon
  *
  * @param place Below the field whose rows are ordered.
  */
-export function spendOrder(planner: Planner, place: Place, order: readonly OrderTerm[]): void {
-  for (const { expression } of order) spendExpression(planner, place, expression);
+export function addOrderCost(planner: Planner, place: Place, order: readonly OrderTerm[]): void {
+  for (const { expression } of order) addExpressionCost(planner, place, expression);
 }
 
 /** The cost of reading all rows: as much as a page of this size. */
 export const allRows: LimitPlan = { kind: 'constant', value: 1000 };
 
-function spendExpression(planner: Planner, place: Place, expression: OrderExpression): void {
+function addExpressionCost(planner: Planner, place: Place, expression: OrderExpression): void {
   // The value is computed for all matching rows before the first one is known.
   if (expression.kind === 'rank' || expression.kind === 'computed')
     planner.costs.push([...place.pages.slice(0, -1), allRows]);
@@ -53,7 +53,7 @@ function spendExpression(planner: Planner, place: Place, expression: OrderExpres
     descend(planner, place);
     planner.costs.push([...place.pages.slice(0, -1), allRows]);
   } else {
-    spendExpression(planner, descend(planner, place, { kind: 'constant', value: 1 }), expression.expression);
+    addExpressionCost(planner, descend(planner, place, { kind: 'constant', value: 1 }), expression.expression);
   }
 }
 

@@ -3,9 +3,9 @@
  * (docs/filters.md).
  */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
-import { isJson } from '../../model/columns.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
+import { isJson } from '../../model/tables/columns.ts';
 import { fieldMap } from '../field-map.ts';
 import { typed } from '../origin.ts';
 import { addedInput, type SchemaContext } from '../schema-context.ts';

@@ -7,8 +7,8 @@ import {
   GraphQLNonNull,
   type GraphQLNullableInputType,
 } from 'graphql';
-import { isJson } from '../../model/columns.ts';
 import type { FunctionEntry, Routine, Table } from '../../model/model.ts';
+import { isJson } from '../../model/tables/columns.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { fieldMap } from '../field-map.ts';
 import { typed } from '../origin.ts';

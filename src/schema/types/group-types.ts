@@ -12,7 +12,7 @@ import {
   GraphQLNonNull,
   GraphQLObjectType,
 } from 'graphql';
-import { isGroupable, isInColumns } from '../../model/added-names.ts';
+import { isGroupable, isInColumns } from '../../model/added/added-types.ts';
 import { aggregateFunctions } from '../../model/codecs.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table, TableType } from '../../model/model.ts';

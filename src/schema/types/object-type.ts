@@ -2,9 +2,9 @@
  * The object type of a table: its rows as a graph, each with a global id.
  */
 import { type GraphQLFieldConfig, GraphQLInterfaceType, GraphQLNonNull, GraphQLObjectType } from 'graphql';
-import { isJson } from '../../model/columns.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Relationship, Table } from '../../model/model.ts';
+import { isJson } from '../../model/tables/columns.ts';
 import { fieldMap } from '../field-map.ts';
 import { typed, withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';

@@ -3,7 +3,7 @@
  * functions of a row (docs/pagination.md).
  */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType } from 'graphql';
-import { isOrderable, rankEntries } from '../../model/added-names.ts';
+import { isOrderable, rankEntries } from '../../model/added/added-entries.ts';
 import { aggregateFunctions } from '../../model/codecs.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table } from '../../model/model.ts';

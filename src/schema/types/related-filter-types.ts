@@ -3,7 +3,7 @@
  * together (docs/filters.md).
  */
 import { type GraphQLInputFieldConfig, type GraphQLInputFieldConfigMap, GraphQLInputObjectType } from 'graphql';
-import { isGroupable } from '../../model/added-names.ts';
+import { isGroupable } from '../../model/added/added-types.ts';
 import { aggregateFunctions } from '../../model/codecs.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table } from '../../model/model.ts';

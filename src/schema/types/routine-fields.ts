@@ -2,9 +2,9 @@
  * The fields of routines, at the root or on a row (docs/functions.md).
  */
 import type { GraphQLFieldConfig, GraphQLFieldConfigArgumentMap, GraphQLOutputType } from 'graphql';
-import { isJsonResult } from '../../model/columns.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Routine, RoutineResult, Table } from '../../model/model.ts';
+import { isJsonResult } from '../../model/tables/columns.ts';
 import { invariant, unreachable } from '../../shared/invariant.ts';
 import { withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';

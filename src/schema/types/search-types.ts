@@ -7,9 +7,9 @@ import {
   GraphQLInputObjectType,
   GraphQLNonNull,
 } from 'graphql';
-import { hasSearchFilter } from '../../model/added-names.ts';
-import { isSearchable } from '../../model/columns.ts';
+import { hasSearchFilter } from '../../model/added/added-types.ts';
 import type { SharedType, Table, ValueType } from '../../model/model.ts';
+import { isSearchable } from '../../model/tables/columns.ts';
 import { describesAnything } from '../describe-type.ts';
 import { fieldMap } from '../field-map.ts';
 import { type SearchLanguage, typed } from '../origin.ts';

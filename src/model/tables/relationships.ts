@@ -2,12 +2,12 @@
  * Relationships between the tables of a model, from foreign keys and the `foreign_keys` directive
  * (docs/relationships.md).
  */
-import type { Catalog, CatalogTable } from '../catalog/catalog.ts';
-import { foreignKeyFix, validName } from './comment-fix.ts';
-import { readSettings, type Settings } from './directives.ts';
-import { baseForm, isValidName, tableRootFields, toOneField } from './inflect.ts';
-import type { Relationship } from './model.ts';
-import { type ModelContext, note, tableKind, tablePath } from './model-context.ts';
+import type { Catalog, CatalogTable } from '../../catalog/catalog.ts';
+import { foreignKeyFix, validName } from '../comments/comment-fix.ts';
+import { readSettings, type Settings } from '../comments/directives.ts';
+import { baseForm, isValidName, tableRootFields, toOneField } from '../inflect.ts';
+import type { Relationship } from '../model.ts';
+import { type ModelContext, note, tableKind, tablePath } from '../model-context.ts';
 import { columnsByName, hasUniqueIndex, isAlwaysUnique } from './primary-key.ts';
 import type { UnlinkedTable } from './tables.ts';
 

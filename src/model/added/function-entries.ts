@@ -2,14 +2,14 @@
  * Functions of a row as entries of filters and orders, if the function's comment requests it (extension
  * `function_filters`, docs/functions.md). They never replace a name; requests without effect are recorded.
  */
-import { quotePath } from '../catalog/quote-name.ts';
-import { isFilterable, isJson, isOrdered } from './columns.ts';
-import { routineFix, validName } from './comment-fix.ts';
-import { readSettings } from './directives.ts';
-import { functionInputName } from './inflect.ts';
-import type { FunctionEntry, Routine, Table } from './model.ts';
-import { describeTable, type ModelContext, type NameClaims, note, type Omission } from './model-context.ts';
-import { sharesRow } from './routine-arguments.ts';
+import { quotePath } from '../../catalog/quote-name.ts';
+import { routineFix, validName } from '../comments/comment-fix.ts';
+import { readSettings } from '../comments/directives.ts';
+import { functionInputName } from '../inflect.ts';
+import type { FunctionEntry, Routine, Table } from '../model.ts';
+import { describeTable, type ModelContext, type NameClaims, note, type Omission } from '../model-context.ts';
+import { sharesRow } from '../routine-arguments.ts';
+import { isFilterable, isJson, isOrdered } from '../tables/columns.ts';
 
 /** The inputs with such entries. */
 type EntryInput = 'filter' | 'order';

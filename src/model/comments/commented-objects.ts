@@ -1,12 +1,12 @@
 /**
  * The objects with comment directives, including malformed ones, whatever the role may use.
  */
-import type { CatalogTable, CommentedObject } from '../catalog/catalog.ts';
-import { quoteName } from '../catalog/quote-name.ts';
+import type { CatalogTable, CommentedObject } from '../../catalog/catalog.ts';
+import { quoteName } from '../../catalog/quote-name.ts';
+import type { DirectiveError } from '../model.ts';
+import { type ModelContext, pathIn, tableKind, tablePath } from '../model-context.ts';
 import { columnFix, foreignKeyFix, type Keys, routineFix, schemaFix, tableFix, typeFix } from './comment-fix.ts';
 import { readSettings } from './directives.ts';
-import type { DirectiveError } from './model.ts';
-import { type ModelContext, pathIn, tableKind, tablePath } from './model-context.ts';
 
 /** An object with a comment directive, even a malformed one. */
 export interface DirectiveHolder {

@@ -1,13 +1,12 @@
 /**
  * Tables with their columns and root fields, before relationships and routines.
  */
-import type { CatalogTable } from '../catalog/catalog.ts';
-import { quoteName } from '../catalog/quote-name.ts';
-import { aggregateFunctions } from './codecs.ts';
-import { buildColumns, noteOmittedColumns } from './columns.ts';
-import { tableFix, validName } from './comment-fix.ts';
-import { baseForm, tableRootFields, tableTypeNames } from './inflect.ts';
-import type { Column, Table } from './model.ts';
+import type { CatalogTable } from '../../catalog/catalog.ts';
+import { quoteName } from '../../catalog/quote-name.ts';
+import { aggregateFunctions } from '../codecs.ts';
+import { tableFix, validName } from '../comments/comment-fix.ts';
+import { baseForm, tableRootFields, tableTypeNames } from '../inflect.ts';
+import type { Column, Table } from '../model.ts';
 import {
   describeTable,
   type ModelContext,
@@ -17,9 +16,10 @@ import {
   plainComment,
   type Reason,
   tablePath,
-} from './model-context.ts';
+} from '../model-context.ts';
+import type { TypeResolvers } from '../resolve-type.ts';
+import { buildColumns, noteOmittedColumns } from './columns.ts';
 import { allowsLookup, isAlwaysUnique } from './primary-key.ts';
-import type { TypeResolvers } from './resolve-type.ts';
 import { type SelectedTable, selectedPath } from './select-tables.ts';
 
 /** A table without its links to other objects. */

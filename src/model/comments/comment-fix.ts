@@ -1,12 +1,12 @@
 /**
  * The `comment on` statements in advice. Made only here: they keep everything that a comment already contains.
  */
-import type { CatalogTable, CommentedObject } from '../catalog/catalog.ts';
-import { withDirective } from '../catalog/comment-directive.ts';
-import { quoteName, quotePath } from '../catalog/quote-name.ts';
-import { onOneLine } from '../shared/one-line.ts';
-import type { TableKind } from './model.ts';
-import { type ModelContext, pathIn, tableKind, tablePath } from './model-context.ts';
+import type { CatalogTable, CommentedObject } from '../../catalog/catalog.ts';
+import { withDirective } from '../../catalog/comment-directive.ts';
+import { quoteName, quotePath } from '../../catalog/quote-name.ts';
+import { onOneLine } from '../../shared/one-line.ts';
+import type { TableKind } from '../model.ts';
+import { type ModelContext, pathIn, tableKind, tablePath } from '../model-context.ts';
 
 /** Keys to add to a directive. */
 export type Keys = Readonly<Record<string, unknown>>;

@@ -1,13 +1,13 @@
 /**
  * The columns of a table, and the inputs and aggregates that each takes part in.
  */
-import type { CatalogColumn, CatalogTable } from '../catalog/catalog.ts';
-import { quoteName } from '../catalog/quote-name.ts';
-import { codecOf, filterableElements } from './codecs.ts';
-import { columnFix, validName } from './comment-fix.ts';
-import { readSettings } from './directives.ts';
-import { fieldForm, isValidName } from './inflect.ts';
-import { type Column, comparedAs, type RoutineResult, type ScalarName, type ValueType } from './model.ts';
+import type { CatalogColumn, CatalogTable } from '../../catalog/catalog.ts';
+import { quoteName } from '../../catalog/quote-name.ts';
+import { codecOf, filterableElements } from '../codecs.ts';
+import { columnFix, validName } from '../comments/comment-fix.ts';
+import { readSettings } from '../comments/directives.ts';
+import { fieldForm, isValidName } from '../inflect.ts';
+import { type Column, comparedAs, type RoutineResult, type ScalarName, type ValueType } from '../model.ts';
 import {
   type ContextNamespace,
   type ModelContext,
@@ -15,8 +15,8 @@ import {
   plainComment,
   type Reason,
   tablePath,
-} from './model-context.ts';
-import type { TypeResolver, TypeResolvers } from './resolve-type.ts';
+} from '../model-context.ts';
+import type { TypeResolver, TypeResolvers } from '../resolve-type.ts';
 
 /** Every column of the table, in order, including those the role may not use. */
 export function buildColumns(

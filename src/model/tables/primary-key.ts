@@ -1,10 +1,10 @@
 /**
  * The primary key of a table: the real one, otherwise one from its comment directive.
  */
-import type { CatalogColumn, CatalogIndex, CatalogTable } from '../catalog/catalog.ts';
-import type { Settings } from './directives.ts';
-import type { Column } from './model.ts';
-import type { ModelContext } from './model-context.ts';
+import type { CatalogColumn, CatalogIndex, CatalogTable } from '../../catalog/catalog.ts';
+import type { Settings } from '../comments/directives.ts';
+import type { Column } from '../model.ts';
+import type { ModelContext } from '../model-context.ts';
 
 /**
  * Attribute numbers of the key; null for none. A real key is in column order, one from a directive in its given order.

@@ -4,9 +4,9 @@
  * Returns the settings and the first mistake. A mistake fails every request of the role, so the settings beside it do
  * not matter.
  */
-import type { Catalog, CommentedObject } from '../catalog/catalog.ts';
-import { type ExtensionName, extensionNames, toExtensions } from '../config/extensions.ts';
-import { isObject } from '../shared/json.ts';
+import type { Catalog, CommentedObject } from '../../catalog/catalog.ts';
+import { type ExtensionName, extensionNames, toExtensions } from '../../config/extensions.ts';
+import { isObject } from '../../shared/json.ts';
 
 /** Field names of both sides of a junction table; null: derived from the tables. */
 export interface ManyToMany {

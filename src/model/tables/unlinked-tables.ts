@@ -4,12 +4,12 @@
  *
  * Only tables with nothing but links, each once: of others, callers may want the rest of the row.
  */
-import type { CatalogTable } from '../catalog/catalog.ts';
-import { tableFix, validName } from './comment-fix.ts';
-import { baseForm, isValidName, tableRootFields } from './inflect.ts';
+import type { CatalogTable } from '../../catalog/catalog.ts';
+import { tableFix, validName } from '../comments/comment-fix.ts';
+import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
+import type { Relationship, Table } from '../model.ts';
+import { describeTable, type ModelContext, note, tablePath } from '../model-context.ts';
 import { fieldsOf, type Linked, linkKeys, offersLinks } from './join-tables.ts';
-import type { Relationship, Table } from './model.ts';
-import { describeTable, type ModelContext, note, tablePath } from './model-context.ts';
 import { hasUniqueIndex } from './primary-key.ts';
 
 /** The fields that the two tables would get. */

@@ -2,11 +2,11 @@
  * Many-to-many relationships: if the comment of a junction table requests it, each of its two tables gets a collection
  * of the other (extension `many_to_many`, docs/relationships.md). They never replace a field.
  */
-import { tableFix, validName } from './comment-fix.ts';
-import { type ManyToMany, readSettings } from './directives.ts';
-import { baseForm, isValidName, tableRootFields } from './inflect.ts';
-import type { LinkColumn, Relationship, Routine, Table } from './model.ts';
-import { describeTable, type ModelContext, note, tablePath } from './model-context.ts';
+import { tableFix, validName } from '../comments/comment-fix.ts';
+import { type ManyToMany, readSettings } from '../comments/directives.ts';
+import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
+import type { LinkColumn, Relationship, Routine, Table } from '../model.ts';
+import { describeTable, type ModelContext, note, tablePath } from '../model-context.ts';
 
 /** The input of linking. */
 export interface Linked {

@@ -1,12 +1,12 @@
 /**
  * The tables in a role's schema, with a reason for each other table.
  */
-import type { CatalogTable } from '../catalog/catalog.ts';
-import { quoteName, quotePath } from '../catalog/quote-name.ts';
-import { tableFix, validName } from './comment-fix.ts';
-import { readSettings, type Settings } from './directives.ts';
-import { baseForm, isValidName, tableRootFields } from './inflect.ts';
-import type { TableKind } from './model.ts';
+import type { CatalogTable } from '../../catalog/catalog.ts';
+import { quoteName, quotePath } from '../../catalog/quote-name.ts';
+import { tableFix, validName } from '../comments/comment-fix.ts';
+import { readSettings, type Settings } from '../comments/directives.ts';
+import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
+import type { TableKind } from '../model.ts';
 import {
   type ContextNamespace,
   describeTable,
@@ -15,7 +15,7 @@ import {
   type Reason,
   tableKind,
   tablePath,
-} from './model-context.ts';
+} from '../model-context.ts';
 import { primaryKey } from './primary-key.ts';
 
 /** A select-valid table, before names are claimed. */

@@ -1,0 +1,171 @@
+/**
+ * Entries that extensions add to the filter and the order of a table. An entry never replaces one that exists without extensions;
+ * one without a free name is left out and recorded.
+ */
+import type { CatalogTable } from '../../catalog/catalog.ts';
+import type { ExtensionName } from '../../config/extensions.ts';
+import { columnFix, foreignKeyFix, validName } from '../comments/comment-fix.ts';
+import type { Column, Relationship, Routine, Table } from '../model.ts';
+import { describeTable, type ModelContext, type NameClaims, note, tablePath } from '../model-context.ts';
+import { isJson, isSearchable } from '../tables/columns.ts';
+import { distinctName, namedBy } from '../tables/relationships.ts';
+import { addFunctionEntries } from './function-entries.ts';
+
+/** The scope of the names. */
+export interface Named {
+  readonly tables: ReadonlyMap<string, Table>;
+  readonly routines: ReadonlyMap<string, Routine>;
+  readonly claims: NameClaims;
+}
+
+/** The tables with the entries of their extensions. */
+export function addEntries(context: ModelContext, named: Named): ReadonlyMap<string, Table> {
+  const tables = new Map(
+    [...named.tables].map(([oid, table]) => [
+      oid,
+      addColumnEntries(context, addFunctions(context, addRelationships(context, table, named), named.routines)),
+    ]),
+  );
+  for (const table of tables.values()) noteRanks(context, table);
+  return tables;
+}
+
+function addRelationships(context: ModelContext, table: Table, named: Named): Table {
+  return addRelationshipEntries(context, addRelationshipEntries(context, table, filters, named), orders, named);
+}
+
+function addFunctions(context: ModelContext, table: Table, routines: Named['routines']): Table {
+  if (!has(context, table, 'function_filters')) return table;
+  const taken = { filter: entriesOf(table, filters), order: entriesOf(table, orders) };
+  return addFunctionEntries(context, table, { routines, taken, hasJson: has(context, table, 'json_filters') });
+}
+
+/** The table in the catalog. */
+export function rowOf({ catalog }: ModelContext, { oid }: Table): CatalogTable {
+  return catalog.table(oid)!;
+}
+
+/** Whether the extension is on for the schema of the table. */
+export function has(context: ModelContext, table: Table, extension: ExtensionName): boolean {
+  return context.namespaces.get(rowOf(context, table).relnamespace)?.extensions.includes(extension) === true;
+}
+
+/** An input of a table with entries for its columns and relationships. */
+interface EntryKind {
+  readonly input: 'filter' | 'order';
+  readonly flag: 'filterable' | 'orderable';
+  /** The extension that adds the relationships. */
+  readonly extension: ExtensionName;
+  readonly reserved: readonly string[];
+}
+
+const filters: EntryKind = {
+  input: 'filter',
+  flag: 'filterable',
+  extension: 'relation_filters',
+  reserved: ['nodeId', 'and', 'or', 'not'],
+};
+const orders: EntryKind = { input: 'order', flag: 'orderable', extension: 'relation_order', reserved: [] };
+
+/** Names of the entries. */
+function entriesOf(table: Table, { input, flag, reserved }: EntryKind): ReadonlySet<string> {
+  const named = [...table.columns, ...table.relationships].filter((each) => each[flag]);
+  const functions = table[`${input}Functions`].map(({ name }) => name);
+  return new Set([...reserved, ...named.flatMap(({ fieldName }) => fieldName ?? []), ...functions]);
+}
+
+function addRelationshipEntries(
+  context: ModelContext,
+  table: Table,
+  kind: EntryKind,
+  { tables, routines }: Named,
+): Table {
+  if (!has(context, table, kind.extension)) return table;
+  const taken = entriesOf(table, kind);
+  const shown = new Map(table.relationships.map((relationship) => [relationship.fieldName, relationship]));
+  const computed = new Set(table.computedFields.map((oid) => routines.get(oid)?.fieldName));
+  const relationships = table.relationships.map((relationship) => {
+    const { fieldName } = relationship;
+    // Only fields have entries.
+    if (shown.get(fieldName) !== relationship || computed.has(fieldName)) return relationship;
+    // A table without orderable columns has no such input.
+    const target = tables.get(relationship.target);
+    const isMissing = kind === orders && relationship.cardinality === 'one' && !(target && isOrderable(target));
+    if (isMissing) return relationship;
+    if (!taken.has(fieldName)) return { ...relationship, [kind.flag]: true };
+    noteRelationship(context, table, kind, relationship);
+    return relationship;
+  });
+  return { ...table, relationships };
+}
+
+/** Whether rows of the table can be ordered. */
+export function isOrderable({ columns }: Table): boolean {
+  return columns.some(({ orderable, fieldName }) => orderable && fieldName !== null);
+}
+
+function addColumnEntries(context: ModelContext, table: Table): Table {
+  if (!has(context, table, 'json_filters')) return table;
+  const taken = entriesOf(table, filters);
+  const columns = table.columns.map((column) => {
+    if (!column.readable || !isJson(column.type)) return column;
+    if (!taken.has(column.fieldName ?? '')) return { ...column, filterable: true };
+    noteEntry(context, table, filters, {
+      what: `column "${column.name}"`,
+      name: column.fieldName ?? '',
+      fixFor: (row) => columnFix(context, row, column.name, { name: validName(`${column.name}_json`) }),
+    });
+    return column;
+  });
+  return { ...table, columns };
+}
+
+/** Entries of an order by rank, with their columns. Column names are taken, by the order by value. */
+export function rankEntries(table: Table): readonly (readonly [name: string, column: Column])[] {
+  const taken = entriesOf(table, orders);
+  return searched(table).filter(([name]) => !taken.has(name));
+}
+
+function searched({ columns }: Table) {
+  return columns.flatMap((column) =>
+    column.readable && column.fieldName !== null && isSearchable(column.type)
+      ? [[`${column.fieldName}Rank`, column] as const]
+      : [],
+  );
+}
+
+function noteRanks(context: ModelContext, table: Table): void {
+  if (!has(context, table, 'text_search')) return;
+  const taken = entriesOf(table, orders);
+  for (const [name, column] of searched(table)) {
+    if (!taken.has(name)) continue;
+    const fixFor = (row: CatalogTable) =>
+      columnFix(context, row, column.name, { name: validName(`${column.name}_search`) });
+    noteEntry(context, table, orders, { what: `rank of the column "${column.name}"`, name, fixFor });
+  }
+}
+
+function noteRelationship(context: ModelContext, table: Table, kind: EntryKind, relationship: Relationship): void {
+  const { fieldName: name, id } = relationship;
+  noteEntry(context, table, kind, {
+    what: `relationship "${name}"`,
+    name,
+    fixFor: (row) =>
+      foreignKeyFix(context, id, new Map([[id, namedBy(relationship, distinctName(context, row, relationship))]])),
+  });
+}
+
+/** An entry left out of an input. */
+interface LeftOut {
+  readonly what: string;
+  readonly name: string;
+  readonly fixFor: (row: CatalogTable) => string | null;
+}
+
+function noteEntry(context: ModelContext, table: Table, { input }: EntryKind, { what, name, fixFor }: LeftOut): void {
+  note(context, () => {
+    const row = rowOf(context, table);
+    const reason = `${describeTable(context, row)} has no ${input} by its ${what}: the ${input} has another entry of that name.`;
+    return { kind: 'name', object: tablePath(context, row), names: [name], reason, fix: fixFor(row) };
+  });
+}

@@ -1,0 +1,179 @@
+/**
+ * Types that extensions add, of a table or shared. A type never replaces one that exists without extensions; one without a free
+ * name is left out and recorded.
+ */
+import { type ExtensionName, extensionNames } from '../../config/extensions.ts';
+import { aggregateFunctions } from '../codecs.ts';
+import { tableTypeNames } from '../inflect.ts';
+import type { Column, Model, SharedType, Table, TableType, ValueType } from '../model.ts';
+import { describeTable, type ModelContext, type NameClaims, note, tablePath } from '../model-context.ts';
+import { isJson, isSearchable } from '../tables/columns.ts';
+import { otherTableName } from '../tables/tables.ts';
+import { has, rowOf } from './added-entries.ts';
+import { claimFunctionInputs } from './function-entries.ts';
+
+/** The types that a table needs for an extension, in naming order. */
+type Needed = (context: ModelContext, tables: ReadonlyMap<string, Table>) => (table: Table) => readonly TableType[];
+
+const neededTypes: Partial<Record<ExtensionName, Needed>> = {
+  relation_filters(context, tables) {
+    const collections = collectionsWith('filterable', tables);
+    return (table) =>
+      collections.has(table.oid) && has(context, table, 'relation_filters') ? collectionFilterTypes(table) : [];
+  },
+  relation_order(context, tables) {
+    const collections = collectionsWith('orderable', tables);
+    return (table) =>
+      collections.has(table.oid) && has(context, table, 'relation_order')
+        ? ['collectionOrderBy', ...functionOrderTypes(table)]
+        : [];
+  },
+  distinct: (context) => (table) =>
+    has(context, table, 'distinct') && table.columns.some(isInColumns) ? ['column'] : [],
+  groups: (context) => (table) => (table.aggregate && has(context, table, 'groups') ? groupTypes(table) : []),
+};
+
+/** The types shared by tables for an extension, added if a table uses them. */
+interface SharedTypes {
+  readonly types: readonly SharedType[];
+  usedBy(table: Table, has: (type: TableType) => boolean): boolean;
+}
+
+const sharedTypes: Partial<Record<ExtensionName, SharedTypes>> = {
+  json_filters: { types: ['JSONPathFilter', 'JSONIsFilter'], usedBy: hasJsonFilter },
+  text_search: { types: ['TextSearchFilter', 'TextSearchOrder'], usedBy: hasSearchFilter },
+  groups: { types: ['DateTruncation'], usedBy: (_, has) => has('groupBy') },
+};
+
+/** Whether the table has filters of JSON values. */
+export function hasJsonFilter(table: Table): boolean {
+  return filteredTypes(table).some(isJson);
+}
+
+/** Whether the table has text search filters. */
+export function hasSearchFilter(table: Table): boolean {
+  return filteredTypes(table).some(isSearchable);
+}
+
+function filteredTypes({ columns, filterFunctions }: Table): readonly (ValueType | null)[] {
+  const own = filterFunctions.filter(({ input }) => input === null);
+  return [...columns.filter(({ filterable }) => filterable), ...own].map(({ type }) => type);
+}
+
+function collectionFilterTypes(table: Table): readonly TableType[] {
+  return ['collectionFilter', ...aggregateFilterTypes(table)];
+}
+
+function aggregateFilterTypes(table: Table): readonly TableType[] {
+  const functions = takingFunctions(table).map((fn) => `${fn}Filter` as const);
+  const distinct = table.columns.some(isGroupable) ? (['distinctCountFilter'] as const) : [];
+  return ['aggregateFilter', ...distinct, ...functions];
+}
+
+function groupTypes(table: Table): readonly TableType[] {
+  if (!table.columns.some(isGroupable)) return [];
+  if (!table.columns.some(isInColumns)) return ['distinctCount'];
+  const own = ['column', 'groupBy', 'groupKey', 'group', 'groupOrderBy'] as const;
+  return [...own, ...functionOrderTypes(table), 'distinctCount', ...aggregateFilterTypes(table)];
+}
+
+function takingFunctions({ aggregate, columns }: Table) {
+  return aggregateFunctions.filter(
+    (fn) => aggregate && columns.some((column) => column.fieldName !== null && column[fn] !== null),
+  );
+}
+
+function functionOrderTypes(table: Table): readonly TableType[] {
+  return takingFunctions(table).map((fn) => `${fn}OrderBy` as const);
+}
+
+/** The tables that to-many relationships with such an entry lead to. */
+function collectionsWith(flag: 'filterable' | 'orderable', tables: ReadonlyMap<string, Table>): ReadonlySet<string> {
+  const relationships = [...tables.values()].flatMap((table) => table.relationships);
+  return new Set(
+    relationships.filter(({ cardinality, [flag]: has }) => has && cardinality === 'many').map(({ target }) => target),
+  );
+}
+
+/** Whether equality is defined for the column's values. */
+export function isGroupable({ orderable, fieldName, type }: Column): boolean {
+  return orderable && fieldName !== null && !(type?.kind === 'scalar' && type.scalar === 'Opaque');
+}
+
+/** Whether the column is a value of *B*`Column`: an enum value cannot be named `true`, `false` or `null`. */
+export function isInColumns(column: Column): boolean {
+  return isGroupable(column) && !['true', 'false', 'null'].includes(column.fieldName ?? '');
+}
+
+/** The tables with the types of their extensions, and the shared types. */
+export function addTypes(
+  context: ModelContext,
+  tables: ReadonlyMap<string, Table>,
+  claims: NameClaims,
+): Pick<Model, 'tables' | 'addedTypes'> {
+  const added = new Map([...tables.keys()].map((oid) => [oid, new Map<TableType, boolean>()]));
+  const shared: SharedType[] = [];
+  const functions = new Map<string, ReturnType<typeof claimFunctionInputs>>();
+  for (const extension of extensionNames) {
+    if (extension === 'function_filters') {
+      for (const table of tables.values()) functions.set(table.oid, claimFunctionInputs(context, table, claims));
+    }
+    const needs = neededTypes[extension]?.(context, tables) ?? (() => []);
+    for (const table of tables.values()) {
+      const claimed = added.get(table.oid)!;
+      for (const type of needs(table)) {
+        // Several extensions need some of them.
+        if (claimed.has(type)) continue;
+        claimed.set(type, claimType(context, table, tableTypeNames(table.baseName)[type], claims));
+      }
+    }
+    const ofTables = sharedTypes[extension];
+    const isUsed = [...tables.values()].some(
+      (table) =>
+        ofTables?.usedBy(table, (type) => added.get(table.oid)!.get(type) === true) && has(context, table, extension),
+    );
+    for (const type of isUsed ? ofTables!.types : []) {
+      if (claimShared(context, tables, type, claims)) shared.push(type);
+    }
+  }
+  const addedTo = (oid: string) => [...added.get(oid)!].flatMap(([type, isClaimed]) => (isClaimed ? [type] : []));
+  return {
+    tables: new Map(
+      [...tables].map(([oid, table]) => [oid, { ...table, ...functions.get(oid), addedTypes: addedTo(oid) }]),
+    ),
+    addedTypes: shared,
+  };
+}
+
+function claimShared(
+  context: ModelContext,
+  tables: ReadonlyMap<string, Table>,
+  type: SharedType,
+  claims: NameClaims,
+): boolean {
+  const holder = claims.claim([type], 'an extension');
+  if (holder === null) return true;
+  note(context, () => {
+    const table = [...tables.values()].find(({ baseName }) =>
+      [baseName, ...Object.values<string>(tableTypeNames(baseName))].includes(type),
+    );
+    const fix = table === undefined ? null : otherTableName(context, rowOf(context, table));
+    const object = table === undefined ? type : tablePath(context, rowOf(context, table));
+    const reason = `Nothing has a type "${type}" of the extensions: ${holder} has that name already.`;
+    return { kind: 'name', object, names: [type], reason, fix };
+  });
+  return false;
+}
+
+function claimType(context: ModelContext, table: Table, name: string, claims: NameClaims): boolean {
+  const row = rowOf(context, table);
+  const object = tablePath(context, row);
+  const holder = claims.claim([name], `table ${object}`);
+  if (holder === null) return true;
+  note(context, () => {
+    const fix = otherTableName(context, row);
+    const reason = `${describeTable(context, row)} would have the type "${name}", and ${holder} has that name already.`;
+    return { kind: 'name', object, names: [name], reason, fix };
+  });
+  return false;
+}
