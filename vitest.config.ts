@@ -18,6 +18,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/each-file.ts'],
     pool: 'forks',
+    // Node reads our TypeScript as it is, and keeps what it compiled: nothing is transformed before.
+    experimental: { viteModuleRunner: false },
     // More than there are processors: much of the time a test waits, for a process, a server or a time limit.
     maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
