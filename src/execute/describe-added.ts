@@ -2,9 +2,9 @@
  * Lists the additions of extensions to a table, with their GraphQL names, from the schema that answers requests.
  */
 import { assertObjectType, type GraphQLInputField, type GraphQLSchema, isInputObjectType, isObjectType } from 'graphql';
-import { isJson, isSearchable } from '../model/tables/columns.ts';
 import { tableRootFields, tableTypeNames } from '../model/inflect.ts';
 import type { Table } from '../model/model.ts';
+import { isJson, isSearchable } from '../model/tables/columns.ts';
 import { argumentOrigin, fieldOrigin, inputFieldOrigin } from '../schema/origin.ts';
 import { listOf, objectOf, oneOf, text, type ValueOf } from '../shared/json-schema.ts';
 

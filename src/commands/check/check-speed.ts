@@ -2,8 +2,9 @@
  * Checks of `pgreflect check` for requests that slow down as tables grow: missing indexes, and policies that compute
  * the same value for every row. One check per function; the statements are in `sql/`.
  */
-import { isJson, isSearchable } from '../../model/tables/columns.ts';
+
 import { type Column, comparedAs } from '../../model/model.ts';
+import { isJson, isSearchable } from '../../model/tables/columns.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { asStatement, type Check, type CheckScope, type Finding, statementCheck } from './finding.ts';
