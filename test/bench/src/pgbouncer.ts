@@ -24,8 +24,12 @@ export interface PgBouncer {
 /** Where distributions put servers is not on everybody's path. */
 const path = [process.env.PATH, '/usr/sbin', '/usr/local/sbin'].join(delimiter);
 
-/** Starts it with so many connections to the server; null where it is not installed. */
-export async function startPgBouncer(databaseUrl: string, poolSize: number): Promise<PgBouncer | null> {
+/** Starts it with so many connections to the server, and with further settings; null where it is not installed. */
+export async function startPgBouncer(
+  databaseUrl: string,
+  poolSize: number,
+  more: Settings = {},
+): Promise<PgBouncer | null> {
   const version = findVersion();
   if (version === null) return null;
   const directory = mkdtempSync(join(tmpdir(), 'pgreflect-pgbouncer-'));
@@ -37,7 +41,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number): Pro
   const users = join(directory, 'users.txt');
   writeFileSync(users, `"${url.username}" "${decodeURIComponent(url.password)}"\n`);
   const config = join(directory, 'pgbouncer.ini');
-  writeFileSync(config, printConfig({ url, port, users, poolSize, keepsStatements }));
+  writeFileSync(config, printConfig({ url, port, users, poolSize, keepsStatements, more }));
   const removeFiles = () => rmSync(directory, { recursive: true, force: true });
   try {
     const { pid, stop } = await startTarget({
@@ -66,6 +70,9 @@ function isAtLeast(version: string, [major, minor]: readonly [number, number]): 
   return given > major || (given === major && second >= minor);
 }
 
+/** Of `[pgbouncer]`. */
+type Settings = Readonly<Record<string, string | number>>;
+
 interface Config {
   readonly url: URL;
   readonly port: number;
@@ -73,9 +80,10 @@ interface Config {
   readonly users: string;
   readonly poolSize: number;
   readonly keepsStatements: boolean;
+  readonly more: Settings;
 }
 
-function printConfig({ url, port, users, poolSize, keepsStatements }: Config): string {
+function printConfig({ url, port, users, poolSize, keepsStatements, more }: Config): string {
   const settings = {
     listen_addr: '127.0.0.1',
     listen_port: port,
@@ -89,6 +97,7 @@ function printConfig({ url, port, users, poolSize, keepsStatements }: Config): s
     log_disconnections: 0,
     log_stats: 0,
     ...(keepsStatements ? { max_prepared_statements: 200 } : {}),
+    ...more,
   };
   const database = url.pathname.slice(1);
   return [

@@ -1,0 +1,182 @@
+/**
+ * The gateway behind PgBouncer in transaction mode: each answer is the one that a direct connection gives, also where clients of
+ * several roles share two connections to the server. The operations use every extension of reads. Needs the program `pgbouncer`.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { installWatch } from '../../src/commands/init/watch-setup.ts';
+import { startPgBouncer } from '../bench/src/pgbouncer.ts';
+import { usePool } from '../management/management.ts';
+import { type TestGateway, testGateway } from '../support/gateway.ts';
+import { token } from '../support/http.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { walkPages } from '../support/walk-pages.ts';
+
+// Some thousand requests over two connections, on a machine that may be busy.
+vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
+
+const shop = join(import.meta.dirname, '../../examples/shop');
+const read = (name: string) => readFileSync(join(shop, name), 'utf8');
+
+const database = await createDatabase(
+  read('schema.sql'),
+  read('data.sql'),
+  // What the example does not have: text search, and nulls to page over.
+  `alter table post add column search tsvector generated always as (to_tsvector('english', title || ' ' || body)) stored;
+   create index on post using gin (search);
+   update product set released_on = null where id % 5 = 0;
+   analyze`,
+);
+await usePool(database, (pool) => installWatch(pool, 'authenticator'));
+
+const customer = (number: number) => ({ role: 'authenticated', sub: `00000000-0000-4000-8000-00000000000${number}` });
+
+/** Tokens by who asks. */
+const tokens = {
+  anon: await token({ role: 'anon' }),
+  'the first customer': await token(customer(1)),
+  'the second customer': await token(customer(2)),
+  service_role: await token({ role: 'service_role' }),
+} as const;
+type Asking = keyof typeof tokens;
+const asking = Object.keys(tokens) as Asking[];
+
+interface Operation {
+  readonly name: string;
+  readonly query: string;
+  readonly variables?: unknown;
+}
+
+const search = '{ websearch: "copper or pots", config: "english" }';
+const ordersOfCaller = 'orders by what was bought, the largest first';
+const written: Readonly<Record<string, string>> = {
+  [ordersOfCaller]: `{ orderCollection(
+      filter: { lines: { some: { product: { category: { parent: { slug: { eq: "kitchen" } } } } } } }
+      orderBy: [{ lines: { sum: { lineTotal: DescNullsLast } } }]
+    ) { edges { cursor node { id total } } } }`,
+  'every, none and an aggregate': `{ productCollection(
+      filter: { reviews: { every: { rating: { gte: 2 } }, aggregate: { count: { gte: 2 } } }, posts: { none: {} } }
+    ) { totalCount(atMost: 5) edges { node { name } } } }`,
+  'groups of months': `{ reviewCollection { groups(
+      by: [{ column: createdAt, truncate: MONTH, timeZone: "Europe/Zurich" }]
+      having: { count: { gte: 5 } }
+      orderBy: [{ count: DescNullsLast }]
+    ) { key { createdAt } count distinctCount { rating } } } }`,
+  'a JSON path': `{ productCollection(
+      filter: { attributes: { matches: "$.warranty_years > 3", hasKey: "care" } }
+    ) { edges { node { name dishwasher: attributes(at: ["care", "dishwasher"]) } } } }`,
+  'text search': `{ postCollection(filter: { search: ${search} }, orderBy: [{ searchRank: ${search} }]) {
+      totalCount edges { cursor node { title } } } }`,
+};
+
+/** Collections and orders that are paged through. */
+const walks: readonly (readonly [field: string, orderBy: string])[] = [
+  ['productCollection', '[{ releasedOn: AscNullsFirst }]'],
+  ['productCollection', '[{ reviews: { avg: { rating: DescNullsLast } } }, { category: { name: AscNullsLast } }]'],
+  ['productCollection', '[{ priceGap: { price: "20" } }]'],
+  ['postCollection', `[{ products: { count: DescNullsLast } }, { searchRank: ${search} }]`],
+];
+
+const operations: Operation[] = [
+  ...readdirSync(join(shop, 'queries')).map((name) => {
+    const query = read(`queries/${name}`);
+    return { name, query, variables: JSON.parse(/^# variables: (.*)$/m.exec(query)?.[1] ?? '{}') };
+  }),
+  ...Object.entries(written).map(([name, query]) => ({ name, query })),
+];
+
+async function answerOf(gateway: TestGateway, who: Asking, { query, variables }: Operation): Promise<string> {
+  const headers = { authorization: `Bearer ${tokens[who]}` };
+  const { status, body } = await gateway.ask(query, { variables, headers });
+  return JSON.stringify([status, body]);
+}
+
+/** The answers of a direct connection, by who asks and the operation. */
+const direct = new Map(asking.map((who) => [who, new Map<Operation, string>()]));
+
+beforeAll(async () => {
+  let stop = async () => {};
+  const gateway = await testGateway(database, {}, (end) => {
+    stop = end;
+  });
+  for (const [field, orderBy] of walks) await addPages(gateway, field, orderBy);
+  for (const [who, answers] of direct)
+    for (const operation of operations) answers.set(operation, await answerOf(gateway, who, operation));
+  await stop();
+});
+
+/** Adds the operations that read all pages, forward and backward. */
+async function addPages(gateway: TestGateway, field: string, orderBy: string): Promise<void> {
+  const ask = async (query: string) => {
+    operations.push({ name: `a page of ${field}, ${orderBy}`, query });
+    const { body } = await gateway.ask(query);
+    expect(body.errors, query).toBeUndefined();
+    return body.data;
+  };
+  const forward = await walkPages(ask, field, { orderBy, size: 18, backward: false });
+  const backward = await walkPages(ask, field, { orderBy, size: 18, backward: true });
+  expect(forward.length).toBeGreaterThan(36);
+  expect(new Set(forward).size).toBe(forward.length);
+  expect(backward).toEqual(forward);
+}
+
+/** A gateway all of whose connections go through a PgBouncer with two connections to the server. */
+async function startBehind(settings: Readonly<Record<string, string | number>>): Promise<TestGateway> {
+  const pooler = await startPgBouncer(database.urlAs('authenticator', 'test'), 2, settings);
+  if (pooler === null) {
+    throw new Error('PgBouncer is not installed. Install it, for example: apt-get install pgbouncer');
+  }
+  onTestFinished(() => pooler.stop());
+  return testGateway(database, { databaseUrl: pooler.url, adminDatabaseUrl: pooler.url });
+}
+
+test('the operations have answers, and those of row security are another for each caller', () => {
+  const failed = [...direct.get('service_role')!].filter(([, answer]) => !answer.startsWith('[200,{"data":{'));
+  expect(failed.map(([{ name }, answer]) => `${name}: ${answer}`)).toEqual([]);
+  const operation = operations.find(({ name }) => name === ordersOfCaller)!;
+  expect(new Set(asking.map((who) => direct.get(who)!.get(operation))).size).toBe(asking.length);
+});
+
+describe.each([
+  // `server_reset_query` is `discard all` by default, which transaction mode runs only where it is told to.
+  ['as it comes', {}],
+  ['that resets a connection after each transaction', { server_reset_query_always: 1 }],
+])('behind a PgBouncer %s', (_what, settings) => {
+  test('one client after the other gets the answers of a direct connection', async () => {
+    const gateway = await startBehind(settings);
+    for (const who of asking) expect(await collectWrong(gateway, who, 0)).toEqual([]);
+    expect(gateway.observations.map(({ kind }) => kind)).toContain('prepared_statements_off');
+  });
+
+  test('so do many at once, of several roles, over two connections to the server', async () => {
+    const gateway = await startBehind(settings);
+    const clients = asking.flatMap((who) => [0, 0.2, 0.4, 0.6, 0.8].map((start) => collectWrong(gateway, who, start)));
+    expect((await Promise.all(clients)).flat()).toEqual([]);
+    const connections = await database.query(
+      `select pid from pg_stat_activity where datname = current_database() and usename = 'authenticator'`,
+    );
+    expect(connections.length).toBeLessThanOrEqual(2);
+  });
+
+  test('a changed schema is in the next answer', async () => {
+    const gateway = await startBehind(settings);
+    const ask = async () => (await gateway.ask('{ noteCollection { edges { node { id } } } }')).body;
+    expect((await ask()).errors[0].message).toContain('noteCollection');
+    await database.query('create table note (id int primary key); grant select on note to anon');
+    expect(await ask()).toEqual({ data: { noteCollection: { edges: [] } } });
+    await database.query('drop table note');
+    expect((await ask()).errors[0].message).toContain('noteCollection');
+  });
+});
+
+/** Asks all operations, beginning at a part of them. Returns those whose answer is not that of a direct connection. */
+async function collectWrong(gateway: TestGateway, who: Asking, start: number): Promise<string[]> {
+  const first = Math.floor(operations.length * start);
+  const wrong: string[] = [];
+  for (const operation of [...operations.slice(first), ...operations.slice(0, first)]) {
+    const [found, right] = [await answerOf(gateway, who, operation), direct.get(who)!.get(operation)];
+    if (found !== right) wrong.push(`${who}, ${operation.name}: ${found}, directly ${right}`);
+  }
+  return wrong;
+}
