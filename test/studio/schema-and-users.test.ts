@@ -95,8 +95,9 @@ describe('the schema', () => {
     await page.getByRole('heading', { name: 'Product', exact: true }).waitFor();
     await page.getByRole('row', { name: 'categoryId category_id Int!' }).waitFor();
     await page.getByText('no delete').waitFor({ state: 'detached' });
-    await picture(page, 'schema');
     const added = page.getByRole('region', { name: 'With extensions' });
+    await added.scrollIntoViewIfNeeded();
+    await picture(page, 'schema');
     for (const [words, names] of [
       ['Filter by related rows', /categorydimensions.*reviews/],
       ['Filter by JSON', /attributes$/],
