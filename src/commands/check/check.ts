@@ -92,7 +92,7 @@ async function runCheck(context: CommandContext): Promise<number> {
   const sorted = severities.flatMap((severity) =>
     [...reached, ...others].filter((finding) => finding.severity === severity),
   );
-  context.print(print(sorted, isReached));
+  context.print(print(sorted));
   return sorted.some(({ severity }) => severity === 'error') ? 1 : 0;
 }
 

@@ -6,11 +6,8 @@ import { version } from '../../shared/version.ts';
 import { plural } from './check-api.ts';
 import type { Finding, Severity } from './finding.ts';
 
-/** @param isReached Whether a finding concerns an object that callers reach. */
-type Print = (findings: readonly Finding[], isReached: (finding: Finding) => boolean) => string;
-
 /** The values of `--format`. */
-export const formats: ReadonlyMap<string, Print> = new Map<string, Print>([
+export const formats: ReadonlyMap<string, (findings: readonly Finding[]) => string> = new Map([
   ['text', asText],
   ['json', asJson],
   ['sarif', asSarif],
@@ -18,24 +15,27 @@ export const formats: ReadonlyMap<string, Print> = new Map<string, Print>([
 
 const unprintable = '-- The fix contains control characters, see: pgreflect check --format json';
 
-/** Findings shown per kind, if there are many. */
-const shownOfAKind = 3;
+/** More findings than these are shortened. */
 const many = 30;
+/** Findings shown of each kind then: the first of these numbers with which the report fits on two screens. */
+const shownOfAKind = [3, 2, 1];
+const linesOfTwoScreens = 100;
 
-/** Missing parts of granted objects shown: a grant means that the object is expected in the API. */
-const shownOfMissing = 20;
-
-function asText(findings: readonly Finding[], isReached: (finding: Finding) => boolean): string {
+function asText(findings: readonly Finding[]): string {
   const kinds = Map.groupBy(findings, ({ severity, check }) => `${severity.padEnd(7)}  ${check}`);
+  if (findings.length <= many || kinds.size === 1) return withSummary(kinds, findings.length);
+  const texts = shownOfAKind.map((limit) => withSummary(kinds, limit));
+  return texts.find((text) => text.split('\n').length <= linesOfTwoScreens) ?? texts.at(-1)!;
+}
+
+/** @param limit Most findings shown of each kind. */
+function withSummary(kinds: ReadonlyMap<string, readonly Finding[]>, limit: number): string {
   const parts = [...kinds].map(([kind, all]) => {
-    const missing = all.filter((finding) => finding.check === 'left_out' && isReached(finding)).length;
-    const limit = Math.max(shownOfAKind, Math.min(missing, shownOfMissing));
-    const shown = findings.length > many && kinds.size > 1 ? all.slice(0, limit) : all;
-    const rest = all.length - shown.length;
-    const more = `  … and ${rest} more: pgreflect check --only ${all[0]!.check}`;
-    return [`${kind} (${all.length})`, ...shown.map(toLines), ...(rest > 0 ? [more] : []), ''].join('\n');
+    const rest = all.length - limit;
+    const more = rest > 0 ? [`  … and ${rest} more: pgreflect check --only ${all[0]!.check}`] : [];
+    return [`${kind} (${all.length})`, ...all.slice(0, limit).map(toLines), ...more, ''].join('\n');
   });
-  const { error, warning, note } = countFindings(findings);
+  const { error, warning, note } = countFindings([...kinds.values()].flat());
   return [...parts, `${plural(error, 'error')}, ${plural(warning, 'warning')}, ${plural(note, 'note')}.`].join('\n');
 }
 
