@@ -24,6 +24,7 @@ import {
   rowArgument,
   sharesRow,
 } from './routine-arguments.ts';
+import { whyUnreadable } from './tables/select-tables.ts';
 
 interface RoutineScope {
   readonly context: ModelContext;
@@ -186,7 +187,7 @@ class RoutineCandidate {
     }
     if (!hasTable(table)) return this.#refuse('takes the row of a table that is not exposed');
     const result = routineResult({ ...this.#scope, types }, this.#row, 'computed');
-    if (result === null) return this.#refuse('has a result that a computed field cannot have');
+    if (result === null) return this.#hiddenRows() ?? this.#refuse('has a result that a computed field cannot have');
     const args = this.#arguments(result, types, 1);
     if (typeof args === 'string') return this.#refuse(args);
     // With defaults, a call of an overloaded function may be ambiguous to PostgreSQL.
@@ -202,7 +203,7 @@ class RoutineCandidate {
       return this.#refuse('is in a schema whose functions are not exposed');
     if (this.#isOverloaded) return this.#refuse('shares its name with another function');
     const result = routineResult({ ...this.#scope, types }, this.#row, 'root');
-    if (result === null) return this.#refuse('has a result that has no GraphQL counterpart');
+    if (result === null) return this.#hiddenRows() ?? this.#refuse('has a result that has no GraphQL counterpart');
     const args = this.#arguments(result, types, 0);
     if (typeof args === 'string') return this.#refuse(args);
     const taken = use === 'query' ? this.#scope.queryFields : this.#scope.mutationFields;
@@ -210,6 +211,15 @@ class RoutineCandidate {
       return { ...this.#refuse(`would be "${this.fieldName}", which a table's field has already`), kind: 'name' };
     }
     return this.#routine(use, result, args, null);
+  }
+
+  /** The missing grant if it returns rows of a table that the role cannot read, otherwise null. */
+  #hiddenRows(): Reason | null {
+    const { context } = this.#scope;
+    const table = context.catalog.table(context.catalog.type(this.#row.prorettype)?.typrelid ?? '0');
+    const missing = table && whyUnreadable(context, table);
+    if (!missing) return null;
+    return { ...missing, reason: `Function ${this.object} returns rows that the role cannot read. ${missing.reason}` };
   }
 
   #routine(

@@ -287,6 +287,57 @@ describe('a database of which the roles reach little', () => {
   });
 });
 
+describe('a name that keeps a table out of the API', () => {
+  test.each([
+    ['no name of GraphQL', 'public', '"Legacy Patient"'],
+    ['the name of another table', 'clinic', 'patient'],
+  ])('is proposed with those of its columns: %s', async (_, schema, name) => {
+    const database = await createDatabase(`
+      create schema clinic;
+      create table patient (id int primary key);
+      create table ${schema}.${name} (id int primary key, "Blood Type" text);
+      grant usage on schema clinic to anon;
+      grant select on patient, ${schema}.${name} to anon;
+    `);
+    const leftOut = () => findings(database, '--only', 'left_out', '--schemas', 'public,clinic');
+    const before = await leftOut();
+    const path = `${schema}.${name}`;
+    expect(before.map(({ object }) => object)).toEqual([path, `${path}."Blood Type"`]);
+    for (const { fix } of before) await database.query(fix!);
+    expect(await leftOut()).toEqual([]);
+  });
+});
+
+test('a function whose rows a role cannot read is no function without a counterpart in GraphQL', async () => {
+  const database = await createDatabase(`
+    create table patient (id int primary key, name text);
+    create table ward (id int primary key);
+    create table visit (id int) partition by range (id);
+    create function search_patients(word text) returns setof patient language sql stable
+      as 'select p.* from patient p where p.name = word';
+    create function first_patient(ward) returns patient language sql stable as 'select p.* from patient p limit 1';
+    create function visits() returns setof visit language sql stable as 'select v.* from visit v';
+    grant select on ward, visit to anon, authenticated, service_role;
+  `);
+  const ofFunctions = async () => {
+    const found = await findings(database, '--only', 'left_out,not_granted');
+    return found.filter(({ message }) => message.startsWith('Function') && !/authenticated|service_role/.test(message));
+  };
+  const missing = (name: string) => ({
+    check: 'not_granted',
+    severity: 'note',
+    message: `Function public.${name} returns rows that the role cannot read. Table public.patient exists; role anon has no SELECT.`,
+    fix: null,
+  });
+  const ofVisits = {
+    check: 'left_out',
+    message: 'Function public.visits has a result that has no GraphQL counterpart.',
+  };
+  expect(await ofFunctions()).toMatchObject([ofVisits, missing('search_patients'), missing('first_patient')]);
+  await database.query('grant select on patient to anon');
+  expect(await ofFunctions()).toMatchObject([ofVisits]);
+});
+
 test('a database of 173 relations is at most two screens', async () => {
   const database = await createDatabase(fixture('check-warehouse.sql'));
   const { out } = await runCommand(['check'], { env: { DATABASE_URL: database.urlAs('authenticator', 'test') } });

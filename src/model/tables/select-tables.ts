@@ -18,7 +18,7 @@ import {
 } from '../model-context.ts';
 import { primaryKey } from './primary-key.ts';
 
-/** A select-valid table, before names are claimed. */
+/** A select-valid table, before names are claimed; its own may be unusable. */
 export interface SelectedTable {
   readonly row: CatalogTable;
   readonly namespace: ContextNamespace;
@@ -50,10 +50,20 @@ function selectTable(context: ModelContext, row: CatalogTable): SelectedTable | 
   };
   if (!namespace.exposed) return omit(() => noUsage(context, namespace, row));
   if (kind === null) return omit(() => partitioned(context, row));
-  if (!isValidName(baseName)) return omit(() => invalidName(context, row, baseName));
-  if (!mayReadAnything(context, row)) return omit(() => noSelect(context, row));
-  if (key === null) return omit(() => noKey(context, row, kind));
+  const isReadable = mayReadAnything(context, row);
+  if (!isValidName(baseName)) omit(() => invalidName(context, row, baseName));
+  else if (!isReadable) omit(() => noSelect(context, row));
+  else if (key === null) omit(() => noKey(context, row, kind));
+  if (!isReadable || key === null) return null;
   return { row, namespace, kind, settings, baseName, primaryKey: key };
+}
+
+/** The missing grant if the role can read nothing of an exposed table, otherwise null. */
+export function whyUnreadable(context: ModelContext, row: CatalogTable): Reason | null {
+  const namespace = context.namespaces.get(row.relnamespace);
+  if (namespace === undefined || tableKind(row) === null) return null;
+  if (!namespace.exposed) return noUsage(context, namespace, row);
+  return mayReadAnything(context, row) ? null : noSelect(context, row);
 }
 
 function mayReadAnything({ access }: ModelContext, row: CatalogTable): boolean {

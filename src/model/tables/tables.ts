@@ -5,7 +5,7 @@ import type { CatalogTable } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
 import { aggregateFunctions } from '../codecs.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
-import { baseForm, tableRootFields, tableTypeNames } from '../inflect.ts';
+import { baseForm, isValidName, tableRootFields, tableTypeNames } from '../inflect.ts';
 import type { Column, Table } from '../model.ts';
 import {
   describeTable,
@@ -68,19 +68,26 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
   };
 }
 
-/** Takes the table's type names; false if one is taken, and the table is left out. */
+/**
+ * Takes the table's type names; false if one is taken or unusable, and the table is left out. Its columns are examined
+ * all the same, so that a name for the table leads to no new finding.
+ */
 export function claimTable(
   context: ModelContext,
   selected: SelectedTable,
   table: UnlinkedTable,
   claims: NameClaims,
 ): boolean {
-  const holder = claims.claim(typeNames(table), `table ${selectedPath(selected)}`);
-  if (holder === null) return true;
-  const reason = `${describeTable(context, selected.row)} would be "${table.baseName}" in GraphQL, and ${holder} has such a name already.`;
-  const fix = otherTableName(context, selected.row);
-  const names = [table.baseName, table.name, tableRootFields(table.baseName).collection];
-  note(context, () => ({ kind: 'name', object: selectedPath(selected), names, reason, fix }));
+  const isValid = isValidName(table.baseName);
+  const holder = isValid ? claims.claim(typeNames(table), `table ${selectedPath(selected)}`) : null;
+  if (isValid && holder === null) return true;
+  if (holder !== null) {
+    const reason = `${describeTable(context, selected.row)} would be "${table.baseName}" in GraphQL, and ${holder} has such a name already.`;
+    const fix = otherTableName(context, selected.row);
+    const names = [table.baseName, table.name, tableRootFields(table.baseName).collection];
+    note(context, () => ({ kind: 'name', object: selectedPath(selected), names, reason, fix }));
+  }
+  noteOmittedColumns(context, selected.row, table.columns);
   return false;
 }
 
