@@ -77,13 +77,13 @@ union all
 select distinct pg_catalog.format('%I.%I.%I', n.nspname, t.relname, a.attname), pg_catalog.format_type(y.oid, null),
   null, null, null::boolean, null, null, pg_catalog.format('create index on %I.%I using gin (%I)', n.nspname, t.relname, a.attname)
 from pg_catalog.jsonb_to_recordset($1::pg_catalog.jsonb) as c ("table" pg_catalog.oid, number pg_catalog.int2, role text)
-join reader d on d.oid = c."table" and d.rolname = c.role and d.policy is null
 join pg_catalog.pg_class t on t.oid = coalesce(pg_catalog.pg_partition_root(c."table"), c."table")
 join pg_catalog.pg_namespace n on n.oid = t.relnamespace
 join pg_catalog.pg_attribute a on a.attrelid = c."table" and a.attnum = c.number
 join pg_catalog.pg_type z on z.oid = a.atttypid
 join pg_catalog.pg_type y on y.oid = case when z.typtype = 'd' then z.typbasetype else z.oid end
-where not exists (
-  select from lookup l
-  where l.indrelid = c."table" and l.number = c.number and l.is_total and l.method not in ('btree', 'hash', 'brin'))
+-- Sublinks that stay hash tables: PostgreSQL expects a few rows of each, and in a join would read all of them for each column.
+where ((c."table", c.role) in (select d.oid, d.rolname::text from reader d where d.policy is null)) is true
+  and (c."table", c.number) not in (
+    select l.indrelid, l.number from lookup l where l.is_total and l.method not in ('btree', 'hash', 'brin'))
 order by 1, 3

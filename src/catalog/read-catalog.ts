@@ -98,8 +98,6 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
       ]),
     {
       begin: 'begin isolation level read committed read only',
-      // Compiling the large statement would take longer than running it.
-      settings: { jit: 'off' },
       answerWithinMs: longestReadMs,
     },
   );

@@ -96,8 +96,8 @@ export function noteHidden(context: ModelContext, tables: Iterable<Fields>, rout
   }
   for (const { table, name, all } of conflicts) {
     const object = quotePath(table.namespace, table.name);
-    const hidden = all.slice(0, -1).map(({ what }) => `its ${what}`);
-    const reason = `The field "${name}" of ${object} is its ${all.at(-1)!.what}, which hides ${hidden.join(' and ')}.`;
+    const hidden = all.slice(0, -1).map(({ what }) => `its ${what()}`);
+    const reason = `The field "${name}" of ${object} is its ${all.at(-1)!.what()}, which hides ${hidden.join(' and ')}.`;
     note(context, () => {
       const fixes = new Set(all.flatMap(({ link }) => (link === null ? [] : [foreignKeyFix(context, link.id, names)])));
       const fix = fixes.size === 0 || fixes.has(null) ? null : [...fixes].join('\n');
@@ -112,12 +112,12 @@ function conflictsOf(context: ModelContext, table: Fields, routines: Linked['rou
     if (name) fields.set(name, [...(fields.get(name) ?? []), field]);
   };
   for (const { readable, fieldName, name } of table.columns)
-    if (readable) add(fieldName, { what: `column ${quoteName(name)}`, link: null });
-  for (const link of table.relationships) add(link.fieldName, { what: describeLink(context, link), link });
+    if (readable) add(fieldName, { what: () => `column ${quoteName(name)}`, link: null });
+  for (const link of table.relationships) add(link.fieldName, { what: () => describeLink(context, link), link });
   for (const oid of table.computedFields) {
     const routine = routines.get(oid);
     add(routine?.fieldName, {
-      what: `function ${quotePath(routine?.namespace ?? '', routine?.name ?? '')}`,
+      what: () => `function ${quotePath(routine?.namespace ?? '', routine?.name ?? '')}`,
       link: null,
     });
   }
@@ -125,7 +125,8 @@ function conflictsOf(context: ModelContext, table: Fields, routines: Linked['rou
 }
 
 interface Field {
-  readonly what: string;
+  /** Slow: called for conflicts alone. */
+  readonly what: () => string;
   readonly link: Relationship | null;
 }
 

@@ -36,6 +36,7 @@ beforeAll(async () => {
     extra_float_digits: '-10',
     standard_conforming_strings: 'off',
     backslash_quote: 'on',
+    jit: 'on',
   };
   for (const [name, value] of Object.entries(settings)) {
     const path = name === 'search_path' ? value : `'${value}'`;
@@ -85,6 +86,12 @@ test('so they do where the connection has been given another path, as other prog
   expect(await pool.shared.query(bait, ['B'])).toEqual(honest);
   expect(await pool.transaction((connection) => connection.query(bait, ['B']))).toEqual(honest);
   expect(await caught()).toEqual([]);
+});
+
+test('large statements on the catalog are not compiled, alone or in a transaction', async () => {
+  const ask = "select current_setting('jit') as jit where $1 = ''";
+  expect(await pool.query(ask, [''])).toEqual([{ jit: 'off' }]);
+  expect(await pool.transaction((connection) => connection.query(ask, ['']))).toEqual([{ jit: 'off' }]);
 });
 
 test('values come back as they are, in whatever style the database writes them', async () => {

@@ -11,7 +11,7 @@ import type { Model } from '../../model/model.ts';
 import { type Omission, pathIn } from '../../model/model-context.ts';
 import type { Findings } from '../shared/startup-checks.ts';
 import { asStatement, type Finding, type RoleModel } from './finding.ts';
-import { isPartOf } from './reached-objects.ts';
+import { wholesOf } from './reached-objects.ts';
 
 /** Problems and warnings of a start. */
 export function describeSetup({ problems, warnings }: Findings): readonly Finding[] {
@@ -109,17 +109,18 @@ function describeRole(role: string, model: Model): Finding {
 
 /** Whether the comment of a finding's object, or of its table or schema, marks this kind as intended. */
 export function ignoredByComments(catalog: Catalog): (finding: Finding) => boolean {
-  const ignoring = [
+  const objects = [
     ...catalog.namespaces.map((row) => [quoteName(row.nspname), 'namespace', row._id] as const),
     ...catalog.tables.map((row) => [pathIn(catalog, row.relnamespace, row.relname), 'table', row._id] as const),
     ...catalog.routines.map((row) => [pathIn(catalog, row.pronamespace, row.proname), 'routine', row._id] as const),
-  ].flatMap(([path, kind, oid]) => {
+  ];
+  const ignored = objects.flatMap(([path, kind, oid]) => {
     const directive = catalog.directive(kind, oid);
     const kinds = directive.kind === 'directive' ? directive.value.ignore : undefined;
-    return Array.isArray(kinds) ? [{ path, kinds }] : [];
+    return Array.isArray(kinds) ? kinds.map((check) => `${check} ${path}`) : [];
   });
-  return ({ check, object }) =>
-    object !== null && ignoring.some(({ path, kinds }) => kinds.includes(check) && isPartOf(object, path));
+  const known = new Set(ignored);
+  return ({ check, object }) => object !== null && wholesOf(object).some((path) => known.has(`${check} ${path}`));
 }
 
 /** Whether database changes are recorded or only found by polling. */

@@ -25,15 +25,18 @@ export function isAboutReached(catalog: Catalog, roles: readonly string[]): (fin
     })),
   ];
   const reached = new Set(objects.filter(({ isReached }) => isReached).map(({ path }) => path));
-  const others = [...new Set(objects.map(({ path }) => path))].filter((path) => !reached.has(path));
-  return ({ object }) => object === null || !others.some((path) => isPartOf(object, path));
+  const others = new Set(objects.map(({ path }) => path).filter((path) => !reached.has(path)));
+  return ({ object }) => object === null || !wholesOf(object).some((path) => others.has(path));
 }
 
-/** Whether a name is the object itself, or one of its columns, signatures or constraints. */
-export function isPartOf(object: string, path: string): boolean {
-  return (
-    object === path || object.startsWith(`${path}.`) || object.startsWith(`${path}(`) || object.endsWith(` on ${path}`)
-  );
+/**
+ * Names of what an object may be or belong to, as a column, a signature or a constraint: itself, what stands before
+ * each `.` and `(`, and after each ` on `. There are few, so that many findings are looked up among many objects.
+ */
+export function wholesOf(object: string): readonly string[] {
+  const before = [...object.matchAll(/[.(]/g)].map(({ index }) => object.slice(0, index));
+  const after = [...object.matchAll(/ on(?= )/g)].map(({ index }) => object.slice(index + ' on '.length));
+  return [object, ...before, ...after];
 }
 
 function reachesTable(access: RoleAccess, table: CatalogTable): boolean {

@@ -43,10 +43,12 @@ export interface SystemResult {
 /**
  * Settings that our statements depend on, per transaction. Only PostgreSQL's own names are looked up: whoever may
  * create objects in the login's search path could define functions and operators that match our arguments better.
- * `pg_temp` is listed last, because it would otherwise come first. The others fix the format of values.
+ * `pg_temp` is listed last, because it would otherwise come first. Compiling a large statement on a catalog would take
+ * longer than running it. The others fix the format of values.
  */
 const pins = {
   search_path: 'pg_catalog, pg_temp',
+  jit: 'off',
   DateStyle: 'ISO, MDY',
   IntervalStyle: 'postgres',
   TimeZone: 'UTC',
