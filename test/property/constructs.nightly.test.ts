@@ -21,6 +21,7 @@ test('each construct occurs', { timeout: 300_000 }, () => {
       model,
       texts: (relation, column) => relation.columns.find(({ name }) => name === column)?.type.values ?? [],
       nodeIds: ({ schema, name }) => [encodeArray([schema.name, name, '1'].map((text) => JSON.stringify(text)))],
+      sizes: () => [0, 1, 2, 3],
       cursors: [...model.entities.values()].map((entity) => {
         const { order } = effectiveOrder(model, entity, null, null);
         return { entity, order, text: encodeArray(order.map(() => (random.chance(0.3) ? 'null' : '1'))) };

@@ -39,7 +39,7 @@ function generateTable(
   sides: readonly [Relation, Relation],
 ): { readonly table: Relation; readonly keys: readonly ForeignKey[] } {
   const integer = types.find(({ sql }) => sql === 'integer')!;
-  const hasOwnKey = random.chance(0.5);
+  const hasOwnKey = random.chance(0.7);
   const notNull = !hasOwnKey || random.chance(0.3);
   const references = sides.map((to, side) =>
     to.key.map((column, index): Column => {

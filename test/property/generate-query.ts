@@ -5,6 +5,7 @@
 import { argumentName, columnName, type Entity, type Field, lowerFirst } from './expected-model.ts';
 import { writeGroups } from './generate-groups.ts';
 import { writeKeys } from './generate-json.ts';
+import { writeQuestion } from './generate-related.ts';
 import { argumentsText, keyTexts, type Material, scalarOf, writeConnectionArguments } from './generate-values.ts';
 import type { Random } from './random.ts';
 import { entityOf } from './reader.ts';
@@ -31,7 +32,7 @@ function writeRoot(writer: Writer, material: Material, key: string): string {
   const routines = [...material.model.routines];
   if (entities.length === 0) return '__typename';
   const entity = random.pick(entities);
-  const choice = random.int(0, 11);
+  const choice = random.int(0, 13);
   if (choice === 0) return writeNode(writer, material, key);
   if (choice <= 2 && entity.hasByPk) return writeByPk(writer, material, key, entity);
   if (choice <= 4 && routines.length > 0) return writeCall(writer, material, key, random.pick(routines));
@@ -39,6 +40,11 @@ function writeRoot(writer: Writer, material: Material, key: string): string {
   // A filter beside them would often leave no rows.
   const groups = choice <= 6 ? writeAllGroups(writer, material, entity) : [];
   if (groups.length > 0) return `${key}: ${name} ${writer.selections(`${entity.base}Connection`, groups)}`;
+  const question = choice >= 12 ? writeQuestion(writer, material, entity) : null;
+  if (question !== null) {
+    const parts = ['edges { node { nodeId } }', ...(entity.relation.totalCount ? ['totalCount'] : [])];
+    return `${key}: ${name}${argumentsText([['filter', question]])} { ${parts.join(' ')} }`;
+  }
   return `${key}: ${writeConnection(writer, material, name, { entity, depth: random.int(1, 4) })}`;
 }
 

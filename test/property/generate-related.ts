@@ -6,18 +6,26 @@ import type { Computation, Entity, Relationship } from './expected-model.ts';
 import { type Material, writeColumnFilter, writeFilter } from './generate-values.ts';
 import { entityOf } from './reader.ts';
 import { computedType } from './types.ts';
-import type { Column } from './world.ts';
+import type { Column, Relation } from './world.ts';
 import { nullValue, type Writer, type Written, writeList, writeObject, writeToken } from './writer.ts';
+
+/** Which rows are asked for their related ones. */
+interface Asked {
+  readonly from: Relation;
+  readonly relationship: Relationship;
+}
 
 /** The entry of a relationship. @param passed Relationships passed, this one included. */
 export function writeRelated(
   writer: Writer,
   material: Material,
-  { kind, target }: Relationship,
+  { from, relationship }: Asked,
   passed: number,
 ): Written {
   const { random } = writer;
+  const { kind, target } = relationship;
   const entity = entityOf(material.model, target);
+  const sizes = () => material.sizes(from, relationship);
   const filter = () =>
     writer.value({ type: `${entity.base}Filter` }, () =>
       random.chance(0.08) ? writeObject([]) : writeFilter(writer, material, entity, 1, passed),
@@ -32,7 +40,7 @@ export function writeRelated(
         return [
           name,
           name === 'aggregate'
-            ? writeAggregate(writer, material, entity, { filter, computations: entity.computations })
+            ? writeAggregate(writer, material, entity, { filter, computations: entity.computations, sizes })
             : filter(),
         ];
       }),
@@ -40,19 +48,27 @@ export function writeRelated(
   });
 }
 
-/** What is asked of some rows together. @param rows The rows, and a filter of them. */
+/** What can be asked of some rows together. */
+interface Together {
+  readonly filter: () => Written;
+  readonly computations: Entity['computations'];
+  /** How many rows there are in each case. */
+  readonly sizes?: () => readonly number[];
+}
+
+/** What is asked of some rows together. */
 export function writeAggregate(
   writer: Writer,
   material: Material,
   entity: Entity,
-  { filter, computations: asked }: { readonly filter: () => Written; readonly computations: Entity['computations'] },
+  { filter, computations: asked, sizes }: Together,
 ): Written {
   const { random } = writer;
   return writer.value({ type: `${entity.base}AggregateFilter` }, () => {
     const entries: [string, Written][] = [];
     const computations = [...(asked ?? [])];
     if (random.chance(0.4)) entries.push(['filter', random.chance(0.05) ? nullValue : filter()]);
-    if (random.chance(0.6)) entries.push(['count', writeNumber(writer, 1001)]);
+    if (random.chance(0.6)) entries.push(['count', writeNumber(writer, 1001, sizes?.())]);
     for (const [name, columns] of random.some(computations, entries.length === 0 ? 0.4 : 0.2)) {
       const type = `${entity.base}${name.slice(0, 1).toUpperCase()}${name.slice(1)}Filter`;
       const write = () => writeComputation(writer, material, { entity, name, columns });
@@ -60,6 +76,34 @@ export function writeAggregate(
     }
     return writeObject(random.shuffle(entries));
   });
+}
+
+/** One condition on the related rows, alone, because others beside it would often decide instead; null: there are none to ask. */
+export function writeQuestion(writer: Writer, material: Material, entity: Entity): Written | null {
+  const { random } = writer;
+  const all = [...entity.related].filter(([, { kind }]) => kind === 'to-many');
+  const sizesOf = (relationship: Relationship) => material.sizes(entity.relation, relationship);
+  const filled = all.filter(([, relationship]) => sizesOf(relationship).some((size) => size > 0));
+  if (filled.length === 0) return null;
+  const [name, relationship] = random.pick(filled);
+  const target = entityOf(material.model, relationship.target);
+  const isTogether = target.computations !== null && random.chance(0.5);
+  const [kind, asked] = isTogether
+    ? ['aggregate', writeObject([['count', writeNumber(writer, 1001, sizesOf(relationship))]])]
+    : [random.pick(['every', 'every', 'some', 'none']), writeUnknown(writer, material, target)];
+  return writeObject([[name, writeObject([[kind, asked]])]]);
+}
+
+/** A condition that is unknown for some rows, where a column has nulls. */
+function writeUnknown(writer: Writer, material: Material, entity: Entity): Written {
+  const { random } = writer;
+  const all = [...entity.filters];
+  const withNulls = all.filter(([, column]) => material.texts(entity.relation, column.name).includes(null));
+  const choices = withNulls.length > 0 ? withNulls : all;
+  if (choices.length === 0) return writeObject([]);
+  const [name, column] = random.pick(choices);
+  const condition = writeObject([[name, writeColumnFilter(writer, material, entity, column)]]);
+  return random.chance(0.3) ? writeObject([['not', condition]]) : condition;
 }
 
 interface Computing {
@@ -81,12 +125,14 @@ function writeComputation(writer: Writer, material: Material, { entity, name, co
   );
 }
 
-/** An `IntFilter` of a number of rows. */
-function writeNumber(writer: Writer, most: number): Written {
+/** An `IntFilter` of a number of rows. @param sizes Numbers that occur: those beside them tell the most. */
+function writeNumber(writer: Writer, most: number, sizes: readonly number[] = []): Written {
   const { random } = writer;
   if (random.chance(0.04)) return nullValue;
+  const near = [...new Set(sizes)].flatMap((size) => [size - 1, size, size, size + 1]);
   const one = (): Written => {
-    const number = random.chance(0.01) ? most : random.pick([-1, 0, 0, 1, 1, 1, 2, 2, 3, 4, 7]);
+    const numbers = near.length > 0 && random.chance(0.7) ? near : [-1, 0, 0, 1, 1, 1, 2, 2, 3, 4, 7];
+    const number = random.chance(0.01) ? most : random.pick(numbers);
     return { text: String(number), json: number };
   };
   return writer.value({ type: 'IntFilter' }, () => {

@@ -3,7 +3,7 @@
  */
 import { encodeArray } from './encoded.ts';
 import type { OrderKey } from './evaluate-order.ts';
-import type { Entity, ExpectedModel } from './expected-model.ts';
+import type { Entity, ExpectedModel, Relationship } from './expected-model.ts';
 import { writeJsonFilter } from './generate-json.ts';
 import { writeRelated } from './generate-related.ts';
 import type { Random } from './random.ts';
@@ -25,6 +25,8 @@ export interface Material {
   /** jsonb texts and plain texts of existing values. */
   readonly texts: (relation: Relation, column: string) => readonly (string | null)[];
   readonly nodeIds: (relation: Relation) => readonly string[];
+  /** How many related rows each row has. */
+  readonly sizes: (from: Relation, relationship: Relationship) => readonly number[];
   readonly cursors: readonly KnownCursor[];
 }
 
@@ -63,7 +65,7 @@ export function writeFilter(writer: Writer, material: Material, entity: Entity, 
   }
   for (const [name, relationship] of passed < 3 ? random.some([...entity.related], isRelated ? 0.7 : 0.15) : []) {
     if (!writer.mayRelate()) continue;
-    entries.push([name, random.chance(0.04) ? nullValue : writeRelated(writer, material, relationship, passed + 1)]);
+    entries.push([name, random.chance(0.04) ? nullValue : writeRelated(writer, material, { from: entity.relation, relationship }, passed + 1)]);
   }
   const ids = material.nodeIds(entity.relation);
   if (ids.length > 0 && random.chance(0.06)) {

@@ -18,7 +18,7 @@ export interface Ground {
 
 /** Invents a world whose objects live in schemas of this prefix. */
 export function generateWorld(random: Random, prefix: string): World {
-  const extensions = random.chance(0.5) ? extensionNames : [];
+  const extensions = random.chance(0.7) ? extensionNames : [];
   const domain = (sql: string, over: string, values: readonly string[]) =>
     extensions.length === 0 ? opaqueType(sql, values) : domainType(sql, over, values);
   const schemas = [prefix, `${prefix}_more`].map((name) => ({

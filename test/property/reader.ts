@@ -81,14 +81,23 @@ export function keyOf(row: Row): string {
 /** Rows of the other side; equal values of the types that keys are made of have equal texts. */
 export async function relatedRows(
   snapshot: Snapshot,
-  { key, direction, target, far }: Relationship,
+  relationship: Relationship,
   row: Row,
 ): Promise<readonly Row[]> {
-  if (far === null) return rowsBehind(key, direction, row, await snapshot.rows(target));
-  const links = rowsBehind(key, direction, row, await snapshot.rows(key.from));
-  const rows = await snapshot.rows(target);
+  const { key, target, far } = relationship;
+  const links = far === null ? [] : await snapshot.rows(key.from);
+  return relatedAmong(relationship, row, { rows: await snapshot.rows(target), links });
+}
+
+/** Those of all rows of the other side that belong to a row. @param all With the rows of the table of links, if there is one. */
+export function relatedAmong(
+  { key, direction, far }: Relationship,
+  row: Row,
+  { rows, links }: Readonly<Record<'rows' | 'links', readonly Row[]>>,
+): readonly Row[] {
+  if (far === null) return rowsBehind(key, direction, row, rows);
   // A row that is linked twice is one row.
-  return [...new Set(links.flatMap((link) => rowsBehind(far, 'out', link, rows)))];
+  return [...new Set(rowsBehind(key, direction, row, links).flatMap((link) => rowsBehind(far, 'out', link, rows)))];
 }
 
 function rowsBehind(

@@ -5,12 +5,12 @@ import pg from 'pg';
 import { startExecution, type TestExecution } from '../support/execution.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { encodeArray } from './encoded.ts';
-import { type ExpectedModel, expectedModelOf } from './expected-model.ts';
+import { type ExpectedModel, expectedModelOf, type Relationship } from './expected-model.ts';
 import type { KnownCursor, Material } from './generate-values.ts';
 import { generateWorld } from './generate-world.ts';
 import { createOracle, type Oracle } from './oracle.ts';
 import type { Random } from './random.ts';
-import { becomeRole, createSnapshot, type Row, type Snapshot } from './reader.ts';
+import { becomeRole, createSnapshot, type Row, relatedAmong, type Snapshot } from './reader.ts';
 import { rowStatements } from './rows.ts';
 import { type Relation, type Role, roles, type World } from './world.ts';
 import { finishingStatements, tableStatements } from './world-sql.ts';
@@ -140,6 +140,7 @@ async function run(client: pg.Client, statement: string): Promise<void> {
 
 async function gather(model: ExpectedModel, snapshot: Snapshot, cursors: readonly KnownCursor[]): Promise<Material> {
   const rows = new Map<Relation, readonly Row[]>();
+  const sizes = new Map<Relationship, readonly number[]>();
   for (const relation of model.entities.keys()) rows.set(relation, await snapshot.rows(relation));
   return {
     model,
@@ -149,6 +150,13 @@ async function gather(model: ExpectedModel, snapshot: Snapshot, cursors: readonl
         const names = [relation.schema.name, relation.name].map((name) => JSON.stringify(name));
         return encodeArray([...names, ...relation.key.map((name) => cells.get(name)?.jsonb ?? 'null')]);
       }),
+    sizes(from, relationship) {
+      const all = { rows: rows.get(relationship.target) ?? [], links: rows.get(relationship.key.from) ?? [] };
+      const count = () => (rows.get(from) ?? []).map((row) => relatedAmong(relationship, row, all).length);
+      const known = sizes.get(relationship) ?? count();
+      sizes.set(relationship, known);
+      return known;
+    },
     cursors,
   };
 }
