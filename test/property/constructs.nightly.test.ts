@@ -79,5 +79,10 @@ const names = [
     'a part of JSON',
     'filter by a function',
     'orderBy by a function',
+    'filter by a call',
+    'orderBy by a call',
+    'a field with an argument',
+    'filter by text search',
+    'order by rank',
   ],
 ];

@@ -23,11 +23,18 @@ export function constructsOf({ query, variables }: Operation, model: ExpectedMod
     ),
   );
   const functions = new Set([...model.entities.values()].flatMap(({ orderFunctions }) => [...orderFunctions.keys()]));
+  const calls = new Set(
+    [...model.entities.values()].flatMap(({ filterCalls, orderCalls }) => [
+      ...filterCalls.keys(),
+      ...orderCalls.keys(),
+    ]),
+  );
   const isMutation = query.startsWith('mutation');
   visit(parse(query), {
     [Kind.FIELD](node: FieldNode) {
       const name = node.name.value;
       if (linked.has(name)) found.add(isMutation ? 'links below a written row' : 'links');
+      if (calls.has(name) && (node.arguments ?? []).length > 0) found.add('a field with an argument');
       if (name === 'groups' || name === 'distinctCount') found.add(name);
       for (const { name: argument } of node.arguments ?? []) {
         const input = document.argument({ key: '', name, nodes: [node] }, argument.value);
@@ -38,6 +45,8 @@ export function constructsOf({ query, variables }: Operation, model: ExpectedMod
           [...functions].some((each) => text?.includes(`"${each}":`))
         )
           found.add(`${argument.value} by a function`);
+        if (['filter', 'orderBy'].includes(argument.value) && [...calls].some((each) => text?.includes(`"${each}":{`)))
+          found.add(`${argument.value} by a call`);
         if (argument.value === 'at') found.add('a part of JSON');
         if (name === 'totalCount') found.add('totalCount atMost');
         readArgument(found, linked, `${name === 'groups' ? 'groups ' : ''}${argument.value}`, input);

@@ -5,11 +5,13 @@ import { type Input, listOf } from './document.ts';
 import { decodeArray, FieldError } from './encoded.ts';
 import { prepareJson } from './evaluate-json.ts';
 import { prepareRelated } from './evaluate-related.ts';
-import type { Entity, ExpectedModel } from './expected-model.ts';
+import { prepareSearch } from './evaluate-search.ts';
+import { argumentName, type Entity, type ExpectedModel } from './expected-model.ts';
+import { callExpression } from './generate-routines.ts';
 import type { Operand, Oracle, Truth } from './oracle.ts';
 import type { Row, Snapshot } from './reader.ts';
 import type { Type } from './types.ts';
-import { type Column, columnOf } from './world.ts';
+import { type Column, columnOf, literal, type Routine } from './world.ts';
 
 /** What filters are evaluated with. */
 export interface Filtering {
@@ -36,6 +38,10 @@ function prepareEntry(setting: Filtering, entity: Entity, name: string, input: I
   const { oracle } = setting;
   const column = entity.filters.get(name);
   if (column) return prepareColumn(oracle, column, input as ReadonlyMap<string, Input>);
+  const searched = entity.searches.get(name);
+  if (searched) return prepareSearch(oracle, searched, input as ReadonlyMap<string, Input>);
+  const call = entity.filterCalls.get(name);
+  if (call) return prepareCall(oracle, call, input as ReadonlyMap<string, Input>);
   const json = entity.json.get(name);
   if (json) return prepareJson(oracle, json, input as ReadonlyMap<string, Input>);
   if (name === 'nodeId') return prepareNodeId(oracle, entity, (input as ReadonlyMap<string, Input>).get('eq'));
@@ -47,6 +53,26 @@ function prepareEntry(setting: Filtering, entity: Entity, name: string, input: I
   if (parts.length === 0) return null;
   if (name === 'not') return negation(parts[0] as Condition);
   return name === 'or' ? disjunction(parts) : conjunction(parts);
+}
+
+/** Whether the value of a column is above the argument of a function. */
+function prepareCall(oracle: Oracle, routine: Routine, given: ReadonlyMap<string, Input>): Condition {
+  const column = routine.takes!.column;
+  const expression = callExpression(routine, givenTo(routine, given));
+  return async (rows) => {
+    const texts = rows.map((row) => row.cells.get(column.name)?.text ?? null);
+    const made = await oracle.rank(expression, texts);
+    return (row) => (made.get(row.cells.get(column.name)?.text ?? null)?.output ?? null) as Truth;
+  };
+}
+
+/** SQL of the argument behind the row; null: it is left out. */
+export function givenTo(routine: Routine, given: ReadonlyMap<string, Input>): string | null {
+  const argument = routine.arguments[0]!;
+  const input = given.get(argumentName(routine, argument.name));
+  if (input === undefined) return null;
+  const text = textOf(argument.type, input);
+  return text === null ? 'null' : literal(text);
 }
 
 /** A column's value compared by operators; null: by none. */

@@ -4,11 +4,13 @@
  */
 import { Num } from './canonical.ts';
 import { type Input, listOf } from './document.ts';
-import type { Filtering } from './evaluate-filter.ts';
+import { type Filtering, givenTo } from './evaluate-filter.ts';
+import { rankExpression } from './evaluate-search.ts';
 import type { Computation, Entity, ExpectedModel, Relationship } from './expected-model.ts';
+import { callExpression } from './generate-routines.ts';
 import type { Oracle } from './oracle.ts';
 import { entityOf, type Row, relatedRows } from './reader.ts';
-import { computedType, countType } from './types.ts';
+import { computedType, countType, rankType, type Type } from './types.ts';
 import { type Column, columnOf } from './world.ts';
 
 /** One value of an effective order, which `withSortKeys` makes a cell of the row. */
@@ -27,6 +29,8 @@ interface Source {
   readonly path: readonly Relationship[];
   /** What is computed of all rows at the end, or of the one row; null: a column of the one row. */
   readonly computation: 'count' | 'function' | Exclude<Computation, 'distinctCount'> | null;
+  /** What arguments make of the value `v` of the column, as SQL; cursors are sealed with them. */
+  readonly expression?: string;
   /** Null for a count. */
   readonly column: Column | null;
 }
@@ -70,6 +74,18 @@ function readElement(
         ? readElement(model, target, input, further)
         : readCollection(target, input, further);
     }
+    const ranked = entity.ranks.get(name);
+    const call = entity.orderCalls.get(name);
+    if (ranked || call) {
+      if (!(input instanceof Map)) return [];
+      const given = input as ReadonlyMap<string, Input>;
+      const expression = call ? callExpression(call, givenTo(call, given)) : rankExpression(given);
+      const direction = (given.get('direction') ?? (call ? 'AscNullsLast' : 'DescNullsLast')) as string;
+      const type = call ? (call.result as { type: Type }).type : rankType;
+      const column = { ...(ranked ?? call!.takes!.column), type };
+      const source = { ...way, names, computation: 'function', column, expression } as const;
+      return [toKey(direction, source)];
+    }
     if (typeof input !== 'string') return [];
     const column = entity.columns.get(name) ?? entity.orderFunctions.get(name);
     if (!column) throw new Error(`There is no column ${name}.`);
@@ -106,7 +122,8 @@ function toKey(direction: string, source: Source): OrderKey {
       : computation === null || computation === 'function'
         ? column.type
         : computedType(column.type, computation as 'sum');
-  return { column: { ...(column as Column), name: `|${names.join('.')}`, type }, ...sides, from: source };
+  const name = `|${names.join('.')}${source.expression ?? ''}`;
+  return { column: { ...(column as Column), name, type }, ...sides, from: source };
 }
 
 /** The rows with a cell for each key that is read elsewhere. */
@@ -127,7 +144,7 @@ export async function withSortKeys(
 }
 
 async function textAt({ snapshot, oracle }: Filtering, from: Source, start: Row): Promise<string | null> {
-  const { path, computation, column } = from;
+  const { path, computation, column, expression } = from;
   let at: readonly Row[] = [start];
   for (const relationship of path) {
     // Without a row there is nothing to count either.
@@ -136,6 +153,11 @@ async function textAt({ snapshot, oracle }: Filtering, from: Source, start: Row)
   }
   if (computation === 'count') return String(at.length);
   const texts = at.map(({ cells }) => cells.get((column as Column).name)?.text ?? null);
+  if (expression !== undefined) {
+    const [text] = texts;
+    if (text === undefined) return null;
+    return ((await oracle.rank(`(${expression})::text`, [text])).get(text)?.output ?? null) as string | null;
+  }
   return computation === null || computation === 'function'
     ? (texts[0] ?? null)
     : computedText(oracle, column as Column, computation, texts);

@@ -1,6 +1,7 @@
 /**
  * Order, cursors and pages over raw rows (docs/pagination.md).
  */
+import { Sealed, type Value } from './canonical.ts';
 import type { Document, Field } from './document.ts';
 import { decodeArray, encodeArray, FieldError } from './encoded.ts';
 import { compareColumn } from './evaluate-filter.ts';
@@ -59,13 +60,15 @@ export function readPageRequest(
     if (names.every((name) => given[name] !== null)) throw new FieldError(message);
   }
   const cursor = before ?? after;
-  if (cursor !== null && cursor.length > order.length) throw new FieldError(null);
+  const isSealed = hasSeal(order);
+  if (cursor !== null && (isSealed ? cursor.length !== order.length + 1 : cursor.length > order.length))
+    throw new FieldError(null);
   return {
     order,
     distinct,
     isBackward: last !== null || before !== null,
     isExact: entity.isExact || order.some(({ from }) => from !== null),
-    cursor: distinct > 0 ? (cursor?.slice(0, distinct) ?? null) : cursor,
+    cursor: cursor?.slice(0, distinct > 0 ? distinct : order.length) ?? null,
     offset: offset ?? 0,
     limit: Math.min(entity.maxRows, first ?? last ?? entity.maxRows),
   };
@@ -83,7 +86,18 @@ const refusals: readonly (readonly [
   [['offset', 'before'], '"offset" may only be used with "first" and "after"'],
 ];
 
-/** The cursor of a row. */
+/** Whether cursors of the order tell the arguments that it has. */
+export function hasSeal(order: readonly OrderKey[]): boolean {
+  return order.some(({ from }) => from?.expression !== undefined);
+}
+
+/** The cursor of a row, as an answer has it. */
+export function cursorValue(order: readonly OrderKey[], row: Row): Value {
+  const text = cursorOf(order, row);
+  return hasSeal(order) ? new Sealed(text) : text;
+}
+
+/** The cursor of a row, without a seal. */
 export function cursorOf(order: readonly OrderKey[], row: Row): string {
   return encodeArray(order.map(({ column }) => row.cells.get(column.name)?.jsonb ?? 'null'));
 }

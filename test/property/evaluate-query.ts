@@ -7,10 +7,10 @@ import { Num, type Value } from './canonical.ts';
 import { type Document, type Field, type Input, listOf } from './document.ts';
 import { decodeArray, encodeArray, FieldError } from './encoded.ts';
 import { evaluateAggregate } from './evaluate-aggregate.ts';
-import { prepareFilter, prepareKey, textOf } from './evaluate-filter.ts';
+import { givenTo, prepareFilter, prepareKey, textOf } from './evaluate-filter.ts';
 import { prepareGroups } from './evaluate-groups.ts';
 import { withSortKeys } from './evaluate-order.ts';
-import { cursorOf, cutPage, firstOfEach, type Page, type PageRequest, readPageRequest } from './evaluate-page.ts';
+import { cursorValue, cutPage, firstOfEach, type Page, type PageRequest, readPageRequest } from './evaluate-page.ts';
 import {
   argumentName,
   type Entity,
@@ -18,8 +18,10 @@ import {
   lowerFirst,
   type Field as ModelField,
 } from './expected-model.ts';
+import { callExpression } from './generate-routines.ts';
 import type { Oracle } from './oracle.ts';
-import { entityOf, type Row, relatedRows, type Snapshot } from './reader.ts';
+import { entityOf, outputOf, type Row, relatedRows, type Snapshot } from './reader.ts';
+import type { Type } from './types.ts';
 import { type Column, columnOf, literal, type Routine } from './world.ts';
 
 /** What an evaluation needs. */
@@ -198,7 +200,7 @@ function prepareConnectionField(
     }
     case 'pageInfo':
       return async ({ page }) => {
-        const cursors = page.rows.map((row) => cursorOf(request.order, row));
+        const cursors = page.rows.map((row) => cursorValue(request.order, row));
         const info: Record<string, Value> = {
           __typename: 'PageInfo',
           hasNextPage: page.hasNextPage,
@@ -225,7 +227,7 @@ function prepareEdges(evaluation: Evaluation, entity: Entity, field: Field, requ
     const object = name === 'node' ? prepareObject(evaluation, entity, nodes) : null;
     const answer: Prepared<Row> = async (row) => {
       if (object) return object(row);
-      return name === 'cursor' ? cursorOf(request.order, row) : `${entity.base}Edge`;
+      return name === 'cursor' ? cursorValue(request.order, row) : `${entity.base}Edge`;
     };
     return { key, answer };
   });
@@ -293,8 +295,25 @@ function prepareColumnField({ oracle }: Evaluation, { name, type }: Column, at: 
   };
 }
 
+function prepareCalled(
+  { document, oracle }: Evaluation,
+  field: Field,
+  routine: Routine,
+  column: Column,
+): Prepared<Row> {
+  const names = routine.arguments.map(({ name }) => argumentName(routine, name));
+  const given = new Map(names.map((name) => [name, document.argument(field, name)]));
+  const { type } = routine.result as { readonly type: Type };
+  const expression = outputOf(callExpression(routine, givenTo(routine, given)), type);
+  return async (row) => {
+    const text = row.cells.get(column.name)?.text ?? null;
+    return (await oracle.rank(expression, [text])).get(text)?.output ?? null;
+  };
+}
+
 function prepareComputed(evaluation: Evaluation, field: Field, routine: Routine): Prepared<Row> {
   const { model, snapshot } = evaluation;
+  if (routine.takes !== null) return prepareCalled(evaluation, field, routine, routine.takes.column);
   if (routine.result.kind === 'value') return async (row) => row.computed.get(routine) ?? null;
   const entity = entityOf(model, routine.result.relation);
   if (routine.result.kind === 'row') {

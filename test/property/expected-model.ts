@@ -69,6 +69,14 @@ export interface Entity extends Unrelated {
   readonly orderFunctions: ReadonlyMap<string, Column>;
   /** What other rows are ordered by that is computed of its columns, beside their number. */
   readonly orderComputations: ReadonlyMap<Computation, ReadonlyMap<string, Column>>;
+  /** Columns whose words are searched. */
+  readonly searches: ReadonlyMap<string, Column>;
+  /** Searched columns by whose rank rows are ordered. */
+  readonly ranks: ReadonlyMap<string, Column>;
+  /** Functions with an argument behind the row, by whose truth rows are filtered. */
+  readonly filterCalls: ReadonlyMap<string, Routine>;
+  /** Functions with an argument behind the row, by whose value rows are ordered. */
+  readonly orderCalls: ReadonlyMap<string, Routine>;
   /** Columns whose contents are filtered by. */
   readonly json: ReadonlyMap<string, Column>;
   /** What can be computed of its columns where it is filtered by; null: its rows are not even counted. */
@@ -197,6 +205,10 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
   const nothing = {
     related: new Map(),
     json: new Map(),
+    searches: new Map(),
+    ranks: new Map(),
+    filterCalls: new Map(),
+    orderCalls: new Map(),
     computations: null,
     groups: null,
     distinctOn: new Map(),
@@ -248,9 +260,22 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
   const functions = [...entity.fields].flatMap(([name, field]): [string, Column][] =>
     field.kind === 'computed' && field.routine.entry !== null ? [[name, field.routine.entry]] : [],
   );
+  const calls = [...entity.fields].flatMap(([name, field]): [string, Routine][] =>
+    field.kind === 'computed' && field.routine.takes !== null ? [[name, field.routine]] : [],
+  );
+  const searches = [...entity.filters].filter(([, { type }]) => type.sql === 'tsvector');
+  const plain = [...entity.filters].filter(([, { type }]) => type.sql !== 'tsvector');
+  const isOrder = (name: string) =>
+    isSortable(entity) && !entity.columns.has(name) && ordered.every(([other]) => other !== name);
   return {
     ...entity,
-    filters: new Map([...entity.filters, ...functions.filter(([name]) => !taken.has(name))]),
+    filters: new Map([...plain, ...functions.filter(([name]) => !taken.has(name))]),
+    searches: new Map(searches),
+    ranks: new Map(
+      searches.map(([name, column]) => [`${name}Rank`, column] as const).filter(([name]) => isOrder(name)),
+    ),
+    filterCalls: new Map(calls.filter(([name, { takes }]) => takes?.by === 'comparing' && !taken.has(name))),
+    orderCalls: new Map(calls.filter(([name]) => isOrder(name))),
     orderFunctions: new Map(functions.filter(([name]) => isSortable(entity) && !entity.columns.has(name))),
     related: new Map(related),
     ordered: new Map(ordered),
@@ -291,6 +316,7 @@ function fieldsOf(world: World, relation: Relation, role: Role, visible: readonl
   for (const routine of world.routines) {
     if (routine.of !== relation || routine.revoked.includes(role) || !resultIsVisible(routine, visible)) continue;
     if (relation.grants[role]?.select !== 'all') continue;
+    if (routine.takes !== null && world.extensions.length === 0) continue;
     add(routineName(routine), routine.schema, { kind: 'computed', routine });
   }
   // Where a field has the name without them, it stays.

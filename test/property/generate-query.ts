@@ -6,7 +6,14 @@ import { argumentName, columnName, type Entity, type Field, lowerFirst } from '.
 import { writeGroups } from './generate-groups.ts';
 import { writeKeys } from './generate-json.ts';
 import { writeQuestion } from './generate-related.ts';
-import { argumentsText, keyTexts, type Material, scalarOf, writeConnectionArguments } from './generate-values.ts';
+import {
+  argumentsText,
+  keyTexts,
+  type Material,
+  scalarOf,
+  writeConnectionArguments,
+  writeGiven,
+} from './generate-values.ts';
 import type { Random } from './random.ts';
 import { entityOf } from './reader.ts';
 import { columnOf, type Routine } from './world.ts';
@@ -40,7 +47,7 @@ function writeRoot(writer: Writer, material: Material, key: string): string {
   // A filter beside them would often leave no rows.
   const groups = choice <= 6 ? writeAllGroups(writer, material, entity) : [];
   if (groups.length > 0) return `${key}: ${name} ${writer.selections(`${entity.base}Connection`, groups)}`;
-  const question = choice >= 12 ? writeQuestion(writer, material, entity) : null;
+  const question = choice >= 12 && writer.mayRelate() ? writeQuestion(writer, material, entity) : null;
   if (question !== null) {
     const parts = ['edges { node { nodeId } }', ...(entity.relation.totalCount ? ['totalCount'] : [])];
     return `${key}: ${name}${argumentsText([['filter', question]])} { ${parts.join(' ')} }`;
@@ -195,6 +202,8 @@ function writeField(
   const alias = prefix !== '' || random.chance(0.1) ? `${prefix}${random.pick(['a', 'b'])}_${name}: ` : '';
   if (field.kind === 'column' && of.parted.has(field.column) && random.chance(0.5))
     return `${alias}${name}${argumentsText([['at', random.chance(0.04) ? nullValue : writeKeys(writer, { type: '[String!]' })]])}`;
+  if (field.kind === 'computed' && field.routine.takes !== null)
+    return `${alias}${name}${argumentsText(writeGiven(writer, material, field.routine))}`;
   if (isLeaf(field)) return `${alias}${name}`;
   const target =
     field.kind === 'computed'

@@ -103,7 +103,8 @@ function writeUnknown(writer: Writer, material: Material, entity: Entity): Writt
   if (choices.length === 0) return writeObject([]);
   const [name, column] = random.pick(choices);
   const condition = writeObject([[name, writeColumnFilter(writer, material, entity, column)]]);
-  return random.chance(0.3) ? writeObject([['not', condition]]) : condition;
+  const isColumn = entity.filters.has('not') || entity.searches.has('not');
+  return !isColumn && random.chance(0.3) ? writeObject([['not', condition]]) : condition;
 }
 
 interface Computing {

@@ -22,6 +22,7 @@ export function generateRoutines(ground: Ground, relations: readonly Relation[])
   return relations
     .flatMap((relation, index) => [
       ...(random.chance(0.6) ? [makeValue(ground, relation, index)] : []),
+      ...(random.chance(0.5) ? makeCall(ground, relation, index) : []),
       ...(random.chance(0.4) ? [rowsOf(ground, relation, random.pick(relations), index)] : []),
       ...(random.chance(0.4) && hasPlainKey(relation) ? [rootRows(ground, relation, index)] : []),
       ...(random.chance(0.3) ? [rootValue(ground, index)] : []),
@@ -55,6 +56,37 @@ function makeValue(ground: Ground, relation: Relation, index: number): Routine {
     entry: canBeEntry(column) && random.chance(0.7) ? column : null,
     body: `select rec.${quote(column.name)}`,
   };
+}
+
+/** A function of a row and an argument: whether a value is greater, or a value in place of null. */
+function makeCall(ground: Ground, relation: Relation, index: number): Routine[] {
+  const { random } = ground;
+  const columns = relation.columns.filter(canBeEntry);
+  if (columns.length === 0) return [];
+  const column = random.pick(columns);
+  const { type } = column;
+  const by = random.pick(['filling', 'comparing', 'comparing'] as const);
+  const isOptional = by === 'filling' || random.chance(0.3);
+  const value = `${literal(random.pick(type.values))}::${type.sql}`;
+  const cell = `rec.${quote(column.name)}`;
+  const boolean = ground.types.find(({ sql }) => sql === 'boolean')!;
+  return [
+    {
+      ...common(ground, `${by === 'filling' ? 'filled' : 'above'}_${index}`),
+      of: relation,
+      arguments: [{ name: 'given_one', type, default: isOptional ? value : null }],
+      result: { kind: 'value', type: by === 'filling' ? type : boolean },
+      takes: { column, by },
+      body: by === 'filling' ? `select coalesce(${cell}, given_one)` : `select ${cell} > given_one`,
+    },
+  ];
+}
+
+/** SQL of what such a function makes of the value `v` of its column. @param given SQL of the argument; null: it is left out. */
+export function callExpression({ takes, arguments: [argument] }: Routine, given: string | null): string {
+  const { type, default: value } = argument!;
+  const operand = given === null ? value : `(${given})::${type.sql}`;
+  return takes?.by === 'filling' ? `coalesce(v::${type.sql}, ${operand})` : `v::${type.sql} > ${operand}`;
 }
 
 /** A modifier of the type is none of the function's. */
@@ -113,12 +145,13 @@ function rootValue(ground: Ground, index: number): Routine {
 function common(
   { random, schemas }: Ground,
   name: string,
-): Pick<Routine, 'schema' | 'name' | 'directiveName' | 'entry' | 'revoked'> {
+): Pick<Routine, 'schema' | 'name' | 'directiveName' | 'entry' | 'takes' | 'revoked'> {
   return {
     schema: random.pick(schemas),
     name,
     directiveName: random.chance(0.15) ? `Fn${name}` : null,
     entry: null,
+    takes: null,
     revoked: random.chance(0.15) ? [random.pick(roles)] : [],
   };
 }
@@ -142,14 +175,15 @@ function orderOf(relation: Relation): string {
 /** The statements that create a function. */
 export function routineStatements(routine: Routine): string[] {
   const { result } = routine;
-  const row = result.kind === 'value' ? result.type.sql : qualified(result.relation);
-  const returns = result.kind === 'set' ? `setof ${row}` : row;
+  const made = result.kind === 'value' ? result.type.sql : qualified(result.relation);
+  const returns = result.kind === 'set' ? `setof ${made}` : made;
   const declared = routine.arguments.map(
     (argument) =>
       `${quote(argument.name)} ${argument.type.sql}${argument.default === null ? '' : ` default ${argument.default}`}`,
   );
-  const signature = routine.of === null ? declared.join(', ') : `rec ${qualified(routine.of)}`;
-  const types = routine.of === null ? routine.arguments.map(({ type }) => type.sql).join(', ') : qualified(routine.of);
+  const row = routine.of === null ? [] : [qualified(routine.of)];
+  const signature = [...row.map((type) => `rec ${type}`), ...declared].join(', ');
+  const types = [...row, ...routine.arguments.map(({ type }) => type.sql)].join(', ');
   const revokes = routine.revoked.map(
     (role) =>
       `grant execute on function ${qualified(routine)}(${types}) to ${roles.filter((other) => other !== role).join(', ')}`,
@@ -159,15 +193,16 @@ export function routineStatements(routine: Routine): string[] {
     ...(routine.revoked.length > 0
       ? [`revoke execute on function ${qualified(routine)}(${types}) from public`, ...revokes.slice(0, 1)]
       : []),
-    ...(routine.directiveName === null && routine.entry === null
+    ...(routine.directiveName === null && routine.entry === null && routine.takes === null
       ? []
       : [`comment on function ${qualified(routine)}(${types}) is ${literal(`@graphql(${directiveOf(routine)})`)}`]),
   ];
 }
 
-function directiveOf({ directiveName, entry }: Routine): string {
+function directiveOf({ directiveName, entry, takes }: Routine): string {
   return JSON.stringify({
     ...(directiveName !== null && { name: directiveName }),
-    ...(entry !== null && { filter: true, order: true }),
+    // With an argument, rows are filtered by a truth alone.
+    ...((entry !== null || takes !== null) && { filter: takes?.by !== 'filling', order: true }),
   });
 }

@@ -3,13 +3,14 @@
  */
 import { encodeArray } from './encoded.ts';
 import type { OrderKey } from './evaluate-order.ts';
-import type { Entity, ExpectedModel, Relationship } from './expected-model.ts';
+import { argumentName, type Entity, type ExpectedModel, type Relationship } from './expected-model.ts';
 import { writeJsonFilter } from './generate-json.ts';
 import { writeRelated } from './generate-related.ts';
+import { writeRank, writeSearchFilter } from './generate-search.ts';
 import type { Random } from './random.ts';
 import { entityOf } from './reader.ts';
 import type { Type } from './types.ts';
-import { type Column, columnOf, type Relation } from './world.ts';
+import { type Column, columnOf, type Relation, type Routine } from './world.ts';
 import { nullValue, type Writer, type Written, writeList, writeObject, writeScalar, writeToken } from './writer.ts';
 
 /** A cursor that an earlier page answered, with the order it belongs to. */
@@ -55,17 +56,26 @@ export function writeFilter(writer: Writer, material: Material, entity: Entity, 
     const known = material.texts(entity.relation, column.name).filter((text) => text !== null);
     entries.push([name, writeJsonFilter(writer, (column.type.comparedAs ?? column.type.sql) === 'jsonb', known)]);
   }
+  for (const [name, column] of isRelated ? [] : random.some([...entity.searches], 0.4))
+    entries.push([name, writeSearchOf(writer, material, entity, column)]);
+  for (const [name, routine] of isRelated ? [] : random.some([...entity.filterCalls], 0.3))
+    entries.push([name, random.chance(0.04) ? nullValue : writeObject(writeGiven(writer, material, routine))]);
   const type = `${entity.base}Filter`;
   const inner = () => writeFilter(writer, material, entity, depth - 1, passed);
   for (const name of depth > 0 ? random.some(['and', 'or', 'not'], 0.15) : []) {
-    if (entity.filters.has(name)) continue;
+    if (entity.filters.has(name) || entity.searches.has(name)) continue;
     const members = () => (random.chance(0.1) ? inner() : writeList(Array.from({ length: random.int(0, 3) }, inner)));
     const place = { type: name === 'not' ? type : `[${type}!]` };
     entries.push([name, random.chance(0.04) ? nullValue : writer.value(place, name === 'not' ? inner : members)]);
   }
   for (const [name, relationship] of passed < 3 ? random.some([...entity.related], isRelated ? 0.7 : 0.15) : []) {
     if (!writer.mayRelate()) continue;
-    entries.push([name, random.chance(0.04) ? nullValue : writeRelated(writer, material, { from: entity.relation, relationship }, passed + 1)]);
+    entries.push([
+      name,
+      random.chance(0.04)
+        ? nullValue
+        : writeRelated(writer, material, { from: entity.relation, relationship }, passed + 1),
+    ]);
   }
   const ids = material.nodeIds(entity.relation);
   if (ids.length > 0 && random.chance(0.06)) {
@@ -74,6 +84,30 @@ export function writeFilter(writer: Writer, material: Material, entity: Entity, 
     entries.push(['nodeId', writeObject([['eq', operand]])]);
   }
   return writeObject(random.shuffle(entries));
+}
+
+/** The search of a column. */
+function writeSearchOf(writer: Writer, material: Material, entity: Entity, column: Column): Written {
+  const { random } = writer;
+  return writeSearchFilter(writer, () =>
+    scalarOf(random, column.type, columnText(random, material, entity.relation, column)),
+  );
+}
+
+/** The argument behind the row of a function: often a value of the column that it reads. */
+export function writeGiven(
+  writer: Writer,
+  material: Material,
+  { takes, of, ...routine }: Routine,
+): [string, Written][] {
+  const { random } = writer;
+  return routine.arguments.flatMap(({ name, type, default: value }): [string, Written][] => {
+    const field = argumentName({ takes, of, ...routine }, name);
+    if (value !== null && random.chance(0.3)) return [];
+    if (value !== null && random.chance(0.1)) return [[field, nullValue]];
+    const write = () => scalarOf(random, type, columnText(random, material, of as Relation, takes!.column));
+    return [[field, writer.value({ type: type.graphql, isRequired: value === null }, write)]];
+  });
 }
 
 /** The operators of a column, or of what is computed of one. */
@@ -153,6 +187,16 @@ function writeOrderElement(writer: Writer, material: Material, entity: Entity, p
     return writeObject([[name, random.chance(0.03) ? nullValue : writer.value({ type }, below)]]);
   }
   const columns = [...entity.columns].filter(([, { type }]) => type.canOrder).map(([name]) => name);
+  const direction = () => writer.value({ type: 'OrderByDirection', isRequired: true }, () => directionToken(random));
+  const argued = [...entity.ranks.keys(), ...entity.orderCalls.keys()];
+  if (argued.length > 0 && random.chance(0.25)) {
+    const name = random.pick(argued);
+    const routine = entity.orderCalls.get(name);
+    if (routine === undefined) return writeObject([[name, writeRank(writer, direction)]]);
+    const given = writeGiven(writer, material, routine);
+    const isDirected = random.chance(0.6);
+    return writeObject([[name, writeObject([...given, ...(isDirected ? [['direction', direction()] as const] : [])])]]);
+  }
   const sortable = [...columns, ...entity.orderFunctions.keys()];
   return writeObject([[random.pick(sortable), random.chance(0.04) ? nullValue : writeDirection(writer)]]);
 }
@@ -167,8 +211,11 @@ function writeCollectionOrder(writer: Writer, { base, orderComputations }: Entit
 }
 
 export function writeDirection(writer: Writer): Written {
-  const direction = writer.random.pick(['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast']);
-  return writer.value({ type: 'OrderByDirection' }, () => writeToken(writer.random, direction));
+  return writer.value({ type: 'OrderByDirection' }, () => directionToken(writer.random));
+}
+
+function directionToken(random: Random): Written {
+  return writeToken(random, random.pick(['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast']));
 }
 
 /** The seven arguments of a connection, mostly a combination that is legal. */

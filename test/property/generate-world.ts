@@ -52,10 +52,11 @@ export function generateWorld(random: Random, prefix: string): World {
   const document = `${quote(hidden)}.${quote('document')}`;
   const common = scalarTypes.filter(({ sql }) => ['boolean', 'text', 'numeric(8,2)', 'integer'].includes(sql));
   const json = scalarTypes.filter(({ sql }) => sql === 'jsonb');
+  const searched = scalarTypes.filter(({ sql }) => sql === 'tsvector');
   const types = [
     ...scalarTypes,
     // Its filter has many parts.
-    ...[...json, ...json, ...json, ...json],
+    ...[...json, ...json, ...json, ...json, ...searched, ...searched, ...searched],
     ...scalarTypes.filter(({ canSum, canCompare }) => canSum || canCompare),
     ...common,
     ...common,

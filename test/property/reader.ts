@@ -79,11 +79,7 @@ export function keyOf(row: Row): string {
 }
 
 /** Rows of the other side; equal values of the types that keys are made of have equal texts. */
-export async function relatedRows(
-  snapshot: Snapshot,
-  relationship: Relationship,
-  row: Row,
-): Promise<readonly Row[]> {
+export async function relatedRows(snapshot: Snapshot, relationship: Relationship, row: Row): Promise<readonly Row[]> {
   const { key, target, far } = relationship;
   const links = far === null ? [] : await snapshot.rows(key.from);
   return relatedAmong(relationship, row, { rows: await snapshot.rows(target), links });
@@ -122,7 +118,7 @@ export interface RowReader {
 export function rowReader(entity: Entity, isRanked: boolean): RowReader {
   const columns = entity.readable;
   const values = [...entity.fields.values()].flatMap((field) =>
-    field.kind === 'computed' && field.routine.result.kind === 'value'
+    field.kind === 'computed' && field.routine.result.kind === 'value' && field.routine.takes === null
       ? [{ routine: field.routine, type: field.routine.result.type }]
       : [],
   );
@@ -223,7 +219,8 @@ function cellExpressions({ name, type }: Column, isRanked: boolean): string[] {
   return [`${column}::text`, `to_jsonb(${column})::text`, `(${outputOf(column, type)})::text`, rank];
 }
 
-function outputOf(expression: string, type: Type): string {
+/** SQL of what an answer holds of a value. */
+export function outputOf(expression: string, type: Type): string {
   switch (type.output) {
     case 'jsonb':
       return `to_jsonb(${expression})`;

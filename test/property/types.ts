@@ -217,6 +217,17 @@ export const scalarTypes: readonly Type[] = [
   { ...base, sql: 'interval', values: ['1 day 2 hours', '00:00:01', '-3 mons', '0'] },
   { ...base, sql: 'bytea', values: ['\\xdeadbeef', '\\x', '\\x00ff'] },
   { ...base, sql: 'timetz', values: ['10:00+05', '23:59:59-03', '10:00:00.5+00'] },
+  {
+    ...base,
+    sql: 'tsvector',
+    values: [
+      `'tea':1`,
+      `'tea':1 'jam':2`,
+      `'jam':1,4 'milk':2,3`,
+      `'Tea':1A 'cup':2`,
+      `'cup':1 'jam':2B 'milk':3 'tea':4`,
+    ],
+  },
   { ...base, sql: 'inet', values: ['192.168.0.1', '10.0.0.0/8', '::1'] },
   { ...base, sql: 'int4range', values: ['[1,5)', 'empty', '(,3]'] },
   { ...base, sql: 'point', operators: ['is'], canOrder: false, values: ['(1,2)', '(0.5,-1)'] },
@@ -251,6 +262,9 @@ export const arrayTypes: readonly Type[] = [
 
 /** The type of a number of rows. */
 export const countType: Type = scalarTypes.find(({ sql }) => sql === 'bigint')!;
+
+/** The type of a rank. */
+export const rankType: Type = scalarTypes.find(({ sql }) => sql === 'real')!;
 
 /** The type of what is computed of a column's values, as filters of related rows compare it. */
 export function computedType(type: Type, name: 'sum' | 'avg' | 'min' | 'max'): Type {

@@ -78,7 +78,7 @@ export interface ForeignKey {
   readonly deferred: boolean;
 }
 
-/** An argument of a root function. */
+/** An argument of a function, but for the row. */
 export interface RoutineArgument {
   readonly name: string;
   readonly type: Type;
@@ -98,6 +98,8 @@ export interface Routine {
   readonly body: string;
   /** The column whose value it gives, by which rows are filtered and ordered as well; null: they are not. */
   readonly entry: Column | null;
+  /** What the argument behind the row does with the value of a column; null: there is no such argument. */
+  readonly takes: { readonly column: Column; readonly by: 'filling' | 'comparing' } | null;
   /** Roles that may not execute it. */
   readonly revoked: readonly Role[];
 }

@@ -1,0 +1,69 @@
+/**
+ * Invents text searches: words that must be there, others that must not, and orders by rank.
+ */
+import type { Random } from './random.ts';
+import { nullValue, type Writer, type Written, writeObject, writeToken } from './writer.ts';
+
+const words = ['tea', 'jam', 'milk', 'cup', 'Tea', 'none'];
+
+/** The filter of a searched column. @param eq An operand of `eq`. */
+export function writeSearchFilter(writer: Writer, eq: () => Written): Written {
+  const { random } = writer;
+  if (random.chance(0.04)) return nullValue;
+  return writer.value({ type: 'TextSearchFilter' }, () => {
+    const search = random.chance(0.85) ? writeSearch(writer) : [];
+    const isEqual = search.length === 0 || random.chance(0.05);
+    const is = () => writeToken(random, random.pick(['NULL', 'NOT_NULL']));
+    return writeObject([
+      ...search,
+      ...(isEqual ? [['eq', random.chance(0.1) ? nullValue : writer.value({ type: 'Opaque' }, eq)] as const] : []),
+      ...(random.chance(0.1) ? [['is', writer.value({ type: 'FilterIs', canBeNull: false }, is)] as const] : []),
+    ]);
+  });
+}
+
+/** The order by the rank of a searched column. */
+export function writeRank(writer: Writer, direction: () => Written): Written {
+  const { random } = writer;
+  if (random.chance(0.04)) return nullValue;
+  return writer.value({ type: 'TextSearchOrder' }, () => {
+    const search = writeSearch(writer);
+    const normalization = random.pick([0, 1, 2, 32]);
+    const isCover = random.chance(0.5);
+    return writeObject([
+      ...search,
+      ...(random.chance(0.3) ? [['normalization', { text: String(normalization), json: normalization }] as const] : []),
+      ...(random.chance(0.3) ? [['coverDensity', { text: String(isCover), json: isCover }] as const] : []),
+      ...(random.chance(0.6) ? [['direction', direction()] as const] : []),
+    ]);
+  });
+}
+
+function writeSearch(writer: Writer): (readonly [string, Written])[] {
+  const { random } = writer;
+  const by = random.pick(['websearch', 'websearch', 'websearch', 'plain', 'phrase', 'query']);
+  const [first, second] = [textOf(random, by), textOf(random, 'plain')];
+  const write = (text: string) => () => ({ text: JSON.stringify(text), json: text });
+  const config = random.pick(['simple', 'simple', 'Simple', 'english', null, undefined]);
+  const searches: (readonly [string, Written])[] = [
+    [by, random.chance(0.03) ? nullValue : writer.value({ type: 'String' }, write(first))],
+    // Two of them are refused.
+    ...(by !== 'plain' && random.chance(0.02)
+      ? [['plain', writer.value({ type: 'String' }, write(second))] as const]
+      : []),
+  ];
+  if (config === undefined) return searches;
+  return [...searches, ['config', config === null ? nullValue : writer.value({ type: 'String' }, write(config))]];
+}
+
+function textOf(random: Random, by: string): string {
+  const count = by === 'phrase' ? 1 : random.pick([1, 1, 1, 2, 2, 3]);
+  const sign = { websearch: '-', query: '!' }[by];
+  const all = Array.from({ length: count }, () => {
+    const word = random.pick(words);
+    return sign !== undefined && random.chance(0.3) ? `${sign}${word}` : word;
+  });
+  if (by === 'query') return all.join(' & ');
+  if (random.chance(0.03)) return '';
+  return all.join(by === 'websearch' && random.chance(0.25) ? ' or ' : ' ');
+}
