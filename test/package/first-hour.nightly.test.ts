@@ -66,7 +66,9 @@ async function inClone(): Promise<PersonsTerminal> {
 
 /** In an empty folder of a machine that has the package. */
 async function withPackage(instead: Readonly<Record<string, string>>): Promise<PersonsTerminal> {
-  return listening({ directory: openFolder(), environment: { PATH: `${prefix}/bin:${pathOfPerson()}` }, instead });
+  // npx finds what is installed for every folder in the prefix of npm alone, not in the path.
+  const environment = { PATH: `${prefix}/bin:${pathOfPerson()}`, npm_config_prefix: prefix };
+  return listening({ directory: openFolder(), environment, instead });
 }
 
 async function listening({ directory, environment, instead }: Terminal): Promise<PersonsTerminal> {
