@@ -127,9 +127,9 @@ describe('pages', () => {
     for (const selection of ['', 'node { country { id } }']) {
       expect(await cursors('{label: AscNullsLast}', selection)).toEqual(['["aarau", 5]', '["basel", 2]']);
       const [first, second] = await cursors('{atLetter: {n: 2}}', selection);
-      const [, seal] = /^\["a", 2, "([-\w]{12})"\]$/.exec(first)!;
-      expect(second).toBe(`["a", 5, "${seal}"]`);
-      expect((await cursors('{atLetter: {n: 3}}', selection))[0]).not.toContain(seal);
+      const [, digest] = /^\["a", 2, "([-\w]{12})"\]$/.exec(first)!;
+      expect(second).toBe(`["a", 5, "${digest}"]`);
+      expect((await cursors('{atLetter: {n: 3}}', selection))[0]).not.toContain(digest);
       expect((await cursors('{distance: {x: 0}}', selection))[0]).toMatch(/^\[1, 2, "[-\w]{12}"\]$/);
     }
   });
@@ -168,7 +168,7 @@ describe('pages', () => {
     expect(await execution.errors('anon', inVariable.replace(used, made), { variables: { cursor } })).toEqual([]);
   });
 
-  test('neither a shorter cursor nor one with a value of the client in place of the seal is taken', async () => {
+  test('neither a shorter cursor nor one with a value of the client in place of the digest is taken', async () => {
     const page = (elements: string) =>
       execution.errors(
         'anon',
@@ -176,6 +176,11 @@ describe('pages', () => {
       );
     for (const elements of ['[1]', '[1, 2]', '[1, 2, null]', '[1, 2, "x"]', '[1, 2, "x", "y"]', '[]'])
       expect(await page(elements)).toEqual(['orderBy clause incompatible with pagination cursor']);
+  });
+
+  test('arguments that exclude each other are refused before a cursor that does not fit', async () => {
+    const query = `{ placeCollection(first: 0, before: "${btoa('[1]')}", orderBy: {distance: {x: 0}}) { edges { cursor } } }`;
+    expect(await execution.errors('anon', query)).toEqual(['"first" may only be used with "after"']);
   });
 
   test('one statement serves cursors and arguments of all values', async () => {

@@ -32,7 +32,7 @@ export class OneOf {
 }
 
 /** A cursor whose last element is a digest of the arguments of its order. */
-export class Sealed {
+export class DigestCursor {
   readonly cursor: string;
 
   constructor(cursor: string) {
@@ -48,7 +48,7 @@ export type Value =
   | Num
   | Unordered
   | OneOf
-  | Sealed
+  | DigestCursor
   | readonly Value[]
   | ReadonlyMap<string, Value>;
 
@@ -66,7 +66,7 @@ export function parseJson(text: string): Value {
 export function showValue(value: Value): string {
   if (value instanceof Num) return value.isApproximate ? String(Number(value.text)) : decimal(value.text);
   if (value instanceof Unordered) return `[${value.items.map(showValue).sort().join(', ')}]`;
-  if (value instanceof Sealed) return JSON.stringify(`${value.cursor} and a seal`);
+  if (value instanceof DigestCursor) return JSON.stringify(`${value.cursor} and a digest`);
   if (value instanceof OneOf) return value.values.map(showValue).join(' or ');
   if (value instanceof Map)
     return `{${[...value].map(([key, item]) => `${JSON.stringify(key)}: ${showValue(item)}`).join(', ')}}`;
@@ -83,10 +83,10 @@ export function findDifference(expected: Value, actual: Value, path = ''): strin
   if (expected instanceof OneOf) {
     return expected.values.some((value) => findDifference(value, actual) === null) ? null : path;
   }
-  if (expected instanceof Sealed) {
+  if (expected instanceof DigestCursor) {
     const [wanted, text] = [expected.cursor, String(actual)].map((cursor) => Buffer.from(cursor, 'base64').toString());
-    const isSealed = /^, "[-\w]{12}"\]$/.test(text!.slice(wanted!.length - 1));
-    return isSealed && text!.startsWith(wanted!.slice(0, -1)) ? null : path;
+    const isDigest = /^, "[-\w]{12}"\]$/.test(text!.slice(wanted!.length - 1));
+    return isDigest && text!.startsWith(wanted!.slice(0, -1)) ? null : path;
   }
   if (expected instanceof Map) {
     if (!(actual instanceof Map)) return path;

@@ -5,7 +5,7 @@ import type { Answer } from '../../src/execute/executor.ts';
 import { findDifference, parseJson, showValue, type Value } from './canonical.ts';
 import { readDocument } from './document.ts';
 import { evaluateMutation } from './evaluate-mutation.ts';
-import { cursorOf, hasSeal } from './evaluate-page.ts';
+import { cursorOf, hasDigest } from './evaluate-page.ts';
 import { type Expected, evaluateQuery } from './evaluate-query.ts';
 import type { Operation } from './generate-query.ts';
 import type { KnownCursor } from './generate-values.ts';
@@ -44,7 +44,7 @@ export async function checkQuery(stage: Stage, role: Role, operation: Operation)
     onPage(entity, { order }, page) {
       const row = page.rows[page.rows.length >> 1];
       hasRows ||= row !== undefined;
-      if (row && known && !hasSeal(order)) remember(known, { entity, order, text: cursorOf(order, row) });
+      if (row && known && !hasDigest(order)) remember(known, { entity, order, text: cursorOf(order, row) });
     },
   });
   const answer = await stage.execution.answer(role, operation.query, { variables: operation.variables, claims });

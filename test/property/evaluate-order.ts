@@ -29,7 +29,7 @@ interface Source {
   readonly path: readonly Relationship[];
   /** What is computed of all rows at the end, or of the one row; null: a column of the one row. */
   readonly computation: 'count' | 'function' | Exclude<Computation, 'distinctCount'> | null;
-  /** What arguments make of the value `v` of the column, as SQL; cursors are sealed with them. */
+  /** What arguments make of the value `v` of the column, as SQL; cursors end with their digest. */
   readonly expression?: string;
   /** Null for a count. */
   readonly column: Column | null;

@@ -1,7 +1,7 @@
 /**
  * Order, cursors and pages over raw rows (docs/pagination.md).
  */
-import { Sealed, type Value } from './canonical.ts';
+import { DigestCursor, type Value } from './canonical.ts';
 import type { Document, Field } from './document.ts';
 import { decodeArray, encodeArray, FieldError } from './encoded.ts';
 import { compareColumn } from './evaluate-filter.ts';
@@ -60,8 +60,8 @@ export function readPageRequest(
     if (names.every((name) => given[name] !== null)) throw new FieldError(message);
   }
   const cursor = before ?? after;
-  const isSealed = hasSeal(order);
-  if (cursor !== null && (isSealed ? cursor.length !== order.length + 1 : cursor.length > order.length))
+  const isLonger = hasDigest(order);
+  if (cursor !== null && (isLonger ? cursor.length !== order.length + 1 : cursor.length > order.length))
     throw new FieldError(null);
   return {
     order,
@@ -87,17 +87,17 @@ const refusals: readonly (readonly [
 ];
 
 /** Whether cursors of the order tell the arguments that it has. */
-export function hasSeal(order: readonly OrderKey[]): boolean {
+export function hasDigest(order: readonly OrderKey[]): boolean {
   return order.some(({ from }) => from?.expression !== undefined);
 }
 
 /** The cursor of a row, as an answer has it. */
 export function cursorValue(order: readonly OrderKey[], row: Row): Value {
   const text = cursorOf(order, row);
-  return hasSeal(order) ? new Sealed(text) : text;
+  return hasDigest(order) ? new DigestCursor(text) : text;
 }
 
-/** The cursor of a row, without a seal. */
+/** The cursor of a row, without a digest. */
 export function cursorOf(order: readonly OrderKey[], row: Row): string {
   return encodeArray(order.map(({ column }) => row.cells.get(column.name)?.jsonb ?? 'null'));
 }

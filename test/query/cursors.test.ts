@@ -68,6 +68,13 @@ describe('a cursor', () => {
     expect(await errors(query, { c: encode('[1, 2, null]') })).toEqual([message]);
   });
 
+  test('does not fit only after arguments that exclude each other', async () => {
+    const refused = ['"first" may only be used with "after"'];
+    expect(await errors(`{ itemCollection(first: 0, before: "${encode('[1, 2]')}") { edges { cursor } } }`)).toEqual(
+      refused,
+    );
+  });
+
   test('without padding is accepted', async () => {
     expect(await column('itemCollection(after: "WzRd")', 'id')).toEqual([5]);
     const padded = encode('[1, 1, null]');

@@ -7,8 +7,8 @@ import type { Table } from '../../model/model.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Input } from '../input/input.ts';
 import type { Slot } from '../input/slot.ts';
+import { orderDigest } from './order-digest.ts';
 import type { CursorPlan, LimitPlan, OrderTerm, PagePlan } from './plan.ts';
-import { sealOf } from './plan-seal.ts';
 import { type Inputs, inputOf } from './planner.ts';
 
 /** Plans one page of rows in the effective order. */
@@ -22,20 +22,22 @@ export function planPage(table: Table, inputs: Inputs, order: readonly OrderTerm
   for (const [name, input] of Object.entries({ first, last, offset })) {
     if (input?.isNegative()) throw refuse(`\`${name}\` must be an unsigned integer`);
   }
-  const seal = sealOf(order);
-  const cursors = [before, after].map((input) => input && planCursor(input, order.length, seal));
+  const digest = orderDigest(order);
+  const most = digest === null ? order.length : order.length + 1;
+  const cursors = [before, after].map((input) => input && { input, nulls: readNulls(input, most) });
   if (first && last) throw refuse('only one of "first" and "last" may be provided');
   if (before && after) throw refuse('only one of "before" and "after" may be provided');
   if (first && before) throw refuse('"first" may only be used with "after"');
   if (last && after) throw refuse('"last" may only be used with "before"');
   if (offset && (last || before)) throw refuse('"offset" may only be used with "first" and "after"');
   const size = first ?? last;
+  const cursor = cursors[0] ?? cursors[1];
   return {
     backward: last !== null || before !== null,
     // pg_graphql orders only by columns.
     exact: table.exactCursors || order.some(({ expression }) => expression.kind !== 'column'),
-    cursor: cursors[0] ?? cursors[1] ?? null,
-    seal,
+    cursor: cursor ? planCursor(cursor, order.length, digest) : null,
+    digest,
     limit: size === null ? { kind: 'constant', value: table.maxRows } : planLimit(size, table.maxRows),
     offset: offset && planOffset(offset),
   };
@@ -57,13 +59,23 @@ export function planOffset(input: Input): LimitPlan {
   return { kind: 'slot', slot: input.slot() };
 }
 
-function planCursor(input: Input, terms: number, seal: Slot | null): CursorPlan {
-  const pattern = input.ask({ kind: 'cursor', maxElements: seal === null ? terms : terms + 1 });
-  if (pattern === 'bad') throw refuse('The cursor cannot be decoded.');
-  const isSealed = pattern[terms + 1] === 'v' && (seal === null || input.isElement(terms, seal));
-  if (pattern === 'long' || (seal !== null && !isSealed))
+/** A cursor, and which of its elements are null, as `Input.ask` tells it. */
+interface GivenCursor {
+  readonly input: Input;
+  readonly nulls: string;
+}
+
+function readNulls(input: Input, maxElements: number): string {
+  const nulls = input.ask({ kind: 'cursor', maxElements });
+  if (nulls === 'bad') throw refuse('The cursor cannot be decoded.');
+  return nulls;
+}
+
+function planCursor({ input, nulls }: GivenCursor, terms: number, digest: Slot | null): CursorPlan {
+  const hasDigest = () => nulls[terms + 1] === 'v' && input.isElement(terms, digest!);
+  if (nulls === 'long' || (digest !== null && !hasDigest()))
     throw refuse('orderBy clause incompatible with pagination cursor');
-  const elements = [...pattern.slice(1, terms + 1)].map((letter, index) =>
+  const elements = [...nulls.slice(1, terms + 1)].map((letter, index) =>
     letter === 'n' ? null : input.elementSlot(index),
   );
   return { elements };

@@ -98,7 +98,7 @@ export interface PagePlan {
   readonly exact: boolean;
   readonly cursor: CursorPlan | null;
   /** Ends each cursor of an order with arguments, to detect cursors made with others. */
-  readonly seal: Slot | null;
+  readonly digest: Slot | null;
   readonly limit: LimitPlan;
   readonly offset: LimitPlan | null;
 }

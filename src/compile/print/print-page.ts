@@ -96,12 +96,10 @@ function printNumbered(context: PageContext, scan: Sql): Sql {
 type EdgesEntry = Extract<ConnectionEntry, { kind: 'edges' }>;
 
 function printEdges(context: PageContext, entry: EdgesEntry): Sql {
-  const { printer, plan, page } = context;
+  const { printer } = context;
   const kept = keptEdges(context);
   const members = printEntries(entry.entries, (edge) =>
-    edge.kind === 'cursor'
-      ? printCursor(page.sortKeys(plan.order), plan.page.seal)
-      : printNode(context, edge.object, kept).value,
+    edge.kind === 'cursor' ? pageCursor(context) : printNode(context, edge.object, kept).value,
   );
   const edge = printObject(printer.names, members);
   context.laterals.push(sql` cross join ${edge.from}`);
@@ -116,11 +114,15 @@ function printEdgesText(context: PageContext, entry: EdgesEntry): Sql {
     objectPieces(entry.entries, (part): readonly TextPart[] =>
       part.kind === 'cursor'
         ? // Base64 needs no escapes.
-          ['"', printCursor(context.page.sortKeys(context.plan.order), context.plan.page.seal), '"']
+          ['"', pageCursor(context), '"']
         : [sql`${printNode(context, part.object, kept).json}::pg_catalog.text`],
     ),
   );
   return sql`coalesce(pg_catalog.string_agg(${edge}, ','${edgeOrder(context)})${filter(kept)}, '')`;
+}
+
+function pageCursor({ page, plan }: PageContext): Sql {
+  return printCursor(page.sortKeys(plan.order), plan.page.digest);
 }
 
 function keptEdges(context: PageContext): Sql | null {
@@ -182,10 +184,9 @@ function printFact(context: PageContext, kind: PageFact): Sql {
     case 'start_cursor':
     case 'end_cursor': {
       const wantsFirst = (kind === 'start_cursor') !== backward;
-      const cursor = printCursor(context.page.sortKeys(context.plan.order), context.plan.page.seal);
       const position = wantsFirst ? sql`1` : last;
       const kept = conjunction([sql`${number} operator(pg_catalog.=) ${position}`, inPage(context)])!;
-      return sql`pg_catalog.max(${cursor}) filter (where ${kept})`;
+      return sql`pg_catalog.max(${pageCursor(context)}) filter (where ${kept})`;
     }
   }
 }

@@ -206,7 +206,7 @@ function entryPieces(context: PageContext, entry: Exclude<ConnectionEntry, Typen
 
 function cursorPiece(context: PageContext) {
   const { order, page } = context.plan;
-  return { kind: 'cursor', columns: cursorColumns(context, order, context.page.sortKeys(order), page.seal) } as const;
+  return { kind: 'cursor', columns: cursorColumns(context, order, context.page.sortKeys(order), page.digest) } as const;
 }
 
 function factPiece(context: PageContext, fact: PageFact): AnswerPiece {

@@ -196,7 +196,7 @@ export function cursorColumns(
   context: RowContext,
   order: readonly OrderTerm[],
   sortKeys: readonly Sql[],
-  seal: Slot | null,
+  digest: Slot | null,
 ): readonly AnswerColumn[] {
   const columns = order.map(({ expression }, index): AnswerColumn => {
     const key = sortKeys[index]!;
@@ -207,7 +207,7 @@ export function cursorColumns(
     }
     return { index: context.selection.add(null, isTime ? sql`pg_catalog.to_json(${key})` : key), form };
   });
-  return seal === null
+  return digest === null
     ? columns
-    : [...columns, { index: context.selection.add('seal', param(seal, builtin.text)), form: 'text' }];
+    : [...columns, { index: context.selection.add('digest', param(digest, builtin.text)), form: 'text' }];
 }

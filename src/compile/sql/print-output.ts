@@ -118,9 +118,9 @@ function enumOf(enums: ReadonlyMap<Oid, EnumType>, oid: Oid): EnumType {
   return type;
 }
 
-/** The cursor of a row: one element per term of the effective order, and the seal if any. */
-export function printCursor(sortKeys: readonly Sql[], seal: Slot | null): Sql {
-  return encode(seal === null ? sortKeys : [...sortKeys, param(seal, builtin.text)]);
+/** The cursor of a row: one element per term of the effective order, and the digest of its arguments if any. */
+export function printCursor(sortKeys: readonly Sql[], digest: Slot | null): Sql {
+  return encode(digest === null ? sortKeys : [...sortKeys, param(digest, builtin.text)]);
 }
 
 /** The node id of a row of `table`. */

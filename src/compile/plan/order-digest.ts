@@ -6,7 +6,7 @@ import type { Slot } from '../input/slot.ts';
 import type { OrderExpression, OrderTerm } from './plan.ts';
 
 /** A digest of the arguments of all terms; null if they have none. */
-export function sealOf(order: readonly OrderTerm[]): Slot | null {
+export function orderDigest(order: readonly OrderTerm[]): Slot | null {
   const of = order.flatMap(({ expression }) => argumentsOf(expression));
   return of.length === 0 ? null : { kind: 'digest', of };
 }
