@@ -57,6 +57,16 @@ export interface ModelContext {
   readonly omissions: Omission[] | null;
 }
 
+/** Whether the extension is on for the namespace of a table or routine. */
+export function has(
+  { namespaces }: ModelContext,
+  object: { readonly namespace: string },
+  extension: ExtensionName,
+): boolean {
+  const own = [...namespaces.values()].find(({ name }) => name === object.namespace);
+  return own?.extensions.includes(extension) === true;
+}
+
 /** Records an omission, if they are collected. */
 export function note({ omissions }: ModelContext, omission: () => Omission): void {
   omissions?.push(omission());

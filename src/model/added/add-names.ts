@@ -3,9 +3,9 @@
  */
 import { quotePath } from '../../catalog/quote-name.ts';
 import type { Model, Routine, Table } from '../model.ts';
-import { type ModelContext, note } from '../model-context.ts';
+import { has, type ModelContext, note } from '../model-context.ts';
 import { isJsonResult } from '../tables/columns.ts';
-import { addEntries, has, type Named } from './added-entries.ts';
+import { addEntries, type Named } from './added-entries.ts';
 import { addTypes } from './added-types.ts';
 import { noteMisplaced } from './function-entries.ts';
 
@@ -13,7 +13,7 @@ import { noteMisplaced } from './function-entries.ts';
 export function addNames(context: ModelContext, named: Named): Pick<Model, 'tables' | 'addedTypes'> {
   const withEntries = addEntries(context, named);
   noteMisplaced(context, named.routines);
-  const added = addTypes(context, withEntries, named.claims);
+  const added = addTypes(context, { ...named, tables: withEntries });
   noteArguments(context, added.tables, named.routines);
   return added;
 }
@@ -23,21 +23,20 @@ function noteArguments(
   tables: ReadonlyMap<string, Table>,
   routines: ReadonlyMap<string, Routine>,
 ): void {
-  for (const { namespace, name: routine, result, arguments: given } of routines.values()) {
+  for (const routine of routines.values()) {
+    const { result, arguments: given } = routine;
     const table = result.kind === 'set' ? tables.get(result.table) : undefined;
     const isDistinct = table?.addedTypes.includes('column') && has(context, table, 'distinct');
-    const takesPath = isJsonResult(result) && offersJson(context, namespace);
-    for (const [name, what] of [...(isDistinct ? [distinctOn] : []), ...(takesPath ? [at] : [])]) {
+    const takesPath = isJsonResult(result) && has(context, routine, 'json_filters');
+    const added = [
+      ...(isDistinct ? [['distinctOn', 'the collection'] as const] : []),
+      ...(takesPath ? [['at', 'JSON fields'] as const] : []),
+    ];
+    for (const [name, what] of added) {
       if (given.every(({ fieldName }) => fieldName !== name)) continue;
-      const object = quotePath(namespace, routine);
+      const object = quotePath(routine.namespace, routine.name);
       const reason = `Function ${object} has no "${name}" of ${what}: an argument of its own has that name.`;
       note(context, () => ({ kind: 'name', object, names: [name], reason, fix: null }));
     }
   }
-}
-
-const [distinctOn, at] = [['distinctOn', 'the collection'] as const, ['at', 'JSON fields'] as const];
-
-function offersJson({ namespaces }: ModelContext, namespace: string): boolean {
-  return [...namespaces.values()].find(({ name }) => name === namespace)?.extensions.includes('json_filters') === true;
 }

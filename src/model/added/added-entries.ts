@@ -4,11 +4,11 @@
  */
 import type { CatalogTable } from '../../catalog/catalog.ts';
 import type { ExtensionName } from '../../config/extensions.ts';
-import { columnFix, foreignKeyFix, validName } from '../comments/comment-fix.ts';
+import { columnFix, validName } from '../comments/comment-fix.ts';
 import type { Column, Relationship, Routine, Table } from '../model.ts';
-import { describeTable, type ModelContext, type NameClaims, note, tablePath } from '../model-context.ts';
+import { describeTable, has, type ModelContext, type NameClaims, note, tablePath } from '../model-context.ts';
 import { isJson, isSearchable } from '../tables/columns.ts';
-import { distinctName, namedBy } from '../tables/relationships.ts';
+import { renameFix } from '../tables/relationships.ts';
 import { addFunctionEntries } from './function-entries.ts';
 
 /** The scope of the names. */
@@ -43,11 +43,6 @@ function addFunctions(context: ModelContext, table: Table, routines: Named['rout
 /** The table in the catalog. */
 export function rowOf({ catalog }: ModelContext, { oid }: Table): CatalogTable {
   return catalog.table(oid)!;
-}
-
-/** Whether the extension is on for the schema of the table. */
-export function has(context: ModelContext, table: Table, extension: ExtensionName): boolean {
-  return context.namespaces.get(rowOf(context, table).relnamespace)?.extensions.includes(extension) === true;
 }
 
 /** An input of a table with entries for its columns and relationships. */
@@ -146,12 +141,11 @@ function noteRanks(context: ModelContext, table: Table): void {
 }
 
 function noteRelationship(context: ModelContext, table: Table, kind: EntryKind, relationship: Relationship): void {
-  const { fieldName: name, id } = relationship;
+  const { fieldName: name } = relationship;
   noteEntry(context, table, kind, {
     what: `relationship "${name}"`,
     name,
-    fixFor: (row) =>
-      foreignKeyFix(context, id, new Map([[id, namedBy(relationship, distinctName(context, row, relationship))]])),
+    fixFor: (row) => renameFix(context, row, relationship),
   });
 }
 

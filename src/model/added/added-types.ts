@@ -6,10 +6,10 @@ import { type ExtensionName, extensionNames } from '../../config/extensions.ts';
 import { aggregateFunctions } from '../codecs.ts';
 import { tableTypeNames } from '../inflect.ts';
 import type { Column, Model, SharedType, Table, TableType, ValueType } from '../model.ts';
-import { describeTable, type ModelContext, type NameClaims, note, tablePath } from '../model-context.ts';
+import { describeTable, has, type ModelContext, type NameClaims, note, tablePath } from '../model-context.ts';
 import { isJson, isSearchable } from '../tables/columns.ts';
 import { otherTableName } from '../tables/tables.ts';
-import { has, rowOf } from './added-entries.ts';
+import { type Named, rowOf } from './added-entries.ts';
 import { claimFunctionInputs } from './function-entries.ts';
 
 /** The types that a table needs for an extension, in naming order. */
@@ -106,17 +106,14 @@ export function isInColumns(column: Column): boolean {
 }
 
 /** The tables with the types of their extensions, and the shared types. */
-export function addTypes(
-  context: ModelContext,
-  tables: ReadonlyMap<string, Table>,
-  claims: NameClaims,
-): Pick<Model, 'tables' | 'addedTypes'> {
+export function addTypes(context: ModelContext, named: Named): Pick<Model, 'tables' | 'addedTypes'> {
+  const { tables, claims } = named;
   const added = new Map([...tables.keys()].map((oid) => [oid, new Map<TableType, boolean>()]));
   const shared: SharedType[] = [];
   const functions = new Map<string, ReturnType<typeof claimFunctionInputs>>();
   for (const extension of extensionNames) {
     if (extension === 'function_filters') {
-      for (const table of tables.values()) functions.set(table.oid, claimFunctionInputs(context, table, claims));
+      for (const table of tables.values()) functions.set(table.oid, claimFunctionInputs(context, table, named));
     }
     const needs = neededTypes[extension]?.(context, tables) ?? (() => []);
     for (const table of tables.values()) {

@@ -7,7 +7,7 @@ import { routineFix, validName } from '../comments/comment-fix.ts';
 import { readSettings } from '../comments/directives.ts';
 import { functionInputName } from '../inflect.ts';
 import type { FunctionEntry, Routine, Table } from '../model.ts';
-import { describeTable, type ModelContext, type NameClaims, note, type Omission } from '../model-context.ts';
+import { describeTable, has, type ModelContext, type NameClaims, note, type Omission } from '../model-context.ts';
 import { sharesRow } from '../routine-arguments.ts';
 import { isFilterable, isJson, isOrdered } from '../tables/columns.ts';
 
@@ -37,10 +37,9 @@ export function addFunctionEntries(context: ModelContext, table: Table, making: 
   return { ...table, filterFunctions: entries('filter'), orderFunctions: entries('order') };
 }
 
-function isAsked({ catalog, namespaces }: ModelContext, { oid, namespace }: Routine, input: EntryInput): boolean {
-  const own = [...namespaces.values()].find(({ name }) => name === namespace);
-  const isOn = own?.extensions.includes('function_filters') === true;
-  return isOn && readSettings(catalog, 'routine', oid).settings[input];
+function isAsked(context: ModelContext, routine: Routine, input: EntryInput): boolean {
+  const isOn = has(context, routine, 'function_filters');
+  return isOn && readSettings(context.catalog, 'routine', routine.oid).settings[input];
 }
 
 function buildEntry(
@@ -52,22 +51,13 @@ function buildEntry(
   const { fieldName: name, oid, result } = routine;
   const problem = findProblem(context, making, routine, input);
   if (problem !== null || result.kind !== 'value') {
-    noteRoutine(
-      context,
-      routine,
-      'type',
-      `Rows are not ${verbs[input]} by the function ${pathOf(routine)}: it ${problem}.`,
-    );
+    const reason = `Rows are not ${verbs[input]} by the function ${pathOf(routine)}: it ${problem}.`;
+    noteRoutine(context, routine, { kind: 'type', reason });
     return [];
   }
   if (making.taken[input].has(name)) {
-    const reason = `the ${input} has another entry of that name`;
-    noteRoutine(
-      context,
-      routine,
-      'name',
-      `Rows are not ${verbs[input]} by the function ${pathOf(routine)}, "${name}" in GraphQL: ${reason}.`,
-    );
+    const reason = `Rows are not ${verbs[input]} by the function ${pathOf(routine)}, "${name}" in GraphQL: the ${input} has another entry of that name.`;
+    noteRoutine(context, routine, { kind: 'name', reason });
     return [];
   }
   const own = routine.arguments.length === 0 ? null : functionInputName(making.table.baseName, name, input);
@@ -104,7 +94,7 @@ export function noteMisplaced(context: ModelContext, routines: ReadonlyMap<strin
     const asked = (['filter', 'order'] as const).filter((input) => isAsked(context, routine, input));
     if (routine.use === 'computed' || asked.length === 0) continue;
     const reason = `Rows are not ${asked.map((input) => verbs[input]).join(' or ')} by the function ${pathOf(routine)}: its first argument is no row.`;
-    noteRoutine(context, routine, 'type', reason);
+    noteRoutine(context, routine, { kind: 'type', reason });
   }
 }
 
@@ -112,22 +102,14 @@ export function noteMisplaced(context: ModelContext, routines: ReadonlyMap<strin
 export function claimFunctionInputs(
   context: ModelContext,
   table: Table,
-  claims: NameClaims,
+  { claims, routines }: { readonly claims: NameClaims; readonly routines: ReadonlyMap<string, Routine> },
 ): Pick<Table, 'filterFunctions' | 'orderFunctions'> {
   const isNamed = ({ input, routine: oid }: FunctionEntry): boolean => {
     const row = context.catalog.table(table.oid)!;
     const holder = input === null ? null : claims.claim([input], `table ${quotePath(table.namespace, table.name)}`);
     if (holder === null) return true;
     const reason = `${describeTable(context, row)} would have the type "${input}", and ${holder} has that name already.`;
-    const { proname, pronamespace } = context.catalog.routines.find(({ _id }) => _id === oid)!;
-    const namespace = context.catalog.namespace(pronamespace)?.nspname ?? '';
-    note(context, () => ({
-      kind: 'name',
-      object: quotePath(namespace, proname),
-      names: [input!],
-      reason,
-      fix: routineFix(context, oid, { name: validName(`${namespace}_${proname}`) }),
-    }));
+    noteRoutine(context, routines.get(oid)!, { kind: 'name', reason, names: [input!] });
     return false;
   };
   return {
@@ -140,10 +122,18 @@ function pathOf({ namespace, name }: Routine): string {
   return quotePath(namespace, name);
 }
 
-function noteRoutine(context: ModelContext, routine: Routine, kind: Omission['kind'], reason: string): void {
+/** Why an entry of a function is left out. */
+interface LeftOut {
+  readonly kind: Omission['kind'];
+  readonly reason: string;
+  /** Names to search for; those of the function if absent. */
+  readonly names?: readonly string[];
+}
+
+function noteRoutine(context: ModelContext, routine: Routine, { kind, reason, names }: LeftOut): void {
   note(context, () => {
     const name = validName(`${routine.namespace}_${routine.name}`);
     const fix = kind === 'name' ? routineFix(context, routine.oid, { name }) : null;
-    return { kind, object: pathOf(routine), names: [routine.fieldName, routine.name], reason, fix };
+    return { kind, object: pathOf(routine), names: names ?? [routine.fieldName, routine.name], reason, fix };
   });
 }

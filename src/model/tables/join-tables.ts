@@ -6,7 +6,7 @@ import { tableFix, validName } from '../comments/comment-fix.ts';
 import { type ManyToMany, readSettings } from '../comments/directives.ts';
 import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
 import type { LinkColumn, Relationship, Routine, Table } from '../model.ts';
-import { describeTable, type ModelContext, note, tablePath } from '../model-context.ts';
+import { describeTable, has, type ModelContext, note, tablePath } from '../model-context.ts';
 
 /** The input of linking. */
 export interface Linked {
@@ -43,7 +43,7 @@ export function linkTables(context: ModelContext, linked: Linked): ReadonlyMap<s
 
 function sidesOf(context: ModelContext, { relationships }: Linked, links: Table): Sides | null {
   const { manyToMany: names } = readSettings(context.catalog, 'table', links.oid).settings;
-  if (names === null || names === 'malformed' || !offersLinks(context, links)) return null;
+  if (names === null || names === 'malformed' || !has(context, links, 'many_to_many')) return null;
   const keys = linkKeys(relationships, links);
   const [from, to, ...others] = keys;
   if (from !== undefined && to !== undefined && others.length === 0) return { links, from, to, names };
@@ -53,11 +53,6 @@ function sidesOf(context: ModelContext, { relationships }: Linked, links: Table)
     return { kind: 'key', object: tablePath(context, row), names: [], reason, fix: null };
   });
   return null;
-}
-
-/** Whether the extension applies to the table's namespace. */
-export function offersLinks({ catalog, namespaces }: ModelContext, { oid }: Table): boolean {
-  return namespaces.get(catalog.table(oid)!.relnamespace)?.extensions.includes('many_to_many') === true;
 }
 
 /** The usable foreign keys of a junction table, in the order of its two sides. */

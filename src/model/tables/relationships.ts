@@ -50,21 +50,22 @@ function add(
   table: CatalogTable,
   relationship: Relationship,
 ): void {
-  const { id, fieldName } = relationship;
+  const { fieldName } = relationship;
   if (!isValidName(fieldName) || fieldName === 'nodeId') {
     note(context, () => {
       const object = tablePath(context, table);
       const reason = `A relationship of table ${object} has no usable GraphQL name ("${fieldName}").`;
-      const fix = foreignKeyFix(
-        context,
-        id,
-        new Map([[id, namedBy(relationship, distinctName(context, table, relationship))]]),
-      );
-      return { kind: 'name', object, names: [fieldName], reason, fix };
+      return { kind: 'name', object, names: [fieldName], reason, fix: renameFix(context, table, relationship) };
     });
     return;
   }
   relationships.set(table._id, [...(relationships.get(table._id) ?? []), relationship]);
+}
+
+/** SQL that gives the relationship a name of its own, `accountCollectionByOwnerId`. */
+export function renameFix(context: ModelContext, table: CatalogTable, relationship: Relationship): string | null {
+  const named = namedBy(relationship, distinctName(context, table, relationship));
+  return foreignKeyFix(context, relationship.id, new Map([[relationship.id, named]]));
 }
 
 /** The directive of a foreign key that sets the name of one of its two fields. */

@@ -8,8 +8,8 @@ import type { CatalogTable } from '../../catalog/catalog.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
 import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
 import type { Relationship, Table } from '../model.ts';
-import { describeTable, type ModelContext, note, tablePath } from '../model-context.ts';
-import { fieldsOf, type Linked, linkKeys, offersLinks } from './join-tables.ts';
+import { describeTable, has, type ModelContext, note, tablePath } from '../model-context.ts';
+import { fieldsOf, type Linked, linkKeys } from './join-tables.ts';
 import { hasUniqueIndex } from './primary-key.ts';
 
 /** The fields that the two tables would get. */
@@ -48,7 +48,7 @@ function propose(
 ): Proposal | null {
   const directive = context.catalog.directive('table', links.oid);
   const isDecided = directive.kind === 'directive' && directive.value.many_to_many !== undefined;
-  if (isDecided || !offersLinks(context, links)) return null;
+  if (isDecided || !has(context, links, 'many_to_many')) return null;
   const [from, to, ...others] = linkKeys(relationships, links);
   const row = context.catalog.table(links.oid)!;
   if (from === undefined || to === undefined || others.length > 0 || !holdsLinksAlone(row, [from, to])) return null;
