@@ -15,7 +15,7 @@ import type { DocumentVariables } from './input/document-variables.ts';
 import { createBudget, type Pattern } from './input/plan-budget.ts';
 import type { Variables } from './input/slot.ts';
 import { type CustomPlanning, customPlanning, runsUserCode } from './plan/inspect-plan.ts';
-import type { Entry, LimitPlan, ValuePlan } from './plan/plan.ts';
+import type { Entry, LimitPlan } from './plan/plan.ts';
 import { planObject } from './plan/plan-object.ts';
 import { planOperation } from './plan/plan-operation.ts';
 import type { Planner } from './plan/planner.ts';
@@ -24,7 +24,7 @@ import { printOperation, type Statement } from './print/print-operation.ts';
 /** A compiled operation: valid for all variables with the same answers. */
 export interface CompiledOperation {
   readonly kind: 'query' | 'mutation';
-  /** Queries have one statement, which returns `data`; mutations have one for each of `keys`. */
+  /** Queries have one statement, which returns `data`; mutations have some for each of `keys`, in order. */
   readonly statements: readonly Statement[];
   /** Response keys of the answered fields, in order. */
   readonly keys: readonly string[];
@@ -35,8 +35,6 @@ export interface CompiledOperation {
    * `introspectionKeys`. Null for every other operation.
    */
   readonly constants: readonly (string | null)[] | null;
-  /** pg_graphql's message for each statement with `atMost`, null for the others. */
-  readonly atMostMessages: readonly (string | null)[];
   /** Refused root fields. */
   readonly errors: readonly PublicError[];
   readonly costs: readonly (readonly LimitPlan[])[];
@@ -171,7 +169,6 @@ function compileOperation(
     constants,
     keys: plan.fields.map(({ key }) => key),
     introspectionKeys: plan.fields.flatMap(({ key, kind }) => (kind === 'introspection' ? [key] : [])),
-    atMostMessages: plan.fields.map(atMostMessage),
     errors: plan.errors,
     costs: plan.costs,
     patterns: planner.budget.patterns,
@@ -184,12 +181,6 @@ function compileOperation(
 function constantsOf(fields: readonly Entry[]): readonly (string | null)[] | null {
   const isConstant = fields.every(({ kind }) => kind === 'typename' || kind === 'introspection');
   return isConstant ? fields.map((field) => (field.kind === 'typename' ? JSON.stringify(field.name) : null)) : null;
-}
-
-function atMostMessage(value: ValuePlan): string | null {
-  return value.kind === 'write' && value.write.change.kind !== 'insert'
-    ? `${value.write.change.kind} impacts too many records`
-    : null;
 }
 
 // Planning depends only on the answers, so equal paths of answers lead to equal questions.

@@ -36,8 +36,7 @@ export function createExecutor(options: ExecuteOptions): Executor {
         const nothingRan = {
           showHints: false,
           model: null,
-          atMostMessages: [],
-          keys: [],
+          steps: [],
           citedInput: () => null,
           parsedInput: () => null,
         };

@@ -159,11 +159,21 @@ async function runCompiled(
   try {
     const results = await runFlight(options, execution, attempt, work);
     const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);
-    if (tooLarge !== undefined) throw committedTooLarge(options.maxResponseBytes, keys[tooLarge[0]]!);
-    return { data: isMutation ? joinFields(keys, results) : (results[0] ?? 'null'), errors };
+    if (tooLarge !== undefined)
+      throw committedTooLarge(options.maxResponseBytes, keys[compiled.statements[tooLarge[0]]!.field]!);
+    return { data: isMutation ? joinFields(keys, valuesOf(compiled, results)) : (results[0] ?? 'null'), errors };
   } catch (error) {
     throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
   }
+}
+
+/** The value of each root field of a mutation, from the results of its statements. */
+function valuesOf({ keys, statements }: CompiledOperation, results: readonly (FlightResult | null)[]) {
+  const values: (FlightResult | null)[] = keys.map(() => null);
+  statements.forEach(({ field, result }, index) => {
+    if (result === 'value') values[field] = results[index] ?? null;
+  });
+  return values;
 }
 
 function stepOf(
@@ -200,8 +210,10 @@ function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun
     observe: options.observe,
     showHints: execution.context.showHints,
     maxResponseBytes: options.maxResponseBytes,
-    atMostMessages: kind === 'mutation' ? run.compiled.atMostMessages : [],
-    keys: kind === 'mutation' ? keys : [keys.length === 1 ? keys[0]! : null],
+    steps: statements.map(({ field, atMost }) => ({
+      key: kind === 'mutation' || keys.length === 1 ? (keys[field] ?? null) : null,
+      atMost,
+    })),
     citedInput: (step, message) => citedInput(message, statements[step - 1]?.slots ?? [], run.variables),
     parsedInput: (language) => parsedInput(run.compiled, language),
   };

@@ -1,6 +1,6 @@
 /**
  * Prints a planned operation. A query is one statement: it returns rows with a simple layout (print-rows.ts), or the
- * whole `data` object as text. A mutation is one statement per root field, each returning the field's value.
+ * whole `data` object as text. A mutation has statements for each root field; the last returns the field's value.
  */
 
 import type { Slot } from '../input/slot.ts';
@@ -24,20 +24,28 @@ export interface Statement {
   readonly slots: readonly Slot[];
   /** How its rows become JSON; null: it returns one row with one column, the JSON. */
   readonly layout: AnswerLayout | null;
+  /** Index of its root field; 0 for a query. */
+  readonly field: number;
+  /** Whether its result is the field's value, or of no use. */
+  readonly result: 'value' | 'none';
+  /** Message for an `atMost` that is exceeded, as in pg_graphql; null: it has none. */
+  readonly atMost: string | null;
 }
 
 /** Prints the statements of an operation; none if every field was refused. */
 export function printOperation(plan: OperationPlan, maxResponseBytes: number): readonly Statement[] {
   if (plan.fields.length === 0 && plan.errors.length > 0) return [];
   if (plan.kind === 'mutation') {
-    return plan.fields.map((field) => printMutationField(plan, field, maxResponseBytes));
+    return plan.fields.flatMap((field, index) =>
+      printMutationField(plan, field, maxResponseBytes).map((printed) => ({ ...printed, field: index })),
+    );
   }
   const check = offsetCheck(plan.fields);
   const rows = printRows(makePrinter(plan), plan.fields);
-  if (rows !== null) return [{ ...printSql(sql`${rows.select}${check}`), layout: rows.layout }];
+  if (rows !== null) return [{ ...valueStatement(sql`${rows.select}${check}`, rows.layout), field: 0 }];
   const printer = makePrinter(plan);
   const select = plan.fields.some(hasEdges) ? printDataText(printer, plan.fields) : printData(printer, plan.fields);
-  return [textStatement(sql`${guardSize(null, select, maxResponseBytes)}${check}`)];
+  return [{ ...valueStatement(sql`${guardSize(null, select, maxResponseBytes)}${check}`), field: 0 }];
 }
 
 // Parsed after all other parts of a select.
@@ -46,8 +54,10 @@ function offsetCheck(fields: readonly Entry[]): Sql {
   return check === null ? sql`` : sql` offset ${check}`;
 }
 
-function textStatement(piece: Sql): Statement {
-  return { ...printSql(piece), layout: null };
+type Printed = Omit<Statement, 'field'>;
+
+function valueStatement(piece: Sql, layout: AnswerLayout | null = null, atMost: string | null = null): Printed {
+  return { ...printSql(piece), layout, result: 'value', atMost };
 }
 
 function hasEdges(field: Entry): boolean {
@@ -73,16 +83,24 @@ function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
   return sql`select ${printText(texts)}`;
 }
 
-function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): Statement {
+function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): readonly Printed[] {
+  const atMost = atMostMessage(field);
   if (field.kind === 'write') {
     const written = printWrittenRows(makePrinter(plan), field.write, printTypeCheck([field]));
-    if (written !== null) return { ...printSql(written.statement), layout: written.layout };
+    if (written !== null) return [valueStatement(written.statement, written.layout, atMost)];
   }
   const called = field.kind === 'call' ? printCalledValue(field.call) : null;
   if (called !== null) {
-    return { ...printSql(sql`${called.select}${offsetCheck([field])}`), layout: layOutAll([called.column]) };
+    return [valueStatement(sql`${called.select}${offsetCheck([field])}`, layOutAll([called.column]))];
   }
-  return textStatement(sql`${printMutationText(plan, field, maxResponseBytes)}${offsetCheck([field])}`);
+  const text = sql`${printMutationText(plan, field, maxResponseBytes)}${offsetCheck([field])}`;
+  return [valueStatement(text, null, atMost)];
+}
+
+function atMostMessage(field: Entry): string | null {
+  return field.kind === 'write' && field.write.change.kind !== 'insert'
+    ? `${field.write.change.kind} impacts too many records`
+    : null;
 }
 
 function printMutationText(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {

@@ -22,14 +22,20 @@ export interface ErrorScope {
   readonly showHints: boolean;
   /** Largest answer in bytes, for the message about it. */
   readonly maxResponseBytes: number;
-  /** pg_graphql's message for `atMost` by main step; null if the step is no update or delete. */
-  readonly atMostMessages: readonly (string | null)[];
-  /** Response key of the root field by main step; null if one step serves several. */
-  readonly keys: readonly (string | null)[];
+  /** The main steps. */
+  readonly steps: readonly StepScope[];
   /** The input whose value the message of this main step quotes (cited-input.ts); null if unknown. */
   readonly citedInput: (step: number, message: string) => string | null;
   /** The only input with a value in this language; null if there is none or several. */
   readonly parsedInput: (language: NonNullable<DatabaseError['inValue']>) => string | null;
+}
+
+/** The part of the operation that a main step runs. */
+interface StepScope {
+  /** Response key of its root field; null if it serves several. */
+  readonly key: string | null;
+  /** Message for an `atMost` that is exceeded; null: it has none. */
+  readonly atMost: string | null;
 }
 
 /** One member of `errors` in a response. */
@@ -144,7 +150,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   if (error.step === 0) return fromSettings(error, scope);
   if (sqlstate === '22P02' && primary.includes(tooLargeMarker)) return tooLarge(error, scope);
   const place = placeOf(error, scope);
-  const atMost = scope.atMostMessages[error.step - 1];
+  const atMost = scope.steps[error.step - 1]?.atMost;
   if (sqlstate === '22P02' && atMost && primary.includes(atMostMarker)) {
     return new PublicError('BAD_USER_INPUT', atMost, place);
   }
@@ -209,7 +215,7 @@ const ownHints: Readonly<Record<string, string>> = {
 
 /** The failed root field; none at the commit (a deferred constraint). */
 function placeOf(error: DatabaseError, scope: ErrorScope): { readonly path?: readonly string[] } {
-  const key = scope.keys[error.step - 1];
+  const key = scope.steps[error.step - 1]?.key;
   return key == null ? {} : { path: [key] };
 }
 
