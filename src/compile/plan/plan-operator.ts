@@ -11,6 +11,7 @@ import { invariant } from '../../shared/invariant.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import type { JsonPathKind } from '../input/json-path.ts';
 import type { PlanBudget } from '../input/plan-budget.ts';
+import type { Slot } from '../input/slot.ts';
 import type { Condition, Expression } from './plan.ts';
 
 /** The place of an operator. */
@@ -80,6 +81,12 @@ function assertLength(expression: Expression, operator: FilterOperator, input: I
 export function assertFits({ cast }: Pick<Column, 'cast'>, input: Input): void {
   const { maxLength } = cast;
   if (maxLength !== null && !input.fits(maxLength)) throw refuseLength(maxLength, input.place());
+}
+
+/** The new value of a column. */
+export function planValue(column: Column, input: Input): Slot {
+  if (input.state() === 'value') assertFits(column, input);
+  return column.type?.kind === 'list' ? input.listSlot() : input.slot();
 }
 
 /** The error for a too long string; clients match the message, so the place is separate. */
