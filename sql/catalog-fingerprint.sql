@@ -4,7 +4,7 @@
 -- Each part is a count and a sum over a set of rows, mostly of `xmin`: the transaction that wrote the row version. A set, so
 -- the order in which transactions commit does not matter. `pg_class` is summed by content, because `truncate`, `cluster` and
 -- `refresh materialized view` write new row versions that mean nothing here.
-with
+with recursive
 exposed as (
   select n.oid from pg_catalog.pg_namespace n where n.nspname = any (pg_catalog.current_setting('pgreflect.exposed')::pg_catalog.text[])
 ),
@@ -13,6 +13,16 @@ tables as materialized (
     pg_catalog.hashtextextended(pg_catalog.concat_ws('|', c.oid, c.relname, c.relnamespace, c.relkind, c.relowner, c.relrowsecurity, c.relhassubclass, c.relispartition, c.relhasrules, c.relacl), 0) as content
   from pg_catalog.pg_class c
   where c.relkind in ('r', 'v', 'm', 'f', 'p') and c.relnamespace in (select e.oid from exposed e)
+),
+-- With what views read, at any depth: a view has the unique indexes of the table behind it.
+read_relations (oid) as (
+  select t.oid from tables t
+  union
+  select d.refobjid
+  from read_relations b
+  join pg_catalog.pg_rewrite w on w.ev_class = b.oid
+  join pg_catalog.pg_depend d on d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and d.objid = w.oid
+    and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
 ),
 columns as materialized (
   select a.atttypid, a.xmin::pg_catalog.text::pg_catalog.int8 as version
@@ -43,10 +53,10 @@ parts (name, rows, version) as (
   union all select 'attribute', count(*), sum(c.version) from columns c
   union all select 'attrdef', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_attrdef d where d.adrelid in (select t.oid from tables t)
-  union all select 'index', count(*), sum(i.xmin::pg_catalog.text::pg_catalog.int8)
+  union all select 'index', count(*), sum(i.xmin::pg_catalog.text::pg_catalog.int8 + pg_catalog.hashtext(c.relname)::pg_catalog.int8)
     -- An option of 1 or 2 is an unusual place for nulls.
-    from pg_catalog.pg_index i
-    where (i.indisunique or i.indexprs is not null or i.indpred is not null or i.indoption::pg_catalog.int2[] operator(pg_catalog.&&) '{1,2}') and i.indrelid in (select t.oid from tables t)
+    from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indexrelid
+    where (i.indisunique or i.indexprs is not null or i.indpred is not null or i.indoption::pg_catalog.int2[] operator(pg_catalog.&&) '{1,2}') and i.indrelid in (select r.oid from read_relations r)
   union all select 'constraint', count(*), sum(k.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_constraint k
     where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
@@ -56,9 +66,9 @@ parts (name, rows, version) as (
     from pg_catalog.pg_enum l where l.enumtypid in (select t.oid from types t)
   union all select 'proc', count(*), sum(r.version) from routines r
   union all select 'rewrite', count(*), sum(w.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_rewrite w where w.ev_class in (select t.oid from tables t)
+    from pg_catalog.pg_rewrite w where w.ev_class in (select r.oid from read_relations r)
   union all select 'trigger', count(*), sum(g.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_trigger g where not g.tgisinternal and g.tgrelid in (select t.oid from tables t)
+    from pg_catalog.pg_trigger g where not g.tgisinternal and g.tgrelid in (select r.oid from read_relations r)
   union all select 'policy', count(*), sum(p.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_policy p where p.polrelid in (select t.oid from tables t)
   union all select 'statistics', count(*), sum(s.xmin::pg_catalog.text::pg_catalog.int8)

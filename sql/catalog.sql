@@ -170,6 +170,16 @@ updatable as materialized (
   from tables t
   where t.relkind in ('v', 'f') and t.oid not in (select u.oid from unreachable u)
 ),
+-- Insertable views, and all relations behind them.
+behind_views (oid) as (
+  select u.oid from updatable u where u.mask & 8 <> 0
+  union
+  select d.refobjid
+  from behind_views b
+  join pg_catalog.pg_rewrite w on w.ev_class = b.oid
+  join pg_catalog.pg_depend d on d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and d.objid = w.oid
+    and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+),
 lists as materialized (
   select u.list, pg_catalog.row_number() over () - 1 as number
   from (
@@ -265,12 +275,33 @@ select pg_catalog.json_build_object(
     ) o (type, operation, name)
   ),
   'indexes', (
+    -- Printed expressions have brackets around every operation.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
-      'indexrelid', i.indexrelid::pg_catalog.text, 'indrelid', i.indrelid::pg_catalog.text, 'indisprimary', i.indisprimary,
+      'indexrelid', i.indexrelid::pg_catalog.text, 'relname', c.relname, 'indrelid', i.indrelid::pg_catalog.text, 'indisprimary', i.indisprimary,
       'indisvalid', i.indisvalid, 'indimmediate', i.indimmediate, 'indkey', i.indkey::pg_catalog.int2[], 'indnkeyatts', i.indnkeyatts,
-      'indexprs', case when i.indexprs is not null then '' end, 'indpred', case when i.indpred is not null then '' end
-    )), '[]')
-    from pg_catalog.pg_index i where i.indisunique and i.indrelid in (select t.oid from tables t)
+      'indexprs', case when i.indexprs is not null then (
+        select pg_catalog.json_agg(pg_catalog.pg_get_indexdef(i.indexrelid, k.number::pg_catalog.int4, false) order by k.number)
+        from pg_catalog.unnest(i.indkey::pg_catalog.int2[]) with ordinality k (attnum, number) where k.attnum = 0
+      ) end,
+      'indpred', case when i.indpred is not null then coalesce(pg_catalog.pg_get_expr(i.indpred, i.indrelid), '') end,
+      'columns', case when i.indexprs is not null or i.indpred is not null then (
+        select pg_catalog.json_object_agg(a.attname, a.attnum)
+        from pg_catalog.pg_attribute a where a.attrelid = i.indrelid and a.attnum > 0 and not a.attisdropped
+      ) end,
+      'hasRules', t.relhasrules
+    ) order by i.indexrelid), '[]')
+    from pg_catalog.pg_index i
+    join pg_catalog.pg_class c on c.oid = i.indexrelid
+    join pg_catalog.pg_class t on t.oid = i.indrelid
+    where i.indisunique and (i.indrelid in (select t.oid from tables t) or i.indrelid in (select b.oid from behind_views b))
+  ),
+  'view_queries', (
+    -- Of views that PostgreSQL itself passes inserts through, without rules or triggers of their own.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(w.ev_class::pg_catalog.text, w.ev_action)), '[]')
+    from pg_catalog.pg_rewrite w
+    where w.rulename = '_RETURN' and w.ev_class in (select b.oid from behind_views b)
+      and not exists (select from pg_catalog.pg_rewrite o where o.ev_class = w.ev_class and o.oid <> w.oid)
+      and not exists (select from pg_catalog.pg_trigger g where g.tgrelid = w.ev_class and g.tgtype & 64 <> 0)
   ),
   'owned_sequences', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(d.refobjid::pg_catalog.text, d.refobjsubid)), '[]')

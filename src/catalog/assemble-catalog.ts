@@ -18,11 +18,15 @@ import type {
 } from './catalog.ts';
 import { type CommentDirective, parseCommentDirective } from './comment-directive.ts';
 import { type AccessRows, readAccess } from './role-access.ts';
+import { readViewBases, type ViewQueries } from './view-base.ts';
 
 /** The rows of sql/catalog.sql. */
 interface CatalogRows extends AccessRows {
   readonly namespaces: readonly (CatalogNamespace & AccessRows['namespaces'][number])[];
-  readonly classes: readonly (Omit<CatalogTable, 'getAttributes' | 'getIndexes' | 'readsUserCode' | 'writesUserCode'> &
+  readonly classes: readonly (Omit<
+    CatalogTable,
+    'getAttributes' | 'getIndexes' | 'getBase' | 'readsUserCode' | 'writesUserCode'
+  > &
     AccessRows['classes'][number])[];
   /** A list for each column of `pg_attribute`, null where there are no rows. */
   readonly attributes: { readonly [Key in keyof AttributeRow]: readonly AttributeRow[Key][] | null };
@@ -32,6 +36,7 @@ interface CatalogRows extends AccessRows {
   readonly enums: readonly Pick<PgEnum, 'enumtypid' | 'enumsortorder' | 'enumlabel'>[];
   readonly type_operators: readonly (readonly [string, TypeOperation, string])[];
   readonly indexes: readonly CatalogIndex[];
+  readonly view_queries: ViewQueries;
   readonly owned_sequences: readonly (readonly [string, number])[];
   readonly unusual_null_orders: readonly (readonly [string, number])[];
   readonly descriptions: readonly DescriptionRow[];
@@ -105,11 +110,13 @@ function linkTables(source: CatalogRows): CatalogTable[] {
   const columns = columnsByTable(source);
   const indexes = Map.groupBy(source.indexes, (index) => index.indrelid);
   const userCode = new Map(source.user_code);
+  const bases = readViewBases(source.view_queries, indexes);
   return source.classes.map((row) => {
     const [own, unique] = [columns.get(row._id) ?? [], indexes.get(row._id) ?? []];
     const code = userCode.get(row._id) ?? 0;
     const runs = { readsUserCode: (code & 1) !== 0, writesUserCode: (code & 2) !== 0 };
-    return { ...row, ...runs, getAttributes: () => own, getIndexes: () => unique };
+    const base = bases.get(row._id) ?? null;
+    return { ...row, ...runs, getAttributes: () => own, getIndexes: () => unique, getBase: () => base };
   });
 }
 

@@ -37,19 +37,29 @@ export interface CatalogColumn extends AttributeRow {
   readonly declaredType: string | null;
 }
 
-/** A unique index. `indexprs` and `indpred` are null or an empty text, for their presence. */
-export type CatalogIndex = Pick<
-  PgIndex,
-  | 'indexrelid'
-  | 'indrelid'
-  | 'indisprimary'
-  | 'indisvalid'
-  | 'indimmediate'
-  | 'indkey'
-  | 'indnkeyatts'
-  | 'indexprs'
-  | 'indpred'
->;
+/** A unique index. */
+export interface CatalogIndex
+  extends Pick<
+    PgIndex,
+    'indexrelid' | 'indrelid' | 'indisprimary' | 'indisvalid' | 'indimmediate' | 'indkey' | 'indnkeyatts'
+  > {
+  readonly relname: string;
+  /** Its expressions as SQL, one for each 0 of `indkey`; null without any. An element is null if it was just dropped. */
+  readonly indexprs: readonly (string | null)[] | null;
+  /** The condition of its rows as SQL; null: all rows. */
+  readonly indpred: string | null;
+  /** Numbers of the table's columns by name; null if no SQL names them. */
+  readonly columns: Readonly<Record<string, number>> | null;
+  /** Its table has rewrite rules. */
+  readonly hasRules: boolean;
+}
+
+/** The table that PostgreSQL itself inserts a view's rows into. */
+export interface ViewBase {
+  readonly indexes: readonly CatalogIndex[];
+  /** The view's column by column of the table. */
+  readonly columns: ReadonlyMap<number, number>;
+}
 
 /** A table, view, materialized view, foreign table or partitioned table of an exposed namespace. */
 export interface CatalogTable
@@ -74,6 +84,8 @@ export interface CatalogTable
   readonly writesUserCode: boolean;
   /** Unique ones only. */
   getIndexes(): readonly CatalogIndex[];
+  /** Null for anything but an automatically updatable view without rules and triggers that replace inserts. */
+  getBase(): ViewBase | null;
 }
 
 /** A foreign key whose referenced table is in an exposed namespace; without those derived for partitions. */

@@ -8,7 +8,8 @@ const database = await createDatabase(
   `create schema away; grant usage on schema away to anon;
    create domain away.money_like as numeric; create table away.elsewhere (id int);
    create table lib.kind (id serial primary key, price away.money_like, note text);
-   create view lib.volumes as select shelf_mark, title from lib.volume; create materialized view lib.stored as select 1 as id;
+   create view lib.volumes as select shelf_mark, title from lib.volume;
+   create view away.between as select id from away.elsewhere; create view lib.elsewhere as select id from away.between; create materialized view lib.stored as select 1 as id;
    create function lib.f(a int default 1) returns int stable language sql as 'select 1'; create function lib.tf() returns trigger language plpgsql as 'begin return null; end';
    create sequence lib.free_seq; create table lib.parent_part (id int, day int) partition by range (day); create table lib.part (id int, day int);
    insert into lib.kind (note) select 'x' from generate_series(1, 100)`,
@@ -60,7 +61,13 @@ const changes: readonly string[] = [
   'alter table lib.fresh alter column counted drop identity',
   'alter table lib.fresh drop column double',
   'create unique index fresh_title on lib.fresh (title)',
-  'drop index lib.fresh_title',
+  'alter index lib.fresh_title rename to fresh_by_title',
+  'drop index lib.fresh_by_title',
+  // Behind views.
+  'create unique index elsewhere_id on away.elsewhere (id)',
+  'alter index away.elsewhere_id rename to elsewhere_key',
+  'drop index away.elsewhere_key',
+  'create or replace view away.between as select id + 0 as id from away.elsewhere',
   'create index fresh_order on lib.fresh (title desc nulls last)',
   'create rule noted as on update to lib.fresh do also nothing',
   'alter table lib.fresh add constraint fresh_fk foreign key (title) references lib.volume',

@@ -6,7 +6,7 @@
  * because all columns of a key of that table equal constants or columns of determined tables. A key of the base is then
  * a key of the view, if the view contains its columns. A grouped view is unique by its grouping columns.
  */
-import { isNode, nodesOf, readNodeTree, type TreeNode, type TreeValue } from './node-tree.ts';
+import { isNode, nodesOf, readNodeTree, type TreeNode, type TreeValue } from '../../catalog/node-tree.ts';
 
 /** Column numbers of a relation, with the operator family and collation in which they are unique. */
 interface Key {
