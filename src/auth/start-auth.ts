@@ -6,12 +6,12 @@ import type { Config } from '../config/config.ts';
 import { OutboxWorker } from '../email/outbox/outbox-worker.ts';
 import { createInbox, type Inbox } from '../email/transport/inbox.ts';
 import { createMailer } from '../email/transport/mailer.ts';
+import type { Egress } from '../hooks/egress.ts';
 import { createHooks } from '../hooks/hooks.ts';
-import type { Reach } from '../hooks/reach.ts';
 import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
+import { finishesWithin } from '../shared/finishes-within.ts';
 import type { Observe } from '../shared/observation.ts';
-import { within } from '../shared/within.ts';
 import { AuthError } from './auth-error.ts';
 import type { VerifyClaims } from './bearer.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
@@ -36,7 +36,7 @@ export interface AuthSetup {
   readonly database: SystemPool;
   readonly verify: VerifyClaims;
   /** The hosts that the service may call. */
-  readonly reach: Reach;
+  readonly egress: Egress;
   /** Returns the current auth configuration, as a new request would see it. */
   readonly currentConfig: () => Promise<AuthConfig>;
   readonly clock: Clock;
@@ -67,7 +67,7 @@ const adminRole = 'supabase_admin';
 
 /** Starts the service; connects on first use. Rejects if a signing key is malformed. */
 export async function startAuth(setup: AuthSetup): Promise<Auth> {
-  const { config, authUrl, inboxUrl, database, verify, reach, clock, observe } = setup;
+  const { config, authUrl, inboxUrl, database, verify, egress, clock, observe } = setup;
   const signer = await createTokenSigner(config);
   const side = createSystemPool({
     connectionString: config.adminDatabaseUrl,
@@ -80,10 +80,10 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   });
   const tools = { clock, random: systemRandom };
   const { allowUnencryptedMail: allowUnencrypted } = config;
-  const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock, reach, allowUnencrypted });
+  const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock, egress, allowUnencrypted });
   const isInstalled = createInstalledCheck(database);
   const { currentConfig } = setup;
-  const hooks = createHooks({ database, clock, observe, reach });
+  const hooks = createHooks({ database, clock, observe, egress });
   const outbox = new OutboxWorker({ database: side.shared, mailer, hooks, currentConfig, isInstalled, clock, observe });
   const services: AuthServices = {
     ...tools,
@@ -97,8 +97,8 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     verify,
     mailer,
     outbox,
-    sendText: createSendText({ ...tools, database: side, observe, reach }),
-    providers: createProviderSignIn(createIssuers(reach), clock),
+    sendText: createSendText({ ...tools, database: side, observe, egress }),
+    providers: createProviderSignIn(createIssuers(egress), clock),
     hooks,
     issuer: config.jwtIssuer ?? authUrl,
     audience: config.jwtAud?.[0] ?? 'authenticated',
@@ -116,8 +116,8 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   if (config.cleanUpMs > 0) cleaner.start();
   const stop = async () => {
     // Work that does not end in time is cut with its connections. The next process sends an interrupted email again.
-    await within(stopLimitMs, Promise.all([outbox.stop(), cleaner.stop()]));
-    await within(stopLimitMs, mailer.stop());
+    await finishesWithin(stopLimitMs, Promise.all([outbox.stop(), cleaner.stop()]));
+    await finishesWithin(stopLimitMs, mailer.stop());
     await side.stop();
   };
   return { services, inbox: createInbox(database), isInstalled, stop };

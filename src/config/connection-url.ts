@@ -1,7 +1,7 @@
 /**
  * Parses connection strings as the driver does: for messages, and to make the strings of other roles.
  */
-import { isThisMachine } from '../shared/this-machine.ts';
+import { isLoopback } from '../shared/loopback.ts';
 
 /**
  * A connection string as a URL; null if it is not one. If it has credentials but no host, which PostgreSQL allows and
@@ -68,7 +68,7 @@ function saysSomethingOfTls({ searchParams }: URL): boolean {
 function staysOnThisMachine(text: string, { searchParams }: URL): boolean {
   const named = searchParams.get('host') || decodePart(URL.parse(text)?.hostname ?? '');
   const host = named || process.env.PGHOST || 'localhost';
-  return host.startsWith('/') || isThisMachine(host);
+  return host.startsWith('/') || isLoopback(host);
 }
 
 /** Whether to connect without TLS if TLS is unavailable. */

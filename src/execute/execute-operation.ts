@@ -8,7 +8,7 @@ import { DatabaseError } from '../postgres/failure.ts';
 import { PublicError } from '../shared/errors.ts';
 import { toPublicError } from './answer/public-error.ts';
 import type { RoleReflection } from './reflection.ts';
-import { maxAttempts, repeatSince } from './retry-on-newer-model.ts';
+import { maxAttempts, requiredModelTime } from './retry-on-newer-model.ts';
 import { FailedRun, type Outcome, runAttempt } from './run-attempt.ts';
 import type { Attempt, ExecuteOptions, Execution } from './run-flight.ts';
 
@@ -23,7 +23,7 @@ export async function executeOperation(options: ExecuteOptions, execution: Execu
       return await runAttempt(options, execution, attempt);
     } catch (error) {
       const cause = error instanceof FailedRun ? error.cause : error;
-      const newer: number | null = await repeatSince(options, execution, { attempt, cause, arrival });
+      const newer: number | null = await requiredModelTime(options, execution, { attempt, cause, arrival });
       if (newer === null) return failedOutcome(error);
       if (attempts === maxAttempts) {
         // The change may be a role of the server that is irrelevant here: on the same model, the refusal stands.

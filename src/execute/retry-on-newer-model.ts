@@ -17,7 +17,7 @@ export const maxAttempts = 6;
  * change explains: all is rolled back; the change may have come after the flight's check, so only a newer model will
  * do.
  */
-export async function repeatSince(
+export async function requiredModelTime(
   options: ExecuteOptions,
   execution: Execution,
   failure: { readonly attempt: Attempt; readonly cause: unknown; readonly arrival: number },

@@ -13,9 +13,9 @@ import type { Clock } from '../shared/clock.ts';
 import { isObject, parseJson } from '../shared/json.ts';
 import type { Observe } from '../shared/observation.ts';
 import { callFunction, type FunctionLimits, functionLimits } from './call-function.ts';
+import { type Egress, unrestrictedEgress } from './egress.ts';
 import { HookError } from './hook-error.ts';
 import { postWebhook, type WebhookAnswer, type WebhookLimits, webhookLimits } from './post-webhook.ts';
-import { openReach, type Reach } from './reach.ts';
 
 /** A JSON object. */
 export type HookAnswer = Readonly<Record<string, unknown>>;
@@ -46,7 +46,7 @@ export interface HookParts {
   readonly clock: Clock;
   readonly observe: Observe;
   /** Hosts that webhooks may be at; default: any. */
-  readonly reach?: Reach;
+  readonly egress?: Egress;
   /** Default limits apply if absent. */
   readonly limits?: { readonly webhook?: WebhookLimits; readonly function?: FunctionLimits };
 }
@@ -72,12 +72,12 @@ export function createHooks(parts: HookParts): Hooks {
 }
 
 async function askTarget(parts: HookParts, tx: Queryable | null, call: HookCall): Promise<unknown> {
-  const { clock, database, limits = {}, reach = openReach } = parts;
+  const { clock, database, limits = {}, egress = unrestrictedEgress } = parts;
   const { payload } = call;
   const target = readField(call, 'uri', parseHookTarget);
   if (target.kind === 'webhook') {
     const webhook = { url: target.url, keys: readField(call, 'secrets', parseWebhookSecrets) };
-    const message = { webhook, payload, clock, reach, limits: limits.webhook ?? webhookLimits };
+    const message = { webhook, payload, clock, egress, limits: limits.webhook ?? webhookLimits };
     return parseBody(await postWebhook(message));
   }
   const run = (own: Queryable) => callFunction(own, { target, payload, limits: limits.function ?? functionLimits });

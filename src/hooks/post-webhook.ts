@@ -7,9 +7,9 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../shared/clock.ts';
+import type { Egress } from './egress.ts';
 import { HookError } from './hook-error.ts';
 import { type PostAnswer, PostError, postLimited } from './post-limited.ts';
-import type { Reach } from './reach.ts';
 
 /** Default limits of webhooks, as in Supabase Auth. */
 export const webhookLimits = {
@@ -33,7 +33,7 @@ interface WebhookMessage {
   readonly payload: unknown;
   readonly clock: Clock;
   readonly limits: WebhookLimits;
-  readonly reach: Reach;
+  readonly egress: Egress;
 }
 
 /** An answer with any status except those that cause a retry. */
@@ -43,7 +43,7 @@ export interface WebhookAnswer extends PostAnswer {
 }
 
 /** @throws HookError `hook_timeout`, `hook_timeout_after_retry`, `hook_payload_over_size_limit`, `unexpected_failure` */
-export async function postWebhook({ webhook, payload, clock, limits, reach }: WebhookMessage): Promise<WebhookAnswer> {
+export async function postWebhook({ webhook, payload, clock, limits, egress }: WebhookMessage): Promise<WebhookAnswer> {
   const body = JSON.stringify(payload);
   if (Buffer.byteLength(body) > limits.maxRequestBytes) throw tooLarge('payload', limits.maxRequestBytes);
   const id = `msg_${randomUUID()}`;
@@ -52,7 +52,7 @@ export async function postWebhook({ webhook, payload, clock, limits, reach }: We
   for (let attempt = 1; ; attempt++) {
     const timestamp = Math.floor(clock.now() / 1000);
     const headers = { 'content-type': 'application/json', ...signWebhook({ id, timestamp, body }, webhook.keys) };
-    const fetch = reach.fetchFor(webhook.url);
+    const fetch = egress.fetchFor(webhook.url);
     const request = { headers, body, signal, maxBytes: limits.maxAnswerBytes, fetch };
     const result = await postLimited(webhook.url, request).catch((error: unknown) => toFailure(error, limits));
     if (result instanceof HookError) throw result;

@@ -7,8 +7,8 @@ import { type Listener, startListener } from '../postgres/system/listener.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { endLimitMs } from '../postgres/wire/driver.ts';
 import type { Clock } from '../shared/clock.ts';
+import { finishesWithin } from '../shared/finishes-within.ts';
 import type { Observe } from '../shared/observation.ts';
-import { within } from '../shared/within.ts';
 import { ConfigStore } from './config-store.ts';
 import { ManagementApi } from './management-api.ts';
 import { createProjectRef } from './project-ref.ts';
@@ -97,7 +97,7 @@ export function startManagement({ config, authUrl, pool, clock, observe }: Manag
       stopped = true;
       await templates.stop();
       // The database may not answer any more.
-      await within(endLimitMs, loaded);
+      await finishesWithin(endLimitMs, loaded);
       await listener?.stop();
     },
   };

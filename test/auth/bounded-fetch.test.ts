@@ -6,9 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { createBoundedFetch } from '../../src/auth/providers/bounded-fetch.ts';
-import { openReach } from '../../src/hooks/reach.ts';
+import { unrestrictedEgress } from '../../src/hooks/egress.ts';
 
-const within = (timeoutMs: number) => createBoundedFetch({ timeoutMs, maxBytes: 1000 }, openReach.fetchFor(''));
+const within = (timeoutMs: number) =>
+  createBoundedFetch({ timeoutMs, maxBytes: 1000 }, unrestrictedEgress.fetchFor(''));
 const boundedFetch = within(60_000);
 
 async function serve(answer: RequestListener): Promise<string> {

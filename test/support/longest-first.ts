@@ -37,7 +37,7 @@ const longest = [
   'test/studio/graphql-page.test.ts',
   'test/postgres/cancel.test.ts',
   'test/attack/claimed-addresses.test.ts',
-  'test/hooks/reach.test.ts',
+  'test/hooks/egress.test.ts',
   'test/auth/two-processes.test.ts',
   'test/property/property.test.ts',
   'test/attack/foreign-tokens.test.ts',

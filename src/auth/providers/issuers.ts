@@ -4,7 +4,7 @@
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { ClientAuth, Configuration } from 'openid-client';
-import type { Reach } from '../../hooks/reach.ts';
+import type { Egress } from '../../hooks/egress.ts';
 import { createBoundedFetch, providerLimits } from './bounded-fetch.ts';
 import type { PlainProvider } from './plain-provider.ts';
 import { ProviderError } from './provider-error.ts';
@@ -24,7 +24,7 @@ export interface ProviderClient {
 /** Finds an issuer by its address, if the address is within reach. @throws ProviderError `unreachable` */
 export interface FindIssuer {
   (address: string, client?: ProviderClient): Promise<Issuer>;
-  readonly reach: Reach;
+  readonly egress: Egress;
 }
 
 const lifetimeMs = 600_000;
@@ -35,19 +35,19 @@ const maxIssuers = 100;
 const nobody: ProviderClient = { id: 'none', secret: '' };
 
 /** Makes a finder with its own cache. */
-export function createIssuers(reach: Reach): FindIssuer {
+export function createIssuers(egress: Egress): FindIssuer {
   const known = new LRUCache<string, Promise<Issuer>>({ max: maxIssuers, ttl: lifetimeMs });
   const find = (address: string, client = nobody): Promise<Issuer> => {
     const key = JSON.stringify([address, client.id, client.secret]);
     const found = known.get(key);
     if (found !== undefined) return found;
-    const asked = discover(address, client, reach);
+    const asked = discover(address, client, egress);
     known.set(key, asked);
     // Do not cache a failure.
     asked.catch(() => known.delete(key));
     return asked;
   };
-  return Object.assign(find, { reach });
+  return Object.assign(find, { egress });
 }
 
 /** The configuration of a provider without OpenID Connect, which has no discovery. */
@@ -55,12 +55,12 @@ export async function configurePlain(
   site: string,
   { authorize, token }: ReturnType<PlainProvider['endpoints']>,
   { id, secret }: ProviderClient,
-  reach: Reach,
+  egress: Egress,
 ): Promise<Configuration> {
   const library = await import('openid-client');
   const metadata = { issuer: site, authorization_endpoint: authorize, token_endpoint: token };
   const configuration = new library.Configuration(metadata, id, undefined, library.ClientSecretPost(secret));
-  configuration[library.customFetch] = createBoundedFetch(providerLimits, reach.fetchFor(site)) as never;
+  configuration[library.customFetch] = createBoundedFetch(providerLimits, egress.fetchFor(site)) as never;
   configuration.timeout = providerLimits.timeoutMs / 1000;
   if (isPlainHttp(site)) library.allowInsecureRequests(configuration);
   return configuration;
@@ -71,9 +71,9 @@ function isPlainHttp(address: string): boolean {
   return address.startsWith('http:');
 }
 
-async function discover(address: string, { id, secret }: ProviderClient, reach: Reach): Promise<Issuer> {
+async function discover(address: string, { id, secret }: ProviderClient, egress: Egress): Promise<Issuer> {
   const library = await import('openid-client');
-  const boundedFetch = createBoundedFetch(providerLimits, reach.fetchFor(address));
+  const boundedFetch = createBoundedFetch(providerLimits, egress.fetchFor(address));
   const execute = isPlainHttp(address) ? [library.allowInsecureRequests] : [];
   const timeout = providerLimits.timeoutMs / 1000;
   const options = { [library.customFetch]: boundedFetch as never, timeout, execute };

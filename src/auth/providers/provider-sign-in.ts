@@ -68,7 +68,7 @@ function clientOf({ clientIds, secret }: ProviderSettings) {
 async function configure(settings: ProviderSettings, findIssuer: FindIssuer): Promise<Configuration> {
   const { traits, address } = settings;
   if (traits.plain !== null) {
-    return configurePlain(address, traits.plain.endpoints(address), clientOf(settings), findIssuer.reach);
+    return configurePlain(address, traits.plain.endpoints(address), clientOf(settings), findIssuer.egress);
   }
   return (await findIssuer(issuerOf(settings), clientOf(settings))).configuration;
 }

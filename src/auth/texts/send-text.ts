@@ -11,10 +11,10 @@ import { parseWebhookSecrets } from '../../config/auth/hook-target.ts';
 import { renderTemplate } from '../../email/template/template.ts';
 import { TemplateError } from '../../email/template/template-error.ts';
 import { cachedTemplate } from '../../email/template-cache.ts';
+import { type Egress, unrestrictedEgress } from '../../hooks/egress.ts';
 import { HookError } from '../../hooks/hook-error.ts';
 import { PostError, type PostFailure, postLimited } from '../../hooks/post-limited.ts';
 import { postWebhook, type WebhookLimits, webhookLimits } from '../../hooks/post-webhook.ts';
-import { openReach, type Reach } from '../../hooks/reach.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { parseJson } from '../../shared/json.ts';
 import type { Observe } from '../../shared/observation.ts';
@@ -32,7 +32,7 @@ export interface SendTextParts extends Tools {
   readonly database: Queryable;
   readonly observe: Observe;
   /** Hosts that it may call; default: any. */
-  readonly reach?: Reach;
+  readonly egress?: Egress;
   /** Limits of requests to providers; defaults apply if absent. */
   readonly limits?: WebhookLimits;
 }
@@ -83,7 +83,7 @@ function hand(parts: SendTextParts, provider: SmsProvider, config: AuthConfig, t
 }
 
 async function postToProvider(
-  { limits = webhookLimits, reach = openReach }: SendTextParts,
+  { limits = webhookLimits, egress = unrestrictedEgress }: SendTextParts,
   name: FormProvider,
   config: AuthConfig,
   text: OutgoingText,
@@ -100,7 +100,7 @@ async function postToProvider(
     body: new URLSearchParams(form).toString(),
     signal: AbortSignal.timeout(limits.timeoutMs),
     maxBytes: limits.maxAnswerBytes,
-    fetch: reach.fetchFor(base),
+    fetch: egress.fetchFor(base),
   }).catch((error: unknown) => {
     throw error instanceof PostError ? new TextError(failures[error.failure]) : error;
   });
@@ -118,7 +118,7 @@ const failures: Readonly<Record<PostFailure, string>> = {
 
 /** @returns The receiver's id of the message, or our own. */
 async function postToWebhook(
-  { clock, limits = webhookLimits, reach = openReach }: SendTextParts,
+  { clock, limits = webhookLimits, egress = unrestrictedEgress }: SendTextParts,
   config: AuthConfig,
   { to, text, code, channel }: OutgoingText,
 ): Promise<string> {
@@ -128,7 +128,7 @@ async function postToWebhook(
   };
   const data = { to: `+${to}`, message: text, code, channel };
   const payload = { type: 'text_message.requested', timestamp: toRfc3339(clock.now()), data };
-  const answer = await postWebhook({ webhook, payload, clock, limits, reach }).catch((error: unknown) => {
+  const answer = await postWebhook({ webhook, payload, clock, limits, egress }).catch((error: unknown) => {
     throw error instanceof HookError ? new TextError(`the webhook failed: ${error.reason}`) : error;
   });
   if (answer.status >= 300) throw new TextError(`the webhook rejected the message (HTTP ${answer.status})`);

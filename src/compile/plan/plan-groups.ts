@@ -13,7 +13,7 @@ import type { GroupKey, GroupsPlan, GroupTerm, LimitPlan } from './plan.ts';
 import { planFilter } from './plan-filter.ts';
 import { allRows, columnOf, directionOf } from './plan-order.ts';
 import { planLimit, planOffset } from './plan-page.ts';
-import { planHaving } from './plan-related-aggregate.ts';
+import { planAggregateConditions } from './plan-related-aggregate.ts';
 import { type Inputs, inputOf, type Place, type Planner } from './planner.ts';
 
 /** Groups without their selection. */
@@ -30,7 +30,7 @@ export function planGroups(planner: Planner, table: Table, inputs: Inputs, place
   planner.costs.push([...above, allRows], [...above, limit]);
   return {
     keys,
-    having: planGroupFilter(planner, place, table, inputs),
+    having: planHaving(planner, place, table, inputs),
     order: planGroupOrder(planner, keys, inputs),
     limit,
     offset: offset && planOffset(offset),
@@ -98,12 +98,12 @@ function planZone(input: Input) {
   throw refuseInput('"timeZone" is the name of a time zone, such as "Europe/Zurich".', input);
 }
 
-function planGroupFilter(planner: Planner, place: Place, table: Table, inputs: Inputs): GroupsPlan['having'] {
+function planHaving(planner: Planner, place: Place, table: Table, inputs: Inputs): GroupsPlan['having'] {
   const having = inputs.find(({ origin }) => origin.kind === 'having')?.input;
   if (having?.state() !== 'value') return null;
   const entries = having.fields().filter(({ input }) => input.state() === 'value');
   const filter = entries.find(({ field }) => inputFieldOrigin(field).kind === 'related_filter');
-  const condition = planHaving(
+  const condition = planAggregateConditions(
     planner,
     entries.filter((entry) => entry !== filter),
   );

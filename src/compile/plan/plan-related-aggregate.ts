@@ -41,7 +41,7 @@ export function planRelatedAggregate(
 }
 
 /** The condition of a `BAggregateFilter` without its `filter` on a group of rows; null if empty. */
-export function planHaving(planner: Planner, entries: Entries): Condition | null {
+export function planAggregateConditions(planner: Planner, entries: Entries): Condition | null {
   return combine('and', planGroup(planner, entries));
 }
 

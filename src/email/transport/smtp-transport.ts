@@ -5,9 +5,9 @@
  * messages only to this machine or if the operator allows it; an unencrypted login only to this machine.
  */
 import type { NodemailerError } from 'nodemailer/lib/errors';
-import { openReach, type Reach } from '../../hooks/reach.ts';
+import { type Egress, unrestrictedEgress } from '../../hooks/egress.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
-import { isThisMachine } from '../../shared/this-machine.ts';
+import { isLoopback } from '../../shared/loopback.ts';
 import type { EmailMessage } from '../message.ts';
 import { composeMessage } from './compose-message.ts';
 import { EmailError } from './email-error.ts';
@@ -23,7 +23,7 @@ export interface SmtpTransportOptions {
   /** Time limit of one message in milliseconds, including the wait for a connection. */
   readonly timeoutMs?: number;
   readonly clock?: Clock;
-  readonly reach?: Reach;
+  readonly egress?: Egress;
   /** Allows sending messages, with links and codes, to another machine unencrypted. */
   readonly allowUnencrypted?: boolean;
 }
@@ -33,7 +33,7 @@ const maxConnections = 5;
 
 /** Makes the transport; connects when first used. */
 export function createSmtpTransport(settings: SmtpSettings, options: SmtpTransportOptions = {}): EmailTransport {
-  const { timeoutMs = 10_000, clock = systemClock, reach = openReach, allowUnencrypted = false } = options;
+  const { timeoutMs = 10_000, clock = systemClock, egress = unrestrictedEgress, allowUnencrypted = false } = options;
   let pool: ReturnType<typeof openPool> | null = null;
   const underway = new Set<Promise<unknown>>();
   let stopped = false;
@@ -43,7 +43,7 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
     const signal = AbortSignal.timeout(timeoutMs);
     const envelope = { from: message.from.address, to: [message.to] };
     try {
-      pool ??= openPool(settings, reach, allowUnencrypted);
+      pool ??= openPool(settings, egress, allowUnencrypted);
       await (await pool).sendMail({ envelope, raw, messageId: message.messageId, signal });
     } catch (error) {
       throw toEmailError(error as NodemailerError, settings, signal.aborted);
@@ -72,16 +72,16 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
 }
 
 /** Loads the mailer with the first email: most processes of a large deployment send none. */
-async function openPool(settings: SmtpSettings, reach: Reach, allowUnencrypted: boolean) {
+async function openPool(settings: SmtpSettings, egress: Egress, allowUnencrypted: boolean) {
   const { createTransport } = await import('nodemailer');
-  return createTransport({ ...poolOptions(settings, allowUnencrypted), getSocket: socketFinder(settings, reach) });
+  return createTransport({ ...poolOptions(settings, allowUnencrypted), getSocket: socketFinder(settings, egress) });
 }
 
 /** Resolves the address per connection; the server's name stays that of its certificate. */
-function socketFinder({ host, port }: SmtpSettings, reach: Reach) {
+function socketFinder({ host, port }: SmtpSettings, egress: Egress) {
   type Answer = (error: Error | null, options?: object) => void;
   return (_options: unknown, answer: Answer): void => {
-    const found = reach.resolve(host, port);
+    const found = egress.resolve(host, port);
     found.then(
       (address) => answer(null, address === host ? {} : { host: address, servername: host }),
       (error) => answer(error),
@@ -96,7 +96,7 @@ function poolOptions({ host, port, implicitTls, login, greetingName }: SmtpSetti
     port,
     secure: implicitTls,
     // Require TLS even if an attacker in between removes STARTTLS from the greeting.
-    requireTLS: !implicitTls && !isThisMachine(host) && (login !== null || !allowUnencrypted),
+    requireTLS: !implicitTls && !isLoopback(host) && (login !== null || !allowUnencrypted),
     ...(login !== null && { auth: { user: login.user, pass: login.password } }),
     name: greetingName,
     maxConnections,

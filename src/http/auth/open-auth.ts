@@ -5,7 +5,7 @@
 import type { VerifyClaims } from '../../auth/bearer.ts';
 import type { Auth, AuthSetup } from '../../auth/start-auth.ts';
 import type { Config } from '../../config/config.ts';
-import { createReach } from '../../hooks/reach.ts';
+import { createEgress } from '../../hooks/egress.ts';
 import type { Management } from '../../management/start-management.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { findKey, refuseWithdrawnKey } from '../caller/authenticate.ts';
@@ -15,7 +15,7 @@ import { type AuthParts, authUrlOf, type InboxParts, inboxPath } from '../server
 
 /** What starting the service needs. */
 export interface OpenAuthOptions
-  extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'reach' | 'currentConfig'> {
+  extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'egress' | 'currentConfig'> {
   readonly management: Management;
   /** As in `AuthParts`: many times the duration of their statements. */
   readonly minResponseMs?: number | undefined;
@@ -53,8 +53,8 @@ export async function openAuth({
   const { store } = management;
   const currentConfig = () => store.refreshIfNewer(database.shared);
   const addresses = { authUrl, inboxUrl };
-  const reach = createReach(config.allowPrivateNetworks ? null : () => store.snapshot().start);
-  const auth: Auth = await startAuth({ ...setup, ...addresses, verify, reach, currentConfig });
+  const egress = createEgress(config.allowPrivateNetworks ? null : () => store.snapshot().start);
+  const auth: Auth = await startAuth({ ...setup, ...addresses, verify, egress, currentConfig });
   const { services, inbox, isInstalled, stop } = auth;
   const isCaptured = () => isEmailCaptured(store.current()) || store.current().sms_provider === 'capture';
   const verifyAccessToken = async (token: string) =>

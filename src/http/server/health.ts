@@ -4,7 +4,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Executor } from '../../execute/executor.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
-import { within } from '../../shared/within.ts';
+import { finishesWithin } from '../../shared/finishes-within.ts';
 import { retryAfterSeconds } from './error-body.ts';
 import type { HttpParts } from './parts.ts';
 
@@ -40,7 +40,7 @@ export function createReadiness({
     const reason = executor.notReady();
     if (reason !== null) return reason;
     if (asked === null || performance.now() - asked.at > readyForMs) {
-      const answer = within(patienceMs, systemPool.query('select 1')).then(
+      const answer = finishesWithin(patienceMs, systemPool.query('select 1')).then(
         (answered) => (answered ? null : isSilent),
         () => isSilent,
       );

@@ -11,7 +11,7 @@ import { lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
-import { within } from '../../shared/within.ts';
+import { finishesWithin } from '../../shared/finishes-within.ts';
 import { findBinaries } from './embedded-binaries.ts';
 import { awaitUnused, initializeData, locateData, serverEnvironment } from './embedded-data.ts';
 import { EmbeddedServerError } from './embedded-server-error.ts';
@@ -181,10 +181,10 @@ async function stop(child: ChildProcess, remove: readonly string[]): Promise<voi
 async function end(child: ChildProcess): Promise<void> {
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGINT');
-  if (await within(fastStopLimitMs, ended)) return;
+  if (await finishesWithin(fastStopLimitMs, ended)) return;
   // Without a checkpoint; the next start recovers from the log.
   child.kill('SIGQUIT');
-  if (await within(immediateStopLimitMs, ended)) return;
+  if (await finishesWithin(immediateStopLimitMs, ended)) return;
   // It hangs and reacts to no other signal.
   child.kill('SIGKILL');
   await ended;

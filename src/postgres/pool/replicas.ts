@@ -11,8 +11,8 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { finishesWithin } from '../../shared/finishes-within.ts';
 import type { Observe } from '../../shared/observation.ts';
-import { within } from '../../shared/within.ts';
 import type { SystemPool } from '../system/run-system.ts';
 import { loadSqlFile } from '../system/sql-file.ts';
 import { endLimitMs } from '../wire/driver.ts';
@@ -114,7 +114,7 @@ export class Replicas {
   /** Waits for running flights and closes the connections. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await within(endLimitMs, Promise.all([this.#running, this.#looking]));
+    await finishesWithin(endLimitMs, Promise.all([this.#running, this.#looking]));
     await Promise.all(this.#watched.flatMap(({ pool, monitor }) => [pool.stop(), monitor.stop()]));
   }
 

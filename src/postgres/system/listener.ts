@@ -10,7 +10,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { forDriver } from '../../config/connection-url.ts';
-import { within } from '../../shared/within.ts';
+import { finishesWithin } from '../../shared/finishes-within.ts';
 import { endLimitMs, keepAliveAfterMs } from '../wire/driver.ts';
 import { TlsClient } from '../wire/tls-client.ts';
 
@@ -143,7 +143,7 @@ async function listenOnce(
     await over;
   } finally {
     signal.removeEventListener('abort', onAbort);
-    await within(
+    await finishesWithin(
       endLimitMs,
       client.end().catch(() => {}),
     );

@@ -5,8 +5,8 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { forDriver } from '../../config/connection-url.ts';
+import { finishesWithin } from '../../shared/finishes-within.ts';
 import { beginUnpaused, endUnpaused, unpausedNow } from '../../shared/unpaused-clock.ts';
-import { within } from '../../shared/within.ts';
 import { DatabaseError } from '../failure.ts';
 import { openDirectSocket } from './direct-socket.ts';
 import type { DriverConnection } from './driver-connection.ts';
@@ -107,7 +107,7 @@ export function createDriverPool(options: DriverPoolOptions): DriverPool {
   // The pool repeats errors of idle connections, which the listener above has reported.
   pool.on('error', () => {});
   async function end(): Promise<void> {
-    const isDone = await within(endLimitMs, pool.end());
+    const isDone = await finishesWithin(endLimitMs, pool.end());
     // The goodbye message was sent, or will not be read. Do not wait for the server.
     for (const socket of sockets) isDone ? socket.unref() : socket.destroy();
   }

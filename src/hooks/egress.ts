@@ -14,8 +14,8 @@ import { createUnzip } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth/auth-config.ts';
 
-/** Checks and opens connections. */
-export interface Reach {
+/** Checks and opens connections to other machines. */
+export interface Egress {
   /** A `fetch` for an address of the configuration and addresses that its server returns; follows no redirect. */
   fetchFor(address: string): typeof fetch;
   /** The address to connect to for a host: the host itself, or its checked address. @throws Error if it is private. */
@@ -42,7 +42,7 @@ const kept = { keepAlive: true, timeout: 4000 };
 const usualHeaders = { accept: '*/*', 'user-agent': 'pgreflect' };
 
 /** @param start Returns the current start values; null: no restriction. */
-export function createReach(start: (() => AuthValues) | null): Reach {
+export function createEgress(start: (() => AuthValues) | null): Egress {
   let known: { readonly start: AuthValues; readonly places: ReadonlySet<string> } | null = null;
   const isOpen = (place: string | null): boolean => {
     if (start === null) return true;
@@ -63,7 +63,7 @@ export function createReach(start: (() => AuthValues) | null): Reach {
 }
 
 /** No restriction. */
-export const openReach: Reach = createReach(null);
+export const unrestrictedEgress: Egress = createEgress(null);
 
 /** A `fetch` that connects to the result of `lookup`, called per connection; null: the system's look-up. */
 function createFetch(lookup: LookupFunction | null): typeof fetch {

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { createReach } from '../../src/hooks/reach.ts';
+import { createEgress } from '../../src/hooks/egress.ts';
 import { addToken, type ManagedGateway, managedGateway } from '../management/management.ts';
 import { anonKey } from '../support/http.ts';
 import { createAuthDatabase } from '../support/postgres.ts';
@@ -139,22 +139,22 @@ describe('an address that the management API has stored', () => {
 });
 
 describe('who may be called', () => {
-  const reach = createReach(() => ({ smtp_host: 'Mail.internal', smtp_port: '25' }));
+  const egress = createEgress(() => ({ smtp_host: 'Mail.internal', smtp_port: '25' }));
 
   test.each([
     '10.1.2.3', '100.64.0.1', '127.0.0.1', '169.254.169.254', '172.31.0.1', '192.168.1.1', '198.18.0.1', '224.0.0.1',
     '255.255.255.255', '0.0.0.0', '::', '::1', '::ffff:10.0.0.1', '64:ff9b::a00:1', 'fc00::1', 'fd00:ec2::254', 'fe80::1',
     'ff02::1', '2001::1', '2002:a00:1::1', '2001:db8::1',
   ])('not %s', async (address) => {
-    await expect(reach.resolve(address, 25)).rejects.toThrow('is in a private network');
+    await expect(egress.resolve(address, 25)).rejects.toThrow('is in a private network');
   }); // biome-ignore format: a list
 
   test.each(['8.8.8.8', '172.32.0.1', '192.167.255.255', '2606:4700::1111', '2a00::1'])('but %s', async (address) => {
-    expect(await reach.resolve(address, 25)).toBe(address);
+    expect(await egress.resolve(address, 25)).toBe(address);
   });
 
   test('the mail server of the start values at its port, by whatever case', async () => {
-    expect(await reach.resolve('mail.internal', 25)).toBe('mail.internal');
-    await expect(reach.resolve('localhost', 25)).rejects.toThrow('is in a private network');
+    expect(await egress.resolve('mail.internal', 25)).toBe('mail.internal');
+    await expect(egress.resolve('localhost', 25)).rejects.toThrow('is in a private network');
   });
 });

@@ -7,7 +7,7 @@
  *
  * @returns Whether it finished in time.
  */
-export async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
+export async function finishesWithin(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   const limit = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => limit.resolve(false), limitMs);
   try {

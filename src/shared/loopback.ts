@@ -3,7 +3,7 @@
  */
 
 /** Accepts a name or an address; an IPv6 address also in brackets. */
-export function isThisMachine(host: string): boolean {
+export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
   return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);
 }
