@@ -17,6 +17,7 @@ export const extensionNames = [
   'counts',
   'many_to_many',
   'exact_cursors',
+  'update_operators',
   'domains',
   'descriptions',
 ] as const;

@@ -99,6 +99,10 @@ export function tableTypeNames(base: string) {
     minOrderBy: `${base}MinOrderBy`,
     maxOrderBy: `${base}MaxOrderBy`,
     distinctCount: `${base}DistinctCount`,
+    incrementInput: `${base}IncrementInput`,
+    appendInput: `${base}AppendInput`,
+    prependInput: `${base}PrependInput`,
+    removeInput: `${base}RemoveInput`,
   } as const;
 }
 

@@ -4,6 +4,7 @@
  * The schema builder sets it on everything; the planner reads nothing else, so names are decided once.
  */
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLType } from 'graphql';
+import type { UpdateOperator } from '../model/added/update-operators.ts';
 import type { aggregateFunctions } from '../model/codecs.ts';
 import type { Column, Relationship, Routine, RoutineArgument, Table, ValueType } from '../model/model.ts';
 import { invariant } from '../shared/invariant.ts';
@@ -72,7 +73,7 @@ export type ArgumentOrigin =
   | { readonly kind: 'first' | 'last' | 'before' | 'after' | 'offset' | 'filter' | 'order_by' | 'distinct_on' }
   | { readonly kind: 'node_id' }
   | { readonly kind: 'key'; readonly column: Column }
-  | { readonly kind: 'objects' | 'set' | 'at_most' | 'count_at_most' | 'json_at' }
+  | { readonly kind: 'objects' | 'set' | UpdateOperator | 'at_most' | 'count_at_most' | 'json_at' }
   | { readonly kind: 'group_by' | 'having' | 'group_order_by' | 'first_groups' | 'group_offset' }
   | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument };
 

@@ -4,7 +4,7 @@
  *
  * The record is the operation's shape: equal answers give equal text, so compiled operations are cached in a tree of
  * questions. Scalar values are never part of an answer; otherwise one client could fill the cache. Questions about
- * values (`fits`, `sign`, `count`, `time_zone`, `json_path`, `search_config`, `cursor`, `same`, `node`) have a handful
+ * values (`fits`, `sign`, `count`, `time_zone`, `json_path`, `json_kind`, `search_config`, `cursor`, `same`, `node`) have a handful
  * of answers each.
  */
 import { unreachable } from '../../shared/invariant.ts';
@@ -36,6 +36,8 @@ export type Question =
   | { readonly kind: 'search_config'; readonly path: Path }
   /** The kind of a JSON path: a `JsonPathKind`. */
   | { readonly kind: 'json_path'; readonly path: Path }
+  /** `nested` if the JSON text is of an object or array, otherwise `other`. */
+  | { readonly kind: 'json_kind'; readonly path: Path }
   /** `long` if the string, or one of a list, exceeds the limit, otherwise `ok`. */
   | { readonly kind: 'fits'; readonly path: Path; readonly maxLength: number }
   /**
@@ -119,6 +121,8 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
       return configName.test(String(value)) ? 'name' : 'bad';
     case 'json_path':
       return readJsonPath(String(value));
+    case 'json_kind':
+      return /^[ \t\n\r]*[{[]/.test(String(value)) ? 'nested' : 'other';
     case 'fits':
       return fits(value, question.maxLength) ? 'ok' : 'long';
     case 'rows':

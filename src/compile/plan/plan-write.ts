@@ -1,18 +1,15 @@
 /**
  * Plans a root field of a mutation that writes a table (docs/mutations.md).
  *
- * Refuses an empty `set`; see plan-insert.ts for inserts.
+ * See plan-insert.ts for the objects of inserts, plan-assignments.ts for the changes of updates.
  */
 import type { Table } from '../../model/model.ts';
-import { inputFieldOrigin } from '../../schema/origin.ts';
-import { PublicError } from '../../shared/errors.ts';
-import { invariant } from '../../shared/invariant.ts';
 import type { Input } from '../input/input.ts';
 import type { Slot } from '../input/slot.ts';
-import type { Assignment, WriteChange, WritePlan } from './plan.ts';
+import type { WriteChange, WritePlan } from './plan.ts';
+import { type ChangeInputs, isChange, planAssignments } from './plan-assignments.ts';
 import { planFilter } from './plan-filter.ts';
 import { planInsert } from './plan-insert.ts';
-import { planValue } from './plan-operator.ts';
 import {
   descend,
   type Inputs,
@@ -43,10 +40,14 @@ export function planWrite(
 
 function planChange(planner: Planner, kind: 'update' | 'delete', table: Table, inputs: Inputs): WriteChange {
   const atMost = planAtMost(inputOf(inputs, 'at_most'));
-  const set = kind === 'update' ? planSet(inputOf(inputs, 'set')) : [];
+  const set = kind === 'update' ? planAssignments(changeInputs(inputs)) : [];
   const place = { pages: [{ kind: 'slot', slot: atMost }], depth: 1 } as const;
   const filter = planFilter(planner, place, table, inputOf(inputs, 'filter'));
   return kind === 'update' ? { kind, set, filter, atMost } : { kind, filter, atMost };
+}
+
+function changeInputs(inputs: Inputs): ChangeInputs {
+  return new Map(inputs.flatMap(({ origin: { kind }, input }) => (isChange(kind) ? [[kind, input]] : [])));
 }
 
 // With an absent variable, the schema's default applies; `state` refuses null.
@@ -54,17 +55,4 @@ function planAtMost(input: Input): Slot {
   if (!input.isGiven()) return { kind: 'constant', value: '1' };
   input.state();
   return input.slot();
-}
-
-function planSet(set: Input): readonly Assignment[] {
-  set.state();
-  const assignments = set.fields().map(({ field, input }): Assignment => {
-    const origin = inputFieldOrigin(field);
-    invariant(origin.kind === 'column', 'update inputs hold columns');
-    return { column: origin.column, slot: planValue(origin.column, input) };
-  });
-  if (assignments.length === 0) {
-    throw new PublicError('BAD_USER_INPUT', 'At least one mapping must be provided to set argument');
-  }
-  return assignments;
 }

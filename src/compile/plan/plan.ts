@@ -4,6 +4,7 @@
  *
  * `key` is always a response key: a GraphQL name, so letters, digits and underscores.
  */
+import type { UpdateOperator } from '../../model/added/update-operators.ts';
 import type {
   Column,
   EnumType,
@@ -340,9 +341,10 @@ export interface InsertColumn {
   readonly named: Slot | null;
 }
 
-/** A column that an update sets. */
+/** A column that an update changes: to the operand, or by it. */
 export interface Assignment {
   readonly column: Column;
+  readonly operator: 'set' | UpdateOperator;
   readonly slot: Slot;
 }
 

@@ -17,6 +17,7 @@ import { directRow, list, type Names, SubqueryRow } from '../sql/print-row.ts';
 import { type Printer, printMembers, tableName } from '../sql/printer.ts';
 import { builtin, ident, param, type Sql, sql } from '../sql/sql.ts';
 import { type AnswerLayout, type AnswerPiece, layOutAll } from './answer-layout.ts';
+import { printAssignments } from './print-assignment.ts';
 import { printInsert, printInserts } from './print-insert.ts';
 import {
   callsRoutine,
@@ -82,8 +83,8 @@ function printChange(names: Names, table: Table, change: RowChange, alias: strin
   const target = sql`${tableName(table)} as ${ident(alias)}`;
   const filter = where(change.filter === null ? null : printCondition(names, change.filter, directRow(alias, table)));
   if (change.kind === 'delete') return sql`delete from ${target}${filter}`;
-  const set = change.set.map(({ column, slot }) => sql`${ident(column.name)} = ${param(slot, column.cast)}`);
-  return sql`update ${target} set ${list(set)}${filter}`;
+  const set = printAssignments(names, change.set, directRow(alias, table));
+  return sql`update ${target} set ${set}${filter}`;
 }
 
 /**

@@ -7,6 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
+import { operandMarker } from '../../compile/print/print-assignment.ts';
 import type { Model } from '../../model/model.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
@@ -154,6 +155,9 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   if (sqlstate === '22P02' && atMost && primary.includes(atMostMarker)) {
     return new PublicError('BAD_USER_INPUT', atMost, place);
   }
+  const misfit = sqlstate === '22P02' ? misfitOf(primary) : null;
+  if (misfit !== null)
+    return new PublicError('BAD_USER_INPUT', misfit.message, { ...place, extensions: misfit.extensions });
   if (sqlstate.startsWith('54') && !error.raised) {
     const names = visibleNames(error, scope.model);
     return new PublicError('LIMIT_EXCEEDED', describeLimit(error, names), {
@@ -182,6 +186,19 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
     ...(hint !== null && { hint }),
   });
 }
+
+/** The value of a row does not fit an operator of an update. */
+function misfitOf(primary: string) {
+  const [, operator, field, found] = misfitText.exec(primary) ?? [];
+  if (operator === undefined) return null;
+  const message =
+    operator === 'append'
+      ? `"${field}" of a row is a JSON ${found}: "append" merges an object into an object, and adds an array to an array.`
+      : `"${field}" of a row is an array of several dimensions, which have no elements to remove.`;
+  return { message, extensions: { input: `${operator}.${field}` } };
+}
+
+const misfitText = new RegExp(`"${operandMarker}(append|remove):(\\w+):(\\w+)"`);
 
 /** Replace messages that name objects hidden from the role. */
 const neutralMessages: Partial<Readonly<Record<Code, string>>> = {

@@ -11,6 +11,7 @@ import { isJson, isSearchable } from '../tables/columns.ts';
 import { otherTableName } from '../tables/tables.ts';
 import { type Named, rowOf } from './added-entries.ts';
 import { claimFunctionInputs } from './function-entries.ts';
+import { fitsOperator, updateOperators } from './update-operators.ts';
 
 /** The types that a table needs for an extension, in naming order. */
 type Needed = (context: ModelContext, tables: ReadonlyMap<string, Table>) => (table: Table) => readonly TableType[];
@@ -31,6 +32,7 @@ const neededTypes: Partial<Record<ExtensionName, Needed>> = {
   distinct: (context) => (table) =>
     has(context, table, 'distinct') && table.columns.some(isInColumns) ? ['column'] : [],
   groups: (context) => (table) => (table.aggregate && has(context, table, 'groups') ? groupTypes(table) : []),
+  update_operators: (context) => (table) => (has(context, table, 'update_operators') ? operatorTypes(table) : []),
 };
 
 /** The types shared by tables for an extension, added if a table uses them. */
@@ -75,6 +77,13 @@ function groupTypes(table: Table): readonly TableType[] {
   if (!table.columns.some(isInColumns)) return ['distinctCount'];
   const own = ['column', 'groupBy', 'groupKey', 'group', 'groupOrderBy'] as const;
   return [...own, ...functionOrderTypes(table), 'distinctCount', ...aggregateFilterTypes(table)];
+}
+
+function operatorTypes(table: Table): readonly TableType[] {
+  const operators = updateOperators.filter((operator) =>
+    table.columns.some((column) => fitsOperator(column, operator)),
+  );
+  return table.update ? operators.map((operator) => `${operator}Input` as const) : [];
 }
 
 function takingFunctions({ aggregate, columns }: Table) {

@@ -17,6 +17,7 @@ import type { SchemaContext } from '../schema-context.ts';
 import { type RootEntry, RootType } from './root-type.ts';
 import { rootRoutines } from './routine-fields.ts';
 import { scalarTypes } from './scalars.ts';
+import { operatorInputs } from './update-operator-types.ts';
 import type { WriteCommand } from './write-types.ts';
 
 const commands = ['insert', 'update', 'delete'] as const;
@@ -49,11 +50,8 @@ function tableEntries(context: SchemaContext, table: Table): RootEntry[] {
     });
 }
 
-function writeField(
-  { types }: SchemaContext,
-  table: Table,
-  command: WriteCommand,
-): GraphQLFieldConfig<unknown, unknown> {
+function writeField(context: SchemaContext, table: Table, command: WriteCommand): GraphQLFieldConfig<unknown, unknown> {
+  const { types } = context;
   const names = tableTypeNames(table.baseName);
   const response = types.object(names[`${command}Response`])!;
   const extensions = withOrigin({ kind: command, table });
@@ -67,7 +65,16 @@ function writeField(
     filter: typed(types.input(names.filter)!, { kind: 'filter' }),
     atMost: { ...typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'at_most' }), default: { value: 1 } },
   };
-  const set = () => typed(new GraphQLNonNull(types.input(names.updateInput)!), { kind: 'set' });
-  const args = command === 'update' ? { set: set(), ...guards } : guards;
+  const args = command === 'update' ? updateArguments(context, table, guards) : guards;
   return { type: new GraphQLNonNull(response), args, extensions };
+}
+
+function updateArguments(
+  context: SchemaContext,
+  table: Table,
+  guards: GraphQLFieldConfigArgumentMap,
+): GraphQLFieldConfigArgumentMap {
+  const set = context.types.input(tableTypeNames(table.baseName).updateInput)!;
+  const operators = operatorInputs(context, table).map(([kind, input]) => [kind, typed(input, { kind })]);
+  return { set: typed(new GraphQLNonNull(set), { kind: 'set' }), ...guards, ...Object.fromEntries(operators) };
 }

@@ -1,0 +1,65 @@
+/**
+ * Plans the changes of an update: `set` and the operators (docs/mutations.md), one for each column.
+ *
+ * Refuses an update without a change, a column with two, and operands that never fit.
+ */
+import { operatorForm, type UpdateOperator, updateOperators } from '../../model/added/update-operators.ts';
+import type { Column } from '../../model/model.ts';
+import { inputFieldOrigin } from '../../schema/origin.ts';
+import { PublicError } from '../../shared/errors.ts';
+import { invariant } from '../../shared/invariant.ts';
+import { type Input, refuseInput } from '../input/input.ts';
+import type { Slot } from '../input/slot.ts';
+import type { Assignment } from './plan.ts';
+import { planValue } from './plan-operator.ts';
+
+/** The inputs of an update's changes; an operator without one is absent. */
+export type ChangeInputs = ReadonlyMap<(typeof changes)[number], Input>;
+
+const changes = ['set', ...updateOperators] as const;
+
+/** Whether an argument or entry of this kind changes columns. */
+export function isChange(kind: string): kind is (typeof changes)[number] {
+  return (changes as readonly string[]).includes(kind);
+}
+
+/** The changes, in the order of the inputs. */
+export function planAssignments(inputs: ChangeInputs): readonly Assignment[] {
+  const changed = new Map<Column, Assignment['operator']>();
+  const assignments = changes.flatMap((operator): readonly Assignment[] => {
+    const given = inputs.get(operator);
+    if (given === undefined || given.state() !== 'value') return [];
+    return given.fields().flatMap(({ field, input }) => {
+      const origin = inputFieldOrigin(field);
+      invariant(origin.kind === 'column', 'the changes of an update hold columns');
+      const { column } = origin;
+      // Nothing to add or remove.
+      if (operator !== 'set' && input.state() !== 'value') return [];
+      const other = changed.get(column);
+      if (other !== undefined) {
+        const message = `"${field.name}" is changed by "${other}" and by "${operator}". Change a column in one way.`;
+        throw refuseInput(message, input);
+      }
+      changed.set(column, operator);
+      return [
+        {
+          column,
+          operator,
+          slot: operator === 'set' ? planValue(column, input) : planOperand(column, operator, input),
+        },
+      ];
+    });
+  });
+  if (assignments.length === 0) {
+    throw new PublicError('BAD_USER_INPUT', 'At least one mapping must be provided to set argument');
+  }
+  return assignments;
+}
+
+function planOperand(column: Column, operator: UpdateOperator, input: Input): Slot {
+  const form = operatorForm(column.type!, operator);
+  if (form !== 'json') return planValue(column, input);
+  if (operator === 'remove') return input.listSlot();
+  if (input.ask({ kind: 'json_kind' }) === 'nested') return input.slot();
+  throw refuseInput('"append" takes a JSON object to merge, or a JSON array to add.', input);
+}
