@@ -163,7 +163,6 @@ export async function openLink(
 ): Promise<LinkTarget> {
   if (!type) throw new AuthError('validation_failed', 'Verify requires a verification type');
   if (!token) throw new AuthError('validation_failed', 'Verify requires a token or a token hash');
-  if (token === trialToken) throw new AuthError('validation_failed', 'This is the link of a test email');
   try {
     return { location: await follow(context, token, type), refusal: null };
   } catch (refusal) {
@@ -174,6 +173,7 @@ export async function openLink(
 }
 
 async function follow(context: AuthContext, token: string, typeName: string): Promise<string> {
+  if (token === trialToken) throw new AuthError('otp_expired', 'This is the link of a test email');
   const type = findVerificationType(typeName);
   if (type === null || isPhoneType(type)) {
     throw new AuthError('validation_failed', 'Invalid email verification type');

@@ -5,7 +5,6 @@
  * The page loads nothing, and contains nothing of the request.
  */
 import type { FastifyRequest } from 'fastify';
-import { trialToken } from '../../email/confirmation-url.ts';
 import { acceptsHtml } from '../server/media-types.ts';
 import type { AuthReply } from './auth-reply.ts';
 
@@ -26,14 +25,8 @@ export function asLinkPage(request: FastifyRequest, answer: AuthReply, siteUrl: 
     'x-robots-tag': 'noindex',
     vary: 'Accept',
   };
-  const isTrial = (request.query as { readonly token?: unknown }).token === trialToken;
-  return { ...answer, headers, page: printPage(isTrial ? ofTrial : textOf(answer.status ?? 500), siteUrl) };
+  return { ...answer, headers, page: printPage(textOf(answer.status ?? 500), siteUrl) };
 }
-
-const ofTrial: PageText = {
-  title: 'This is the link of a test email',
-  advice: 'The link works. In the email that a user gets, it confirms or signs in, and then opens your application.',
-};
 
 function textOf(status: number): PageText {
   if (status === 429)
