@@ -2,7 +2,7 @@
 -- tables below.
 --
 -- $1: oids of views. One row: relations (json), equalities (json: [operator, operator family] of every equality of a btree).
--- Each relation: oid, query (text of its `pg_node_tree`; null for tables), columns (names by number), notNull (numbers), keys:
+-- Each relation: oid, path (its qualified name), query (text of its `pg_node_tree`; null for tables), columns (names by number), notNull (numbers), keys:
 -- each with columns (numbers), families and collations (oids, in the order of the columns).
 with recursive below (oid) as (
   select v.oid from pg_catalog.unnest($1::pg_catalog.oid[]) v (oid)
@@ -16,6 +16,7 @@ with recursive below (oid) as (
 select
   (select pg_catalog.json_agg(pg_catalog.json_build_object(
     'oid', c.oid::pg_catalog.text,
+    'path', pg_catalog.format('%I.%I', (select n.nspname from pg_catalog.pg_namespace n where n.oid = c.relnamespace), c.relname),
     'query', (select r.ev_action::pg_catalog.text from pg_catalog.pg_rewrite r where r.ev_class = c.oid and r.rulename = '_RETURN'),
     'columns', (select pg_catalog.json_object_agg(a.attnum, a.attname) from pg_catalog.pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped),
     'notNull', (select coalesce(pg_catalog.json_agg(a.attnum), '[]') from pg_catalog.pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and a.attnotnull),

@@ -135,7 +135,7 @@ function resolveNames(context: ModelContext): {
 } {
   const candidates = candidateEnums(context);
   const types = createTypeResolvers(context, candidates);
-  const selected = selectTables(context);
+  const selected = selectTables(context, types);
   const claims = new NameClaims();
   const winners: Winner[] = [];
   const enums = new Map<string, EnumType>();

@@ -35,11 +35,17 @@ describe('a trading company', () => {
   });
 
   test.each([
-    ['product_name', 'several rows of it join each row of the table'],
-    ['every_pair', 'nothing joins its tables'],
-    ['maybe_order', 'the table may be missing in a row'],
-  ])('no key is proposed for %s: %s', (view) => {
-    expect(fixesOf(`public.${view}`, 'left_out')).toEqual([null]);
+    [
+      'product_name',
+      'several rows of it join each row of the table',
+      ' For a proven key it lacks the column order_id of public.order_line.',
+    ],
+    ['every_pair', 'nothing joins its tables', ''],
+    ['maybe_order', 'the table may be missing in a row', ''],
+  ])('no key is proposed for %s: %s', (view, _, lacks) => {
+    const [finding] = found.filter(({ object, check }) => object === `public.${view}` && check === 'left_out');
+    const advice = 'Name columns that are unique in it by primary_key_columns.';
+    expect(finding).toMatchObject({ message: `View public.${view} has no primary key. ${advice}${lacks}`, fix: null });
   });
 
   test('a declared key that two rows share is an error', () => {
@@ -306,6 +312,49 @@ describe('a name that keeps a table out of the API', () => {
     for (const { fix } of before) await database.query(fix!);
     expect(await leftOut()).toEqual([]);
   });
+});
+
+test('a missing key and an unusable name are one finding with one fix, names of columns beside it', async () => {
+  const database = await createDatabase(`
+    create table hold (id int primary key, edition int not null, queued date);
+    create view "open holds" as select edition, min(queued) as "first in line" from hold group by edition;
+    create view "loose ends" as select queued from hold;
+    create table "old log" ("the line" text);
+    grant select on "open holds", "loose ends", "old log" to anon;
+  `);
+  const leftOut = () => findings(database, '--only', 'left_out');
+  const advice = 'Name columns that are unique in it by primary_key_columns.';
+  const found = await leftOut();
+  expect(found.map(({ message, fix }) => [message, fix])).toEqual([
+    [
+      `View public."open holds" has no valid GraphQL name ("open holds") and no primary key. ${advice}`,
+      `comment on view public."open holds" is '@graphql({"name":"open_holds","primary_key_columns":["edition"]})';`,
+    ],
+    [
+      'Column public."open holds"."first in line" has no valid GraphQL name.',
+      `comment on column public."open holds"."first in line" is '@graphql({"name":"first_in_line"})';`,
+    ],
+    [
+      `View public."loose ends" has no valid GraphQL name ("loose ends") and no primary key. ${advice} For a proven key it lacks the column id of public.hold.`,
+      null,
+    ],
+    [
+      'Table public."old log" has no valid GraphQL name ("old log") and no primary key.',
+      `comment on table public."old log" is '@graphql({"name":"old_log"})';\n` +
+        'alter table public."old log" add column id bigint generated always as identity primary key;',
+    ],
+    [
+      'Column public."old log"."the line" has no valid GraphQL name.',
+      `comment on column public."old log"."the line" is '@graphql({"name":"the_line"})';`,
+    ],
+  ]);
+  for (const { fix, message } of found) {
+    const before = (await leftOut()).map((finding) => finding.message);
+    if (fix === null) continue;
+    await database.query(fix);
+    const after = (await leftOut()).map((finding) => finding.message);
+    expect(after.toSorted()).toEqual(before.filter((text) => text !== message).toSorted());
+  }
 });
 
 test('a function whose rows a role cannot read is no function without a counterpart in GraphQL', async () => {

@@ -10,6 +10,7 @@ import { buildModelParts } from '../../model/build-model.ts';
 import type { Model } from '../../model/model.ts';
 import { type Omission, pathIn } from '../../model/model-context.ts';
 import type { Findings } from '../shared/startup-checks.ts';
+import type { KeyAdvice } from './check-keys.ts';
 import { asStatement, type Finding, type RoleModel } from './finding.ts';
 import { wholesOf } from './reached-objects.ts';
 
@@ -43,7 +44,7 @@ export function buildModels(
 export function checkModels(
   catalog: Catalog,
   models: readonly RoleModel[],
-  viewKeys: ReadonlyMap<string, string>,
+  viewKeys: ReadonlyMap<string, KeyAdvice>,
 ): readonly Finding[] {
   const findings = [
     ...models.flatMap(({ model }) => findMalformedDirective(model)),
@@ -66,7 +67,10 @@ function findMalformedDirective({ directiveError }: Model): readonly Finding[] {
  * A missing grant may be intended: a note without SQL, because the right grant depends on policies. Features that a
  * directive must enable do not count as left out.
  */
-function describeOmissions(omissions: readonly Omission[], viewKeys: ReadonlyMap<string, string>): readonly Finding[] {
+function describeOmissions(
+  omissions: readonly Omission[],
+  viewKeys: ReadonlyMap<string, KeyAdvice>,
+): readonly Finding[] {
   return omissions
     .filter(({ kind }) => kind !== 'switch' && kind !== 'link')
     .map(({ kind, object, reason, fix }): Finding => {
@@ -74,8 +78,9 @@ function describeOmissions(omissions: readonly Omission[], viewKeys: ReadonlyMap
         return { check: 'not_granted', severity: 'note', object, message: reason, fix: null };
       }
       if (kind === 'entrypoint') return { check: 'read_only', severity: 'note', object, message: reason, fix: null };
-      const proposed = kind === 'key' ? (viewKeys.get(object) ?? fix) : fix;
-      return { check: 'left_out', severity: 'warning', object, message: reason, fix: asStatement(proposed) };
+      const key = kind === 'key' ? viewKeys.get(object) : undefined;
+      const message = key?.lacks ? `${reason} ${key.lacks}` : reason;
+      return { check: 'left_out', severity: 'warning', object, message, fix: asStatement(key?.fix ?? fix) };
     });
 }
 

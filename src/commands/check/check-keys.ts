@@ -8,14 +8,23 @@ import { tableFix } from '../../model/comments/comment-fix.ts';
 import { readSettings } from '../../model/comments/directives.ts';
 import { createContext, describeTable, nobody, tableKind, tablePath } from '../../model/model-context.ts';
 import { primaryKey } from '../../model/tables/primary-key.ts';
+import { missingName } from '../../model/tables/select-tables.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import type { CheckScope, Finding } from './finding.ts';
-import { provenKey, type ViewFacts } from './view-key.ts';
+import { provenKey, type ViewFacts, type ViewKey } from './view-key.ts';
 
-/** The SQL that names a proven key of a view without one, by the view's SQL name. */
-export async function proposeViewKeys(tx: Queryable, catalog: Catalog): Promise<ReadonlyMap<string, string>> {
+/** What to do about a view without a key. */
+export interface KeyAdvice {
+  /** The SQL that names a proven key, and the view if its name is invalid; null if no key is proven. */
+  readonly fix: string | null;
+  /** What the view lacks for a proven key: a sentence for operators. */
+  readonly lacks: string | null;
+}
+
+/** For views without a key, by their SQL names. */
+export async function proposeViewKeys(tx: Queryable, catalog: Catalog): Promise<ReadonlyMap<string, KeyAdvice>> {
   const views = catalog.tables.filter(
     (row) => 'vm'.includes(row.relkind) && primaryKey(row, readSettings(catalog, 'table', row._id).settings) === null,
   );
@@ -24,12 +33,17 @@ export async function proposeViewKeys(tx: Queryable, catalog: Catalog): Promise<
   const facts = row as unknown as ViewFacts;
   const context = createContext(catalog, nobody, null);
   return new Map(
-    views.flatMap((view) => {
-      const columns = provenKey(facts, view._id);
-      const fix = columns && tableFix(context, view, { primary_key_columns: columns });
-      return fix ? [[tablePath(context, view), fix] as const] : [];
+    views.map((view) => {
+      const { columns, lacks } = provenKey(facts, view._id);
+      const fix = columns && tableFix(context, view, { ...missingName(context, view), primary_key_columns: columns });
+      return [tablePath(context, view), { fix, lacks: lacks && describeLacks(lacks) }] as const;
     }),
   );
+}
+
+function describeLacks({ table, columns }: NonNullable<ViewKey['lacks']>): string {
+  const noun = columns.length === 1 ? 'column' : 'columns';
+  return `For a proven key it lacks the ${noun} ${columns.map(quoteName).join(', ')} of ${table}.`;
 }
 
 /** Time limit per view. */

@@ -19,6 +19,7 @@ interface Key {
 export interface ViewFacts {
   readonly relations: readonly {
     readonly oid: string;
+    readonly path: string;
     readonly query: string | null;
     readonly columns: Readonly<Record<string, string>>;
     readonly notNull: readonly number[];
@@ -27,14 +28,32 @@ export interface ViewFacts {
   readonly equalities: readonly (readonly [operator: string, family: string])[];
 }
 
-/** Columns of the shortest proven key of a view; null if none is proven. */
-export function provenKey(facts: ViewFacts, oid: string): readonly string[] | null {
+/** A proven key of a view, or the columns that the view would need for one. */
+export interface ViewKey {
+  /** Columns of the shortest proven key; null if none is proven. */
+  readonly columns: readonly string[] | null;
+  /** Columns of a table's key that the view lacks; null if other columns would prove nothing. */
+  readonly lacks: { readonly table: string; readonly columns: readonly string[] } | null;
+}
+
+/** What is known of a view's key. */
+export function provenKey(facts: ViewFacts, oid: string): ViewKey {
   const prover = new Prover(facts);
   const [shortest] = prover.keysOfRelation(oid).toSorted((a, b) => a.columns.length - b.columns.length);
-  const names = facts.relations.find((relation) => relation.oid === oid)?.columns ?? {};
+  const nameIn = (relation: string, number: number) =>
+    facts.relations.find((each) => each.oid === relation)?.columns[number] ?? '';
+  if (shortest === undefined) {
+    const [fewest] = prover.lackedBy(oid).toSorted((a, b) => a.columns.length - b.columns.length);
+    if (fewest === undefined) return { columns: null, lacks: null };
+    const table = facts.relations.find((each) => each.oid === fewest.relation)?.path ?? '';
+    return {
+      columns: null,
+      lacks: { table, columns: fewest.columns.map((number) => nameIn(fewest.relation, number)) },
+    };
+  }
   // A view of a single row has a key without columns, which directives cannot express.
-  if (shortest === undefined || shortest.columns.length === 0) return null;
-  return shortest.columns.map((number) => names[number]!);
+  if (shortest.columns.length === 0) return { columns: null, lacks: null };
+  return { columns: shortest.columns.map((number) => nameIn(oid, number)), lacks: null };
 }
 
 /** A column of a query's table: the position of the table, from 1, and the column number. */
@@ -85,16 +104,30 @@ class Prover {
     return keys;
   }
 
+  /** Columns of keys of tables that decide the rows of a view, as far as the view does not return them. */
+  lackedBy(oid: string): readonly { readonly relation: string; readonly columns: readonly number[] }[] {
+    const [query] = nodesOf(readNodeTree(this.#relations.get(oid)?.query ?? '()'));
+    const joins = query === undefined ? null : joinsOf(query);
+    if (query === undefined || joins === null || nodesOf(query.groupClause).length > 0) return [];
+    return [...joins.tables].flatMap((base) => {
+      const entry = nodesOf(query.rtable)[Number(base) - 1];
+      if (entry?.rtekind !== '0') return [];
+      return this.#keysOfBase(query, joins, base).map((key) => ({
+        relation: String(entry.relid),
+        columns: key.source.filter((_, index) => key.columns[index] === 0),
+      }));
+    });
+  }
+
   /** By the column numbers of the query's result. */
   #keysOfQuery(query: TreeNode): readonly Key[] {
-    if (query.commandType !== '1' || isNode(query.setOperations) || query.hasTargetSRFs === 'true') return [];
-    if (nodesOf(query.groupingSets).length > 0) return [];
-    const joins = new Joins();
-    if (isNode(query.jointree)) walkJoins(query, query.jointree, null, joins);
-    if (joins.isFull) return [];
+    const joins = joinsOf(query);
+    if (joins === null) return [];
     if (nodesOf(query.groupClause).length > 0) return this.#keysOfGroups(query, joins);
     if (query.hasAggs === 'true') return [{ columns: [], families: [], collations: [] }];
-    return [...joins.tables].flatMap((base) => this.#keysOfBase(query, joins, base));
+    return [...joins.tables].flatMap((base) =>
+      this.#keysOfBase(query, joins, base).filter(({ columns }) => !columns.includes(0)),
+    );
   }
 
   /** The groups of a query differ in the grouping columns. */
@@ -120,16 +153,17 @@ class Prover {
     return !joins.nullable.has(table) && this.#relations.get(String(relid))?.notNull.includes(Number(column)) === true;
   }
 
-  #keysOfBase(query: TreeNode, joins: Joins, base: string): readonly Key[] {
+  /** Column 0 stands for one that the query does not return. `source` has the column numbers of the base. */
+  #keysOfBase(query: TreeNode, joins: Joins, base: string): readonly (Key & { readonly source: readonly number[] })[] {
     const entry = nodesOf(query.rtable)[Number(base) - 1];
     if (entry === undefined || joins.nullable.has(base) || entry.lateral === 'true') return [];
     const keys = this.#keysOfEntry(query, entry);
     if (keys.length === 0 || !this.#determinesAll(query, joins, base)) return [];
-    return keys.flatMap((key) => {
+    return keys.map((key) => {
       const columns = key.columns.map((column, index) =>
         this.#outputOf(query, joins, `${base}.${column}`, key.families[index]!),
       );
-      return columns.includes(0) ? [] : [{ ...key, columns }];
+      return { ...key, columns, source: key.columns };
     });
   }
 
@@ -200,6 +234,15 @@ class Prover {
     });
     return Number(target?.resno ?? 0);
   }
+}
+
+/** The joins of a query whose rows come from tables; null if they come from sets, or are left out of the proof. */
+function joinsOf(query: TreeNode): Joins | null {
+  if (query.commandType !== '1' || isNode(query.setOperations) || query.hasTargetSRFs === 'true') return null;
+  if (nodesOf(query.groupingSets).length > 0) return null;
+  const joins = new Joins();
+  if (isNode(query.jointree)) walkJoins(query, query.jointree, null, joins);
+  return joins.isFull ? null : joins;
 }
 
 /** @returns The tables below the node. */

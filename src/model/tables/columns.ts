@@ -179,6 +179,8 @@ function whyOmitted(context: ModelContext, { table, columns, column, object }: O
     return { kind: 'name', reason, fix };
   }
   const type = `${column.cast.namespace}.${column.cast.name}`;
-  const reason = `Column ${object} has a type that has no GraphQL counterpart or that role ${context.role} may not use (${type}).`;
+  const isComposite = context.catalog.type(column.cast.oid)?.typtype === 'c';
+  const forRole = isComposite ? '' : ` or that role ${context.role} may not use`;
+  const reason = `Column ${object} has a type that has no GraphQL counterpart${forRole} (${type}).`;
   return { kind: 'type', reason, fix: null };
 }

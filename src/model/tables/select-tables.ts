@@ -16,6 +16,8 @@ import {
   tableKind,
   tablePath,
 } from '../model-context.ts';
+import type { TypeResolvers } from '../resolve-type.ts';
+import { buildColumns, noteOmittedColumns } from './columns.ts';
 import { primaryKey } from './primary-key.ts';
 
 /** A select-valid table, before names are claimed; its own may be unusable. */
@@ -29,19 +31,19 @@ export interface SelectedTable {
 }
 
 /** The select-valid tables in order of namespace, then oid. */
-export function selectTables(context: ModelContext): readonly SelectedTable[] {
+export function selectTables(context: ModelContext, types: TypeResolvers): readonly SelectedTable[] {
   return context.catalog.tables.flatMap((row) => {
-    const selected = selectTable(context, row);
+    const selected = selectTable(context, row, types);
     return selected ? [selected] : [];
   });
 }
 
-function selectTable(context: ModelContext, row: CatalogTable): SelectedTable | null {
+function selectTable(context: ModelContext, row: CatalogTable, types: TypeResolvers): SelectedTable | null {
   const namespace = context.namespaces.get(row.relnamespace);
   if (namespace === undefined) return null;
   const kind = tableKind(row);
   const { settings } = readSettings(context.catalog, 'table', row._id);
-  const baseName = settings.name ?? baseForm(row.relname, namespace.inflectNames);
+  const baseName = baseNameOf(context, row);
   const key = kind && primaryKey(row, settings);
   const omit = (reason: () => Reason): null => {
     const names = [baseName, row.relname, tableRootFields(baseName).collection];
@@ -51,10 +53,15 @@ function selectTable(context: ModelContext, row: CatalogTable): SelectedTable | 
   if (!namespace.exposed) return omit(() => noUsage(context, namespace, row));
   if (kind === null) return omit(() => partitioned(context, row));
   const isReadable = mayReadAnything(context, row);
-  if (!isValidName(baseName)) omit(() => invalidName(context, row, baseName));
+  if (!isValidName(baseName)) omit(() => (key === null ? noKey(context, row, kind) : invalidName(context, row)));
   else if (!isReadable) omit(() => noSelect(context, row));
   else if (key === null) omit(() => noKey(context, row, kind));
-  if (!isReadable || key === null) return null;
+  if (!isReadable) return null;
+  if (key === null) {
+    // So that a key leads to no new finding.
+    if (context.omissions !== null) noteOmittedColumns(context, row, buildColumns(context, namespace, row, types));
+    return null;
+  }
   return { row, namespace, kind, settings, baseName, primaryKey: key };
 }
 
@@ -82,9 +89,20 @@ function partitioned(context: ModelContext, row: CatalogTable): Reason {
   return { kind: 'type', reason, fix: null };
 }
 
-function invalidName(context: ModelContext, row: CatalogTable, baseName: string): Reason {
-  const reason = `${describeTable(context, row)} has no valid GraphQL name ("${baseName}").`;
-  return { kind: 'name', reason, fix: tableFix(context, row, { name: validName(baseName) }) };
+function baseNameOf({ catalog, namespaces }: ModelContext, row: CatalogTable): string {
+  const { settings } = readSettings(catalog, 'table', row._id);
+  return settings.name ?? baseForm(row.relname, namespaces.get(row.relnamespace)?.inflectNames === true);
+}
+
+/** The key of the directive that gives the table a valid name; none if it has one. */
+export function missingName(context: ModelContext, row: CatalogTable): { readonly name?: string } {
+  const baseName = baseNameOf(context, row);
+  return isValidName(baseName) ? {} : { name: validName(baseName) };
+}
+
+function invalidName(context: ModelContext, row: CatalogTable): Reason {
+  const reason = `${describeTable(context, row)} has no valid GraphQL name ("${baseNameOf(context, row)}").`;
+  return { kind: 'name', reason, fix: tableFix(context, row, missingName(context, row)) };
 }
 
 function noSelect(context: ModelContext, row: CatalogTable): Reason {
@@ -93,8 +111,11 @@ function noSelect(context: ModelContext, row: CatalogTable): Reason {
   return { kind: 'privilege', reason, fix };
 }
 
+/** Names the missing name, too: two fixes of one comment would undo each other. */
 function noKey(context: ModelContext, row: CatalogTable, kind: TableKind): Reason {
-  const reason = `${describeTable(context, row)} has no primary key.`;
+  const naming = missingName(context, row);
+  const lacks = naming.name === undefined ? '' : `no valid GraphQL name ("${baseNameOf(context, row)}") and `;
+  const reason = `${describeTable(context, row)} has ${lacks}no primary key.`;
   // The catalog does not tell which columns of a view are unique, and a wrong guess would skip rows.
   const advice =
     kind !== 'table'
@@ -103,7 +124,8 @@ function noKey(context: ModelContext, row: CatalogTable, kind: TableKind): Reaso
   if (advice) return { kind: 'key', reason: `${reason} ${advice}`, fix: null };
   const column = row.getAttributes().some(({ attname }) => attname === 'id') ? 'row_id' : 'id';
   const identity = `add column ${column} bigint generated always as identity primary key`;
-  return { kind: 'key', reason, fix: `alter table ${tablePath(context, row)} ${identity};` };
+  const named = naming.name === undefined ? '' : `${tableFix(context, row, naming)}\n`;
+  return { kind: 'key', reason, fix: `${named}alter table ${tablePath(context, row)} ${identity};` };
 }
 
 /** `lib.loan` of a selected table. */
