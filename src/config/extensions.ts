@@ -18,6 +18,7 @@ export const extensionNames = [
   'many_to_many',
   'exact_cursors',
   'update_operators',
+  'functions',
   'domains',
   'descriptions',
 ] as const;

@@ -292,6 +292,8 @@ export interface RoutineArgument {
   readonly name: string;
   readonly fieldName: string;
   readonly type: ValueType;
+  /** A list that stands for any number of arguments (extension `functions`). */
+  readonly isVariadic: boolean;
   /** Has no usable default: the GraphQL argument is non-null. */
   readonly required: boolean;
   /** GraphQL literal shown as `defaultValue`, null for none; never used for coercion. */

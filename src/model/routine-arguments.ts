@@ -2,7 +2,8 @@
  * The input arguments of a routine, and the visible part of their defaults (docs/functions.md).
  */
 import type { Catalog, CatalogRoutine } from '../catalog/catalog.ts';
-import type { SqlType } from './model.ts';
+import type { EnumTypes } from './enums.ts';
+import type { ValueType } from './model.ts';
 
 /** One input argument as declared. */
 export interface InputArgument {
@@ -10,6 +11,8 @@ export interface InputArgument {
   readonly name: string;
   /** Oid of the type. */
   readonly type: string;
+  /** An array that stands for any number of arguments. */
+  readonly isVariadic: boolean;
 }
 
 /** Input arguments in order, without `out` and `table` ones. */
@@ -17,7 +20,8 @@ export function inputArguments(routine: CatalogRoutine): readonly InputArgument[
   const types = routine.proallargtypes ?? routine.proargtypes ?? [];
   return types.flatMap((type, index) => {
     const mode = routine.proargmodes?.[index] ?? 'i';
-    return 'ibv'.includes(mode) ? [{ name: routine.proargnames?.[index] ?? '', type }] : [];
+    const name = routine.proargnames?.[index] ?? '';
+    return 'ibv'.includes(mode) ? [{ name, type, isVariadic: mode === 'v' }] : [];
   });
 }
 
@@ -53,9 +57,12 @@ export function argumentDefaults(routine: CatalogRoutine, count: number): readon
 }
 
 /** The default as a GraphQL literal; null except for simple literals of a few types. */
-export function displayDefault(expression: string | null, type: SqlType): string | null {
-  if (expression === null || type.namespace !== 'pg_catalog') return null;
-  switch (type.name) {
+export function displayDefault(expression: string | null, type: ValueType, enums: EnumTypes): string | null {
+  if (expression === null) return null;
+  if (type.kind === 'enum') return enumLiteral(expression, type.enum, enums);
+  const { namespace, name } = type.cast;
+  if (namespace !== 'pg_catalog') return null;
+  switch (name) {
     case 'int2':
     case 'int4':
       return /^\d{1,10}$/.test(expression) && Number(expression) < 2 ** 31 ? String(Number(expression)) : null;
@@ -71,12 +78,22 @@ export function displayDefault(expression: string | null, type: SqlType): string
   }
 }
 
+function enumLiteral(expression: string, oid: string, enums: EnumTypes): string | null {
+  const label = constantText(expression);
+  return enums.get(oid)?.values.find((value) => value.label === label)?.graphqlName ?? null;
+}
+
 function floatLiteral(value: number): string | null {
   return Number.isFinite(value) ? String(value) : null;
 }
 
-/** Parses `'it''s'::text`, PostgreSQL's form of a text constant: backslashes are ordinary characters. */
 function textLiteral(expression: string): string | null {
-  const [, body] = /^'((?:[^']|'')*)'::text$/s.exec(expression) ?? [];
-  return body === undefined ? null : JSON.stringify(body.replaceAll("''", "'"));
+  const text = expression.endsWith('::text') ? constantText(expression) : null;
+  return text === null ? null : JSON.stringify(text);
+}
+
+/** Parses `'it''s'::text`, PostgreSQL's form of a constant: backslashes are ordinary characters. */
+function constantText(expression: string): string | null {
+  const [, body] = /^'((?:[^']|'')*)'::[^':]+$/s.exec(expression) ?? [];
+  return body?.replaceAll("''", "'") ?? null;
 }

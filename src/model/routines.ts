@@ -5,6 +5,7 @@ import type { CatalogRoutine, CatalogType } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { routineFix, validName } from './comments/comment-fix.ts';
 import { readSettings } from './comments/directives.ts';
+import type { EnumTypes } from './enums.ts';
 import { argumentForm, isValidName, routineForm } from './inflect.ts';
 import type { Routine, RoutineArgument, RoutineResult } from './model.ts';
 import {
@@ -29,6 +30,7 @@ import { whyUnreadable } from './tables/select-tables.ts';
 interface RoutineScope {
   readonly context: ModelContext;
   readonly types: TypeResolvers;
+  readonly enums: EnumTypes;
   /** Whether the table with this oid is in the schema. */
   readonly hasTable: (oid: string) => boolean;
   /** Fields of `Query` for tables; likewise for `Mutation`. */
@@ -112,6 +114,13 @@ export function otherName(context: ModelContext, { oid, namespace, name }: Routi
   return routineFix(context, oid, { name: validName(`${namespace}_${name}`) });
 }
 
+/** What a routine may be, with the extensions of its namespace or without any. */
+interface Rules {
+  readonly types: TypeResolver;
+  /** The extension `functions`. */
+  readonly isExtended: boolean;
+}
+
 /** One routine, before it is added to the model. */
 class RoutineCandidate {
   readonly object: string;
@@ -122,6 +131,8 @@ class RoutineCandidate {
   readonly #namespace: ContextNamespace;
   readonly #inputs: readonly InputArgument[];
   readonly #description: string | null;
+  /** Its name is from its comment. */
+  readonly #isNamed: boolean;
 
   constructor(scope: RoutineScope, row: CatalogRoutine, isOverloaded: boolean) {
     this.#scope = scope;
@@ -132,26 +143,29 @@ class RoutineCandidate {
     const { settings } = readSettings(scope.context.catalog, 'routine', row._id);
     this.fieldName = settings.name ?? routineForm(row.proname, this.#namespace.inflectNames);
     this.#description = settings.description;
+    this.#isNamed = settings.name !== null;
     this.object = quotePath(this.#namespace.name, row.proname);
   }
 
   build(): Routine | Reason {
     const { types } = this.#scope;
-    const built = this.#build(types(this.#namespace));
-    if ('reason' in built || types(this.#namespace) === types(null)) return built;
-    return { ...built, added: built.added || 'reason' in this.#build(types(null)) };
+    const [own, plain] = [types(this.#namespace), types(null)];
+    const isExtended = this.#namespace.extensions.includes('functions');
+    const built = this.#build({ types: own, isExtended });
+    if ('reason' in built || (own === plain && !isExtended)) return built;
+    return { ...built, added: built.added || 'reason' in this.#build({ types: plain, isExtended: false }) };
   }
 
-  #build(types: TypeResolver): Routine | Reason {
-    const problem = this.#kindProblem() ?? this.#privilegeProblem();
+  #build(rules: Rules): Routine | Reason {
+    const problem = this.#kindProblem(rules) ?? this.#privilegeProblem();
     if (problem) return problem;
     const parent = this.#parent();
-    return parent === null ? this.#buildRoot(types) : this.#buildComputed(parent, types);
+    return parent === null ? this.#buildRoot(rules) : this.#buildComputed(parent, rules);
   }
 
-  #kindProblem(): Reason | null {
+  #kindProblem({ isExtended }: Rules): Reason | null {
     if (this.#row.prokind !== 'f') return this.#refuse('is a procedure, an aggregate or a window function');
-    if ((this.#row.provariadic ?? '0') !== '0') return this.#refuse('is variadic');
+    if (!isExtended && (this.#row.provariadic ?? '0') !== '0') return this.#refuse('is variadic');
     if (isValidName(this.fieldName)) return null;
     const fix = routineFix(this.#scope.context, this.#row._id, { name: validName(this.fieldName) });
     return { ...this.#refuse(`has no valid GraphQL name ("${this.fieldName}")`), kind: 'name', fix };
@@ -180,15 +194,15 @@ class RoutineCandidate {
     return [this.#namespace, ofTable].every((each) => each?.extensions.includes('function_filters'));
   }
 
-  #buildComputed(table: string, types: TypeResolver): Routine | Reason {
+  #buildComputed(table: string, rules: Rules): Routine | Reason {
     const { context, hasTable } = this.#scope;
     if (context.catalog.table(table) !== undefined && !context.access.hasTable(table, 'select')) {
       return { ...this.#refuse('is a computed field and needs SELECT on the whole table'), kind: 'privilege' };
     }
     if (!hasTable(table)) return this.#refuse('takes the row of a table that is not exposed');
-    const result = routineResult({ ...this.#scope, types }, this.#row, 'computed');
+    const result = routineResult({ ...this.#scope, ...rules }, this.#row, 'computed');
     if (result === null) return this.#hiddenRows() ?? this.#refuse('has a result that a computed field cannot have');
-    const args = this.#arguments(result, types, 1);
+    const args = this.#arguments(result, rules, 1);
     if (typeof args === 'string') return this.#refuse(args);
     // With defaults, a call of an overloaded function may be ambiguous to PostgreSQL.
     if (args.length > 0 && sharesRow(context.catalog, this.#row))
@@ -196,15 +210,18 @@ class RoutineCandidate {
     return this.#routine('computed', result, args, table);
   }
 
-  #buildRoot(types: TypeResolver): Routine | Reason {
+  #buildRoot(rules: Rules): Routine | Reason {
     const volatility = this.#volatility();
     const use = volatility === 'volatile' ? 'mutation' : 'query';
     if (closedNamespaces.has(this.#namespace.name))
       return this.#refuse('is in a schema whose functions are not exposed');
-    if (this.#isOverloaded) return this.#refuse('shares its name with another function');
-    const result = routineResult({ ...this.#scope, types }, this.#row, 'root');
+    if (this.#isOverloaded && !(rules.isExtended && this.#isNamed))
+      return this.#refuse(
+        `shares its name with another function${rules.isExtended ? ', and has no name of its own in its comment' : ''}`,
+      );
+    const result = routineResult({ ...this.#scope, ...rules }, this.#row, 'root');
     if (result === null) return this.#hiddenRows() ?? this.#refuse('has a result that has no GraphQL counterpart');
-    const args = this.#arguments(result, types, 0);
+    const args = this.#arguments(result, rules, 0);
     if (typeof args === 'string') return this.#refuse(args);
     const taken = use === 'query' ? this.#scope.queryFields : this.#scope.mutationFields;
     if (taken.has(this.fieldName)) {
@@ -250,9 +267,11 @@ class RoutineCandidate {
   }
 
   /** The arguments of a field, or why they are not possible. @param first Index of the first one. */
-  #arguments(result: RoutineResult, types: TypeResolver, first: number): readonly RoutineArgument[] | string {
-    const { context } = this.#scope;
-    const defaults = argumentDefaults(this.#row, this.#inputs.length);
+  #arguments(result: RoutineResult, rules: Rules, first: number): readonly RoutineArgument[] | string {
+    const { context, enums } = this.#scope;
+    // PostgreSQL finds a variadic function only by the names of all its arguments.
+    const isVariadic = this.#inputs.some((input) => input.isVariadic);
+    const defaults = isVariadic ? [] : argumentDefaults(this.#row, this.#inputs.length);
     const args: RoutineArgument[] = [];
     for (const [index, input] of this.#inputs.entries()) {
       if (index < first) continue;
@@ -264,12 +283,19 @@ class RoutineCandidate {
         return `returns rows and has an argument called "${fieldName}", as every collection has`;
       }
       const declared = context.catalog.type(input.type);
-      const isPlain = declared !== undefined && isPlainValue(context, declared, types);
-      const type = isPlain ? types.value({ oid: input.type, typmod: -1, text: null }) : null;
+      const isPlain = declared !== undefined && isPlainValue(context, declared, rules);
+      const type = isPlain ? rules.types.value({ oid: input.type, typmod: -1, text: null }) : null;
       if (type === null) return `has an argument ("${fieldName}") of a type that has no GraphQL counterpart`;
       const expression = defaults[index] ?? null;
-      const shown = displayDefault(expression, type.cast);
-      args.push({ name: input.name, fieldName, type, required: expression === null, displayDefault: shown });
+      const shown = displayDefault(expression, type, enums);
+      args.push({
+        name: input.name,
+        fieldName,
+        type,
+        isVariadic: input.isVariadic,
+        required: expression === null,
+        displayDefault: shown,
+      });
     }
     return args;
   }
@@ -279,7 +305,7 @@ class RoutineCandidate {
   }
 }
 
-type ResultScope = Pick<RoutineScope, 'context' | 'hasTable'> & { readonly types: TypeResolver };
+type ResultScope = Pick<RoutineScope, 'context' | 'hasTable'> & Rules;
 
 /** The result of a routine as a field, null if it cannot be exposed for this use. */
 function routineResult(scope: ResultScope, routine: CatalogRoutine, use: 'root' | 'computed'): RoutineResult | null {
@@ -289,7 +315,7 @@ function routineResult(scope: ResultScope, routine: CatalogRoutine, use: 'root' 
   if (type.typtype === 'c') return rowResult(scope, type, routine);
   // A set of values is a field only if declared to return one row.
   if (routine.proretset && routine.prorows !== 1) return null;
-  if (use === 'root' && !isPlainValue(scope.context, type, scope.types)) return null;
+  if (use === 'root' && !isPlainValue(scope.context, type, scope)) return null;
   const value = scope.types.value({ oid: type._id, typmod: -1, text: null });
   return value && { kind: 'value', type: value };
 }
@@ -309,14 +335,15 @@ function rowResult(scope: ResultScope, type: CatalogType, routine: CatalogRoutin
 
 /**
  * A simple scalar, a domain over a scalar or composite, or an array of these: the argument and result types of root
- * routines. If domains are encoded as base types, also one over an array.
+ * routines. If domains are encoded as base types, also one over an array. With the extension `functions`, also enums.
  */
-function isPlainValue(context: ModelContext, type: CatalogType, types: TypeResolver): boolean {
+function isPlainValue(context: ModelContext, type: CatalogType, rules: Rules): boolean {
   const { catalog } = context;
-  const { base: stand } = types.cast({ oid: type._id, typmod: -1, text: null });
-  if (stand !== null) return isPlainValue(context, catalog.type(stand.oid)!, types);
+  const { base: stand } = rules.types.cast({ oid: type._id, typmod: -1, text: null });
+  if (stand !== null) return isPlainValue(context, catalog.type(stand.oid)!, rules);
   const single = elementOf(catalog.type, type) ?? type;
-  if (single.typtype !== 'd') return single.typtype !== 'e' && single.typtype !== 'c' && single.typtype !== 'p';
+  const isOffered = ({ typtype }: CatalogType) => typtype !== 'e' || rules.isExtended;
+  if (single.typtype !== 'd') return isOffered(single) && single.typtype !== 'c' && single.typtype !== 'p';
   const base = baseOf(catalog.type, single);
-  return base.typtype !== 'e' && elementOf(catalog.type, base) === null;
+  return isOffered(base) && elementOf(catalog.type, base) === null;
 }

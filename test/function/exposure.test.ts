@@ -7,7 +7,8 @@ import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { openLibrary } from './library.ts';
 
-const { ask, errors, field, database, execution } = await openLibrary(`
+const { ask, errors, field, database, execution } = await openLibrary(
+  `
   create function lib.gives_record() returns record stable language sql as 'select 1, 2';
   create function lib.gives_outs(out a int, out b int) stable language sql as 'select 1, 2';
   create function lib.gives_table() returns table (a int, b int) stable language sql as 'select 1, 2';
@@ -49,7 +50,9 @@ const { ask, errors, field, database, execution } = await openLibrary(`
   create function lib.movable() returns int stable language sql as 'select 1';
   create function lib.granted() returns int stable language sql as 'select 1';
   create function lib.readers_of(n int) returns setof lib.reader stable language sql as 'select * from lib.reader where id < n';
-`);
+`,
+  { extensions: [] },
+);
 
 describe('a function is absent', () => {
   test.each([

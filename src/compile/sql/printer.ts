@@ -28,9 +28,10 @@ export function printMembers(printer: Printer, object: ObjectPlan, row: Row | nu
 export function printCall(call: CallPlan, row: Row | null): Sql {
   const { routine } = call;
   // By name, so that any argument with a default may be left out.
-  const given = call.arguments.map(
-    ({ argument, slot }) => sql`${ident(argument.name)} => ${param(slot, argument.type.cast)}`,
-  );
+  const given = call.arguments.map(({ argument, slot }) => {
+    const value = sql`${ident(argument.name)} => ${param(slot, argument.type.cast)}`;
+    return argument.isVariadic ? sql`variadic ${value}` : value;
+  });
   const first = routine.use === 'computed' ? [current(row).whole()] : [];
   return sql`${ident(routine.namespace, routine.name)}(${list([...first, ...given])})`;
 }

@@ -15,7 +15,7 @@ import { typed } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { jsonFilterOf } from './json-filter-types.ts';
 import { orderByDirectionType } from './order-by-direction.ts';
-import { routineArgument } from './routine-arguments.ts';
+import { routineArguments } from './routine-arguments.ts';
 import { searchFilterOf } from './search-types.ts';
 import { filterNameOf } from './value-type.ts';
 
@@ -30,17 +30,15 @@ export function defineFunctionInputs(
   const defineEach = (entries: readonly FunctionEntry[], more: readonly Entry[]) => {
     for (const { input: name, routine: oid } of entries) {
       if (name === null) continue;
-      const fields = () => fieldMap([...argumentFields(context, routineOf(context, oid)), ...more]);
+      const own = () => routineArguments(context, routineOf(context, oid));
+      if (own() === null) continue;
+      const fields = () => fieldMap([...Object.entries(own()!), ...more]);
       define(name, () => new GraphQLInputObjectType({ name, fields }));
     }
   };
   const direction = typed(new GraphQLNonNull(orderByDirectionType), { kind: 'direction' });
   defineEach(filterFunctions, []);
   defineEach(orderFunctions, [['direction', { ...direction, default: { value: 'AscNullsLast' } }]]);
-}
-
-function argumentFields(context: SchemaContext, routine: Routine): readonly Entry[] {
-  return routine.arguments.map((argument) => [argument.fieldName, routineArgument(context, argument)]);
 }
 
 function routineOf({ model }: SchemaContext, oid: string): Routine {

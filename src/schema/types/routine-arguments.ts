@@ -2,16 +2,28 @@
  * The arguments of functions, as field arguments or input fields (docs/functions.md).
  */
 import { type GraphQLArgumentConfig, GraphQLNonNull, parseConstValue } from 'graphql';
-import type { RoutineArgument } from '../../model/model.ts';
-import { invariant } from '../../shared/invariant.ts';
+import type { Routine, RoutineArgument } from '../../model/model.ts';
 import { typed } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
 import { valueType } from './value-type.ts';
 
-/** The argument or input field. Its default is only for display: PostgreSQL applies it. */
-export function routineArgument(context: SchemaContext, argument: RoutineArgument): GraphQLArgumentConfig {
+/**
+ * The arguments or input fields; null if this schema does not show the type of one. Their defaults are only for
+ * display: PostgreSQL applies them.
+ */
+export function routineArguments(
+  context: SchemaContext,
+  routine: Routine,
+): Readonly<Record<string, GraphQLArgumentConfig>> | null {
+  const made = routine.arguments.map((argument) => [argument.fieldName, routineArgument(context, argument)] as const);
+  return made.every((each): each is [string, GraphQLArgumentConfig] => each[1] !== null)
+    ? Object.fromEntries(made)
+    : null;
+}
+
+function routineArgument(context: SchemaContext, argument: RoutineArgument): GraphQLArgumentConfig | null {
   const type = valueType(context, argument.type);
-  invariant(type !== null, `argument ${argument.name} is of a scalar type`);
+  if (type === null) return null;
   const shown = context.displayDefaults ? argument.displayDefault : null;
   return {
     ...typed(argument.required ? new GraphQLNonNull(type) : type, { kind: 'routine_argument', argument }),

@@ -11,18 +11,18 @@ import type { SchemaContext } from '../schema-context.ts';
 import { connectionArguments } from './connection-types.ts';
 import { jsonPathArgument } from './json-filter-types.ts';
 import type { RootEntry } from './root-type.ts';
-import { routineArgument } from './routine-arguments.ts';
+import { routineArguments } from './routine-arguments.ts';
 import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
 
-/** The field, always nullable; null if the result type is not in this schema. */
+/** The field, always nullable; null if the type of its result or of an argument is not in this schema. */
 export function buildRoutineField(
   context: SchemaContext,
   routine: Routine,
 ): GraphQLFieldConfig<unknown, unknown> | null {
   const type = resultType(context, routine.result);
-  if (type === null) return null;
-  const own = Object.fromEntries(routine.arguments.map((a) => [a.fieldName, routineArgument(context, a)]));
+  const own = routineArguments(context, routine);
+  if (type === null || own === null) return null;
   const isConnection = routine.result.kind === 'set';
   const takesPath = isJsonResult(routine.result) && context.offers(routine.namespace, 'json_filters');
   const { distinctOn, ...ofConnection } = isConnection

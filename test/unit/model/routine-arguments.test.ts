@@ -39,7 +39,10 @@ test('only plain literals of a few types are shown as defaults', () => {
     ['varchar', "'a'::character varying", null],
   ];
   for (const [type, expression, shown] of cases) {
-    expect(displayDefault(expression, builtIn(type)), `${type} ${expression}`).toBe(shown);
+    expect(
+      displayDefault(expression, { kind: 'scalar', scalar: 'Opaque', cast: builtIn(type) }, new Map()),
+      `${type} ${expression}`,
+    ).toBe(shown);
   }
 });
 

@@ -24,7 +24,7 @@ const schema = buildSchema(
 
 function taking(oid: string, fieldName: string, type: ValueType) {
   return routine(oid, fieldName, {
-    arguments: [{ name: 'x', fieldName: 'x', type, required: false, displayDefault: null }],
+    arguments: [{ name: 'x', fieldName: 'x', type, isVariadic: false, required: false, displayDefault: null }],
   });
 }
 

@@ -173,7 +173,7 @@ describe('the whole schema', () => {
 
   test('shows defaults: 1 for atMost and those of function arguments, none else', () => {
     const argument = (name: string, type: 'Int' | 'String' | 'Float' | 'Boolean', displayDefault: string | null) => ({
-      ...{ name, fieldName: name, type: scalar(type), required: false, displayDefault },
+      ...{ name, fieldName: name, type: scalar(type), isVariadic: false, required: false, displayDefault },
     });
     const routines = [
       routine('7', 'renew', {
