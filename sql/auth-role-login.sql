@@ -1,6 +1,6 @@
--- The statements that the auth service's login still needs. None if Supabase Auth owns the schema: its login is used.
+-- The statements that are missing for the login of the auth service. None if Supabase Auth owns the schema: its login is used.
 --
--- $1: json with the name (role) and a password verifier for a new role, or null (verifier). Rows as in roles.sql.
+-- $1: JSON with `role` (its name) and `verifier` (password verifier for a new role, or null). Rows as in roles.sql.
 with asked as (
   select $1::json ->> 'role' as role, $1::json ->> 'verifier' as verifier
   where not exists (

@@ -1,5 +1,5 @@
--- Lets a role that owns nothing serve the auth service: it reads and writes the rows of its tables, and nothing else. The setting
--- `pgreflect.auth_role` names it. Does what is missing, so it may be run again; `pgreflect.auth_role_changed` tells whether it did.
+-- Grants a role that owns nothing the rows of the auth tables, and nothing else. The setting `pgreflect.auth_role` names it. Does only
+-- what is missing, so it may be run again. `pgreflect.auth_role_changed` says whether anything was missing.
 
 do $body$
 declare

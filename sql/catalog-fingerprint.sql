@@ -1,9 +1,10 @@
--- One text that changes with everything a model depends on. Reads the setting `pgreflect.exposed`, see exposed-names.sql, and leaves
--- the snapshot that it was made with in `pgreflect.snapshot`. Asked again in the same transaction there is no row where nothing has been
--- committed since.
--- Each part is a count and a sum over a set of rows, mostly of `xmin`: the transaction that wrote the row version. A set, so
--- the order in which transactions commit does not matter. `pg_class` is summed by content, because `truncate`, `cluster` and
--- `refresh materialized view` write new row versions that mean nothing here.
+-- One text that changes with everything a model depends on. Reads the setting `pgreflect.exposed` (exposed-names.sql), and sets
+-- `pgreflect.snapshot` to the snapshot of this reading. Run again in the same transaction, it returns no row if nothing was committed
+-- in between.
+--
+-- Each part is a count and a sum over rows, mostly of `xmin`, the transaction that wrote the row version. A sum does not depend on the
+-- order of commits. `pg_class` is summed by content: `truncate`, `cluster` and `refresh materialized view` write new row versions
+-- without a change that matters here.
 with recursive
 exposed as (
   select n.oid from pg_catalog.pg_namespace n where n.nspname = any (pg_catalog.current_setting('pgreflect.exposed')::pg_catalog.text[])
@@ -38,12 +39,12 @@ used_types as (
   union select pg_catalog.unnest(coalesce(r.proallargtypes, r.proargtypes::pg_catalog.oid[])) from routines r
 ),
 types as materialized (
-  -- With the elements of arrays, whose access list decides for the array.
+  -- Includes the elements of arrays: their access list applies to the array.
   select t.oid, t.typnamespace, t.xmin::pg_catalog.text::pg_catalog.int8 as version
   from pg_catalog.pg_type t
   where t.oid in (select u.oid from used_types u)
     or t.oid in (select a.typelem from pg_catalog.pg_type a where a.oid in (select u.oid from used_types u))
-    -- One domain may stand on another one of any schema.
+    -- A domain's base type may be a domain of any schema.
     or t.typtype = 'd' or t.typtype = 'e' and t.typnamespace in (select e.oid from exposed e)
 ),
 parts (name, rows, version) as (
@@ -54,7 +55,7 @@ parts (name, rows, version) as (
   union all select 'attrdef', count(*), sum(d.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_attrdef d where d.adrelid in (select t.oid from tables t)
   union all select 'index', count(*), sum(i.xmin::pg_catalog.text::pg_catalog.int8 + pg_catalog.hashtext(c.relname)::pg_catalog.int8)
-    -- An option of 1 or 2 is an unusual place for nulls.
+    -- An option of 1 or 2: nulls are in an unusual place.
     from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indexrelid
     where (i.indisunique or i.indexprs is not null or i.indpred is not null or i.indoption::pg_catalog.int2[] operator(pg_catalog.&&) '{1,2}') and i.indrelid in (select r.oid from read_relations r)
   union all select 'constraint', count(*), sum(k.xmin::pg_catalog.text::pg_catalog.int8)
@@ -92,7 +93,7 @@ of_server (name, rows, version) as (
     where s.setdatabase in (0, (select d.oid from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()))
   union all select 'roles', count(*), sum(pg_catalog.hashtextextended(pg_catalog.concat_ws('|', r.oid, r.rolname, r.rolsuper, r.rolinherit, r.rolbypassrls), 0))
     from pg_catalog.pg_roles r
-  -- `alter database … owner` is an update of a row that few databases have.
+  -- `alter database … owner` updates this row.
   union all select 'database', 1, d.datdba::pg_catalog.int8 from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()
 )
 select v.objects, pg_catalog.md5(v.objects || v.of_server || pg_catalog.current_setting('pgreflect.exposed')) as fingerprint, v.memberships,
@@ -103,6 +104,6 @@ from (
     (select pg_catalog.string_agg(pg_catalog.concat_ws(':', p.name, p.rows, p.version), ' ' order by p.name) from of_server p) as of_server,
     (select (count(*) + coalesce(sum(m.xmin::pg_catalog.text::pg_catalog.int8), 0))::pg_catalog.text from pg_catalog.pg_auth_members m) as memberships
   where pg_catalog.current_setting('pgreflect.snapshot', true) is distinct from pg_catalog.pg_current_snapshot()::pg_catalog.text
-  -- Or PostgreSQL would compute each of them where it is used.
+  -- Otherwise PostgreSQL would compute each of them at every use.
   offset 0
 ) v

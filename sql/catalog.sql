@@ -1,8 +1,9 @@
--- Reads the exposed part of the catalog as one JSON text of rows under PostgreSQL's own names, narrowed to what the model uses.
--- Reads the setting `pgreflect.exposed`, see exposed-names.sql. Privileges are read as access lists, of which many objects share one:
--- an object has the number of its list. Inquiry functions would look at a newer catalog than the rows come from.
--- Run with a search path of pg_catalog, so that expressions and types are printed
--- with their namespaces.
+-- Reads the exposed part of the catalog as one JSON text: rows under PostgreSQL's own names, with the columns that the model uses.
+-- Reads the setting `pgreflect.exposed` (exposed-names.sql). Run with a search path of pg_catalog, so that expressions and types are
+-- printed with their namespaces.
+--
+-- Privileges are read as access lists. Many objects share a list, so an object has the number of its list. Functions such as
+-- has_table_privilege() would use a newer catalog than the rows.
 with recursive
 exposed (oid, position) as (
   select n.oid, w.position
@@ -38,7 +39,7 @@ routines as materialized (
   where p.pronamespace in (select e.oid from exposed e)
 ),
 -- Foreign tables whose wrapper has no handler, and views over them: they can be neither read nor written, and PostgreSQL
--- refuses even to be asked whether.
+-- fails if it is asked whether they can.
 unreachable (oid) as (
   select ft.ftrelid
   from pg_catalog.pg_foreign_table ft
@@ -60,7 +61,7 @@ used_types (oid) as (
     union select t.oid from pg_catalog.pg_type t where t.typtype = 'e' and t.typnamespace in (select e.oid from exposed e)
   ) u (oid)
   union
-  -- Elements of arrays and base types of domains; `typelem` of types such as point only adds harmless rows.
+  -- Elements of arrays and base types of domains. Types such as point have a `typelem`, too, which adds rows that do no harm.
   select part.oid
   from used_types u
   join pg_catalog.pg_type t on t.oid = u.oid
@@ -71,7 +72,7 @@ types as materialized (
   select t.oid, t.typname, t.typnamespace, t.typtype, t.typrelid, t.typelem, t.typarray, t.typdelim, t.typbasetype, t.typtypmod, t.typnotnull, t.typdefault, t.typowner,
     coalesce(g.typacl, pg_catalog.acldefault('T', g.typowner)) as list
   from pg_catalog.pg_type t
-  -- An array has the privileges of its element, and from PostgreSQL 17 on a multirange those of its range.
+  -- An array has the privileges of its element. Since PostgreSQL 17, a multirange has those of its range.
   join pg_catalog.pg_type e
     on e.oid = case t.typsubscript when 'pg_catalog.array_subscript_handler'::pg_catalog.regproc then t.typelem else t.oid end
   left join pg_catalog.pg_range m
@@ -86,8 +87,8 @@ namespaces as (
   where e.oid is not null or n.oid in (select t.typnamespace from types t)
 ),
 foreign_keys as (
-  -- A key to a partitioned table has a derived copy per partition, on the same local table: not read.
-  -- Those of a local partition are copies too, but on another local table: kept.
+  -- A key to a partitioned table has a copy per partition, on the same local table: not read. Copies on partitions of the local
+  -- table are read.
   select k.oid, k.conname, k.connamespace, k.conrelid, k.confrelid, k.conkey, k.confkey, k.convalidated, k.condeferrable
   from pg_catalog.pg_constraint k
   where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
@@ -95,8 +96,8 @@ foreign_keys as (
       select from pg_catalog.pg_constraint parent where parent.oid = k.conparentid and parent.conrelid = k.conrelid
     )
 ),
--- What PostgreSQL looks at when it plans or runs a statement on a table, with what it may run of it. Bits: 1 when the table is read,
--- 2 when it is written. `is_code`: it runs code of somebody in any case.
+-- The objects that PostgreSQL uses when it plans or runs a statement on a table. Bits: 1 when the table is read, 2 when it is
+-- written. `is_code`: always runs user code.
 attached (relid, class, object, bits, is_code, expressions) as (
   select t.oid, 'pg_catalog.pg_class'::pg_catalog.regclass, t.oid, 3, t.relkind in ('v', 'f', 'p') or t.relhassubclass, null::pg_catalog.text
   from tables t
@@ -129,11 +130,11 @@ attached (relid, class, object, bits, is_code, expressions) as (
   select w.ev_class, 'pg_catalog.pg_rewrite'::pg_catalog.regclass, w.oid, 2, true, null
   from pg_catalog.pg_rewrite w where w.ev_class in (select t.oid from tables t)
 ),
--- Functions of PostgreSQL that run SQL which they are given.
+-- PostgreSQL's own functions that run SQL from their arguments.
 runners (pattern) as (
   select ':funcid (' || pg_catalog.string_agg(p.oid::pg_catalog.text, '|') || ') '
   from pg_catalog.pg_proc p
-  -- By name, because PostgreSQL has an index for it and thousands of functions.
+  -- By name, because there is an index for it, and thousands of functions.
   where p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace and p.proname in (
     'query_to_xml', 'query_to_xmlschema', 'query_to_xml_and_xmlschema', 'cursor_to_xml', 'cursor_to_xmlschema',
     'table_to_xml', 'table_to_xmlschema', 'table_to_xml_and_xmlschema', 'schema_to_xml', 'schema_to_xmlschema', 'schema_to_xml_and_xmlschema',
@@ -141,7 +142,7 @@ runners (pattern) as (
     'pg_input_is_valid', 'pg_input_error_info'
   )
 ),
--- Functions whose body PostgreSQL has parsed, and that call nothing but functions of its own.
+-- Functions with a parsed body that calls only PostgreSQL's own functions.
 harmless_functions (oid) as (
   select p.oid
   from pg_catalog.pg_proc p
@@ -163,7 +164,7 @@ harmless_types (oid) as (
       where c.castfunc <> 0 and (c.castsource in (t.oid, t.typelem) or c.casttarget in (t.oid, t.typelem))
     )
 ),
--- Bits of PostgreSQL's command numbers: 4 update, 8 insert, 16 delete. Called only if the answer is unknown, because
+-- Bits of PostgreSQL's command numbers: 4 update, 8 insert, 16 delete. Called only if nothing else gives the answer, because
 -- the function waits for exclusive locks.
 updatable as materialized (
   select t.oid, pg_catalog.pg_relation_is_updatable(t.oid, true) as mask
@@ -204,7 +205,7 @@ select pg_catalog.json_build_object(
     ) order by e.position, t.oid), '[]')
     from tables t join exposed e on e.oid = t.relnamespace join lists l on l.list = t.list left join updatable u on u.oid = t.oid
   ),
-  -- By column, because there are many rows: each list is in the order of the others.
+  -- Column by column, because there are many rows. All lists have the same order.
   'attributes', (
     select pg_catalog.json_build_object(
       'attrelid', pg_catalog.json_agg(c.attrelid::pg_catalog.text), 'attnum', pg_catalog.json_agg(c.attnum),
@@ -266,7 +267,7 @@ select pg_catalog.json_build_object(
         and o.oprleft = t.oid and o.oprright = 'pg_catalog.text'::pg_catalog.regtype
       where t.typtype = 'b' and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
       union all
-      -- Not an operator, but found in the same way.
+      -- No operator, but looked up in the same way.
       select t.oid::pg_catalog.text, p.proname, p.proname
       from types t
       join pg_catalog.pg_proc p on p.proname in ('min', 'max') and p.prokind = 'a' and p.pronamespace = t.typnamespace and p.proowner = t.typowner
@@ -333,7 +334,7 @@ select pg_catalog.json_build_object(
       or d.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.objoid in (select t.oid from types t where t.typtype in ('e', 'd'))
   ),
   'user_code', (
-    -- By what the parts of a table depend on: PostgreSQL notes no dependency on what is its own.
+    -- By dependencies of the parts of a table. PostgreSQL records none on its own objects.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(u.relid::pg_catalog.text, u.bits)), '[]')
     from (
       select o.relid, pg_catalog.bit_or(o.bits) as bits
@@ -371,7 +372,7 @@ select pg_catalog.json_build_object(
     from columns c join lists l on l.list = c.list
   ),
   'lists', (
-    -- Grantees, 0 is PUBLIC, and what they may do: 1 select, 2 insert, 4 update, 8 delete, 16 usage, 32 execute.
+    -- Grantees (0: PUBLIC) and their privileges: 1 select, 2 insert, 4 update, 8 delete, 16 usage, 32 execute.
     select coalesce(pg_catalog.json_agg((
       select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(g.grantee, g.bits)), '[]')
       from (
@@ -390,8 +391,8 @@ select pg_catalog.json_build_object(
     from pg_catalog.pg_roles r
   ),
   'memberships', (
-    -- Members and the roles whose privileges they have. From PostgreSQL 16 on each grant says whether it passes them on, before the
-    -- member did; the owner of the database is a member of pg_database_owner without a grant.
+    -- Members and the roles whose privileges they have. Whether the member inherits is a flag of the grant
+    -- since PostgreSQL 16, and of the member before. The owner of the database is a member of pg_database_owner without a grant.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(m.member::pg_catalog.text, m.role::pg_catalog.text)), '[]')
     from (
       select m.member, m.roleid, (pg_catalog.to_jsonb(m) ->> 'inherit_option')::pg_catalog.bool
@@ -405,8 +406,8 @@ select pg_catalog.json_build_object(
     where coalesce(m.inherits, r.rolinherit)
   ),
   'role_settings', (
-    -- In this database before in all. Settings that only superusers may change would fail in every request: left out,
-    -- unless the login role is one. Names with a dot are the operator's own.
+    -- Settings in this database come before those in all. Settings that only superusers may change are left out, unless the login
+    -- role is one: they would fail in every request. Names with a dot are the operator's own.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(s.role::pg_catalog.text, s.name, s.value)), '[]')
     from (
       select distinct on (d.setrole, pg_catalog.lower(pg_catalog.split_part(c.entry, '=', 1)))
@@ -425,7 +426,7 @@ select pg_catalog.json_build_object(
         or g.name is null and pg_catalog.strpos(s.name, '.') > 0)
   )
 )::pg_catalog.text as catalog,
--- Something is gone by now that had to be looked up in the newest catalog. What was asked about it said nothing.
+-- An object that had to be looked up in the newest catalog has been dropped by now, so the look-up returned nothing.
 exists (select from updatable u where u.mask = 0 and pg_catalog.pg_table_is_visible(u.oid) is null)
   or exists (
     select from columns c join types t on t.oid = c.atttypid

@@ -1,9 +1,9 @@
--- Indexes that filters of a role may not use because a policy binds it, and columns whose contents the API filters by (jsonb, tsvector,
+-- Indexes that policies keep the filters of a role from using, and columns with contents that the API filters by (jsonb, tsvector,
 -- arrays) without an index.
 --
 -- $1: the columns, JSON: [{"table": oid, "number": …, "role": name of a role that filters by it}], $2: oids of the tables of the API, $3:
--- names of API roles. PostgreSQL asks a policy for each row before it runs an operator or function that is not leakproof, so it cannot
--- look up by one first. Partitions and their indexes are one row, of their table. A row each:
+-- names of API roles. PostgreSQL checks the policies of a row before it runs an operator or function that is not leakproof, so it
+-- cannot look up rows by one first. Partitions and their indexes count as one row, for their table. One row each:
 --   name     the column, or the table where the index is on an expression
 --   type     of the column, null where there is an index
 --   index    null: there is none, and a role would use one
@@ -29,10 +29,10 @@ with reader as (
       and (0 = any (p.polroles) or exists (
         select from pg_catalog.unnest(p.polroles) as o (oid) where o.oid <> 0 and pg_catalog.pg_has_role(r.oid, o.oid, 'usage')))
   ) q
-  -- Without a policy that lets it, a role sees no row.
+  -- Without a permissive policy, a role sees no row.
   where not g.guarded or q.permissive is not null
 ),
--- Columns that an index can serve a filter on: the first one, and for GIN and BRIN each one.
+-- Columns that an index can filter by: the first one; for GIN and BRIN all.
 lookup as (
   select i.indrelid, i.indexrelid, i.indpred is null as is_total, m.amname as method, k.number,
     o.opcname ~ '_pattern_ops$|_trgm_ops$' as patterns,
@@ -82,7 +82,7 @@ join pg_catalog.pg_namespace n on n.oid = t.relnamespace
 join pg_catalog.pg_attribute a on a.attrelid = c."table" and a.attnum = c.number
 join pg_catalog.pg_type z on z.oid = a.atttypid
 join pg_catalog.pg_type y on y.oid = case when z.typtype = 'd' then z.typbasetype else z.oid end
--- Sublinks that stay hash tables: PostgreSQL expects a few rows of each, and in a join would read all of them for each column.
+-- Subqueries that PostgreSQL runs as hash tables. It expects few rows of each, so in a join it would read all of them for each column.
 where ((c."table", c.role) in (select d.oid, d.rolname::text from reader d where d.policy is null)) is true
   and (c."table", c.number) not in (
     select l.indrelid, l.number from lookup l where l.is_total and l.method not in ('btree', 'hash', 'brin'))

@@ -1,7 +1,7 @@
--- Default privileges that let visitors write to every table that is made from now on, and the statements that end them.
+-- Default privileges with which visitors may write to every new table, and the statements that revoke them.
 --
--- $1: names of the schemas, $2: names of the API roles; those that pass row security anyway do not count. Default privileges
--- without a schema are for all of them. One row per maker, schema and list of privileges: maker, schema (null: all), grantees
+-- $1: names of the schemas, $2: names of the API roles; roles that bypass row security do not count. Default privileges
+-- without a schema apply to all schemas. One row per creator, schema and list of privileges: maker, schema (null: all), grantees
 -- and privileges (separated by commas), fix.
 with granted as (
   select pg_catalog.pg_get_userbyid(d.defaclrole) as maker, n.nspname,

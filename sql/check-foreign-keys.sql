@@ -1,5 +1,5 @@
--- Foreign keys of some schemas whose columns no index of all rows leads with, and the statement that makes one. `partial` is the
--- predicate of an index of some rows that they lead, or null.
+-- Foreign keys of some schemas without an index that begins with their columns, and the statement that creates one. `partial` is the
+-- predicate of such an index that has only some rows, or null.
 --
 -- $1: names of the schemas. Without such an index every nested collection, and every delete of a referenced row, reads
 -- the whole table.

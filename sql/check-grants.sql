@@ -1,14 +1,13 @@
--- Grants on tables of some schemas that are wider than row security makes use of, and the statements that take them
--- back.
+-- Grants on tables of some schemas that are wider than row security needs, and the statements that revoke them.
 --
--- $1: names of the schemas, $2: names of the API roles; those that pass row security anyway do not count. A grant is
--- seen where it was made: to one of the roles, to a role that one of them inherits from, or to everyone (`public`). One
+-- $1: names of the schemas, $2: names of the API roles; roles that bypass row security do not count. A grant is
+-- reported for its grantee: one of the roles, a role that one of them inherits from, or everyone (`public`). One
 -- row per table, kind and list of privileges: name, kind, grantees and privileges (separated by commas), visitors
 -- (whether everyone or the first role is among the grantees), fix (null where a policy has to be written).
 --   unguarded       row security is off, and rows may be inserted, updated or deleted
---   beyond_rows     truncate and the like, which row security does not govern and the API has no use for
+--   beyond_rows     truncate and the like, which row security does not apply to and the API does not use
 --   no_policy       row security is on, and the table has no policy at all
---   without_policy  row security is on, and no policy lets the grant reach a row
+--   without_policy  row security is on, and no policy allows the granted command
 --   everybody       the grant is to public, which is every login of the server
 with api_role as (
   select r.oid, r.rolname, w.position

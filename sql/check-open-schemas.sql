@@ -1,6 +1,6 @@
--- Exposed schemas in which others than their owners may create objects, and the statements that end that.
+-- Exposed schemas in which roles other than the owner may create objects, and the statements that revoke that.
 --
--- $1: names of the schemas, $2: names of the API roles; those that pass row security anyway do not count. One row per schema:
+-- $1: names of the schemas, $2: names of the API roles; roles that bypass row security do not count. One row per schema:
 -- name, grantees (separated by commas), fix.
 select n.nspname as name, g.grantees,
   pg_catalog.format('revoke create on schema %I from %s', n.nspname, g.grantees) as fix

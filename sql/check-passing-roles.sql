@@ -1,4 +1,4 @@
--- API roles that row security does not bind, and the statements that make it bind them.
+-- API roles that row security does not apply to, and the statements that change that.
 --
 -- $1: names of the schemas, $2: names of the API roles without the service role.
 -- One row per role or owned table: role, name (of the table; null: all tables), why, fix.

@@ -1,6 +1,6 @@
 -- Row security policies of some schemas, as PostgreSQL prints them; run with a search path of pg_catalog, so that names are qualified.
 --
--- $1: names of the schemas. One row per policy: name, table, target (the words between `alter policy` and its expressions),
+-- $1: names of the schemas. One row per policy: name, table, target (the text between `alter policy` and its expressions),
 -- using and check (expressions or null), columns (json: those it reads, of any table; each with table, quoted name,
 -- whether an index leads with it, and the statement that makes one).
 select p.polname as name, pg_catalog.format('%I.%I', n.nspname, c.relname) as table,

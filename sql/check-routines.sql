@@ -1,11 +1,12 @@
--- Routines that run with the rights of their owner (security definer), and what is loose about them.
+-- Routines that run with the rights of their owner (security definer) and are not safe.
 --
--- $1: names of the exposed schemas, $2: names of the API roles without the service role, the visitor's first. Every schema
--- counts for the search path, because policies, triggers and other routines call what is not exposed; those of extensions do not.
+-- $1: names of the exposed schemas, $2: names of the API roles without the service role, the visitor's first. For the search
+-- path, routines of all schemas are checked, because policies, triggers and other routines call those that are not exposed. Routines of
+-- extensions are not checked.
 -- One row per routine and kind: name, owner, kind, grantees (of kind `callable`, separated by commas), fix.
---   search_path  names in it are looked up where the caller says
+--   search_path  names in it are looked up in the caller's search path
 --   callable     a visitor may call it through the API
---   policy       the same, and a policy calls it: who reads the table needs the right
+--   policy       the same, and a policy calls it: readers of the table need EXECUTE
 with definer as (
   select p.oid, n.nspname, p.oid::pg_catalog.regprocedure::text as name, pg_catalog.pg_get_userbyid(p.proowner) as owner,
     p.proconfig, p.proacl, p.proowner, p.prorettype

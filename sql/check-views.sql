@@ -1,8 +1,9 @@
--- What decides which columns of a view tell its rows apart: its query, the queries of views that it reads, and the unique keys of the
--- tables below.
+-- Everything that decides which columns of a view are unique: its query, the queries of views that it reads, and the unique keys of
+-- their tables.
 --
--- $1: oids of views. One row: relations (json), equalities (json: [operator, operator family] of every equality of a btree).
--- Each relation: oid, path (its qualified name), query (text of its `pg_node_tree`; null for tables), columns (names by number), notNull (numbers), keys:
+-- $1: oids of views. One row: relations (json), equalities (json: [operator, operator family] of every B-tree equality).
+-- Each relation: oid, path (its qualified name), query (text of its `pg_node_tree`; null for tables), columns (names by number),
+-- notNull (numbers), keys:
 -- each with columns (numbers), families and collations (oids, in the order of the columns).
 with recursive below (oid) as (
   select v.oid from pg_catalog.unnest($1::pg_catalog.oid[]) v (oid)
@@ -30,7 +31,7 @@ select
       ) order by i.indisprimary desc, i.indexrelid), '[]')
       from pg_catalog.pg_index i
       where i.indrelid = c.oid and i.indisunique and i.indisvalid and i.indimmediate and i.indexprs is null and i.indpred is null
-        -- Keys of a table do not hold for the rows of its heirs.
+        -- A table's keys do not apply to rows of tables that inherit from it.
         and (c.relkind <> 'r' or not c.relhassubclass)
         and not exists (
           select from pg_catalog.unnest((i.indkey::pg_catalog.int2[])[0:i.indnkeyatts - 1]) k (attnum)

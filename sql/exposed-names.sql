@@ -1,10 +1,10 @@
--- Leaves the names of the namespaces to expose in the setting `pgreflect.exposed` for the rest of the transaction, in order, each once, and
--- without `$user` and the namespaces of the system. $1: what the operator chose; null: the search path that the login role would start a
--- connection with, without our own namespaces, split as PostgreSQL does: quoted names as they are, others in lower case.
+-- Sets `pgreflect.exposed` to the names of the namespaces to expose, for the rest of the transaction: in order, each once, without
+-- `$user` and system namespaces. $1: the operator's choice; null: the search path of a new connection of the login role, without our
+-- own namespaces. It is split as PostgreSQL does: quoted names as they are, others in lower case.
 --
--- The connection's own path is used only where no `alter role` or `alter database` applies, or where the connection asks for one, because
--- those may have changed since it began. The pinned path is lifted while the connection is asked, because only then PostgreSQL says
--- where its own path comes from. The references from one part to the one before are what makes their order.
+-- This connection's own path is used only if no `alter role` or `alter database` sets one, or if the connection string does: those may
+-- have changed since the connection began. The pinned path is reset while the source of the path is read, because PostgreSQL tells it
+-- only then. Each part refers to the one before, so that they run in order.
 with lifted as materialized (
   select pg_catalog.set_config('search_path', null, true) as path
 ),

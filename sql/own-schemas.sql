@@ -1,5 +1,5 @@
--- Fails if another role owns an object in some schemas: the owner of a table or function that we use could run code as
--- us, and `create … if not exists` and `create or replace` keep the owner.
+-- Fails if an untrusted role owns an object in some schemas: the owner of a table or function that we use could run code
+-- as us, and `create … if not exists` and `create or replace` keep the owner.
 --
 -- The setting `pgreflect.own_schemas` names the schemas, separated by commas. Trusted are superusers, the current user,
 -- and the login of Supabase Auth.

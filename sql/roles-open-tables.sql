@@ -1,10 +1,10 @@
--- Tables of some schemas that row security does not guard, in order of their names.
+-- Tables of some schemas without row security, in order of their names.
 --
--- $1: json with schemas (array) and, to have only the tables that they reach, roles (array; those
--- that pass row security anyway do not count). Views run with the rights of their owner unless they say otherwise.
--- One row per table: schema, name and kind (of pg_class), why, fix (a statement, null where there is none), policy (a statement that
--- lets them read all after the fix, null where it hides nothing), roles that reach it (quoted, separated by commas; null where none
--- were asked for).
+-- $1: JSON with schemas (array) and roles (array, for only the tables that they can reach; roles that bypass row security do not
+-- count). Views run with the rights of their owner, unless they are declared otherwise.
+-- One row per table: schema, name and kind (of pg_class), why, fix (a statement, or null), policy (a statement with which the roles
+-- can read all rows after the fix, null if the fix hides nothing), roles that can reach it (quoted, separated by commas; null if none
+-- were given).
 select n.nspname as schema, c.relname as table, c.relkind as kind,
   pg_catalog.format('%I.%I', n.nspname, c.relname) as name,
   case c.relkind

@@ -1,8 +1,8 @@
--- The statements that take the gateway's roles out of a database again, in order: policies, default privileges, privileges, roles.
+-- The statements that remove the gateway's roles from a database, in order: policies, default privileges, privileges, roles.
 --
--- $1: json with the names: anon, authenticated, service, login, auth. Rows as in roles.sql. Privileges that somebody granted to
--- these roles by hand are among those taken back, because a role with privileges cannot be dropped. A role that is still needed then,
--- by what is not taken out here, is not dropped: it has no statement, and an advice that says what needs it.
+-- $1: json with the names: anon, authenticated, service, login, auth. Rows as in roles.sql. Privileges that were granted to these
+-- roles by hand are revoked, too, because a role with privileges cannot be dropped. A role that other objects still need is not dropped:
+-- its row has no statement, and an advice that names them.
 with wanted as (
   select w.position, w.name, r.oid
   from (values (1, $1::json ->> 'login'), (2, $1::json ->> 'anon'), (3, $1::json ->> 'authenticated'), (4, $1::json ->> 'service'),

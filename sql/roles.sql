@@ -1,8 +1,8 @@
--- The statements that a database still needs for the gateway, in order.
+-- The statements that are missing in a database for the gateway, in order.
 --
 -- $1: json with the names: anon, authenticated, service, login, verifier (password verifier for a new login role, or
--- null), schemas (array), grantDefaults (boolean). One row per step: topic (a person's words), statement (null where
--- nothing is to be done), advice (null, or a sentence).
+-- null), schemas (array), grantDefaults (boolean). One row per step: topic (in plain words), statement (null if
+-- nothing is missing), advice (null, or a sentence).
 with asked as (
   select
     $1::json ->> 'anon' as anon, $1::json ->> 'authenticated' as authenticated, $1::json ->> 'service' as service,
@@ -11,7 +11,7 @@ with asked as (
 me as (
   select
     r.oid,
-    -- Only who may pass row security itself can hand it on, and before version 16 only superusers.
+    -- Only roles that bypass row security can grant that, and before version 16 only superusers.
     r.rolsuper or (r.rolcreaterole and r.rolbypassrls and pg_catalog.current_setting('server_version_num')::int >= 160000)
       as may_bypass
   from pg_catalog.pg_roles r
@@ -72,7 +72,7 @@ step (section, position, topic, statement, advice) as (
     null
   from namespace n, grantees g
   union all
-  -- 4 grants on what exists
+  -- 4 grants on existing objects
   select 4, n.position::int, pg_catalog.format('all on tables of schema "%s"', n.nspname),
     case when exists (
       select from pg_catalog.pg_class c, api_role r
@@ -106,7 +106,7 @@ step (section, position, topic, statement, advice) as (
     null
   from namespace n, grantees g, asked a where a.grant_defaults
   union all
-  -- 7 grants on what this role will create
+  -- 7 grants on objects that this role will create
   select 7, (n.position * 10 + k.position)::int,
     pg_catalog.format('all on new %s of schema "%s" made by "%s"', k.name, n.nspname, current_user),
     case when exists (
@@ -121,7 +121,7 @@ step (section, position, topic, statement, advice) as (
     as k (position, name, type)
   where a.grant_defaults
   union all
-  -- 8 what the schema-change trigger made must be readable
+  -- 8 objects of the schema-change trigger must be readable
   select 8, 1, pg_catalog.format('"%s" may read the record of schema changes', a.login),
     case when l.oid is null or not pg_catalog.has_schema_privilege(l.oid, n.oid, 'usage')
       then pg_catalog.format('grant usage on schema pgreflect to %I', a.login) end,

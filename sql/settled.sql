@@ -1,12 +1,12 @@
--- How many transactions `pgreflect.snapshot` has as committed that have not told it to the other server processes yet: a commit becomes
--- visible a moment before. The oldest lock of a process is that of its outermost transaction, the others are of subtransactions,
--- which no snapshot lists. Waits a moment where there are any.
+-- Counts transactions that are committed for `pgreflect.snapshot` but have not sent their invalidation messages yet: a commit becomes
+-- visible a moment earlier. The oldest lock of a process belongs to its outermost transaction; the others belong to subtransactions,
+-- which snapshots do not list. Waits a moment if there are any.
 with taken as materialized (
   select s.snapshot, pg_catalog.pg_snapshot_xmax(s.snapshot)::pg_catalog.text::pg_catalog.int8 as next
   from (select pg_catalog.current_setting('pgreflect.snapshot')::pg_catalog.pg_snapshot as snapshot) s
 ),
 held as (
-  -- Locks have numbers of 32 bits: as the distance from the first transaction that the snapshot cannot see.
+  -- Locks have 32-bit numbers: converted by their distance from the first transaction that the snapshot cannot see.
   select k.virtualtransaction, (s.next - k.transactionid::pg_catalog.text::pg_catalog.int8) & 4294967295 as distance
   from taken s, pg_catalog.pg_locks k
   where k.locktype = 'transactionid' and k.granted and k.mode = 'ExclusiveLock'

@@ -1,4 +1,4 @@
--- The facts about the login role, the API roles and the schemas that decide whether the gateway can serve a database.
+-- Facts about the login role, the API roles and the schemas: whether the gateway can serve the database.
 --
 -- $1: json with roles and schemas (arrays of names). One row, one json.
 select pg_catalog.json_build_object(

@@ -1,4 +1,4 @@
--- Takes out what watch.sql made. The namespace stays where it holds anything else.
+-- Removes the objects of watch.sql. The namespace stays if it has others.
 
 drop event trigger if exists pgreflect_ddl;
 drop event trigger if exists pgreflect_drop;

@@ -1,5 +1,5 @@
--- Whether the schema-change trigger can be relied on: both event triggers fire, and the login role may read their table.
--- Asked by oid: asking by name fails where the namespace may not be used.
+-- Whether the schema-change trigger works: both event triggers are enabled, and the login role may read their table.
+-- By oid: by name it fails without USAGE on the namespace.
 select exists (
   select
   from pg_catalog.pg_class c

@@ -1,8 +1,8 @@
--- Notes every committed change of the catalog, so that no request is answered by a model older than the last one.
+-- Records every committed change of the catalog, so that no request is answered with an older model.
 --
--- One row per transaction that changed something; nobody waits for anybody. A reader compares the rows with the snapshot
+-- One row per transaction with changes; transactions never wait for each other. A reader compares the rows with the snapshot
 -- of its model (src/postgres/caller/freshness-check.ts). Creating event triggers needs a superuser or the provider's stand-in. The
--- setting `pgreflect.login_role` names the role that reads the rows; without it, whoever runs this. May be run again.
+-- setting `pgreflect.login_role` names the role that reads the rows; without it, the current role does. May be run again.
 
 create schema if not exists pgreflect;
 
@@ -27,7 +27,7 @@ begin
   end if;
   if relevant then
     insert into pgreflect.catalog_change default values on conflict do nothing;
-    -- Keeps the table small where tables come and go all day. Rows this old are in the snapshot of every model.
+    -- Keeps the table small if tables are created and dropped all day. The snapshot of every model includes rows this old.
     if pg_current_xact_id()::text::numeric % 1000 = 0 then
       delete from pgreflect.catalog_change c
       where c.xid in (select o.xid from pgreflect.catalog_change o
@@ -48,6 +48,6 @@ drop event trigger if exists pgreflect_ddl;
 drop event trigger if exists pgreflect_drop;
 create event trigger pgreflect_ddl on ddl_command_end execute function pgreflect.note_catalog_change();
 create event trigger pgreflect_drop on sql_drop execute function pgreflect.note_catalog_change();
--- Also where session_replication_role is replica.
+-- They also fire if session_replication_role is replica.
 alter event trigger pgreflect_ddl enable always;
 alter event trigger pgreflect_drop enable always;

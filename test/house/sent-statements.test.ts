@@ -34,7 +34,7 @@ test('so are those of commands, and those of requests behind the settings of the
   takeSent();
   const { code } = await runProcess(['init', '--dry-run'], { env: { DATABASE_URL: database.url } });
   expect(code).toBe(0);
-  expect(readFileSync(childFile, 'utf8')).toContain('The statements that a database still needs for the gateway');
+  expect(readFileSync(childFile, 'utf8')).toContain('The statements that are missing in a database for the gateway');
   noteSent({ text: 'select 1 from note', path: 'pinned' });
   expect(() => checkSentStatements()).toThrow(/^Names that others could capture:\n\n[^\n]* relation note/);
 });
