@@ -2,10 +2,12 @@
  * Chooses the server for a query, with read replicas: one that is recent enough.
  */
 
-import { type RunAsOptions, runAs } from '../postgres/caller/run-as.ts';
+import type { RunAsOptions } from '../postgres/caller/flight-request.ts';
+import { runAs } from '../postgres/caller/run-as.ts';
 import { DatabaseError } from '../postgres/failure.ts';
 import type { ApiPool } from '../postgres/pool/pool.ts';
-import type { ReplicaNeed, Replicas } from '../postgres/pool/replicas.ts';
+import type { ReplicaNeed } from '../postgres/pool/replica.ts';
+import type { Replicas } from '../postgres/pool/replicas.ts';
 import type { FlightResult } from '../postgres/wire/flight.ts';
 
 /**

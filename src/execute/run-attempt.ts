@@ -11,7 +11,7 @@ import type { ValueLanguage } from '../compile/input/plan-budget.ts';
 import { type BindingSource, bindSlots, type Variables } from '../compile/input/slot.ts';
 import type { Statement } from '../compile/print/print-operation.ts';
 import { explainMissing, type UnknownField } from '../model/explain-missing.ts';
-import type { Step } from '../postgres/caller/run-as.ts';
+import type { Step } from '../postgres/caller/flight-request.ts';
 import type { AnswerSink } from '../postgres/wire/answer-sink.ts';
 import type { FlightResult } from '../postgres/wire/flight.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';

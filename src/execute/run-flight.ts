@@ -2,7 +2,8 @@
  * One flight of a request: the caller, the role's settings and limits, and the check of the model's age.
  */
 import type { Caller } from '../postgres/caller/caller.ts';
-import { type RunAsOptions, runAs } from '../postgres/caller/run-as.ts';
+import type { RunAsOptions } from '../postgres/caller/flight-request.ts';
+import { runAs } from '../postgres/caller/run-as.ts';
 import type { ApiPool } from '../postgres/pool/pool.ts';
 import type { Replicas } from '../postgres/pool/replicas.ts';
 import type { OpenResponse } from '../postgres/wire/answer-sink.ts';

@@ -4,7 +4,8 @@
  * Mutations have a connection to themselves.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type RunAsOptions, runAs } from '../../src/postgres/caller/run-as.ts';
+import type { RunAsOptions } from '../../src/postgres/caller/flight-request.ts';
+import { runAs } from '../../src/postgres/caller/run-as.ts';
 import { DatabaseError } from '../../src/postgres/failure.ts';
 import type { ApiPool } from '../../src/postgres/pool/pool.ts';
 import { takeLock, untilHeld } from '../support/busy.ts';

@@ -3,7 +3,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
-import { type RunAsOptions, runAs } from '../../src/postgres/caller/run-as.ts';
+import type { RunAsOptions } from '../../src/postgres/caller/flight-request.ts';
+import { runAs } from '../../src/postgres/caller/run-as.ts';
 import type { ApiPool } from '../../src/postgres/pool/pool.ts';
 import { holdFunction, takeLock, untilHeld } from '../support/busy.ts';
 import { callerOf, flightOf, openPool } from '../support/flights.ts';

@@ -2,7 +2,8 @@
  * One flight under a caller's role: its number of round trips, what the caller sees, and errors at each step.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type RunAsOptions, runAs } from '../../src/postgres/caller/run-as.ts';
+import type { RunAsOptions } from '../../src/postgres/caller/flight-request.ts';
+import { runAs } from '../../src/postgres/caller/run-as.ts';
 import { DatabaseError } from '../../src/postgres/failure.ts';
 import { callerOf, flightOf, openPool } from '../support/flights.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';

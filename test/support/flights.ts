@@ -3,7 +3,7 @@
  */
 import { afterAll, expect, vi } from 'vitest';
 import type { Caller } from '../../src/postgres/caller/caller.ts';
-import type { RunAsOptions, Step } from '../../src/postgres/caller/run-as.ts';
+import type { RunAsOptions, Step } from '../../src/postgres/caller/flight-request.ts';
 import { type ApiPool, type ApiPoolOptions, createApiPool } from '../../src/postgres/pool/pool.ts';
 import type { RecordingProxy } from './recording-proxy.ts';
 

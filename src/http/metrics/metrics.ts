@@ -7,7 +7,7 @@
  */
 import type { Registry } from 'prom-client';
 import type { OutboxState } from '../../email/outbox/outbox.ts';
-import type { ReplicaState } from '../../postgres/pool/replicas.ts';
+import type { ReplicaState } from '../../postgres/pool/replica.ts';
 import type { PoolState } from '../../postgres/wire/pool-state.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { PrintedMetrics } from '../server/parts.ts';

@@ -6,70 +6,19 @@
  * back; a connection is released only when nothing of this request can reach it any more. API requests use the database
  * only through this file.
  */
-
-import pg from 'pg';
-import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
-import {
-  connectionMarker,
-  DatabaseError,
-  type DatabaseErrorKind,
-  temporaryMarker,
-  toDatabaseError,
-} from '../failure.ts';
+import { DatabaseError, type DatabaseErrorKind, toDatabaseError } from '../failure.ts';
 import type { ApiPool } from '../pool/pool.ts';
-import type { ApiConnection, BatchEntry, FlightHow, QueuedRequest } from '../pool/queued-request.ts';
-import { AnswerSink, type OpenResponse } from '../wire/answer-sink.ts';
-import { Flight, type FlightOutcome, type FlightResult, type FlightStep, type RowCollector } from '../wire/flight.ts';
-import { MessageReader } from '../wire/message-reader.ts';
-import type { FlightCounts } from '../wire/pool-state.ts';
+import type { BatchEntry } from '../pool/queued-request.ts';
+import type { FlightOutcome, FlightResult } from '../wire/flight.ts';
 import { lostStatement } from '../wire/prepared-statements.ts';
-import type { StatementNames } from '../wire/statement-names.ts';
-import type { Caller } from './caller.ts';
-import type { Freshness } from './freshness-check.ts';
-import { type Opening, openingOf, openingSteps, planningStep, sharedOpeningSteps } from './opening.ts';
-
-/** One main statement. */
-export interface Step {
-  /** Must not be able to end a transaction: no `call`, `do`, `commit`. */
-  readonly text: string;
-  /** In the order of `$1`, `$2`, ...; null is SQL null. */
-  readonly values: readonly (string | null)[];
-  /**
-   * Makes the collector of its rows, a new one for each attempt; absent: the result is the first column of the only
-   * row. If the collector calls `overflow`, the statement is cancelled and fails as `too_large`.
-   */
-  readonly collect?: (sink: AnswerSink) => RowCollector;
-}
-
-/** One request to the database: caller, limits, and statements. */
-export interface RunAsOptions {
-  readonly caller: Caller;
-  /** The key in the connection queue: the user, or the network of a caller without a user. */
-  readonly queuedAs: string;
-  /** Value for `set_config('search_path', ...)`: a list of quoted names. */
-  readonly searchPath: string;
-  /** The role's own settings (`alter role ... set`), without `statement_timeout`. */
-  readonly settings: ReadonlyMap<string, string>;
-  /** Server-side limit of each statement in milliseconds, the smaller of the role's and the gateway's; 0 = none. */
-  readonly timeoutMs: number;
-  /** Limit of the whole call in milliseconds; our own timer cancels. 0 = none. */
-  readonly requestTimeoutMs: number;
-  /** The state that the model was read from; null = no check. */
-  readonly freshness: Freshness | null;
-  readonly readOnly: boolean;
-  /** The steps may write: repeated only if rolled back. */
-  readonly mutation: boolean;
-  /** The steps may run user code (a function, trigger, policy, view), which may leave anything on the connection. */
-  readonly runsUserCode: boolean;
-  /** May be empty: then only the settings run, including the freshness check. */
-  readonly steps: readonly Step[];
-  /** When steps are planned for their values: never, where a plan for any values has taken long, or always. */
-  readonly customPlanning: 'never' | 'once_slow' | 'always';
-  /** Opens the response for results too large to buffer; absent or null: buffer them. */
-  readonly openResponse?: OpenResponse | null;
-  /** Aborted on disconnect; cancels the statement. */
-  readonly signal: DisconnectSignal | null;
-}
+import {
+  type AttemptOptions,
+  FlightRequest,
+  hasOtherColumns,
+  type Request,
+  type RunAsOptions,
+} from './flight-request.ts';
+import { openingOf } from './opening.ts';
 
 /**
  * Runs the steps in order in one transaction, each seeing the changes of the one before. Returns the result of each
@@ -126,13 +75,6 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
   }
 }
 
-interface Request {
-  readonly options: RunAsOptions;
-  readonly opening: Opening;
-  /** In terms of `performance.now()`. */
-  readonly deadline: number | null;
-}
-
 /** Why an entry was given up. */
 type Reason = 'client' | 'timer' | 'size';
 
@@ -144,12 +86,6 @@ interface Attempt {
   readonly isCut: boolean;
   /** The opening refused the connection because of state left by another request. */
   readonly isRefusedConnection: boolean;
-}
-
-interface AttemptOptions {
-  readonly named: boolean;
-  /** Does not share the connection. */
-  readonly alone: boolean;
 }
 
 /** One flight, in a batch with others if possible. */
@@ -178,102 +114,6 @@ async function send(pool: ApiPool, request: Request, { named, alone }: AttemptOp
     case 'withdrawn':
       throw givenUp(watch.reason);
   }
-}
-
-/** A request in a batch. */
-class FlightRequest implements QueuedRequest {
-  readonly #request: Request;
-  readonly #counts: FlightCounts;
-  readonly #names: StatementNames | null;
-  #first: readonly FlightStep[] = [];
-  #main: readonly FlightStep[];
-  readonly #plansForValues: boolean;
-  readonly statement: string;
-  readonly shares: boolean;
-  runsUserCode: boolean;
-  readonly sink: AnswerSink;
-  /** Names of the sent statements. */
-  sent: readonly string[] = [];
-  /** The opening refused the connection because of state left by another request. */
-  isRefusedConnection = false;
-
-  constructor(
-    pool: ApiPool,
-    request: Request,
-    { named, alone, onOverflow }: AttemptOptions & { readonly onOverflow: () => void },
-  ) {
-    this.#request = request;
-    this.#counts = pool.counts;
-    this.#names = named ? pool.names : null;
-    this.sink = new AnswerSink(request.options.openResponse ?? null, onOverflow);
-    this.#main = mainSteps(pool, request, { named, sink: this.sink });
-    this.statement = this.#main.length === 1 ? (this.#main[0]?.name ?? '') : '';
-    const { mutation, runsUserCode, customPlanning } = request.options;
-    this.shares = !alone && !mutation && this.statement !== '';
-    this.runsUserCode = runsUserCode;
-    this.#plansForValues =
-      customPlanning === 'always' ||
-      (customPlanning === 'once_slow' && pool.durations.wantsPlanForValues(this.statement));
-  }
-
-  makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
-    const { options, opening } = this.#request;
-    const own = how.readOnly ? openingOf(options, true) : opening;
-    const { dirty, hasTemporaryTables, shared } = connection;
-    // A pooler may have been detected meanwhile.
-    const names = this.#names?.enabled ? this.#names : null;
-    const state = hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : 'plain';
-    const opened = shared === null ? openingSteps(own, state, names) : sharedOpeningSteps(own, shared);
-    const first = this.#plansForValues ? [...opened, planningStep(names)] : opened;
-    this.#first = first;
-    if (names === null) {
-      this.#main = this.#main.map((step) => ({ ...step, name: '' }));
-      // The state of the connection is unknown, or the next flight may get a different one.
-      this.runsUserCode = true;
-    }
-    this.sink.begin(MessageReader.of(connection.client.connection), how.isAlone && !options.mutation);
-    this.#counts.flights += 1;
-    return new Flight(connection.prepared, { first, main: this.#main }, onEnd);
-  }
-
-  ended(connection: ApiConnection, outcome: FlightOutcome): void {
-    this.sink.end();
-    if (outcome.kind === 'done') return;
-    this.sent = [...this.#first, ...this.#main].map((step) => step.name);
-    if (hasOtherColumns(outcome.problem)) connection.prepared.doubtAll();
-    const hasTables = says(outcome, temporaryMarker);
-    const isChanged = says(outcome, connectionMarker);
-    if (hasTables) connection.hasTemporaryTables = true;
-    // User code removed our prepared statements, or added others.
-    if (isChanged || lostStatement(outcome.problem, this.sent)) connection.isSpoiled = true;
-    this.isRefusedConnection = hasTables || isChanged;
-  }
-}
-
-/** The steps of the request, with the settings again before each one except the first. */
-function mainSteps(
-  pool: ApiPool,
-  { options, opening }: Request,
-  { named, sink }: { readonly named: boolean; readonly sink: AnswerSink },
-): readonly FlightStep[] {
-  const { caller, steps } = options;
-  const { again } = opening.settings;
-  const main: FlightStep[] = [];
-  for (const { text, values, collect } of steps) {
-    if (main.length > 0) main.push({ ...again, name: named ? pool.names.fixedNameOf(again.text) : '', isGuard: true });
-    const name = named ? pool.names.nameOf(caller.role, text) : '';
-    main.push(collect === undefined ? { text, values, name } : { text, values, name, collector: collect(sink) });
-  }
-  return main;
-}
-
-/**
- * Whether the opening refused the connection, see connection-reset.ts. Only step 0 counts: in other steps, a user's
- * value could contain the marker.
- */
-function says({ problem, step }: FlightOutcome & { readonly kind: 'failed' }, marker: string): boolean {
-  const { code, message } = problem as { readonly code?: string; readonly message?: string };
-  return step === 0 && code === '22P02' && message?.includes(marker) === true;
 }
 
 /** Fails before anything is sent, so nothing can have run. */
@@ -323,12 +163,4 @@ class FlightWatch {
     if (!this.#options.mutation) this.#queued.sink.abandon();
     this.#entry.cancel();
   }
-}
-
-/**
- * PostgreSQL refuses a named statement whose result columns have changed, until it is prepared again. Recognized by the
- * server's routine, because the message is translated and the code is the general one for unsupported features.
- */
-function hasOtherColumns(problem: unknown): boolean {
-  return problem instanceof pg.DatabaseError && problem.code === '0A000' && problem.routine === 'RevalidateCachedQuery';
 }

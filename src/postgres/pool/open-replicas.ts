@@ -6,7 +6,8 @@ import type { Config } from '../../config/config.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { createSystemPool, type SystemPool } from '../system/run-system.ts';
 import { type ApiPoolOptions, createApiPool, type PoolEvent } from './pool.ts';
-import { type ReplicaPools, Replicas } from './replicas.ts';
+import type { ReplicaPools } from './replica.ts';
+import { Replicas } from './replicas.ts';
 
 /** Settings that replicas share with the primary. */
 interface ReplicaSetup {

@@ -1,14 +1,12 @@
 /**
  * One email: its texts, their preview, and the actions on them.
  */
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import { CodeEditor, type EditorFault, type EditorHandle } from '../../components/code-editor.tsx';
-import { Link } from '../../components/link.tsx';
+import { useEffect, useState } from 'react';
 import { ApiError } from '../../shared/api.ts';
 import { useMayWrite } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { CompareDialog, OvertakenDialog } from './compare-dialog.tsx';
-import { emailTitles, variableMeanings } from './email-names.ts';
+import { EmailHead, type Outcome } from './email-head.tsx';
 import {
   areSame,
   type DescribedEmail,
@@ -20,13 +18,12 @@ import {
   isSent,
   type StoredEmails,
   save,
-  switchEmail,
   textsOf,
 } from './emails-state.ts';
-import { completeAction, goHtml, goText } from './go-template.ts';
 import { HistoryDialog } from './history-dialog.tsx';
 import { PreviewPane } from './preview-pane.tsx';
-import { type Rendered, type RenderedText, usePreview } from './render.ts';
+import { usePreview } from './render.ts';
+import { TextFields } from './text-fields.tsx';
 
 interface EmailEditorProps {
   readonly stored: StoredEmails;
@@ -34,14 +31,6 @@ interface EmailEditorProps {
 }
 
 type OpenDialog = 'compare' | 'history' | 'overtaken' | null;
-
-/** The result of an action. */
-interface Outcome {
-  readonly kind: 'good' | 'warning' | 'fault';
-  readonly text: string;
-  /** A button for the next step. */
-  readonly way?: { readonly title: string; readonly go: () => void };
-}
 
 /** The email. Give it a `key` per email. */
 export function EmailEditor({ stored, email }: EmailEditorProps) {
@@ -195,152 +184,4 @@ function useSaveKey(onSave: (() => void) | null): void {
     addEventListener('keydown', listen);
     return () => removeEventListener('keydown', listen);
   });
-}
-
-interface EmailHeadProps extends EmailEditorProps {
-  readonly perform: (work: () => Promise<Outcome | null>) => Promise<void>;
-  /** The actions on the texts. */
-  readonly children: ReactNode;
-}
-
-function EmailHead({ email, stored, perform, children }: EmailHeadProps) {
-  const { title = email.email, sent = '' } = emailTitles[email.email] ?? {};
-  const { enabledField } = email;
-  return (
-    <header className="page-head">
-      <div>
-        <Link className="to-list" to="emails">
-          All emails
-        </Link>
-        <h2 id="email-title" className="title">
-          {title}
-        </h2>
-        <p className="soft small">{sent}</p>
-      </div>
-      <div className="row">
-        {enabledField !== null && (
-          <SendSwitch
-            isOn={isSent(stored, email)}
-            onSwitch={(isOn) =>
-              perform(async () => {
-                await switchEmail(enabledField, isOn);
-                const text = isOn ? 'Sending is on.' : 'Sending is off.';
-                return { kind: 'good', text };
-              })
-            }
-          />
-        )}
-        {children}
-      </div>
-    </header>
-  );
-}
-
-interface SendSwitchProps {
-  readonly isOn: boolean;
-  readonly onSwitch: (isOn: boolean) => Promise<void>;
-}
-
-/** Shows the requested state until the server has answered. */
-function SendSwitch({ isOn, onSwitch }: SendSwitchProps) {
-  const [wished, setWished] = useState<boolean | null>(null);
-  const mayWrite = useMayWrite();
-  const change = (wish: boolean): void => {
-    setWished(wish);
-    void onSwitch(wish).finally(() => setWished(null));
-  };
-  return (
-    <label className="switch">
-      <input
-        type="checkbox"
-        disabled={!mayWrite}
-        checked={wished ?? isOn}
-        onChange={({ target }) => change(target.checked)}
-      />
-      Send this email
-    </label>
-  );
-}
-
-interface TextFieldsProps {
-  readonly email: DescribedEmail;
-  readonly texts: EmailTexts;
-  readonly data: Readonly<Record<string, unknown>> | null;
-  readonly rendered: Rendered | null;
-  readonly onChange: (part: { subject?: string; content?: string }) => void;
-}
-
-function TextFields({ email, texts, data, rendered, onChange }: TextFieldsProps) {
-  const body = useRef<EditorHandle>(null);
-  const complete = useMemo(() => completeAction(email.variables, data ?? email.sample), [email, data]);
-  const subjectFaults = useMemo(() => faultsOf(rendered?.subject), [rendered]);
-  const bodyFaults = useMemo(() => faultsOf(rendered?.content), [rendered]);
-  return (
-    <section className="email-texts" aria-label="Texts">
-      <div className="stack">
-        <label id="subject-label" htmlFor="subject">
-          Subject
-        </label>
-        <CodeEditor
-          labelledBy="subject-label"
-          isSingleLine
-          value={texts.subject}
-          onChange={(subject) => onChange({ subject })}
-          faults={subjectFaults}
-          language={goText}
-          complete={complete}
-        />
-        <Faults faults={subjectFaults} />
-      </div>
-      <div className="stack grow">
-        <span id="body-label" className="label">
-          Body
-        </span>
-        <CodeEditor
-          ref={body}
-          labelledBy="body-label"
-          value={texts.content}
-          onChange={(content) => onChange({ content })}
-          faults={bodyFaults}
-          language={goHtml}
-          complete={complete}
-        />
-        <Faults faults={bodyFaults} />
-      </div>
-      <details className="variables">
-        <summary>Variables</summary>
-        <ul>
-          {email.variables.map((name) => (
-            <li key={name}>
-              <button type="button" onClick={() => body.current?.insert(`{{ .${name} }}`)}>
-                <code>{`{{ .${name} }}`}</code>
-              </button>
-              <span className="soft small">{variableMeanings[name]}</span>
-            </li>
-          ))}
-        </ul>
-      </details>
-    </section>
-  );
-}
-
-function Faults({ faults }: { readonly faults: readonly EditorFault[] }) {
-  return (
-    <ul className="faults small" aria-live="polite">
-      {faults.map(({ message, line, severity }) => (
-        <li key={`${line} ${message}`} className={severity === 'error' ? 'fault' : 'warn'}>
-          {line === null ? message : `Line ${line}: ${message}`}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function faultsOf(rendered: RenderedText | undefined): readonly EditorFault[] {
-  if (rendered === undefined) return [];
-  const faults: EditorFault[] = rendered.fault === null ? [] : [{ ...rendered.fault, severity: 'error' }];
-  const warnings = rendered.warnings.map(
-    (warning): EditorFault => ({ ...warning, severity: warning.refused ? 'error' : 'warning' }),
-  );
-  return [...faults, ...warnings.sort((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity))];
 }

@@ -1,0 +1,84 @@
+/**
+ * The head of an email: its title, the switch that sends it, and the actions on its texts.
+ */
+import { type ReactNode, useState } from 'react';
+import { Link } from '../../components/link.tsx';
+import { useMayWrite } from '../../shared/session.ts';
+import { emailTitles } from './email-names.ts';
+import { type DescribedEmail, isSent, type StoredEmails, switchEmail } from './emails-state.ts';
+
+/** The result of an action. */
+export interface Outcome {
+  readonly kind: 'good' | 'warning' | 'fault';
+  readonly text: string;
+  /** A button for the next step. */
+  readonly way?: { readonly title: string; readonly go: () => void };
+}
+
+interface EmailHeadProps {
+  readonly stored: StoredEmails;
+  readonly email: DescribedEmail;
+  readonly perform: (work: () => Promise<Outcome | null>) => Promise<void>;
+  /** The actions on the texts. */
+  readonly children: ReactNode;
+}
+
+/** The head of the email. */
+export function EmailHead({ email, stored, perform, children }: EmailHeadProps) {
+  const { title = email.email, sent = '' } = emailTitles[email.email] ?? {};
+  const { enabledField } = email;
+  return (
+    <header className="page-head">
+      <div>
+        <Link className="to-list" to="emails">
+          All emails
+        </Link>
+        <h2 id="email-title" className="title">
+          {title}
+        </h2>
+        <p className="soft small">{sent}</p>
+      </div>
+      <div className="row">
+        {enabledField !== null && (
+          <SendSwitch
+            isOn={isSent(stored, email)}
+            onSwitch={(isOn) =>
+              perform(async () => {
+                await switchEmail(enabledField, isOn);
+                const text = isOn ? 'Sending is on.' : 'Sending is off.';
+                return { kind: 'good', text };
+              })
+            }
+          />
+        )}
+        {children}
+      </div>
+    </header>
+  );
+}
+
+interface SendSwitchProps {
+  readonly isOn: boolean;
+  readonly onSwitch: (isOn: boolean) => Promise<void>;
+}
+
+/** Shows the requested state until the server has answered. */
+function SendSwitch({ isOn, onSwitch }: SendSwitchProps) {
+  const [wished, setWished] = useState<boolean | null>(null);
+  const mayWrite = useMayWrite();
+  const change = (wish: boolean): void => {
+    setWished(wish);
+    void onSwitch(wish).finally(() => setWished(null));
+  };
+  return (
+    <label className="switch">
+      <input
+        type="checkbox"
+        disabled={!mayWrite}
+        checked={wished ?? isOn}
+        onChange={({ target }) => change(target.checked)}
+      />
+      Send this email
+    </label>
+  );
+}

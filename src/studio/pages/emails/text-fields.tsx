@@ -1,0 +1,93 @@
+/**
+ * The subject and the body of an email, with their faults and the variables to insert.
+ */
+import { useMemo, useRef } from 'react';
+import { CodeEditor, type EditorFault, type EditorHandle } from '../../components/code-editor.tsx';
+import { variableMeanings } from './email-names.ts';
+import type { DescribedEmail, EmailTexts } from './emails-state.ts';
+import { completeAction, goHtml, goText } from './go-template.ts';
+import type { Rendered, RenderedText } from './render.ts';
+
+interface TextFieldsProps {
+  readonly email: DescribedEmail;
+  readonly texts: EmailTexts;
+  readonly data: Readonly<Record<string, unknown>> | null;
+  readonly rendered: Rendered | null;
+  readonly onChange: (part: { subject?: string; content?: string }) => void;
+}
+
+/** The editors of both texts. */
+export function TextFields({ email, texts, data, rendered, onChange }: TextFieldsProps) {
+  const body = useRef<EditorHandle>(null);
+  const complete = useMemo(() => completeAction(email.variables, data ?? email.sample), [email, data]);
+  const subjectFaults = useMemo(() => faultsOf(rendered?.subject), [rendered]);
+  const bodyFaults = useMemo(() => faultsOf(rendered?.content), [rendered]);
+  return (
+    <section className="email-texts" aria-label="Texts">
+      <div className="stack">
+        <label id="subject-label" htmlFor="subject">
+          Subject
+        </label>
+        <CodeEditor
+          labelledBy="subject-label"
+          isSingleLine
+          value={texts.subject}
+          onChange={(subject) => onChange({ subject })}
+          faults={subjectFaults}
+          language={goText}
+          complete={complete}
+        />
+        <Faults faults={subjectFaults} />
+      </div>
+      <div className="stack grow">
+        <span id="body-label" className="label">
+          Body
+        </span>
+        <CodeEditor
+          ref={body}
+          labelledBy="body-label"
+          value={texts.content}
+          onChange={(content) => onChange({ content })}
+          faults={bodyFaults}
+          language={goHtml}
+          complete={complete}
+        />
+        <Faults faults={bodyFaults} />
+      </div>
+      <details className="variables">
+        <summary>Variables</summary>
+        <ul>
+          {email.variables.map((name) => (
+            <li key={name}>
+              <button type="button" onClick={() => body.current?.insert(`{{ .${name} }}`)}>
+                <code>{`{{ .${name} }}`}</code>
+              </button>
+              <span className="soft small">{variableMeanings[name]}</span>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </section>
+  );
+}
+
+function Faults({ faults }: { readonly faults: readonly EditorFault[] }) {
+  return (
+    <ul className="faults small" aria-live="polite">
+      {faults.map(({ message, line, severity }) => (
+        <li key={`${line} ${message}`} className={severity === 'error' ? 'fault' : 'warn'}>
+          {line === null ? message : `Line ${line}: ${message}`}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function faultsOf(rendered: RenderedText | undefined): readonly EditorFault[] {
+  if (rendered === undefined) return [];
+  const faults: EditorFault[] = rendered.fault === null ? [] : [{ ...rendered.fault, severity: 'error' }];
+  const warnings = rendered.warnings.map(
+    (warning): EditorFault => ({ ...warning, severity: warning.refused ? 'error' : 'warning' }),
+  );
+  return [...faults, ...warnings.sort((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity))];
+}
