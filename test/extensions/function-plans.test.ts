@@ -13,10 +13,13 @@ const database = await createDatabase(
   `create extension cube; create extension pg_trgm;
   comment on schema public is '@graphql({"inflect_names": true})';
   create table town (id int primary key, name text not null);
-  create table place (id int primary key, tenant int not null, town_id int not null references town, name text not null, spot point, embedding cube);
+  create table place (id int primary key, tenant int not null, town_id int not null, name text not null, spot point, embedding cube);
   insert into town select n, 'Town ' || lpad(((n * 7919) % 20000)::text, 5, '0') from generate_series(1, 20000) n;
-  insert into place select n, n % 10, n % 20000 + 1, md5(n::text), point(n % 500, n / 500), cube(array[n % 500, n / 500, n % 7])
+  -- Every tenth has a cube: an index of cubes is made slowly.
+  insert into place select n, n % 10, n % 20000 + 1, left(md5(n::text), 12), point(n % 500, n / 500),
+    case when n % 500 < 50 then cube(array[n % 500, n / 500, n % 7]) end
     from generate_series(1, 200000) n;
+  alter table place add foreign key (town_id) references town;
   create table guarded (like place including all);
   insert into guarded select * from place;
   alter table guarded enable row level security; create policy own on guarded to anon using (tenant = (select 1));
@@ -52,8 +55,8 @@ describe('filters', () => {
   test.each([
     ['near: {x: 100, y: 100, within: 1}', [49600, 50099, 50100, 50101, 50600]],
     ['inside: {low: [3, 3, 0], high: [4, 4, 7]}', [1503, 1504, 2003, 2004]],
-    ['similarTo: {word: "c4ca4238a0b923820dcc509a6f75849b"}', [1]],
-    ['label: {eq: "c4ca4238a0b923820dcc509a6f75849b"}', [1]],
+    ['similarTo: {word: "c4ca4238a0b9"}', [1]],
+    ['label: {eq: "c4ca4238a0b9"}', [1]],
     ['label: {gte: "fffff", lt: "fffffff"}', null],
     ['near: {x: 100, y: 100, within: 3}, label: {startsWith: "a"}', null],
   ])('%s', async (filter, expected) => {
@@ -73,7 +76,7 @@ describe('filters', () => {
   });
 
   test('under policies, which come first, no index of a function serves', async () => {
-    const given = 'filter: {label: {eq: "c4ca4238a0b923820dcc509a6f75849b"}}';
+    const given = 'filter: {label: {eq: "c4ca4238a0b9"}}';
     expect([await ids('guardedCollection', given), await ids('guardedCollection', given, 'service_role')]).toEqual([
       [1],
       [1],

@@ -67,11 +67,12 @@ describe('on many rows', async () => {
     `
     create schema lib; grant usage on schema lib to anon;
     create table lib.customer (id int primary key, name text not null);
-    create table lib.purchase (id int primary key, customer_id int not null references lib.customer (id), at int not null, price numeric not null);
+    create table lib.purchase (id int primary key, customer_id int not null, at int not null, price numeric not null);
     comment on table lib.purchase is '@graphql({"totalCount": {"enabled": true}})';
     comment on schema lib is '@graphql({"max_rows": 100})';
     insert into lib.customer select n, 'c' || n from generate_series(1, 5000) n;
     insert into lib.purchase select n, 1 + n % 5000, n, n from generate_series(1, 50000) n;
+    alter table lib.purchase add foreign key (customer_id) references lib.customer;
     create index on lib.purchase (customer_id, id);
     create index on lib.purchase (at, id);
     create index on lib.purchase (price desc nulls last);
