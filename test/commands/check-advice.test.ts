@@ -357,6 +357,35 @@ test('a missing key and an unusable name are one finding with one fix, names of 
   }
 });
 
+test('a view that is to run with the rights of its caller comes with the grants that it then needs', async () => {
+  const database = await createDatabase(`
+    create table copy (barcode text primary key, title text, price numeric);
+    create table loan (barcode text references copy, patron text);
+    create view available as select barcode, title from copy where barcode not in (select barcode from loan);
+    grant select on available to anon, authenticated;
+    grant select (barcode, title) on copy to anon;
+    grant select on loan to authenticated;
+  `);
+  const [server] = await database.query<{ invokes: boolean }>(
+    "select current_setting('server_version_num')::int >= 150000 as invokes",
+  );
+  const [{ fix } = { fix: '' }] = await findings(database, '--only', 'view_runs_as_owner');
+  if (server?.invokes !== true) return expect(fix).toBeNull();
+  expect(fix).toBe(
+    [
+      'alter view public.available set (security_invoker = true);',
+      '-- From then on, callers need SELECT on what it reads. Where its rows are theirs to see:',
+      '-- grant select on public.copy to authenticated;',
+      '-- grant select on public.loan to anon;',
+    ].join('\n'),
+  );
+  const readAs = (role: string) => database.query(`set local role ${role}; table available`);
+  await database.query(fix!);
+  for (const role of ['anon', 'authenticated']) await expect(readAs(role)).rejects.toThrow('permission denied');
+  await database.query(fix!.replaceAll(/^-- (?=grant)/gm, ''));
+  for (const role of ['anon', 'authenticated']) await expect(readAs(role)).resolves.toBeDefined();
+});
+
 test('a function whose rows a role cannot read is no function without a counterpart in GraphQL', async () => {
   const database = await createDatabase(`
     create table patient (id int primary key, name text);

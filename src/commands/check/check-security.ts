@@ -17,18 +17,28 @@ const findPassingRoles = statementCheck('check-passing-roles.sql', ({ role, name
 /** Unprotected tables and views, and the roles that reach them. */
 const findOpenTables: Check = async ({ tx, schemas, roles }) => {
   const rows = await tx.query(loadSqlFile('roles-open-tables.sql'), [JSON.stringify({ schemas, roles })]);
-  return rows.map(({ kind, name, why, roles: reached, fix, policy }) => ({
+  return rows.map(({ kind, name, why, roles: reached, fix, policy, grants }) => ({
     check: kind === 'v' ? 'view_runs_as_owner' : 'row_security_off',
     severity: 'warning',
     object: String(name),
     message: `Row security does not protect ${name} (${why}): ${reached} can access every row.`,
-    fix: policy === null ? asStatement(fix) : `${asStatement(fix)}\n${emptied}\n-- ${policy};`,
+    fix: withRemarks(asStatement(fix), [
+      ...(policy === null ? [] : [emptied, `${policy};`]),
+      ...(grants === null ? [] : [refused, ...String(grants).split('\n')]),
+    ]),
   }));
 };
 
+function withRemarks(fix: string | null, remarks: readonly string[]): string | null {
+  return fix && [fix, ...remarks.map((remark) => `-- ${remark}`)].join('\n');
+}
+
 /** A person must choose the policy; without any, the table looks empty to everyone. */
 const emptied =
-  '-- From then on, callers see and write no row until a policy allows it. For a start, let them read all rows:';
+  'From then on, callers see and write no row until a policy allows it. For a start, let them read all rows:';
+
+/** A person must choose the grants; without them, every operation with the view fails. */
+const refused = 'From then on, callers need SELECT on what it reads. Where its rows are theirs to see:';
 
 /** What is wrong with a grant, after its words; by kind of sql/check-grants.sql. */
 const grantKinds: Readonly<Record<string, { readonly check: FindingKind; readonly why: string }>> = {
