@@ -38,7 +38,10 @@ export function claimEnums(
     const path = quotePath(enumType.namespace, enumType.name);
     const { graphqlName } = enumType;
     const holder = claims.claim([graphqlName, enumFilterName(graphqlName)], `type ${path}`);
-    if (holder === null) return true;
+    if (holder === null) {
+      noteLabels(context, enumType, path);
+      return true;
+    }
     const reason = `Type ${path} would be "${graphqlName}" in GraphQL, and ${holder} has such a name already.`;
     const name = validName(baseForm(`${enumType.namespace}_${enumType.name}`, namespace.inflectNames));
     omit(context, enumType, { kind: 'name', reason, fix: typeFix(context, enumType, { name }) });
@@ -62,11 +65,39 @@ function whyOmitted(context: ModelContext, enumType: EnumType): Reason | null {
     return { kind: 'name', reason, fix: typeFix(context, enumType, { name: validName(enumType.graphqlName) }) };
   }
   if (enumType.values.every((value) => value.graphqlName === null)) {
-    const mappings = Object.fromEntries(enumType.values.map(({ label }) => [label, validName(label).toUpperCase()]));
-    const fix = typeFix(context, enumType, { mappings });
+    const fix = labelsFix(context, enumType);
     return { kind: 'name', reason: `No label of type ${path} is a valid GraphQL name.`, fix };
   }
   return null;
+}
+
+/** Records the labels that clients read although the enum does not have them. */
+function noteLabels(context: ModelContext, enumType: EnumType, path: string): void {
+  const labels = enumType.values.filter(({ graphqlName }) => graphqlName === null).map(({ label }) => label);
+  if (labels.length === 0) return;
+  note(context, () => {
+    const [are, they] =
+      labels.length === 1 ? ['is no valid GraphQL name', 'it'] : ['are no valid GraphQL names', 'them'];
+    const named = labels.map((label) => `"${label}"`).join(', ');
+    const reason = `${named} of type ${path} ${are}: answers contain ${they}, and the enum "${enumType.graphqlName}" does not.`;
+    return { kind: 'name', object: path, names: labels, reason, fix: labelsFix(context, enumType) };
+  });
+}
+
+/** Gives each label without a valid name one that is free. */
+function labelsFix(context: ModelContext, enumType: EnumType): string | null {
+  const taken = new Set(enumType.values.map(({ graphqlName }) => graphqlName));
+  const { mappings } = readSettings(context.catalog, 'type', enumType.oid).settings;
+  const keepsCase = enumType.values.some(({ graphqlName }) => graphqlName !== null);
+  const added = enumType.values.flatMap(({ label, graphqlName }) => {
+    if (graphqlName !== null) return [];
+    const plain = validName(label);
+    const base = keepsCase && enumValueName(plain) !== null ? plain : plain.toUpperCase();
+    const name = [base, ...enumType.values.map((_, at) => `${base}_${at + 2}`)].find((each) => !taken.has(each))!;
+    taken.add(name);
+    return [[label, name]];
+  });
+  return typeFix(context, enumType, { mappings: { ...Object.fromEntries(mappings), ...Object.fromEntries(added) } });
 }
 
 function toEnumType({ catalog }: ModelContext, namespace: ContextNamespace, type: CatalogType): EnumType {

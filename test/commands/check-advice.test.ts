@@ -386,6 +386,30 @@ test('a view that is to run with the rights of its caller comes with the grants 
   for (const role of ['anon', 'authenticated']) await expect(readAs(role)).resolves.toBeDefined();
 });
 
+test('labels of an enum that GraphQL cannot spell are found, with free names for them', async () => {
+  const database = await createDatabase(`
+    create type media as enum ('book', 'e-book', 'e book', 'audio book', '3d-print', 'true', 'e_book_2');
+    comment on type media is '@graphql({"mappings": {"audio book": "listen"}})';
+    create table edition (id int primary key, kind media);
+    grant select on edition to anon;
+  `);
+  const [finding, ...others] = await findings(database, '--only', 'left_out');
+  expect(others).toEqual([]);
+  expect(finding).toMatchObject({
+    object: 'public.media',
+    message:
+      '"e-book", "e book", "3d-print", "true" of type public.media are no valid GraphQL names: answers contain them, and the enum "media" does not.',
+  });
+  await database.query(finding!.fix!);
+  expect(await findings(database, '--only', 'left_out')).toEqual([]);
+  const { out } = await runCommand(['schema', '--role', 'anon'], {
+    env: { DATABASE_URL: database.urlAs('authenticator', 'test') },
+  });
+  expect(/^enum media \{\n([^}]*)\}/m.exec(out)?.[1]?.trim().split(/\s+/)).toEqual([
+    'book', 'e_book', 'e_book_3', 'listen', 'n_3d_print', 'TRUE', 'e_book_2',
+  ]); // biome-ignore format: a list of names
+});
+
 test('a function whose rows a role cannot read is no function without a counterpart in GraphQL', async () => {
   const database = await createDatabase(`
     create table patient (id int primary key, name text);
