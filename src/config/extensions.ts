@@ -17,6 +17,7 @@ export const extensionNames = [
   'counts',
   'many_to_many',
   'exact_cursors',
+  'upsert',
   'update_operators',
   'functions',
   'domains',

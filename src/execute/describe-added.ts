@@ -11,7 +11,7 @@ import { listOf, objectOf, oneOf, text, type ValueOf } from '../shared/json-sche
 /** The additions, in display order. */
 const additions = [
   'related_filter', 'related_order', 'function_filter', 'function_order', 'json_filter', 'json_part', 'text_search', 'rank', 'many_to_many', 'distinct', 'groups',
-  'count_at_most',
+  'count_at_most', 'upsert',
 ] as const; // biome-ignore format: a list of names
 type Addition = (typeof additions)[number];
 
@@ -41,6 +41,9 @@ export function describeAdditions(schema: GraphQLSchema, table: Table): readonly
     for (const argument of field.args)
       if (argumentOrigin(argument).kind === 'count_at_most') add('count_at_most', `${field.name}(${argument.name})`);
   }
+  const insert = schema.getMutationType()?.getFields()[tableRootFields(table.baseName).insert];
+  for (const argument of insert?.args ?? [])
+    if (argumentOrigin(argument).kind === 'on_conflict') add('upsert', argument.name);
   return [...found].flatMap(([kind, given]) => (given.length === 0 ? [] : [{ kind, names: given }]));
 }
 

@@ -210,9 +210,9 @@ function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun
     observe: options.observe,
     showHints: execution.context.showHints,
     maxResponseBytes: options.maxResponseBytes,
-    steps: statements.map(({ field, atMost }) => ({
+    steps: statements.map(({ field, refusals }) => ({
       key: kind === 'mutation' || keys.length === 1 ? (keys[field] ?? null) : null,
-      atMost,
+      ...refusals,
     })),
     citedInput: (step, message) => citedInput(message, statements[step - 1]?.slots ?? [], run.variables),
     parsedInput: (language) => parsedInput(run.compiled, language),

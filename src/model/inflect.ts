@@ -103,6 +103,9 @@ export function tableTypeNames(base: string) {
     appendInput: `${base}AppendInput`,
     prependInput: `${base}PrependInput`,
     removeInput: `${base}RemoveInput`,
+    onConflict: `${base}OnConflict`,
+    constraint: `${base}Constraint`,
+    updateColumn: `${base}UpdateColumn`,
   } as const;
 }
 

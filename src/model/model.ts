@@ -162,9 +162,36 @@ export interface Table extends QualifiedName {
   /** Functions of a row for filters and orders (extension `function_filters`). */
   readonly filterFunctions: readonly FunctionEntry[];
   readonly orderFunctions: readonly FunctionEntry[];
+  /** Unique indexes that an insert can name for conflicts (extension `upsert`). */
+  readonly conflictTargets: readonly ConflictTarget[];
   /** The table's extension types whose names are free. */
   readonly addedTypes: readonly TableType[];
 }
+
+/** A unique index that an insert can name for conflicts; as `on conflict` takes it, so without its name. */
+export interface ConflictTarget {
+  /** Name of the index, which is a GraphQL name. */
+  readonly name: string;
+  readonly keys: readonly IndexExpression[];
+  /** The condition of a partial index. */
+  readonly predicate: IndexExpression | null;
+}
+
+/** An expression over a table's columns, in tokens, with the schema of every name. */
+export type IndexExpression = readonly IndexToken[];
+
+/** A token of an index expression. */
+export type IndexToken =
+  | { readonly kind: 'column'; readonly number: number }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'number'; readonly value: number }
+  | ({ readonly kind: 'function' | 'operator' | 'cast' } & QualifiedName)
+  | { readonly kind: 'word'; readonly word: IndexWord };
+
+/** Key words and marks of index expressions. */
+export type IndexWord =
+  | 'AND' | 'OR' | 'NOT' | 'IS' | 'NULL' | 'TRUE' | 'FALSE' | 'UNKNOWN' | 'ANY' | 'ALL' | 'ARRAY' | 'COALESCE' | 'GREATEST' | 'LEAST'
+  | 'AT' | 'TIME' | 'ZONE' | '(' | ')' | '[' | ']' | ','; // biome-ignore format: a list of words
 
 /** A function of a row as an entry of a filter or order, named after its computed field. */
 export interface FunctionEntry {

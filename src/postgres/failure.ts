@@ -55,6 +55,8 @@ export class DatabaseError extends Error {
   readonly position: number | null = null;
   /** Raised by a PL/pgSQL function: its author wrote the message. */
   readonly raised: boolean = false;
+  /** Two rows of the statement's own `on conflict do update` are for the same row. */
+  readonly repeatsRow: boolean = false;
   /** The language of the invalid value, if the SQLSTATE is one for errors in statements. */
   readonly inValue: 'jsonpath' | 'tsquery' | 'regconfig' | null = null;
   /** True if the connection was lost after a write was sent: it may or may not be committed. */
@@ -167,6 +169,8 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
     dataType: problem.dataType ?? null,
     position: problem.position === undefined ? null : Number(problem.position),
     raised: problem.routine === 'exec_stmt_raise',
+    // In a function it has a context.
+    repeatsRow: problem.routine === 'ExecOnConflictUpdate' && problem.code === '21000' && problem.where === undefined,
     inValue: valueParsers.get(problem.routine ?? '') ?? null,
   };
 }

@@ -8,6 +8,7 @@ import { describeShared, describesAnything, describeType } from './describe-type
 import { LazySchema } from './lazy-schema.ts';
 import { type SchemaContext, type SchemaOptions, TypeRegistry } from './schema-context.ts';
 import { defineAggregateTypes } from './types/aggregate-types.ts';
+import { defineConflictTypes } from './types/conflict-types.ts';
 import { buildConnectionType, buildEdgeType, pageInfoType } from './types/connection-types.ts';
 import { buildEnumType, hasNamedValues } from './types/enum-types.ts';
 import { buildFilterType } from './types/filter-type.ts';
@@ -127,6 +128,7 @@ function defineTableTypes(context: SchemaContext, table: Table): void {
   if (table.aggregate) defineAggregateTypes(context, table, define);
   defineRelatedFilterTypes(context, table, define);
   defineGroupTypes(context, table, define);
+  if (hasWriteInput(context, table, 'insert')) defineConflictTypes(context, table, define);
   for (const command of ['insert', 'update'] as const) {
     if (!hasWriteInput(context, table, command)) continue;
     define(names[`${command}Input`], () => buildWriteInputType(context, table, command));

@@ -61,6 +61,7 @@ const argumentTexts: Texts<ArgumentOrigin> = {
   node_id: 'Global id of the row.',
   key: ({ column }) => `The ${column.fieldName} of the row.`,
   objects: 'The rows to add.',
+  on_conflict: 'What to do with rows that are there already. Without it they are an error.',
   set: 'New values. Columns that are left out stay as they are.',
   increment: 'Add to these numbers.',
   append: 'Add at the end of these lists and texts, or merge into these objects.',
@@ -102,6 +103,9 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
   truncate: 'Cut dates and times down to this.',
   time_zone: 'The time zone in which they are cut down.',
   group_keys: 'The columns that rows are grouped by.',
+  conflict_target: 'The unique index that tells whether a row is there.',
+  update_columns: 'Columns of that row that get the new values. Without any it stays as it is.',
+  conflict_filter: 'Rows that are updated. Others stay as they are.',
 };
 
 const rootTexts = {

@@ -60,6 +60,7 @@ export type InputFieldOrigin =
   | { readonly kind: 'function'; readonly routine: Routine; readonly type: ValueType }
   | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument }
   | { readonly kind: 'json_part'; readonly as: JsonReading }
+  | { readonly kind: 'conflict_target' | 'update_columns' | 'conflict_filter' }
   | { readonly kind: 'operator'; readonly operator: FilterOperator };
 
 /** How the text of a search is parsed. */
@@ -73,7 +74,7 @@ export type ArgumentOrigin =
   | { readonly kind: 'first' | 'last' | 'before' | 'after' | 'offset' | 'filter' | 'order_by' | 'distinct_on' }
   | { readonly kind: 'node_id' }
   | { readonly kind: 'key'; readonly column: Column }
-  | { readonly kind: 'objects' | 'set' | UpdateOperator | 'at_most' | 'count_at_most' | 'json_at' }
+  | { readonly kind: 'objects' | 'on_conflict' | 'set' | UpdateOperator | 'at_most' | 'count_at_most' | 'json_at' }
   | { readonly kind: 'group_by' | 'having' | 'group_order_by' | 'first_groups' | 'group_offset' }
   | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument };
 

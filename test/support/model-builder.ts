@@ -100,6 +100,7 @@ export function table(oid: string, baseName: string, columns: readonly Column[],
     computedFields: [],
     filterFunctions: [],
     orderFunctions: [],
+    conflictTargets: [],
     addedTypes: [],
     ...change,
   };

@@ -11,7 +11,7 @@ import { unreachable } from '../../shared/invariant.ts';
 import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
 import { haveSameKeys } from './input-coercer.ts';
 import { readJsonPath } from './json-path.ts';
-import { bindSlot, type Path, patternOf, type Slot, type Variables, valueAt } from './slot.ts';
+import { bindSlot, type Path, patternOf, patternsOf, type Slot, type Variables, valueAt } from './slot.ts';
 
 /** A question about the variables of a request. */
 export type Question =
@@ -47,9 +47,14 @@ export type Question =
    */
   | { readonly kind: 'rows'; readonly path: Path; readonly limits: readonly LengthLimit[] }
   /**
-   * Which of the named keys the objects to insert have: the occurring patterns (slot.ts), sorted, separated by commas.
+   * Which of the named keys the objects to insert have: the patterns of their groups (slot.ts), separated by commas.
    */
-  | { readonly kind: 'row_patterns'; readonly path: Path; readonly fieldNames: readonly string[] }
+  | {
+      readonly kind: 'row_patterns';
+      readonly path: Path;
+      readonly fieldNames: readonly string[];
+      readonly inOrder: boolean;
+    }
   /**
    * Which elements of a cursor are null: one letter per element (`n` or `v`); `bad` if it is invalid or longer than
    * `maxElements`.
@@ -130,7 +135,7 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
     case 'row_patterns': {
       const rows = value as readonly Readonly<Record<string, unknown>>[];
       const patterns = rows.map((row) => patternOf(question.fieldNames, (name) => Object.hasOwn(row, name)));
-      return [...new Set(patterns)].sort().join(',');
+      return patternsOf(patterns, question.inOrder).join(',');
     }
     case 'cursor':
       return describeCursor(decodeOnce(owner, String(value)), question.maxElements);

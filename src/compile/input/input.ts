@@ -241,9 +241,9 @@ export class Input {
   }
 
   /** Which of the named keys a variable's objects have, see decisions.ts, `row_patterns`. */
-  rowPatterns(fieldNames: readonly string[]): readonly string[] {
+  rowPatterns(fieldNames: readonly string[], inOrder: boolean): readonly string[] {
     invariant(this.#path, 'the objects come from a variable');
-    return this.#scope.decisions.ask({ kind: 'row_patterns', path: this.#path, fieldNames }).split(',');
+    return this.#scope.decisions.ask({ kind: 'row_patterns', path: this.#path, fieldNames, inOrder }).split(',');
   }
 
   /** Asks about the value (decisions.ts). A value in the document is known, so this is no decision. */

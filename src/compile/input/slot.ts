@@ -35,6 +35,8 @@ export type Slot =
   | { readonly kind: 'key_values'; readonly path: Path; readonly fieldName: string; readonly isList: boolean }
   /** Whether each of these objects has the key, as an array of booleans. */
   | { readonly kind: 'key_presence'; readonly path: Path; readonly fieldName: string }
+  /** Number of these objects. */
+  | { readonly kind: 'row_count'; readonly path: Path }
   /** The group of each of these objects, as an array of numbers. */
   | { readonly kind: 'row_groups'; readonly path: Path; readonly grouping: RowGrouping }
   /** A digest of these values in twelve characters. */
@@ -44,16 +46,28 @@ export type Slot =
 
 /**
  * Rows that lack different keys among `fieldNames` are inserted separately: a row's group is the index of its pattern
- * (`patternOf`).
+ * (`patternOf`), or of its run of rows with equal patterns.
  */
 export interface RowGrouping {
   readonly fieldNames: readonly string[];
+  /** Rows are inserted in their order, so each run is a group. */
+  readonly inOrder: boolean;
+  /** The pattern of each group. */
   readonly patterns: readonly string[];
 }
 
 /** Which of the names a row has: `1` or `0` for each. */
 export function patternOf(fieldNames: readonly string[], has: (fieldName: string) => boolean): string {
   return fieldNames.map((name) => (has(name) ? '1' : '0')).join('');
+}
+
+/** Most runs of rows that are told apart. */
+export const mostRuns = 1000;
+
+/** The patterns of the groups of rows with these: each of them, sorted, or of each run, one more than the most at most. */
+export function patternsOf(ofRows: readonly string[], inOrder: boolean): readonly string[] {
+  if (!inOrder) return [...new Set(ofRows)].sort();
+  return ofRows.filter((pattern, index) => pattern !== ofRows[index - 1]).slice(0, mostRuns + 1);
 }
 
 /** The source of slot values. */
@@ -94,6 +108,8 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
     }
     case 'key_presence':
       return presenceText(rowsAt(source.variables, slot.path).map((row) => Object.hasOwn(row, slot.fieldName)));
+    case 'row_count':
+      return String(rowsAt(source.variables, slot.path).length);
     case 'row_groups': {
       const { fieldNames } = slot.grouping;
       const patterns = rowsAt(source.variables, slot.path).map((row) =>
@@ -152,8 +168,14 @@ export function presenceText(presence: readonly boolean[]): string {
 }
 
 /** The groups of rows with these patterns, as an array of numbers. */
-export function groupsText({ patterns }: RowGrouping, ofRows: readonly string[]): string {
-  return `{${ofRows.map((pattern) => patterns.indexOf(pattern)).join(',')}}`;
+export function groupsText({ patterns, inOrder }: RowGrouping, ofRows: readonly string[]): string {
+  let run = 0;
+  const groups = ofRows.map((pattern, index) => {
+    if (!inOrder) return patterns.indexOf(pattern);
+    if (index > 0 && pattern !== ofRows[index - 1]) run += 1;
+    return run;
+  });
+  return `{${groups.join(',')}}`;
 }
 
 /** Objects to insert; coerced objects have no prototype's keys. */

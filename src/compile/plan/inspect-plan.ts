@@ -56,7 +56,8 @@ function filterOf(value: ValuePlan): Condition | null {
 function conditionsOf(value: ValuePlan): readonly (Condition | null)[] {
   const entries = value.kind === 'connection' ? value.connection.entries : [];
   const counted = entries.map((entry) => (entry.kind === 'groups' ? (entry.groups.having?.counted ?? null) : null));
-  return [filterOf(value), ...counted];
+  const conflict = value.kind === 'write' && value.write.change.kind === 'insert' ? value.write.change.conflict : null;
+  return [filterOf(value), conflict?.filter ?? null, ...counted];
 }
 
 /** A table or routine that may run code when read. */

@@ -16,6 +16,7 @@ import {
   descend,
   inputOf,
   inputsOf,
+  locate,
   type MergedFields,
   misplaced,
   type Place,
@@ -94,11 +95,4 @@ function planNode(planner: Planner, field: MergedFields): ValuePlan {
   const type = planner.schema.getType(table.baseName) as GraphQLObjectType;
   const object = planObject(planner, { type, table, place: descend(planner, root) }, field.nodes);
   return { kind: 'row', source: { kind: 'key', table, slots }, object };
-}
-
-function locate(nodes: readonly FieldNode[]): readonly { readonly line: number; readonly column: number }[] {
-  const { loc } = nodes[0]!;
-  if (!loc) return [];
-  const before = loc.source.body.slice(0, loc.start).split(/\r\n|\n|\r/);
-  return [{ line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }];
 }

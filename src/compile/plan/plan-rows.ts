@@ -6,7 +6,8 @@ import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { areSparse } from '../input/decisions.ts';
 import type { Input } from '../input/input.ts';
-import { groupsText, patternOf, presenceText, type RowGrouping, type Slot } from '../input/slot.ts';
+import { groupsText, patternOf, patternsOf, presenceText, type RowGrouping, type Slot } from '../input/slot.ts';
+import type { LimitPlan } from './plan.ts';
 import { planValue, refuseLength } from './plan-operator.ts';
 
 /** A column that objects may set, under its name in them. */
@@ -19,8 +20,10 @@ export interface InsertableColumn {
 export interface PlannedRows {
   /** Occurring field names, and whether every object has them. */
   readonly keys: ReadonlyMap<string, 'all' | 'some'>;
-  /** Which of these names the objects have: the occurring patterns (slot.ts), sorted. */
-  patterns(fieldNames: readonly string[]): readonly string[];
+  /** Their number. */
+  readonly count: LimitPlan;
+  /** Which of these names the objects have: the patterns of their groups (slot.ts). */
+  patterns(fieldNames: readonly string[], inOrder: boolean): readonly string[];
   /** The values of a key. */
   values(fieldName: string, isList: boolean): Slot;
   /** Which objects have a key. */
@@ -45,7 +48,8 @@ export function planVariableRows(objects: Input, columns: readonly InsertableCol
   invariant(path, 'the objects come from a variable');
   return {
     keys,
-    patterns: (fieldNames) => objects.rowPatterns(fieldNames),
+    count: { kind: 'slot', slot: { kind: 'row_count', path } },
+    patterns: (fieldNames, inOrder) => objects.rowPatterns(fieldNames, inOrder),
     values: (fieldName, isList) => ({ kind: 'key_values', path, fieldName, isList }),
     presence: (fieldName) => ({ kind: 'key_presence', path, fieldName }),
     groups: (grouping) => ({ kind: 'row_groups', path, grouping }),
@@ -73,14 +77,14 @@ export function planRows(objects: Input, columns: readonly InsertableColumn[]): 
   const keys = new Map(
     [...occurrences].map(([name, count]) => [name, count === items.length ? 'all' : 'some'] as const),
   );
-  const patternsOf = (fieldNames: readonly string[]) =>
-    rows.map((row) => patternOf(fieldNames, (name) => row.has(name)));
+  const ofRows = (fieldNames: readonly string[]) => rows.map((row) => patternOf(fieldNames, (name) => row.has(name)));
   return {
     keys,
-    patterns: (fieldNames) => [...new Set(patternsOf(fieldNames))].sort(),
+    count: { kind: 'constant', value: items.length },
+    patterns: (fieldNames, inOrder) => patternsOf(ofRows(fieldNames), inOrder),
     values: (name) => ({ kind: 'array', items: rows.map((row) => row.get(name) ?? absent) }),
     presence: (name) => ({ kind: 'constant', value: presenceText(rows.map((row) => row.has(name))) }),
-    groups: (grouping) => ({ kind: 'constant', value: groupsText(grouping, patternsOf(grouping.fieldNames)) }),
+    groups: (grouping) => ({ kind: 'constant', value: groupsText(grouping, ofRows(grouping.fieldNames)) }),
   };
 }
 

@@ -16,6 +16,7 @@ import {
   inputOf,
   inputsOf,
   type MergedFields,
+  maybeInputOf,
   objectTypeOf,
   type Planner,
   planFields,
@@ -29,7 +30,14 @@ export function planWrite(
   field: MergedFields,
 ): WritePlan {
   const inputs = inputsOf(planner, field);
-  const change = kind === 'insert' ? planInsert(inputOf(inputs, 'objects')) : planChange(planner, kind, table, inputs);
+  const change =
+    kind === 'insert'
+      ? planInsert(
+          { planner, table, nodes: field.nodes },
+          inputOf(inputs, 'objects'),
+          maybeInputOf(inputs, 'on_conflict'),
+        )
+      : planChange(planner, kind, table, inputs);
   const entries = planFields(planner, objectTypeOf(field.definition), field.nodes, ({ origin, definition, nodes }) => {
     if (origin.kind === 'affected_count') return { kind: 'affected_count' } as const;
     const row = { type: objectTypeOf(definition), table, place: descend(planner, { pages: [], depth: 0 }) };

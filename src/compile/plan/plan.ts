@@ -7,6 +7,7 @@
 import type { UpdateOperator } from '../../model/added/update-operators.ts';
 import type {
   Column,
+  ConflictTarget,
   EnumType,
   Oid,
   Relationship,
@@ -311,19 +312,24 @@ export interface WritePlan {
   readonly entries: readonly WriteEntry[];
 }
 
+/** Objects to insert. */
+export interface InsertChange {
+  readonly kind: 'insert';
+  readonly columns: readonly InsertColumn[];
+  /**
+   * One insert per group; its columns are indexes into `columns`. Several if objects use the defaults of different
+   * columns.
+   */
+  readonly groups: readonly (readonly number[])[];
+  /** The group of each object; null for a single group. */
+  readonly groupOf: Slot | null;
+  /** What happens to objects whose row is there already; null: they are errors. */
+  readonly conflict: ConflictPlan | null;
+}
+
 /** The change of a mutation's root field. */
 export type WriteChange =
-  | {
-      readonly kind: 'insert';
-      readonly columns: readonly InsertColumn[];
-      /**
-       * One insert per group; its columns are indexes into `columns`. Several if objects use the defaults of different
-       * columns.
-       */
-      readonly groups: readonly (readonly number[])[];
-      /** The group of each object; null for a single group. */
-      readonly groupOf: Slot | null;
-    }
+  | InsertChange
   | {
       readonly kind: 'update';
       readonly set: readonly Assignment[];
@@ -331,6 +337,23 @@ export type WriteChange =
       readonly atMost: Slot;
     }
   | { readonly kind: 'delete'; readonly filter: Condition | null; readonly atMost: Slot };
+
+/** What an insert does with rows that are there already. */
+export interface ConflictPlan {
+  readonly target: ConflictTarget;
+  /** Columns that get the values of the objects; none: the rows stay as they are. */
+  readonly update: readonly Column[];
+  /** Rows that are updated; others stay as they are. */
+  readonly filter: Condition | null;
+  /** For messages about the objects. */
+  readonly objects: ObjectsPlace;
+}
+
+/** The place of objects in the request. */
+export interface ObjectsPlace {
+  readonly input: string;
+  readonly locations: readonly { readonly line: number; readonly column: number }[];
+}
 
 /** A column that at least one inserted object sets. */
 export interface InsertColumn {

@@ -113,11 +113,16 @@ export function inputsOf(planner: Planner, { definition, nodes }: MergedFields):
   }));
 }
 
+/** The argument with an origin of this kind; null if the field has none. */
+export function maybeInputOf(inputs: Inputs, kind: ArgumentOrigin['kind']): Input | null {
+  return inputs.find(({ origin }) => origin.kind === kind)?.input ?? null;
+}
+
 /** The argument with an origin of this kind. */
 export function inputOf(inputs: Inputs, kind: ArgumentOrigin['kind']): Input {
-  const found = inputs.find(({ origin }) => origin.kind === kind);
+  const found = maybeInputOf(inputs, kind);
   invariant(found, `no argument of kind ${kind}`);
-  return found.input;
+  return found;
 }
 
 /** A table of the model. */
@@ -125,4 +130,12 @@ export function tableOf(planner: Planner, oid: Oid): Table {
   const table = planner.model.tables.get(oid);
   invariant(table, `the model has no table ${oid}`);
   return table;
+}
+
+/** The place of a field in the document. */
+export function locate(nodes: readonly FieldNode[]): readonly { readonly line: number; readonly column: number }[] {
+  const { loc } = nodes[0]!;
+  if (!loc) return [];
+  const before = loc.source.body.slice(0, loc.start).split(/\r\n|\n|\r/);
+  return [{ line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }];
 }

@@ -8,12 +8,11 @@
  */
 import type { Column, SqlType, Table } from '../../model/model.ts';
 import type { Slot } from '../input/slot.ts';
-import type { InsertColumn, WriteChange } from '../plan/plan.ts';
+import type { InsertChange, InsertColumn } from '../plan/plan.ts';
 import { directRow, list, type Names, type SubqueryRow } from '../sql/print-row.ts';
 import { tableName } from '../sql/printer.ts';
 import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from '../sql/sql.ts';
-
-type InsertChange = Extract<WriteChange, { kind: 'insert' }>;
+import { type InsertTarget, printConflict } from './print-conflict.ts';
 
 /** Common table expressions; the last one, named after `written`, has the written rows in the order of the objects. */
 export function printInserts(names: Names, table: Table, change: InsertChange, written: SubqueryRow): Sql {
@@ -30,7 +29,8 @@ export function printInserts(names: Names, table: Table, change: InsertChange, w
     return { name, group, insert: sql`${insert} returning ${returned(target)}` };
   });
   const inserts = groups.map(({ name, insert }) => sql`${ident(name)} as (${insert}), `);
-  // The k-th returned row of a group is the k-th inserted object, unless triggers suppress rows.
+  // The k-th returned row of a group is the k-th inserted object, unless triggers suppress rows. If rows that are there
+  // stay as they are, each group is a run of objects: those of one run still come before those of the next.
   const place = names.next('p');
   const source = names.next('r');
   const placed = sql`select ${ident(source, 'g')} as "g", ${ident(source, 'n')} as "n", pg_catalog.row_number() over (partition by ${ident(source, 'g')} order by ${ident(source, 'n')}) as "k" from ${ident(objects)} as ${ident(source)}`;
@@ -50,20 +50,15 @@ export function printInserts(names: Names, table: Table, change: InsertChange, w
  */
 export function printInsert(names: Names, table: Table, change: InsertChange, alias: string): Sql {
   const target = { table, alias };
+  const onConflict = printConflict(names, target, change.conflict);
   const row = onlyRow(change);
   if (row !== null) {
     const given = list(row.map(({ column, slot }) => param(slot, column.cast)));
-    return sql`${printTarget(target, row)} values (${given})`;
+    return sql`${printTarget(target, row)} values (${given})${onConflict}`;
   }
   const source = names.next('r');
   const columns = change.groups[0] ?? [];
-  return sql`${printSelected(change, columns, target, source)} from ${printObjects(change, source)}`;
-}
-
-interface InsertTarget {
-  readonly table: Table;
-  /** Its alias in the statement. */
-  readonly alias: string;
+  return sql`${printSelected(change, columns, target, source)} from ${printObjects(change, source)}${onConflict}`;
 }
 
 function printTarget({ table, alias }: InsertTarget, columns: readonly { readonly column: Column }[]): Sql {
@@ -92,7 +87,7 @@ interface GroupInsert {
 function printGroup(names: Names, { change, columns, group, objects }: GroupInsert, target: InsertTarget): Sql {
   const source = names.next('r');
   const insert = printSelected(change, columns, target, source);
-  return sql`${insert} from ${ident(objects)} as ${ident(source)} where ${ident(source, 'g')} operator(pg_catalog.=) ${integer(group)} order by ${ident(source, 'n')}`;
+  return sql`${insert} from ${ident(objects)} as ${ident(source)} where ${ident(source, 'g')} operator(pg_catalog.=) ${integer(group)} order by ${ident(source, 'n')}${printConflict(names, target, change.conflict)}`;
 }
 
 /** `insert into … select …`, with values from `source`. */

@@ -4,7 +4,7 @@
  */
 
 import type { Slot } from '../input/slot.ts';
-import type { Entry, OperationPlan } from '../plan/plan.ts';
+import type { Entry, ObjectsPlace, OperationPlan } from '../plan/plan.ts';
 import { isTypename, printEntries, printObject } from '../sql/print-object.ts';
 import { Names } from '../sql/print-row.ts';
 import type { Printer } from '../sql/printer.ts';
@@ -28,9 +28,18 @@ export interface Statement {
   readonly field: number;
   /** Whether its result is the field's value, or of no use. */
   readonly result: 'value' | 'none';
+  readonly refusals: Refusals;
+}
+
+/** What a client learns if the data do not allow a statement. */
+interface Refusals {
   /** Message for an `atMost` that is exceeded, as in pg_graphql; null: it has none. */
   readonly atMost: string | null;
+  /** The inserted objects, if they may update rows: two may be for the same one. */
+  readonly objects: ObjectsPlace | null;
 }
+
+const noRefusals: Refusals = { atMost: null, objects: null };
 
 /** Prints the statements of an operation; none if every field was refused. */
 export function printOperation(plan: OperationPlan, maxResponseBytes: number): readonly Statement[] {
@@ -56,8 +65,8 @@ function offsetCheck(fields: readonly Entry[]): Sql {
 
 type Printed = Omit<Statement, 'field'>;
 
-function valueStatement(piece: Sql, layout: AnswerLayout | null = null, atMost: string | null = null): Printed {
-  return { ...printSql(piece), layout, result: 'value', atMost };
+function valueStatement(piece: Sql, layout: AnswerLayout | null = null, refusals = noRefusals): Printed {
+  return { ...printSql(piece), layout, result: 'value', refusals };
 }
 
 function hasEdges(field: Entry): boolean {
@@ -84,23 +93,25 @@ function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
 }
 
 function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): readonly Printed[] {
-  const atMost = atMostMessage(field);
+  const refusals = refusalsOf(field);
   if (field.kind === 'write') {
     const written = printWrittenRows(makePrinter(plan), field.write, printTypeCheck([field]));
-    if (written !== null) return [valueStatement(written.statement, written.layout, atMost)];
+    if (written !== null) return [valueStatement(written.statement, written.layout, refusals)];
   }
   const called = field.kind === 'call' ? printCalledValue(field.call) : null;
   if (called !== null) {
     return [valueStatement(sql`${called.select}${offsetCheck([field])}`, layOutAll([called.column]))];
   }
   const text = sql`${printMutationText(plan, field, maxResponseBytes)}${offsetCheck([field])}`;
-  return [valueStatement(text, null, atMost)];
+  return [valueStatement(text, null, refusals)];
 }
 
-function atMostMessage(field: Entry): string | null {
-  return field.kind === 'write' && field.write.change.kind !== 'insert'
-    ? `${field.write.change.kind} impacts too many records`
-    : null;
+function refusalsOf(field: Entry): Refusals {
+  if (field.kind !== 'write') return noRefusals;
+  const { change } = field.write;
+  return change.kind === 'insert'
+    ? { atMost: null, objects: change.conflict?.objects ?? null }
+    : { atMost: `${change.kind} impacts too many records`, objects: null };
 }
 
 function printMutationText(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {

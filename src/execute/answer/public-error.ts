@@ -7,6 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
+import type { ObjectsPlace } from '../../compile/plan/plan.ts';
 import { operandMarker } from '../../compile/print/print-assignment.ts';
 import type { Model } from '../../model/model.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
@@ -37,6 +38,8 @@ interface StepScope {
   readonly key: string | null;
   /** Message for an `atMost` that is exceeded; null: it has none. */
   readonly atMost: string | null;
+  /** Its objects, if they may update rows. */
+  readonly objects: ObjectsPlace | null;
 }
 
 /** One member of `errors` in a response. */
@@ -151,7 +154,8 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   if (error.step === 0) return fromSettings(error, scope);
   if (sqlstate === '22P02' && primary.includes(tooLargeMarker)) return tooLarge(error, scope);
   const place = placeOf(error, scope);
-  const atMost = scope.steps[error.step - 1]?.atMost;
+  const { atMost, objects } = scope.steps[error.step - 1] ?? { atMost: null, objects: null };
+  if (error.repeatsRow && objects !== null) return repeatedRow(objects, place);
   if (sqlstate === '22P02' && atMost && primary.includes(atMostMarker)) {
     return new PublicError('BAD_USER_INPUT', atMost, place);
   }
@@ -199,6 +203,11 @@ function misfitOf(primary: string) {
 }
 
 const misfitText = new RegExp(`"${operandMarker}(append|remove):(\\w+):(\\w+)"`);
+
+function repeatedRow({ input, locations }: ObjectsPlace, place: ReturnType<typeof placeOf>): PublicError {
+  const message = 'Two objects are for the same row. Send only one of them.';
+  return new PublicError('BAD_USER_INPUT', message, { ...place, locations, extensions: { input } });
+}
 
 /** Replace messages that name objects hidden from the role. */
 const neutralMessages: Partial<Readonly<Record<Code, string>>> = {

@@ -7,13 +7,15 @@ import { has, type ModelContext, note } from '../model-context.ts';
 import { isJsonResult } from '../tables/columns.ts';
 import { addEntries, type Named } from './added-entries.ts';
 import { addTypes } from './added-types.ts';
+import { addConflictTargets } from './conflict-targets.ts';
 import { noteMisplaced } from './function-entries.ts';
 
 /** The tables with their extension entries and types, and the shared types. */
 export function addNames(context: ModelContext, named: Named): Pick<Model, 'tables' | 'addedTypes'> {
   const withEntries = addEntries(context, named);
   noteMisplaced(context, named.routines);
-  const added = addTypes(context, { ...named, tables: withEntries });
+  const tables = new Map([...withEntries].map(([oid, table]) => [oid, addConflictTargets(context, table)]));
+  const added = addTypes(context, { ...named, tables });
   noteArguments(context, added.tables, named.routines);
   return added;
 }

@@ -10,6 +10,7 @@ import { describeTable, has, type ModelContext, type NameClaims, note, tablePath
 import { isJson, isSearchable } from '../tables/columns.ts';
 import { otherTableName } from '../tables/tables.ts';
 import { type Named, rowOf } from './added-entries.ts';
+import { isUpsertable } from './conflict-targets.ts';
 import { claimFunctionInputs } from './function-entries.ts';
 import { fitsOperator, updateOperators } from './update-operators.ts';
 
@@ -31,6 +32,7 @@ const neededTypes: Partial<Record<ExtensionName, Needed>> = {
   },
   distinct: (context) => (table) =>
     has(context, table, 'distinct') && table.columns.some(isInColumns) ? ['column'] : [],
+  upsert: () => conflictTypes,
   groups: (context) => (table) => (table.aggregate && has(context, table, 'groups') ? groupTypes(table) : []),
   update_operators: (context) => (table) => (has(context, table, 'update_operators') ? operatorTypes(table) : []),
 };
@@ -84,6 +86,11 @@ function operatorTypes(table: Table): readonly TableType[] {
     table.columns.some((column) => fitsOperator(column, operator)),
   );
   return table.update ? operators.map((operator) => `${operator}Input` as const) : [];
+}
+
+function conflictTypes({ conflictTargets, columns }: Table): readonly TableType[] {
+  if (conflictTargets.length === 0) return [];
+  return ['constraint', 'onConflict', ...(columns.some(isUpsertable) ? (['updateColumn'] as const) : [])];
 }
 
 function takingFunctions({ aggregate, columns }: Table) {

@@ -29,6 +29,7 @@ export type UnlinkedTable = Omit<Table, 'relationships' | 'computedFields' | key
 export const nothingAdded = {
   filterFunctions: [],
   orderFunctions: [],
+  conflictTargets: [],
   addedTypes: [],
 } as const satisfies Partial<Table>;
 

@@ -14,6 +14,7 @@ import type { Table } from '../../model/model.ts';
 import { describeRoot } from '../describe-type.ts';
 import { typed, withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
+import { conflictInput } from './conflict-types.ts';
 import { type RootEntry, RootType } from './root-type.ts';
 import { rootRoutines } from './routine-fields.ts';
 import { scalarTypes } from './scalars.ts';
@@ -58,7 +59,9 @@ function writeField(context: SchemaContext, table: Table, command: WriteCommand)
   if (command === 'insert') {
     const input = new GraphQLNonNull(types.input(names.insertInput)!);
     const objects = typed(new GraphQLNonNull(new GraphQLList(input)), { kind: 'objects' });
-    return { type: response, args: { objects }, extensions };
+    const conflict = conflictInput(context, table);
+    const onConflict = conflict && typed(conflict, { kind: 'on_conflict' });
+    return { type: response, args: { objects, ...(onConflict && { onConflict }) }, extensions };
   }
   /** The affected rows, and their limit. */
   const guards: GraphQLFieldConfigArgumentMap = {

@@ -87,6 +87,7 @@ const additions: Readonly<Record<string, string>> = {
   distinct: 'First of equal rows',
   groups: 'Groups with counts and sums',
   count_at_most: 'Count no further than',
+  upsert: 'Update rows that are there',
 };
 
 function Additions({ added }: { readonly added: readonly Added[] }) {

@@ -1,0 +1,100 @@
+/**
+ * The unique indexes that an insert can name for conflicts (extension `upsert`, docs/upsert.md).
+ */
+import type { CatalogIndex } from '../../catalog/catalog.ts';
+import { quoteName, quotePath } from '../../catalog/quote-name.ts';
+import { validName } from '../comments/comment-fix.ts';
+import { isValidName } from '../inflect.ts';
+import type { Column, ConflictTarget, IndexExpression, Table } from '../model.ts';
+import { describeTable, has, type ModelContext, note } from '../model-context.ts';
+import { readIndexExpression } from '../tables/index-expression.ts';
+import { rowOf } from './added-entries.ts';
+
+/** The table with its conflict targets. */
+export function addConflictTargets(context: ModelContext, table: Table): Table {
+  if (!table.insert || !has(context, table, 'upsert')) return table;
+  const row = rowOf(context, table);
+  const base = row.getBase();
+  const indexes = table.kind === 'view' ? (base?.indexes ?? []) : row.getIndexes();
+  const columnOf = (number: number) => (table.kind === 'view' ? base?.columns.get(number) : number);
+  const conflictTargets = indexes.flatMap((index) => {
+    if (!isArbiter(index, indexes)) return [];
+    const target = toTarget(index, columnOf);
+    if (target !== null && !columnsOf(target).every((number) => isSelectable(table, number))) return [];
+    if (target !== null && isEnumValue(target.name)) return [target];
+    // Operators find the index with its table.
+    if (table.kind === 'table') noteIndex(context, table, index, target);
+    return [];
+  });
+  return { ...table, conflictTargets };
+}
+
+/** Whether an upsert can write the column: `excluded` needs SELECT. */
+export function isUpsertable({ insertable, updatable, selectable, fieldName }: Column): boolean {
+  return insertable && updatable && selectable && fieldName !== null && isEnumValue(fieldName);
+}
+
+/** Enum values cannot have these names. */
+function isEnumValue(name: string): boolean {
+  return isValidName(name) && !['true', 'false', 'null'].includes(name);
+}
+
+// PostgreSQL takes all indexes that fit the columns, and refuses a deferrable one among them.
+function isArbiter(index: CatalogIndex, indexes: readonly CatalogIndex[]): boolean {
+  const isFit = index.indisvalid === true && index.indimmediate === true && !index.hasRules;
+  return isFit && indexes.every((other) => other.indimmediate === true || !hasSameKeys(index, other));
+}
+
+function hasSameKeys(one: CatalogIndex, other: CatalogIndex): boolean {
+  const [keys, others] = [new Set(keysOf(one)), new Set(keysOf(other))];
+  return one.indexprs === null && keys.size === others.size && keys.isSubsetOf(others);
+}
+
+function keysOf({ indkey, indnkeyatts }: CatalogIndex): readonly number[] {
+  return indkey.slice(0, indnkeyatts ?? indkey.length);
+}
+
+/** @param columnOf The table's column for that of the index; undefined: a view does not pass it on. */
+function toTarget(index: CatalogIndex, columnOf: (number: number) => number | undefined): ConflictTarget | null {
+  const columns = new Map(Object.entries(index.columns ?? {}).map(([name, number]) => [name, columnOf(number) ?? 0]));
+  const read = (text: string | null | undefined) => (text == null ? null : readIndexExpression(text, columns));
+  const expressions = [...(index.indexprs ?? [])];
+  const keys = keysOf(index).map((number): IndexExpression | null =>
+    number === 0 ? read(expressions.shift()) : [{ kind: 'column', number: columnOf(number) ?? 0 }],
+  );
+  const predicate = read(index.indpred);
+  if (index.indpred !== null && predicate === null) return null;
+  return keys.every((key) => key !== null) ? { name: index.relname, keys, predicate } : null;
+}
+
+function columnsOf({ keys, predicate }: ConflictTarget): readonly number[] {
+  return [...keys, predicate ?? []].flat().flatMap((token) => (token.kind === 'column' ? [token.number] : []));
+}
+
+function isSelectable({ columns }: Table, number: number): boolean {
+  return columns.find((column) => column.number === number)?.selectable === true;
+}
+
+function noteIndex(
+  context: ModelContext,
+  table: Table,
+  { relname }: CatalogIndex,
+  target: ConflictTarget | null,
+): void {
+  note(context, () => {
+    const subject = `${describeTable(context, rowOf(context, table))} has no "${relname}" in "onConflict"`;
+    const object = quotePath(table.namespace, table.name);
+    if (target === null) {
+      const reason = `${subject}: an expression of the unique index is too complex.`;
+      return { kind: 'type', object, names: [relname], reason, fix: null };
+    }
+    const fix = `alter index ${quotePath(table.namespace, relname)} rename to ${quoteName(validName(`${table.name}_${relname}`))};`;
+    return {
+      kind: 'name',
+      object,
+      names: [relname],
+      reason: `${subject}: the name of the unique index is no GraphQL name.`,
+      fix,
+    };
+  });
+}
