@@ -53,13 +53,14 @@ unreachable (oid) as (
   join pg_catalog.pg_rewrite r on r.oid = d.objid
 ),
 used_types (oid) as (
+  -- An array, of which PostgreSQL expects few elements. Otherwise it expects two million rows here and clears 16 MB for their hash table.
   select u.oid
-  from (
+  from pg_catalog.unnest(array(
     select c.atttypid from columns c
     union select r.prorettype from routines r
     union select pg_catalog.unnest(coalesce(r.proallargtypes, r.proargtypes::pg_catalog.oid[])) from routines r
     union select t.oid from pg_catalog.pg_type t where t.typtype = 'e' and t.typnamespace in (select e.oid from exposed e)
-  ) u (oid)
+  )) u (oid)
   union
   -- Elements of arrays and base types of domains. Types such as point have a `typelem`, too, which adds rows that do no harm.
   select part.oid
