@@ -38,14 +38,18 @@ used_types as (
   union select r.prorettype from routines r
   union select pg_catalog.unnest(coalesce(r.proallargtypes, r.proargtypes::pg_catalog.oid[])) from routines r
 ),
+composites as materialized (
+  select c.oid from pg_catalog.pg_class c where c.relkind = 'c'
+),
 types as materialized (
   -- Includes the elements of arrays: their access list applies to the array.
   select t.oid, t.typnamespace, t.xmin::pg_catalog.text::pg_catalog.int8 as version
   from pg_catalog.pg_type t
   where t.oid in (select u.oid from used_types u)
     or t.oid in (select a.typelem from pg_catalog.pg_type a where a.oid in (select u.oid from used_types u))
-    -- A domain's base type may be a domain of any schema.
-    or t.typtype = 'd' or t.typtype = 'e' and t.typnamespace in (select e.oid from exposed e)
+    -- A domain's base type may be a domain of any schema, and a composite type may have members of others.
+    or t.typtype = 'd' or t.typrelid in (select c.oid from composites c)
+    or t.typtype = 'e' and t.typnamespace in (select e.oid from exposed e)
 ),
 parts (name, rows, version) as (
   select 'namespace', count(*), sum(n.xmin::pg_catalog.text::pg_catalog.int8)
@@ -63,6 +67,8 @@ parts (name, rows, version) as (
     where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
       or (k.contype in ('c', 'x') or k.contype = 'n' and not k.convalidated) and k.conrelid in (select t.oid from tables t)
   union all select 'type', count(*), sum(t.version) from types t
+  union all select 'member', count(*), sum(a.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_attribute a where a.attnum > 0 and a.attrelid in (select c.oid from composites c)
   union all select 'enum', count(*), sum(l.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_enum l where l.enumtypid in (select t.oid from types t)
   union all select 'proc', count(*), sum(r.version) from routines r

@@ -62,11 +62,19 @@ used_types (oid) as (
     union select t.oid from pg_catalog.pg_type t where t.typtype = 'e' and t.typnamespace in (select e.oid from exposed e)
   )) u (oid)
   union
-  -- Elements of arrays and base types of domains. Types such as point have a `typelem`, too, which adds rows that do no harm.
+  -- Elements of arrays, base types of domains and members of composite types. Types such as point have a `typelem`, too,
+  -- which adds rows that do no harm.
   select part.oid
   from used_types u
   join pg_catalog.pg_type t on t.oid = u.oid
-  cross join lateral (values (t.typelem), (t.typbasetype)) part (oid)
+  cross join lateral (
+    values (t.typelem), (t.typbasetype)
+    union all
+    select a.atttypid
+    from pg_catalog.pg_class c
+    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where c.oid = t.typrelid and c.relkind = 'c'
+  ) part (oid)
   where part.oid <> 0
 ),
 types as materialized (
@@ -242,6 +250,14 @@ select pg_catalog.json_build_object(
     ) order by t.oid), '[]')
     from types t join lists l on l.list = t.list
   ),
+  'members', (
+    -- Of composite types that belong to no table.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(t.oid::pg_catalog.text, a.attname, a.atttypid::pg_catalog.text, a.atttypmod)
+      order by a.attrelid, a.attnum), '[]')
+    from types t
+    join pg_catalog.pg_class c on c.oid = t.typrelid and c.relkind = 'c'
+    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+  ),
   'enums', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', l.oid::pg_catalog.text, 'enumtypid', l.enumtypid::pg_catalog.text, 'enumsortorder', l.enumsortorder, 'enumlabel', l.enumlabel
@@ -332,7 +348,7 @@ select pg_catalog.json_build_object(
       or d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objoid in (select t.oid from tables t)
       or d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass and d.objoid in (select k.oid from foreign_keys k)
       or d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objoid in (select r.oid from routines r)
-      or d.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.objoid in (select t.oid from types t where t.typtype in ('e', 'd'))
+      or d.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.objoid in (select t.oid from types t where t.typtype in ('e', 'd', 'c'))
   ),
   'user_code', (
     -- By dependencies of the parts of a table. PostgreSQL records none on its own objects.

@@ -32,8 +32,11 @@ interface CatalogRows extends AccessRows {
   readonly attributes: { readonly [Key in keyof AttributeRow]: readonly AttributeRow[Key][] | null };
   readonly constraints: readonly CatalogForeignKey[];
   readonly procs: readonly (Omit<CatalogRoutine, 'defaults'> & AccessRows['procs'][number])[];
-  readonly types: readonly (Omit<CatalogType, 'getEnumValues' | 'getOperators'> & AccessRows['types'][number])[];
+  readonly types: readonly (Omit<CatalogType, 'getEnumValues' | 'getMembers' | 'getOperators'> &
+    AccessRows['types'][number])[];
   readonly enums: readonly Pick<PgEnum, 'enumtypid' | 'enumsortorder' | 'enumlabel'>[];
+  /** Type, name, type of the member and its modifier. */
+  readonly members: readonly (readonly [string, string, string, number])[];
   readonly type_operators: readonly (readonly [string, TypeOperation, string])[];
   readonly indexes: readonly CatalogIndex[];
   readonly view_queries: ViewQueries;
@@ -148,14 +151,20 @@ function columnsByTable(source: CatalogRows): ReadonlyMap<string, readonly Catal
   return tables;
 }
 
-function linkTypes({ types, enums, type_operators }: CatalogRows): CatalogType[] {
+function linkTypes({ types, enums, members, type_operators }: CatalogRows): CatalogType[] {
+  const byType = Map.groupBy(members, ([type]) => type);
   const labels = Map.groupBy(enums, (row) => row.enumtypid);
   const operators = Map.groupBy(type_operators, ([type]) => type);
   for (const rows of labels.values()) rows.sort((a, b) => a.enumsortorder - b.enumsortorder);
   return types.map((row) => {
     const own = labels.get(row._id) ?? [];
+    const parts = (byType.get(row._id) ?? []).map(([, attname, atttypid, atttypmod]) => ({
+      attname,
+      atttypid,
+      atttypmod,
+    }));
     const named = Object.fromEntries((operators.get(row._id) ?? []).map(([, operation, name]) => [operation, name]));
-    return { ...row, getEnumValues: () => own, getOperators: () => named };
+    return { ...row, getEnumValues: () => own, getMembers: () => parts, getOperators: () => named };
   });
 }
 

@@ -118,6 +118,8 @@ export interface CatalogType
     | 'typtypmod'
     | 'typnotnull'
   > {
+  /** Members of a composite type that belongs to no table, in order; empty for other types. */
+  getMembers(): readonly CompositeMember[];
   /** Labels in their sort order; empty for other types. */
   getEnumValues(): readonly Pick<PgEnum, 'enumlabel'>[];
   /**
@@ -126,6 +128,9 @@ export interface CatalogType
    */
   getOperators(): TypeOperators;
 }
+
+/** A member of a composite type. */
+export type CompositeMember = Pick<PgAttribute, 'attname' | 'atttypid' | 'atttypmod'>;
 
 /** Comparisons of a type. */
 export type TypeOperation =

@@ -97,7 +97,7 @@ function buildContent(context: ModelContext): Content {
   }
   const byOid = new Map(unlinked.map((table) => [table.oid, table]));
   const relationships = buildRelationships(context, byOid);
-  const routines = buildRoutines({ context, types, enums, hasTable: (oid) => byOid.has(oid), ...rootFields(unlinked) });
+  const routines = buildRoutines({ context, types, enums, tables: byOid, ...rootFields(unlinked) });
   const computed = computedFields(routines);
   const mutations = new Set(
     [...routines.values()].flatMap(({ use, fieldName }) => (use === 'mutation' ? fieldName : [])),
@@ -118,7 +118,7 @@ function buildContent(context: ModelContext): Content {
   noteHidden(context, tables.values(), routines);
   const linked = linkTables(context, { tables, relationships, routines });
   noteUnlinked(context, { tables: linked, relationships, routines });
-  return { ...addNames(context, { tables: linked, routines, claims }), enums, routines };
+  return { ...addNames(context, { tables: linked, routines, claims }), enums };
 }
 
 interface Winner {

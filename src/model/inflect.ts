@@ -114,6 +114,11 @@ export function functionInputName(base: string, fieldName: string, input: 'filte
   return `${base}${baseForm(fieldName, true)}${input === 'filter' ? 'FilterInput' : 'OrderInput'}`;
 }
 
+/** The object type of a function's result. @param base Name of the table whose row the function takes; empty for others. */
+export function resultTypeName(base: string, fieldName: string): string {
+  return `${base}${baseForm(fieldName, true)}Result`;
+}
+
 /** Filter input of an enum. */
 export const enumFilterName = (enumName: string): string => `${enumName}Filter`;
 

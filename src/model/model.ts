@@ -294,7 +294,18 @@ export type RoutineResult =
   /** A JSON object of anonymous or OUT columns (computed fields only). */
   | { readonly kind: 'record' }
   | { readonly kind: 'row'; readonly table: Oid }
-  | { readonly kind: 'set'; readonly table: Oid };
+  | { readonly kind: 'set'; readonly table: Oid }
+  /** An object with columns of its own, or a list of at most `maxRows` of them (extension `functions`). */
+  | {
+      readonly kind: 'object';
+      readonly typeName: string;
+      readonly columns: readonly ResultColumn[];
+      /** Null: a single object. */
+      readonly maxRows: number | null;
+    };
+
+/** A column of rows that are not those of a table; no field without a `fieldName`. */
+export type ResultColumn = Pick<Column, 'number' | 'name' | 'fieldName' | 'type' | 'cast'>;
 
 /** A function exposed as a root field or computed field. */
 export interface Routine extends QualifiedName {

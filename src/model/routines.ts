@@ -1,13 +1,13 @@
 /**
  * Root functions and computed fields of a role's schema (docs/functions.md), with a reason for each other routine.
  */
-import type { CatalogRoutine, CatalogType } from '../catalog/catalog.ts';
+import type { CatalogRoutine } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { routineFix, validName } from './comments/comment-fix.ts';
 import { readSettings } from './comments/directives.ts';
 import type { EnumTypes } from './enums.ts';
-import { argumentForm, isValidName, routineForm } from './inflect.ts';
-import type { Routine, RoutineArgument, RoutineResult } from './model.ts';
+import { argumentForm, isValidName, resultTypeName, routineForm } from './inflect.ts';
+import type { Routine, RoutineArgument, RoutineResult, Table } from './model.ts';
 import {
   type ContextNamespace,
   type ModelContext,
@@ -16,7 +16,7 @@ import {
   placeOf,
   type Reason,
 } from './model-context.ts';
-import { baseOf, elementOf, type TypeResolver, type TypeResolvers } from './resolve-type.ts';
+import type { TypeResolvers } from './resolve-type.ts';
 import {
   argumentDefaults,
   displayDefault,
@@ -25,14 +25,15 @@ import {
   rowArgument,
   sharesRow,
 } from './routine-arguments.ts';
+import { isPlainValue, objectResult, type Rules, routineResult } from './routine-results.ts';
 import { whyUnreadable } from './tables/select-tables.ts';
 
 interface RoutineScope {
   readonly context: ModelContext;
   readonly types: TypeResolvers;
   readonly enums: EnumTypes;
-  /** Whether the table with this oid is in the schema. */
-  readonly hasTable: (oid: string) => boolean;
+  /** The tables of the schema, by oid. */
+  readonly tables: ReadonlyMap<string, Pick<Table, 'baseName'>>;
   /** Fields of `Query` for tables; likewise for `Mutation`. */
   readonly queryFields: ReadonlySet<string>;
   readonly mutationFields: ReadonlySet<string>;
@@ -44,6 +45,14 @@ const closedNamespaces: ReadonlySet<string> = new Set(['graphql', 'graphql_publi
 const connectionArguments: ReadonlySet<string> = new Set([
   'first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy',
 ]); // biome-ignore format: a table of names
+
+const listArguments: ReadonlySet<string> = new Set(['first', 'offset']);
+const noArguments: ReadonlySet<string> = new Set();
+
+function takenArguments(result: RoutineResult): ReadonlySet<string> {
+  if (result.kind === 'set') return connectionArguments;
+  return result.kind === 'object' && result.maxRows !== null ? listArguments : noArguments;
+}
 
 const volatilities = { i: 'immutable', s: 'stable', v: 'volatile' } as const;
 
@@ -112,13 +121,6 @@ function nameTaken(context: ModelContext, routine: Routine, holder: string): Omi
 /** SQL that renames a routine with its schema as prefix, for a name that is taken. */
 export function otherName(context: ModelContext, { oid, namespace, name }: Routine): string | null {
   return routineFix(context, oid, { name: validName(`${namespace}_${name}`) });
-}
-
-/** What a routine may be, with the extensions of its namespace or without any. */
-interface Rules {
-  readonly types: TypeResolver;
-  /** The extension `functions`. */
-  readonly isExtended: boolean;
 }
 
 /** One routine, before it is added to the model. */
@@ -195,13 +197,14 @@ class RoutineCandidate {
   }
 
   #buildComputed(table: string, rules: Rules): Routine | Reason {
-    const { context, hasTable } = this.#scope;
+    const { context, tables } = this.#scope;
     if (context.catalog.table(table) !== undefined && !context.access.hasTable(table, 'select')) {
       return { ...this.#refuse('is a computed field and needs SELECT on the whole table'), kind: 'privilege' };
     }
-    if (!hasTable(table)) return this.#refuse('takes the row of a table that is not exposed');
-    const result = routineResult({ ...this.#scope, ...rules }, this.#row, 'computed');
-    if (result === null) return this.#hiddenRows() ?? this.#refuse('has a result that a computed field cannot have');
+    const of = tables.get(table);
+    if (of === undefined) return this.#refuse('takes the row of a table that is not exposed');
+    const result = this.#result(rules, 'computed', of.baseName);
+    if (typeof result === 'string') return this.#hiddenRows() ?? this.#refuse(result);
     const args = this.#arguments(result, rules, 1);
     if (typeof args === 'string') return this.#refuse(args);
     // With defaults, a call of an overloaded function may be ambiguous to PostgreSQL.
@@ -219,8 +222,8 @@ class RoutineCandidate {
       return this.#refuse(
         `shares its name with another function${rules.isExtended ? ', and has no name of its own in its comment' : ''}`,
       );
-    const result = routineResult({ ...this.#scope, ...rules }, this.#row, 'root');
-    if (result === null) return this.#hiddenRows() ?? this.#refuse('has a result that has no GraphQL counterpart');
+    const result = this.#result(rules, 'root', '');
+    if (typeof result === 'string') return this.#hiddenRows() ?? this.#refuse(result);
     const args = this.#arguments(result, rules, 0);
     if (typeof args === 'string') return this.#refuse(args);
     const taken = use === 'query' ? this.#scope.queryFields : this.#scope.mutationFields;
@@ -228,6 +231,22 @@ class RoutineCandidate {
       return { ...this.#refuse(`would be "${this.fieldName}", which a table's field has already`), kind: 'name' };
     }
     return this.#routine(use, result, args, null);
+  }
+
+  /** The result, or why it is not possible. @param base As for `resultTypeName`. */
+  #result(rules: Rules, use: 'root' | 'computed', base: string): RoutineResult | string {
+    const { context, tables } = this.#scope;
+    const scope = { ...rules, context, hasTable: (oid: string) => tables.has(oid) };
+    const result = routineResult(scope, this.#row, use);
+    if (result !== null) return result;
+    if (rules.isExtended)
+      return objectResult(scope, this.#row, {
+        name: resultTypeName(base, this.fieldName),
+        namespace: this.#namespace,
+      });
+    return use === 'root'
+      ? 'has a result that has no GraphQL counterpart'
+      : 'has a result that a computed field cannot have';
   }
 
   /** The missing grant if it returns rows of a table that the role cannot read, otherwise null. */
@@ -279,8 +298,8 @@ class RoutineCandidate {
       const fieldName = argumentForm(input.name, this.#namespace.inflectNames);
       if (!isValidName(fieldName)) return `has an argument without a valid GraphQL name ("${fieldName}")`;
       if (args.some((other) => other.fieldName === fieldName)) return `has two arguments called "${fieldName}"`;
-      if (result.kind === 'set' && connectionArguments.has(fieldName)) {
-        return `returns rows and has an argument called "${fieldName}", as every collection has`;
+      if (takenArguments(result).has(fieldName)) {
+        return `returns rows and has an argument called "${fieldName}", as every ${result.kind === 'set' ? 'collection' : 'list of rows'} has`;
       }
       const declared = context.catalog.type(input.type);
       const isPlain = declared !== undefined && isPlainValue(context, declared, rules);
@@ -303,47 +322,4 @@ class RoutineCandidate {
   #refuse(problem: string): Reason {
     return { kind: 'type', reason: `Function ${this.object} ${problem}.`, fix: null };
   }
-}
-
-type ResultScope = Pick<RoutineScope, 'context' | 'hasTable'> & Rules;
-
-/** The result of a routine as a field, null if it cannot be exposed for this use. */
-function routineResult(scope: ResultScope, routine: CatalogRoutine, use: 'root' | 'computed'): RoutineResult | null {
-  const type = scope.context.catalog.type(routine.prorettype);
-  if (type === undefined || !scope.context.access.usesNamespace(type.typnamespace)) return null;
-  if (type.typtype === 'p') return pseudoResult(type, routine, use);
-  if (type.typtype === 'c') return rowResult(scope, type, routine);
-  // A set of values is a field only if declared to return one row.
-  if (routine.proretset && routine.prorows !== 1) return null;
-  if (use === 'root' && !isPlainValue(scope.context, type, scope)) return null;
-  const value = scope.types.value({ oid: type._id, typmod: -1, text: null });
-  return value && { kind: 'value', type: value };
-}
-
-function pseudoResult(type: CatalogType, routine: CatalogRoutine, use: 'root' | 'computed'): RoutineResult | null {
-  if (routine.proretset) return null;
-  if (type.typname === 'void') return { kind: 'void' };
-  return type.typname === 'record' && use === 'computed' ? { kind: 'record' } : null;
-}
-
-function rowResult(scope: ResultScope, type: CatalogType, routine: CatalogRoutine): RoutineResult | null {
-  const table = type.typrelid ?? '0';
-  if (!scope.hasTable(table)) return null;
-  const isSet = routine.proretset && routine.prorows !== 1;
-  return { kind: isSet ? 'set' : 'row', table };
-}
-
-/**
- * A simple scalar, a domain over a scalar or composite, or an array of these: the argument and result types of root
- * routines. If domains are encoded as base types, also one over an array. With the extension `functions`, also enums.
- */
-function isPlainValue(context: ModelContext, type: CatalogType, rules: Rules): boolean {
-  const { catalog } = context;
-  const { base: stand } = rules.types.cast({ oid: type._id, typmod: -1, text: null });
-  if (stand !== null) return isPlainValue(context, catalog.type(stand.oid)!, rules);
-  const single = elementOf(catalog.type, type) ?? type;
-  const isOffered = ({ typtype }: CatalogType) => typtype !== 'e' || rules.isExtended;
-  if (single.typtype !== 'd') return isOffered(single) && single.typtype !== 'c' && single.typtype !== 'p';
-  const base = baseOf(catalog.type, single);
-  return isOffered(base) && elementOf(catalog.type, base) === null;
 }

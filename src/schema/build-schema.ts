@@ -16,7 +16,7 @@ import { defineFunctionInputs } from './types/function-inputs.ts';
 import { dateTruncationType, defineGroupTypes, hasGroups } from './types/group-types.ts';
 import { defineJsonFilterTypes } from './types/json-filter-types.ts';
 import { buildMutationType } from './types/mutation-type.ts';
-import { buildObjectType, nodeInterface } from './types/object-type.ts';
+import { buildObjectType, defineResultType, nodeInterface } from './types/object-type.ts';
 import { buildEnumFilterType, filterIsType, operatorFilterTypes } from './types/operator-filters.ts';
 import { orderByDirectionType } from './types/order-by-direction.ts';
 import { defineOrderByTypes } from './types/order-by-type.ts';
@@ -81,6 +81,9 @@ function assembleSchema(model: Model, options: SchemaOptions): LazySchema {
   defineJsonFilterTypes(context, tables);
   defineSearchTypes(context, tables);
   for (const table of tables) defineTableTypes(context, table);
+  for (const routine of model.routines.values()) {
+    if (options.isVisible(routine.namespace)) defineResultType(context, routine, describingDefiner(context, routine));
+  }
   if (model.addedTypes.includes('DateTruncation') && tables.some(hasGroups)) {
     context.types.define(dateTruncationType.name, () => dateTruncationType);
   }
@@ -114,10 +117,15 @@ function defineEnumTypes(context: SchemaContext): void {
   }
 }
 
-function defineTableTypes(context: SchemaContext, table: Table): void {
-  const isDescribed = context.describes(table.namespace);
-  const define = (name: string, make: () => GraphQLNamedType) =>
+/** Registers types of an object, with descriptions if its namespace has them. */
+function describingDefiner(context: SchemaContext, { namespace }: { readonly namespace: string }) {
+  const isDescribed = context.describes(namespace);
+  return (name: string, make: () => GraphQLNamedType) =>
     context.types.define(name, isDescribed ? () => describeType(make()) : make);
+}
+
+function defineTableTypes(context: SchemaContext, table: Table): void {
+  const define = describingDefiner(context, table);
   const names = tableTypeNames(table.baseName);
   define(table.baseName, () => buildObjectType(context, table));
   define(names.connection, () => buildConnectionType(context, table));

@@ -6,7 +6,7 @@
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLType } from 'graphql';
 import type { UpdateOperator } from '../model/added/update-operators.ts';
 import type { aggregateFunctions } from '../model/codecs.ts';
-import type { Column, Relationship, Routine, RoutineArgument, Table, ValueType } from '../model/model.ts';
+import type { Column, Relationship, ResultColumn, Routine, RoutineArgument, Table, ValueType } from '../model/model.ts';
 import { invariant } from '../shared/invariant.ts';
 
 /** The functions of `aggregate` over columns. */
@@ -21,7 +21,7 @@ export type FieldOrigin =
   | { readonly kind: 'insert' | 'update' | 'delete'; readonly table: Table }
   | { readonly kind: 'affected_count' | 'records'; readonly table: Table }
   | { readonly kind: 'node_id' }
-  | { readonly kind: 'column'; readonly column: Column }
+  | { readonly kind: 'column'; readonly column: ResultColumn }
   | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly target: Table }
   | { readonly kind: 'computed'; readonly routine: Routine }
   | { readonly kind: 'edges' | 'page_info' | 'total_count' | 'aggregate' }

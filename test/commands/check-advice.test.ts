@@ -433,7 +433,7 @@ test('a function whose rows a role cannot read is no function without a counterp
   });
   const ofVisits = {
     check: 'left_out',
-    message: 'Function public.visits has a result that has no GraphQL counterpart.',
+    message: 'Function public.visits returns rows of a table that is not exposed.',
   };
   expect(await ofFunctions()).toMatchObject([ofVisits, missing('search_patients'), missing('first_patient')]);
   await database.query('grant select on patient to anon');

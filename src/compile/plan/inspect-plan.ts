@@ -19,6 +19,8 @@ export function objectsIn(value: ValuePlan): readonly ObjectPlan[] {
   switch (value.kind) {
     case 'row':
       return [value.object];
+    case 'result':
+      return [value.result.object];
     case 'connection':
       return value.connection.entries.flatMap((entry) =>
         entry.kind === 'edges' ? entry.entries.flatMap((edge) => (edge.kind === 'node' ? [edge.object] : [])) : [],
@@ -44,6 +46,7 @@ function someValue(values: readonly ValuePlan[], isSuch: (value: ValuePlan) => b
 
 function calledBy(value: ValuePlan): CallPlan | null {
   if (value.kind === 'call') return value.call;
+  if (value.kind === 'result') return value.result.call;
   const source = value.kind === 'row' ? value.source : value.kind === 'connection' ? value.connection.source : null;
   return source?.kind === 'routine' ? source.call : null;
 }

@@ -37,7 +37,8 @@ export function planGroups(planner: Planner, table: Table, inputs: Inputs, place
   };
 }
 
-function planNumber(name: string, input: Input): Input | null {
+/** The input of a number of rows, null if there is none. */
+export function planNumber(name: string, input: Input): Input | null {
   if (input.state() !== 'value') return null;
   if (input.isNegative()) throw refuseInput(`\`${name}\` must be an unsigned integer`, input);
   return input;

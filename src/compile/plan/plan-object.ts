@@ -4,11 +4,15 @@
 import type { FieldNode } from 'graphql';
 import type { Routine } from '../../model/model.ts';
 import type { Slot } from '../input/slot.ts';
-import type { ObjectPlan, RowSource, ValuePlan } from './plan.ts';
+import type { LimitPlan, ObjectPlan, ResultPlan, RowSource, ValuePlan } from './plan.ts';
 import { planArguments } from './plan-arguments.ts';
 import { planConnection } from './plan-connection.ts';
+import { planNumber } from './plan-groups.ts';
+import { planLimit, planOffset } from './plan-page.ts';
 import {
   descend,
+  type Inputs,
+  inputOf,
   inputsOf,
   type MergedFields,
   misplaced,
@@ -61,8 +65,32 @@ export function planRow(planner: Planner, source: RowSource, field: MergedFields
 export function planCall(planner: Planner, routine: Routine, field: MergedFields, place: Place): ValuePlan {
   const { result } = routine;
   const call = { routine, arguments: planArguments(inputsOf(planner, field)) };
+  if (result.kind === 'object')
+    return { kind: 'result', result: { call, ...planResult(planner, result.maxRows, field, place) } };
   if (result.kind !== 'row' && result.kind !== 'set') return { kind: 'call', call, at: planJsonAt(planner, field) };
   const source = { kind: 'routine', call, table: tableOf(planner, result.table) } as const;
   if (result.kind === 'row') return planRow(planner, source, field, place);
   return { kind: 'connection', connection: planConnection(planner, source, field, place) };
+}
+
+/** Plans a result with columns of its own. @param maxRows Null: a single object. */
+function planResult(
+  planner: Planner,
+  maxRows: number | null,
+  field: MergedFields,
+  place: Place,
+): Omit<ResultPlan, 'call'> {
+  const page = maxRows === null ? null : planList(inputsOf(planner, field), maxRows);
+  descend(planner, place, page?.limit);
+  const entries = planFields(planner, objectTypeOf(field.definition), field.nodes, (column) => {
+    if (column.origin.kind !== 'column') throw misplaced(column);
+    return { kind: 'column', column: column.origin.column, at: planJsonAt(planner, column) } as const;
+  });
+  return { object: { entries }, page };
+}
+
+function planList(inputs: Inputs, maxRows: number): ResultPlan['page'] {
+  const [first, offset] = (['first', 'offset'] as const).map((kind) => planNumber(kind, inputOf(inputs, kind)));
+  const limit: LimitPlan = first ? planLimit(first, maxRows) : { kind: 'constant', value: maxRows };
+  return { limit, offset: offset ? planOffset(offset) : null };
 }

@@ -11,6 +11,7 @@ import type {
   EnumType,
   Oid,
   Relationship,
+  ResultColumn,
   Routine,
   RoutineArgument,
   Table,
@@ -55,14 +56,24 @@ export type ValuePlan =
   | Typename
   | { readonly kind: 'introspection' }
   /** A column of the current row, or its part at a path. */
-  | { readonly kind: 'column'; readonly column: Column; readonly at: Slot | null }
+  | { readonly kind: 'column'; readonly column: ResultColumn; readonly at: Slot | null }
   | { readonly kind: 'node_id'; readonly table: Table }
   /** A routine's scalar, list, record or void, or the part of its JSON at a path. */
   | { readonly kind: 'call'; readonly call: CallPlan; readonly at: Slot | null }
+  /** The object of a routine's result with columns of its own, or a list of them. */
+  | { readonly kind: 'result'; readonly result: ResultPlan }
   /** One row of a table or routine, or null. */
   | { readonly kind: 'row'; readonly source: RowSource; readonly object: ObjectPlan }
   | { readonly kind: 'connection'; readonly connection: ConnectionPlan }
   | { readonly kind: 'write'; readonly write: WritePlan };
+
+/** A call whose result has columns of its own. */
+export interface ResultPlan {
+  readonly call: CallPlan;
+  readonly object: ObjectPlan;
+  /** The shown part of a list; null: a single object, or null. */
+  readonly page: { readonly limit: LimitPlan; readonly offset: LimitPlan | null } | null;
+}
 
 /** The source of a `row` value. */
 export type RowSource = { readonly kind: 'key'; readonly table: Table; readonly slots: readonly Slot[] } | LinkedSource;

@@ -9,9 +9,9 @@
  * The overlap operator on two arrays requires equal types. One side is null, so the planner knows the result and
  * nothing runs. It comes where PostgreSQL parses last, after locking the tables.
  */
-import type { Column, SqlType, Table } from '../../model/model.ts';
+import type { Column, ResultColumn, SqlType, Table } from '../../model/model.ts';
 import { objectsIn, tableIn } from '../plan/inspect-plan.ts';
-import type { AggregateEntry, CallPlan, ConnectionPlan, OrderExpression, ValuePlan } from '../plan/plan.ts';
+import type { AggregateEntry, CallPlan, ConnectionPlan, OrderExpression, ResultPlan, ValuePlan } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
 import type { Row } from '../sql/print-row.ts';
 import { printCall, tableName } from '../sql/printer.ts';
@@ -37,6 +37,9 @@ function visitValue(checks: Checks, value: ValuePlan, table: Table | null): void
       break;
     case 'call':
       checkCall(checks, value.call, table);
+      break;
+    case 'result':
+      checkResult(checks, value.result, table);
       break;
     case 'connection':
       visitConnection(checks, value.connection);
@@ -75,7 +78,7 @@ function aggregated(entry: AggregateEntry): readonly Column[] {
   return entry.entries.flatMap((item) => (item.kind === 'typename' ? [] : [item.column]));
 }
 
-function checkColumns(checks: Checks, table: Table, columns: readonly Column[]): void {
+function checkColumns(checks: Checks, table: Table, columns: readonly ResultColumn[]): void {
   for (const column of columns) {
     if (checks.has(column)) continue;
     add(checks, column, column.cast, sql`(null::${tableName(table)}).${ident(column.name)}`);
@@ -87,6 +90,15 @@ function checkCall(checks: Checks, call: CallPlan, table: Table | null): void {
   // PostgreSQL makes the JSON of a set, whatever its type.
   if (returnsSet || result.kind !== 'value' || checks.has(call.routine)) return;
   add(checks, call.routine, result.type.cast, sql`(select ${printCall(call, table && nullRow(table))} where false)`);
+}
+
+function checkResult(checks: Checks, { call, object }: ResultPlan, table: Table | null): void {
+  for (const value of object.entries) {
+    if (value.kind !== 'column' || checks.has(value.column)) continue;
+    const { cast, name } = value.column;
+    const called = sql`${printCall(call, table && nullRow(table))} as ${ident('f')}`;
+    add(checks, value.column, cast, sql`(select ${ident('f', name)} from ${called} where false)`);
+  }
 }
 
 function nullRow(table: Table): Row {

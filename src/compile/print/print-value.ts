@@ -2,14 +2,15 @@
  * Prints the value of a response key, in a statement with the current row in scope.
  */
 import { invariant, unreachable } from '../../shared/invariant.ts';
-import type { Entry, ObjectPlan, RowSource } from '../plan/plan.ts';
+import type { Entry, ObjectPlan, ResultPlan, RowSource } from '../plan/plan.ts';
 import { printJoin, printKey, where } from '../sql/print-condition.ts';
 import { printObject } from '../sql/print-object.ts';
 import { isReadTwice, printJsonText, printNodeId, printOutput } from '../sql/print-output.ts';
-import { directRow, type Row } from '../sql/print-row.ts';
+import { directRow, everythingOf, list, type Row, SubqueryRow } from '../sql/print-row.ts';
 import { current, type PrintedValue, type Printer, printCall, printMembers, tableName } from '../sql/printer.ts';
-import { builtin, ident, param, type Sql, sql } from '../sql/sql.ts';
+import { builtin, empty, ident, param, type Sql, sql } from '../sql/sql.ts';
 import { printConnection } from './print-connection.ts';
+import { printLimit } from './print-scan.ts';
 
 /** An expression for a value; `row` is the current row, null at the root. */
 export function printValue(printer: Printer, value: PrintedValue, row: Row | null): Sql {
@@ -24,6 +25,8 @@ export function printValue(printer: Printer, value: PrintedValue, row: Row | nul
       return printNodeId(value.table, current(row));
     case 'call':
       return printCallResult(printer, value, row);
+    case 'result':
+      return printResult(printer, value.result, row);
     case 'row':
       return printRow(printer, value.source, value.object, row);
     case 'connection':
@@ -93,4 +96,28 @@ function printRow(printer: Printer, source: RowSource, object: ObjectPlan, paren
     default:
       return unreachable(source);
   }
+}
+
+function printResult(printer: Printer, { call, object, page }: ResultPlan, parent: Row | null): Sql {
+  const { names } = printer;
+  const alias = names.next('f');
+  const row: Row = { column: ({ name }) => ident(alias, name), whole: () => everythingOf(alias) };
+  const called = sql`${printCall(call, parent)} as ${ident(alias)}`;
+  if (page === null) {
+    const { from, json } = printObject(names, printMembers(printer, object, row));
+    // As for rows of tables, one of only nulls counts as none.
+    return sql`(select ${json} from ${called} cross join ${from} where not (${row.whole()} is null))`;
+  }
+  const shown = new SubqueryRow(names.next('p'));
+  const { from, value } = printObject(names, printMembers(printer, object, shown));
+  const limit = sql`limit ${printLimit(page.limit)}${page.offset === null ? empty : sql` offset ${printLimit(page.offset)}`}`;
+  const collect = (source: Sql) =>
+    sql`select coalesce(pg_catalog.json_agg(${value}), '[]'::pg_catalog.json) as "j" from (${source} ${limit}) as ${ident(shown.alias)} cross join ${from}`;
+  const select = sql`select ${list(shown.selectList(row))} from ${called}`;
+  if (call.routine.volatility !== 'volatile') return sql`(${collect(select)})`;
+  // PostgreSQL would not call it for \`first: 0\`.
+  const [held, count, result] = [names.next('s'), names.next('n'), names.next('g')] as const;
+  const counted = sql`(select pg_catalog.count(*) from ${ident(held)}) as ${ident(count)}`;
+  const collected = collect(sql`select ${list(shown.passList(held))} from ${ident(held)}`);
+  return sql`(with ${ident(held)} as materialized (${select}) select ${ident(result, 'j')} from ${counted} cross join (${collected}) as ${ident(result)})`;
 }

@@ -1,7 +1,7 @@
 /**
  * Lays out one row: the columns it needs in a select, and how they become JSON (answer-layout.ts).
  */
-import type { Column, ScalarName, ValueType } from '../../model/model.ts';
+import type { ResultColumn, ScalarName, ValueType } from '../../model/model.ts';
 import type { Slot } from '../input/slot.ts';
 import type { CallPlan, Keyed, ObjectPlan, OrderExpression, OrderTerm, Typename } from '../plan/plan.ts';
 import { isSummed } from '../sql/print-expression.ts';
@@ -73,7 +73,7 @@ export interface RowContext {
 
 /** Nested rows are JSON anyway, which PostgreSQL then makes best in one step. */
 export function isFlat({ entries }: ObjectPlan): boolean {
-  return entries.every(({ kind }) => kind !== 'row' && kind !== 'connection');
+  return entries.every(({ kind }) => kind !== 'row' && kind !== 'connection' && kind !== 'result');
 }
 
 /** Whether a computed field is among the entries. */
@@ -120,7 +120,7 @@ export function printCalledValue(call: CallPlan) {
   return { select: sql`select ${printCall(call, null)}`, column: { kind: 'column', index: 0, form } as const };
 }
 
-function columnIn(context: RowContext, column: Column): AnswerColumn {
+function columnIn(context: RowContext, column: ResultColumn): AnswerColumn {
   const type = column.type!;
   const form = type.kind === 'scalar' ? plainForms[type.scalar] : undefined;
   if (form !== undefined) return { ...rawColumn(context, column), form };
@@ -136,13 +136,13 @@ function isJson(type: ValueType): boolean {
   return type.kind === 'list' || (type.kind === 'scalar' && type.scalar !== 'JSON');
 }
 
-function jsonColumn({ printer, row, selection }: RowContext, column: Column): AnswerColumn {
+function jsonColumn({ printer, row, selection }: RowContext, column: ResultColumn): AnswerColumn {
   const value = printer.printValue(printer, { kind: 'column', column, at: null }, row);
   return { index: selection.add(`json ${column.number}`, sql`pg_catalog.to_json(${value})`), form: 'json' };
 }
 
 /** A column without conversion, for `AnswerLayout.marker` and so on. */
-export function rawColumn({ row, selection }: RowContext, column: Column): { readonly index: number } {
+export function rawColumn({ row, selection }: RowContext, column: ResultColumn): { readonly index: number } {
   return { index: selection.add(`raw ${column.number}`, row.column(column)) };
 }
 

@@ -1,13 +1,13 @@
 /**
  * References to the current row: a table's alias, or a subquery that passes on requested columns.
  */
-import type { Column, QualifiedName, Table } from '../../model/model.ts';
+import type { QualifiedName, ResultColumn, Table } from '../../model/model.ts';
 import type { OrderTerm } from '../plan/plan.ts';
 import { ident, join, type Sql, sql } from './sql.ts';
 
 /** The current row. */
 export interface Row {
-  column(column: Column): Sql;
+  column(column: ResultColumn): Sql;
   /** The row as one value of the table's row type, for computed fields. */
   whole(): Sql;
   /** Condition for aggregated rows; absent: all. */
@@ -66,7 +66,7 @@ export function everythingOf(alias: string): Sql {
  */
 export class SubqueryRow implements Row {
   readonly alias: string;
-  readonly #columns = new Map<number, Column>();
+  readonly #columns = new Map<number, ResultColumn>();
   readonly #sortKeys = new Set<number>();
   #whole = false;
 
@@ -74,7 +74,7 @@ export class SubqueryRow implements Row {
     this.alias = alias;
   }
 
-  column(column: Column): Sql {
+  column(column: ResultColumn): Sql {
     this.#columns.set(column.number, column);
     return ident(this.alias, handedOnName(column));
   }
@@ -119,7 +119,7 @@ function sortKeyName(index: number): string {
   return `k${index + 1}`;
 }
 
-function handedOnName(column: Column): string {
+function handedOnName(column: ResultColumn): string {
   return `c${column.number}`;
 }
 

@@ -10,13 +10,13 @@ import { addTypes } from './added-types.ts';
 import { addConflictTargets } from './conflict-targets.ts';
 import { noteMisplaced } from './function-entries.ts';
 
-/** The tables with their extension entries and types, and the shared types. */
-export function addNames(context: ModelContext, named: Named): Pick<Model, 'tables' | 'addedTypes'> {
+/** The tables with their extension entries and types, the shared types, and the routines that keep their types. */
+export function addNames(context: ModelContext, named: Named): Pick<Model, 'tables' | 'addedTypes' | 'routines'> {
   const withEntries = addEntries(context, named);
   noteMisplaced(context, named.routines);
   const tables = new Map([...withEntries].map(([oid, table]) => [oid, addConflictTargets(context, table)]));
   const added = addTypes(context, { ...named, tables });
-  noteArguments(context, added.tables, named.routines);
+  noteArguments(context, added.tables, added.routines);
   return added;
 }
 

@@ -12,6 +12,7 @@ import { otherTableName } from '../tables/tables.ts';
 import { type Named, rowOf } from './added-entries.ts';
 import { isUpsertable } from './conflict-targets.ts';
 import { claimFunctionInputs } from './function-entries.ts';
+import { claimRoutineTypes, keepRoutines } from './routine-types.ts';
 import { fitsOperator, updateOperators } from './update-operators.ts';
 
 /** The types that a table needs for an extension, in naming order. */
@@ -121,16 +122,18 @@ export function isInColumns(column: Column): boolean {
   return isGroupable(column) && !['true', 'false', 'null'].includes(column.fieldName ?? '');
 }
 
-/** The tables with the types of their extensions, and the shared types. */
-export function addTypes(context: ModelContext, named: Named): Pick<Model, 'tables' | 'addedTypes'> {
+/** The tables with the types of their extensions, the shared types, and the routines whose types get their names. */
+export function addTypes(context: ModelContext, named: Named): Pick<Model, 'tables' | 'addedTypes' | 'routines'> {
   const { tables, claims } = named;
   const added = new Map([...tables.keys()].map((oid) => [oid, new Map<TableType, boolean>()]));
   const shared: SharedType[] = [];
   const functions = new Map<string, ReturnType<typeof claimFunctionInputs>>();
+  let { routines } = named;
   for (const extension of extensionNames) {
     if (extension === 'function_filters') {
       for (const table of tables.values()) functions.set(table.oid, claimFunctionInputs(context, table, named));
     }
+    if (extension === 'functions') routines = claimRoutineTypes(context, routines, claims);
     const needs = neededTypes[extension]?.(context, tables) ?? (() => []);
     for (const table of tables.values()) {
       const claimed = added.get(table.oid)!;
@@ -152,8 +155,12 @@ export function addTypes(context: ModelContext, named: Named): Pick<Model, 'tabl
   const addedTo = (oid: string) => [...added.get(oid)!].flatMap(([type, isClaimed]) => (isClaimed ? [type] : []));
   return {
     tables: new Map(
-      [...tables].map(([oid, table]) => [oid, { ...table, ...functions.get(oid), addedTypes: addedTo(oid) }]),
+      [...tables].map(([oid, table]) => {
+        const whole = { ...table, ...functions.get(oid), addedTypes: addedTo(oid) };
+        return [oid, routines === named.routines ? whole : keepRoutines(whole, routines)];
+      }),
     ),
+    routines,
     addedTypes: shared,
   };
 }

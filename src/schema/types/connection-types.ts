@@ -30,6 +30,9 @@ const pageArguments = {
   offset: typed(Int, { kind: 'offset' }),
 };
 
+/** The arguments of a list of rows without an order of their own. */
+export const listArguments = { first: pageArguments.first, offset: pageArguments.offset };
+
 /**
  * The seven arguments of every connection field over a table, all nullable, and those of extensions.
  *

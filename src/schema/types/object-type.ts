@@ -3,7 +3,7 @@
  */
 import { type GraphQLFieldConfig, GraphQLInterfaceType, GraphQLNonNull, GraphQLObjectType } from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';
-import type { Relationship, Table } from '../../model/model.ts';
+import type { Relationship, ResultColumn, Routine, Table } from '../../model/model.ts';
 import { isJson } from '../../model/tables/columns.ts';
 import { fieldMap } from '../field-map.ts';
 import { typed, withOrigin } from '../origin.ts';
@@ -42,15 +42,35 @@ export function buildObjectType(context: SchemaContext, table: Table): GraphQLOb
 }
 
 function columns(context: SchemaContext, table: Table): Entry[] {
-  const takesPath = context.offers(table.namespace, 'json_filters');
   return table.columns.flatMap((column): Entry[] => {
     if (!column.readable || column.fieldName === null || column.type === null) return [];
-    const type = valueType(context, column.type);
-    if (type === null) return [[column.fieldName, null]];
-    const field = typed(column.neverNull ? new GraphQLNonNull(type) : type, { kind: 'column', column });
-    const args = takesPath && isJson(column.type) && { args: { at: jsonPathArgument } };
-    return [[column.fieldName, { ...field, ...args, description: column.description }]];
+    const field = columnField(context, table.namespace, column, column.neverNull);
+    return [[column.fieldName, field && { ...field, description: column.description }]];
   });
+}
+
+/** The field of a column; null if this schema does not show its type. */
+function columnField(context: SchemaContext, namespace: string, column: ResultColumn, isNeverNull: boolean) {
+  const type = column.type && valueType(context, column.type);
+  if (type === null) return null;
+  const field = typed(isNeverNull ? new GraphQLNonNull(type) : type, { kind: 'column', column });
+  const takesPath = context.offers(namespace, 'json_filters') && isJson(column.type);
+  return { ...field, ...(takesPath && { args: { at: jsonPathArgument } }) };
+}
+
+/** Registers the object type of a routine's result with columns of its own; without a visible column, there is none. */
+export function defineResultType(
+  context: SchemaContext,
+  { namespace, result }: Routine,
+  define: (name: string, make: () => GraphQLObjectType) => void,
+): void {
+  if (result.kind !== 'object') return;
+  const entries = () =>
+    result.columns.flatMap((column): Entry[] =>
+      column.fieldName === null ? [] : [[column.fieldName, columnField(context, namespace, column, false)]],
+    );
+  if (entries().every(([, field]) => field === null)) return;
+  define(result.typeName, () => new GraphQLObjectType({ name: result.typeName, fields: () => fieldMap(entries()) }));
 }
 
 function relationships(context: SchemaContext, table: Table): Entry[] {

@@ -1,14 +1,20 @@
 /**
  * The fields of routines, at the root or on a row (docs/functions.md).
  */
-import type { GraphQLFieldConfig, GraphQLFieldConfigArgumentMap, GraphQLOutputType } from 'graphql';
+import {
+  type GraphQLFieldConfig,
+  type GraphQLFieldConfigArgumentMap,
+  GraphQLList,
+  GraphQLNonNull,
+  type GraphQLOutputType,
+} from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Routine, RoutineResult, Table } from '../../model/model.ts';
 import { isJsonResult } from '../../model/tables/columns.ts';
 import { invariant, unreachable } from '../../shared/invariant.ts';
 import { withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
-import { connectionArguments } from './connection-types.ts';
+import { connectionArguments, listArguments } from './connection-types.ts';
 import { jsonPathArgument } from './json-filter-types.ts';
 import type { RootEntry } from './root-type.ts';
 import { routineArguments } from './routine-arguments.ts';
@@ -34,6 +40,7 @@ export function buildRoutineField(
     args: {
       ...own,
       ...ofConnection,
+      ...(routine.result.kind === 'object' && routine.result.maxRows !== null && listArguments),
       // An extension never replaces a name.
       ...(distinctOn && !own.distinctOn && { distinctOn }),
       ...(takesPath && !own.at && { at: jsonPathArgument }),
@@ -53,6 +60,10 @@ function resultType(context: SchemaContext, result: RoutineResult): GraphQLOutpu
       return context.types.object(resultTable(context, result).baseName);
     case 'set':
       return context.types.object(tableTypeNames(resultTable(context, result).baseName).connection);
+    case 'object': {
+      const type = context.types.object(result.typeName);
+      return type && result.maxRows !== null ? new GraphQLList(new GraphQLNonNull(type)) : type;
+    }
     default:
       return unreachable(result);
   }
