@@ -59,6 +59,8 @@ export interface ViewBase {
   readonly indexes: readonly CatalogIndex[];
   /** The view's column by column of the table. */
   readonly columns: ReadonlyMap<number, number>;
+  /** No view on the way has a condition. */
+  readonly showsAllRows: boolean;
 }
 
 /** A table, view, materialized view, foreign table or partitioned table of an exposed namespace. */

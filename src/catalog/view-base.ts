@@ -2,7 +2,7 @@
  * Finds the table behind each automatically updatable view, through views of views, and the columns passed on unchanged.
  */
 import type { CatalogIndex, ViewBase } from './catalog.ts';
-import { nodesOf, readNodeTree, type TreeNode } from './node-tree.ts';
+import { isNode, nodesOf, readNodeTree, type TreeNode } from './node-tree.ts';
 
 /** Oid and stored query of each view that passes inserts to what it reads. */
 export type ViewQueries = readonly (readonly [oid: string, query: string])[];
@@ -17,21 +17,25 @@ export function readViewBases(
     const source = sources.get(oid) ?? null;
     if (source === null || !sources.has(source.relation)) return source;
     const inner = resolve(source.relation);
-    return inner && { relation: inner.relation, columns: compose(source.columns, inner.columns) };
+    return (
+      inner && {
+        relation: inner.relation,
+        columns: compose(source.columns, inner.columns),
+        showsAllRows: source.showsAllRows && inner.showsAllRows,
+      }
+    );
   };
   return new Map(
     [...sources.keys()].flatMap((oid) => {
       const source = resolve(oid);
-      return source === null ? [] : [[oid, { indexes: indexes.get(source.relation) ?? [], columns: source.columns }]];
+      return source === null ? [] : [[oid, { ...source, indexes: indexes.get(source.relation) ?? [] }]];
     }),
   );
 }
 
-interface ViewSource {
+interface ViewSource extends Omit<ViewBase, 'indexes'> {
   /** Oid of the table or view that the view reads. */
   readonly relation: string;
-  /** The view's column by column of the relation. */
-  readonly columns: ReadonlyMap<number, number>;
 }
 
 function readSource(query: string): ViewSource | null {
@@ -39,7 +43,11 @@ function readSource(query: string): ViewSource | null {
   const passed = nodesOf(top?.targetList).filter(isPassedOn);
   const relation = passed[0]?.resorigtbl;
   if (typeof relation !== 'string') return null;
-  return { relation, columns: new Map(passed.map(({ resorigcol, resno }) => [Number(resorigcol), Number(resno)])) };
+  return {
+    relation,
+    columns: new Map(passed.map(({ resorigcol, resno }) => [Number(resorigcol), Number(resno)])),
+    showsAllRows: isNode(top?.jointree) && top.jointree.quals === '<>',
+  };
 }
 
 // PostgreSQL notes the origin of an output column only if it is a column as it is. Columns of the system have negative

@@ -175,6 +175,10 @@ export interface ConflictTarget {
   readonly keys: readonly IndexExpression[];
   /** The condition of a partial index. */
   readonly predicate: IndexExpression | null;
+  /** Columns of a unique index by which the role finds a row again; null: none, and no rows are hidden. */
+  readonly identity: readonly number[] | null;
+  /** What hides rows that are there from the role. */
+  readonly hiddenBy: 'nothing' | 'policy' | 'view';
 }
 
 /** An expression over a table's columns, in tokens, with the schema of every name. */

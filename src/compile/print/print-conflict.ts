@@ -1,12 +1,18 @@
 /**
  * Prints what an insert does with rows that are there already: `on conflict (…) do update set c = excluded.c where …`.
+ *
+ * PostgreSQL asks the filter before the policies of the row, and ignores the conditions of a view. So where rows can be
+ * hidden, the filter is asked of rows that the role finds again. Any other row is not filtered: policies refuse it, and
+ * otherwise the marker does, because the view hides the row or another transaction has just written it.
  */
-import type { IndexExpression, IndexToken, IndexWord, Table } from '../../model/model.ts';
-import { unreachable } from '../../shared/invariant.ts';
+import type { Column, ConflictTarget, IndexExpression, IndexToken, IndexWord, Table } from '../../model/model.ts';
+import { invariant, unreachable } from '../../shared/invariant.ts';
 import type { ConflictPlan } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
 import { printCondition, where } from '../sql/print-condition.ts';
+import { printJoined } from '../sql/print-operator.ts';
 import { directRow, list, type Names } from '../sql/print-row.ts';
+import { tableName } from '../sql/printer.ts';
 import { empty, ident, integer, join, literal, operatorIn, type Sql, sql } from '../sql/sql.ts';
 
 /** The table of an insert. */
@@ -24,9 +30,43 @@ export function printConflict(names: Names, { table, alias }: InsertTarget, conf
   const predicate = where(target.predicate && printTokens(table, target.predicate));
   const clause = sql` on conflict (${keys})${predicate}`;
   if (update.length === 0) return sql`${clause} do nothing`;
-  const set = list(update.map(({ name }) => sql`${ident(name)} = ${ident('excluded', name)}`));
-  const condition = where(filter && printCondition(names, filter, directRow(alias, table)));
-  return sql`${clause} do update set ${set}${condition}`;
+  const condition = filter && printCondition(names, filter, directRow(alias, table));
+  if (!mayMeetHidden(conflict)) return sql`${clause} do update set ${printSet(update)}${where(condition)}`;
+  const found = printFound(names, { table, alias }, target);
+  const guarded = condition && sql`case when exists (select${found}) then ${condition} else true end`;
+  const [first, ...others] = update;
+  const value = ident('excluded', first!.name);
+  const marker = sql`(${literal(unseenMarker)} operator(pg_catalog.||) (select pg_catalog.count(*)${found}))::pg_catalog.int4`;
+  const refusing = sql`case when exists (select${found}) then ${value} when ${marker} is null then ${value} end`;
+  const set = list([sql`${ident(first!.name)} = ${refusing}`, ...others.map(printAssigned)]);
+  return sql`${clause} do update set ${set}${where(guarded)}`;
+}
+
+/** Begins the text that fails on purpose for a row that is there and that the statement does not see. */
+export const unseenMarker = 'pgreflect:unseen:';
+
+function mayMeetHidden({ target, filter }: ConflictPlan): boolean {
+  return target.hiddenBy === 'view' || (target.hiddenBy === 'policy' && filter !== null);
+}
+
+/** ` from … where …` of the row that is there, as the role sees it. */
+function printFound(names: Names, { table, alias }: InsertTarget, { identity }: ConflictTarget): Sql {
+  invariant(identity !== null && identity.length > 0, 'a target whose rows can be hidden has an identity');
+  const again = names.next('t');
+  const [found, there] = [directRow(again, table), directRow(alias, table)];
+  const pairs = identity.map((number) => {
+    const column = columnOf(table, number);
+    return printJoined(found.column(column), column.cast, there.column(column), column.cast);
+  });
+  return sql` from ${tableName(table)} as ${ident(again)} where ${join(pairs, sql` and `)}`;
+}
+
+function printSet(columns: readonly Column[]): Sql {
+  return list(columns.map(printAssigned));
+}
+
+function printAssigned({ name }: Column): Sql {
+  return sql`${ident(name)} = ${ident('excluded', name)}`;
 }
 
 function printKey(table: Table, key: IndexExpression): Sql {

@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import type { ObjectsPlace } from '../../compile/plan/plan.ts';
 import { operandMarker } from '../../compile/print/print-assignment.ts';
+import { unseenMarker } from '../../compile/print/print-conflict.ts';
 import type { Model } from '../../model/model.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
@@ -156,6 +157,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   const place = placeOf(error, scope);
   const { atMost, objects } = scope.steps[error.step - 1] ?? { atMost: null, objects: null };
   if (error.repeatsRow && objects !== null) return repeatedRow(objects, place);
+  if (sqlstate === '22P02' && objects !== null && primary.includes(unseenMarker)) return unseenRow(objects, place);
   if (sqlstate === '22P02' && atMost && primary.includes(atMostMarker)) {
     return new PublicError('BAD_USER_INPUT', atMost, place);
   }
@@ -207,6 +209,12 @@ const misfitText = new RegExp(`"${operandMarker}(append|remove):(\\w+):(\\w+)"`)
 function repeatedRow({ input, locations }: ObjectsPlace, place: ReturnType<typeof placeOf>): PublicError {
   const message = 'Two objects are for the same row. Send only one of them.';
   return new PublicError('BAD_USER_INPUT', message, { ...place, locations, extensions: { input } });
+}
+
+function unseenRow({ input, locations }: ObjectsPlace, place: ReturnType<typeof placeOf>): PublicError {
+  const message =
+    'An object met a row that another transaction has just written, or that the view does not show. Nothing was written; send the request again.';
+  return new PublicError('CONFLICT', message, { ...place, locations, extensions: { input } });
 }
 
 /** Replace messages that name objects hidden from the role. */

@@ -16,10 +16,16 @@ export function addConflictTargets(context: ModelContext, table: Table): Table {
   const row = rowOf(context, table);
   const base = row.getBase();
   const indexes = table.kind === 'view' ? (base?.indexes ?? []) : row.getIndexes();
+  const hiddenBy =
+    base !== null && !base.showsAllRows ? 'view' : base !== null || table.rowSecurity ? 'policy' : 'nothing';
   const columnOf = (number: number) => (table.kind === 'view' ? base?.columns.get(number) : number);
   const conflictTargets = indexes.flatMap((index) => {
     if (!isArbiter(index, indexes)) return [];
-    const target = toTarget(index, columnOf);
+    const found = toTarget(index, columnOf);
+    const target =
+      found && ({ ...found, hiddenBy, identity: findIdentity(table, [index, ...indexes], columnOf) } as const);
+    // Hidden rows could not be told from others.
+    if (target?.identity === null && hiddenBy !== 'nothing') return [];
     if (target !== null && !columnsOf(target).every((number) => isSelectable(table, number))) return [];
     if (target !== null && isEnumValue(target.name)) return [target];
     // Operators find the index with its table.
@@ -54,8 +60,27 @@ function keysOf({ indkey, indnkeyatts }: CatalogIndex): readonly number[] {
   return indkey.slice(0, indnkeyatts ?? indkey.length);
 }
 
+/** Columns of the primary key, or else of the first total index over columns that the role may select. */
+function findIdentity(
+  table: Table,
+  indexes: readonly CatalogIndex[],
+  columnOf: (number: number) => number | undefined,
+): readonly number[] | null {
+  const keys = indexes
+    .filter(
+      ({ indisvalid, indimmediate, indexprs, indpred }) =>
+        indisvalid === true && indimmediate === true && indexprs === null && indpred === null,
+    )
+    .sort((a, b) => Number(b.indisprimary) - Number(a.indisprimary))
+    .map((index) => keysOf(index).map((number) => columnOf(number) ?? 0));
+  return keys.find((key) => key.every((number) => isSelectable(table, number))) ?? null;
+}
+
 /** @param columnOf The table's column for that of the index; undefined: a view does not pass it on. */
-function toTarget(index: CatalogIndex, columnOf: (number: number) => number | undefined): ConflictTarget | null {
+function toTarget(
+  index: CatalogIndex,
+  columnOf: (number: number) => number | undefined,
+): Pick<ConflictTarget, 'name' | 'keys' | 'predicate'> | null {
   const columns = new Map(Object.entries(index.columns ?? {}).map(([name, number]) => [name, columnOf(number) ?? 0]));
   const read = (text: string | null | undefined) => (text == null ? null : readIndexExpression(text, columns));
   const expressions = [...(index.indexprs ?? [])];
@@ -67,7 +92,7 @@ function toTarget(index: CatalogIndex, columnOf: (number: number) => number | un
   return keys.every((key) => key !== null) ? { name: index.relname, keys, predicate } : null;
 }
 
-function columnsOf({ keys, predicate }: ConflictTarget): readonly number[] {
+function columnsOf({ keys, predicate }: Pick<ConflictTarget, 'keys' | 'predicate'>): readonly number[] {
   return [...keys, predicate ?? []].flat().flatMap((token) => (token.kind === 'column' ? [token.number] : []));
 }
 
