@@ -18,6 +18,7 @@ export const extensionNames = [
   'many_to_many',
   'exact_cursors',
   'upsert',
+  'nested_writes',
   'update_operators',
   'functions',
   'domains',

@@ -10,7 +10,7 @@ import { listOf, objectOf, oneOf, text, type ValueOf } from '../shared/json-sche
 
 /** The additions, in display order. */
 const additions = [
-  'related_filter', 'related_order', 'function_filter', 'function_order', 'json_filter', 'json_part', 'text_search', 'rank', 'many_to_many', 'distinct', 'groups',
+  'related_filter', 'related_order', 'function_filter', 'function_order', 'json_filter', 'json_part', 'text_search', 'rank', 'many_to_many', 'nested_insert', 'distinct', 'groups',
   'count_at_most', 'upsert',
 ] as const; // biome-ignore format: a list of names
 type Addition = (typeof additions)[number];
@@ -32,6 +32,8 @@ export function describeAdditions(schema: GraphQLSchema, table: Table): readonly
     if (origin.kind === 'relationship' && origin.relationship.through !== null) add('many_to_many', field.name);
     if (field.args.some((argument) => argumentOrigin(argument).kind === 'json_at')) add('json_part', field.name);
   }
+  for (const field of entriesOf(schema, names.insertInput))
+    if (inputFieldOrigin(field).kind === 'nested') add('nested_insert', field.name);
   const list = schema.getQueryType()?.getFields()[tableRootFields(table.baseName).collection];
   for (const argument of list?.args ?? [])
     if (argumentOrigin(argument).kind === 'distinct_on') add('distinct', argument.name);

@@ -16,7 +16,7 @@ import type { AnswerSink } from '../postgres/wire/answer-sink.ts';
 import type { FlightResult } from '../postgres/wire/flight.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { PublicError } from '../shared/errors.ts';
-import { citedInput } from './answer/cited-input.ts';
+import { citedInput, placeOfRows } from './answer/cited-input.ts';
 import { joinTexts, type Text } from './answer/compressed-text.ts';
 import { committedTooLarge, type ErrorScope, fromGraphQLError } from './answer/public-error.ts';
 import { type AnswerContext, RowsAnswer } from './answer/rows-answer.ts';
@@ -210,9 +210,11 @@ function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun
     observe: options.observe,
     showHints: execution.context.showHints,
     maxResponseBytes: options.maxResponseBytes,
-    steps: statements.map(({ field, refusals }) => ({
+    steps: statements.map(({ field, refusals: { atMost, objects, place } }) => ({
       key: kind === 'mutation' || keys.length === 1 ? (keys[field] ?? null) : null,
-      ...refusals,
+      atMost,
+      objects,
+      nested: place === null ? null : placeOfRows(place, run.variables),
     })),
     citedInput: (step, message) => citedInput(message, statements[step - 1]?.slots ?? [], run.variables),
     parsedInput: (language) => parsedInput(run.compiled, language),

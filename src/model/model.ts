@@ -265,6 +265,10 @@ export interface Relationship {
   readonly filterable: boolean;
   /** Rows can be ordered by the related rows (extension `relation_order`). */
   readonly orderable: boolean;
+  /** Rows can be inserted with related rows (extension `nested_writes`). */
+  readonly insertable: boolean;
+  /** The same for updates. */
+  readonly updatable: boolean;
 }
 
 /** A junction table: each of its rows belongs to one row on either side. */

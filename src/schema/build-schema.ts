@@ -16,6 +16,7 @@ import { defineFunctionInputs } from './types/function-inputs.ts';
 import { dateTruncationType, defineGroupTypes, hasGroups } from './types/group-types.ts';
 import { defineJsonFilterTypes } from './types/json-filter-types.ts';
 import { buildMutationType } from './types/mutation-type.ts';
+import { defineNestedWriteTypes } from './types/nested-write-types.ts';
 import { buildObjectType, defineResultType, nodeInterface } from './types/object-type.ts';
 import { buildEnumFilterType, filterIsType, operatorFilterTypes } from './types/operator-filters.ts';
 import { orderByDirectionType } from './types/order-by-direction.ts';
@@ -143,5 +144,6 @@ function defineTableTypes(context: SchemaContext, table: Table): void {
     define(names[`${command}Response`], () => buildResponseType(context, table, command));
   }
   defineOperatorInputs(context, table, define);
+  defineNestedWriteTypes(context, table, define);
   if (table.delete) define(names.deleteResponse, () => buildResponseType(context, table, 'delete'));
 }

@@ -89,6 +89,11 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
     relationship.cardinality === 'one'
       ? `By the related row of ${target.baseName}.`
       : `By all related rows of ${target.baseName}.`,
+  nested: ({ relationship, target }) =>
+    relationship.cardinality === 'one'
+      ? `The related row of ${target.baseName}, written with this one.`
+      : `Related rows of ${target.baseName}, written with this one.`,
+  nested_insert: 'What to add.',
   function: 'What a function computes of the row.',
   some: 'At least one related row matches.',
   every: 'Every related row matches.',

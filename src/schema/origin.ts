@@ -47,6 +47,8 @@ export type InputFieldOrigin =
   | { readonly kind: 'and' | 'or' | 'not' }
   | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly target: Table }
   | { readonly kind: 'related_order'; readonly relationship: Relationship; readonly target: Table }
+  | { readonly kind: 'nested'; readonly relationship: Relationship; readonly target: Table }
+  | { readonly kind: 'nested_insert' }
   | { readonly kind: 'some' | 'every' | 'none' | 'aggregate_filter' }
   | { readonly kind: 'related_filter' | 'count' | 'distinct_counts' }
   | { readonly kind: 'distinct_count'; readonly column: Column }

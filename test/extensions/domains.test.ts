@@ -103,7 +103,12 @@ describe('a column of a domain', () => {
       big: 'BigInt',
       amount: 'BigFloat',
     });
-    expect(await typesOf(shop, 'PersonInsertInput')).toEqual({ mail: 'String', boss: 'String' });
+    expect(await typesOf(shop, 'PersonInsertInput')).toEqual({
+      mail: 'String',
+      boss: 'String',
+      person: 'PersonNestedInsertOne',
+      personCollection: 'PersonNestedInsert',
+    });
   });
 
   test('is null in a view where its table never has a null', async () => {

@@ -129,6 +129,8 @@ export function relationship(
     required: false,
     filterable: false,
     orderable: false,
+    insertable: false,
+    updatable: false,
     ...change,
   };
 }

@@ -11,7 +11,18 @@ import { unreachable } from '../../shared/invariant.ts';
 import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
 import { haveSameKeys } from './input-coercer.ts';
 import { readJsonPath } from './json-path.ts';
-import { bindSlot, type Path, patternOf, patternsOf, type Slot, type Variables, valueAt } from './slot.ts';
+import {
+  bindSlot,
+  type Path,
+  patternOf,
+  patternsOf,
+  type RowKey,
+  rowsAt,
+  type Slot,
+  setsKey,
+  type Variables,
+  valueAt,
+} from './slot.ts';
 
 /** A question about the variables of a request. */
 export type Question =
@@ -47,14 +58,19 @@ export type Question =
    */
   | { readonly kind: 'rows'; readonly path: Path; readonly limits: readonly LengthLimit[] }
   /**
-   * Which of the named keys the objects to insert have: the patterns of their groups (slot.ts), separated by commas.
+   * Which of the keys the objects to insert have: the patterns of their groups (slot.ts), separated by commas.
    */
   | {
       readonly kind: 'row_patterns';
       readonly path: Path;
-      readonly fieldNames: readonly string[];
+      readonly keys: readonly RowKey[];
       readonly inOrder: boolean;
     }
+  /**
+   * How many of the objects to insert have a related object under the key: `none`, `some` or `all`; or, after `!`, the
+   * first of `columns` that an object has as well.
+   */
+  | { readonly kind: 'related'; readonly path: Path; readonly fieldName: string; readonly columns: readonly string[] }
   /**
    * Which elements of a cursor are null: one letter per element (`n` or `v`); `bad` if it is invalid or longer than
    * `maxElements`.
@@ -95,9 +111,13 @@ export class Decisions {
   }
 }
 
+/** Questions about objects to insert. */
+const ofRows: readonly Question['kind'][] = ['rows', 'row_patterns', 'related'];
+
 /** The answer for the given variables. */
 export function answerQuestion(question: Question, variables: Variables): string {
-  return answerFor(question, valueAt(variables, question.path), variables);
+  const value = ofRows.includes(question.kind) ? rowsAt(variables, question.path) : valueAt(variables, question.path);
+  return answerFor(question, value, variables);
 }
 
 const nothing: ReadonlyMap<string, string> = new Map();
@@ -134,8 +154,15 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
       return describeRows(value as readonly Readonly<Record<string, unknown>>[], question.limits);
     case 'row_patterns': {
       const rows = value as readonly Readonly<Record<string, unknown>>[];
-      const patterns = rows.map((row) => patternOf(question.fieldNames, (name) => Object.hasOwn(row, name)));
+      const patterns = rows.map((row) => patternOf(question.keys, (key) => setsKey(row, key)));
       return patternsOf(patterns, question.inOrder).join(',');
+    }
+    case 'related': {
+      const rows = value as readonly Readonly<Record<string, unknown>>[];
+      const having = rows.filter((row) => setsKey(row, { fieldName: '', related: [question.fieldName] }));
+      const given = question.columns.find((name) => having.some((row) => Object.hasOwn(row, name)));
+      if (given !== undefined) return `!${given}`;
+      return having.length === rows.length ? 'all' : having.length > 0 ? 'some' : 'none';
     }
     case 'cursor':
       return describeCursor(decodeOnce(owner, String(value)), question.maxElements);

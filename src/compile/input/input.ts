@@ -23,7 +23,7 @@ import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { decodeOnce, type Elements } from './cursor.ts';
 import { type Asked, answerFor, type Decisions, type LengthLimit, type Question } from './decisions.ts';
-import { type Path, type Slot, scalarText } from './slot.ts';
+import { type Path, type RowKey, type Slot, scalarText } from './slot.ts';
 import { printPath, textProblem } from './storable-text.ts';
 
 /** A value that makes the whole request invalid, not only its field. */
@@ -240,10 +240,21 @@ export class Input {
     return { keys: new Map(keys), tooLong, isEmpty: answer === '!empty', isSparse: answer === '!sparse' };
   }
 
-  /** Which of the named keys a variable's objects have, see decisions.ts, `row_patterns`. */
-  rowPatterns(fieldNames: readonly string[], inOrder: boolean): readonly string[] {
+  /** Which of the keys a variable's objects have, see decisions.ts, `row_patterns`. */
+  rowPatterns(keys: readonly RowKey[], inOrder: boolean): readonly string[] {
     invariant(this.#path, 'the objects come from a variable');
-    return this.#scope.decisions.ask({ kind: 'row_patterns', path: this.#path, fieldNames, inOrder }).split(',');
+    return this.#scope.decisions.ask({ kind: 'row_patterns', path: this.#path, keys, inOrder }).split(',');
+  }
+
+  /** How many of a variable's objects have a related one, see decisions.ts, `related`. */
+  related(fieldName: string, columns: readonly string[]): string {
+    invariant(this.#path, 'the objects come from a variable');
+    return this.#scope.decisions.ask({ kind: 'related', path: this.#path, fieldName, columns });
+  }
+
+  /** The objects nested in those of a variable. */
+  below(type: GraphQLInputType, path: Path): Input {
+    return new Input(this.#scope, this.#name, type, path);
   }
 
   /** Asks about the value (decisions.ts). A value in the document is known, so this is no decision. */

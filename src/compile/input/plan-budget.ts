@@ -34,6 +34,11 @@ const limits = {
     most: 20,
     message: 'The operation has more than 20 filters through relationships.',
   },
+  /** Each is a statement. */
+  nestedWrites: {
+    most: 100,
+    message: 'The operation writes related rows in more than 100 places.',
+  },
 } as const;
 
 /** The remaining budget while an operation is planned. */
@@ -55,13 +60,14 @@ export interface Pattern {
 
 /** The budget of one operation. */
 export function createBudget(): PlanBudget {
-  const { selections, tables, inputs, functions, relationFilters } = limits;
+  const { selections, tables, inputs, functions, relationFilters, nestedWrites } = limits;
   return {
     selections: selections.most,
     tables: tables.most,
     inputs: inputs.most,
     functions: functions.most,
     relationFilters: relationFilters.most,
+    nestedWrites: nestedWrites.most,
     patterns: [],
   };
 }

@@ -4,11 +4,14 @@
  * Binding cannot fail: all refusals happened in decisions.ts, so a statement accepts any values with the same
  * decisions. All parameters are sent as text.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { invariant, unreachable } from '../../shared/invariant.ts';
 import { decodeOnce } from './cursor.ts';
 
-/** Path into the coerced variables: first the variable's key, then input fields and list positions. */
+/**
+ * Path into the coerced variables: first the variable's key, then input fields and list positions. `*` stands for all
+ * positions of a list, in the paths of objects to insert.
+ */
 export type Path = readonly (string | number)[];
 
 /** Coerced variables by key; a missing key is an absent variable. */
@@ -34,31 +37,48 @@ export type Slot =
    */
   | { readonly kind: 'key_values'; readonly path: Path; readonly fieldName: string; readonly isList: boolean }
   /** Whether each of these objects has the key, as an array of booleans. */
-  | { readonly kind: 'key_presence'; readonly path: Path; readonly fieldName: string }
-  /** Number of these objects. */
-  | { readonly kind: 'row_count'; readonly path: Path }
+  | { readonly kind: 'key_presence'; readonly path: Path; readonly key: RowKey }
   /** The group of each of these objects, as an array of numbers. */
   | { readonly kind: 'row_groups'; readonly path: Path; readonly grouping: RowGrouping }
+  /** The number of these objects. */
+  | { readonly kind: 'row_count'; readonly path: Path }
+  /** For each object nested at `below`, the number of the object above it; `first` for the first one. An array. */
+  | { readonly kind: 'row_parents'; readonly path: Path; readonly below: Path; readonly first: number }
+  /** For each object, the number of the only one nested at `below`, from 1, or null. An array. */
+  | { readonly kind: 'row_links'; readonly path: Path; readonly below: Path }
+  /** Name of the setting for the keys of a step's rows (plan.ts, `WriteTree`). */
+  | { readonly kind: 'kept_keys'; readonly step: number }
   /** A digest of these values in twelve characters. */
   | { readonly kind: 'digest'; readonly of: readonly (string | Slot)[] }
   /** The answer of a meta field, as JSON text. */
   | { readonly kind: 'introspection'; readonly responseKey: string };
 
+/** What sets a column of an inserted row: the key of its value, or those of related objects. */
+export interface RowKey {
+  readonly fieldName: string;
+  readonly related: readonly string[];
+}
+
 /**
- * Rows that lack different keys among `fieldNames` are inserted separately: a row's group is the index of its pattern
+ * Rows that lack different keys among `keys` are inserted separately: a row's group is the index of its pattern
  * (`patternOf`), or of its run of rows with equal patterns.
  */
 export interface RowGrouping {
-  readonly fieldNames: readonly string[];
+  readonly keys: readonly RowKey[];
   /** Rows are inserted in their order, so each run is a group. */
   readonly inOrder: boolean;
   /** The pattern of each group. */
   readonly patterns: readonly string[];
 }
 
-/** Which of the names a row has: `1` or `0` for each. */
-export function patternOf(fieldNames: readonly string[], has: (fieldName: string) => boolean): string {
-  return fieldNames.map((name) => (has(name) ? '1' : '0')).join('');
+/** Which of the keys a row has: `1` or `0` for each. */
+export function patternOf(keys: readonly RowKey[], has: (key: RowKey) => boolean): string {
+  return keys.map((key) => (has(key) ? '1' : '0')).join('');
+}
+
+/** Whether an object sets the column; a null instead of related objects sets nothing. */
+export function setsKey(row: Readonly<Record<string, unknown>>, { fieldName, related }: RowKey): boolean {
+  return Object.hasOwn(row, fieldName) || related.some((name) => Object.hasOwn(row, name) && row[name] !== null);
 }
 
 /** Most runs of rows that are told apart. */
@@ -107,16 +127,27 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
       return arrayText(rowsAt(source.variables, slot.path).map((row) => text(row[slot.fieldName])));
     }
     case 'key_presence':
-      return presenceText(rowsAt(source.variables, slot.path).map((row) => Object.hasOwn(row, slot.fieldName)));
-    case 'row_count':
-      return String(rowsAt(source.variables, slot.path).length);
+      return presenceText(rowsAt(source.variables, slot.path).map((row) => setsKey(row, slot.key)));
     case 'row_groups': {
-      const { fieldNames } = slot.grouping;
       const patterns = rowsAt(source.variables, slot.path).map((row) =>
-        patternOf(fieldNames, (fieldName) => Object.hasOwn(row, fieldName)),
+        patternOf(slot.grouping.keys, (key) => setsKey(row, key)),
       );
       return groupsText(slot.grouping, patterns);
     }
+    case 'row_count':
+      return String(rowsAt(source.variables, slot.path).length);
+    case 'row_parents': {
+      const { path, below, first } = slot;
+      const parents = path.length === 0 ? [source.variables] : rowsAt(source.variables, path);
+      return placesText(parents.flatMap((row, index) => rowsAt(row, below).map(() => index + first)));
+    }
+    case 'row_links': {
+      let count = 0;
+      const has = (row: Row): boolean => rowsAt(row, slot.below).length > 0;
+      return placesText(rowsAt(source.variables, slot.path).map((row) => (has(row) ? ++count : null)));
+    }
+    case 'kept_keys':
+      return `${settingPrefix}.k${slot.step}`;
     case 'digest': {
       const values = slot.of.map((part) => (typeof part === 'string' ? part : bindSlot(part, source)));
       return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 12);
@@ -178,7 +209,35 @@ export function groupsText({ patterns, inOrder }: RowGrouping, ofRows: readonly 
   return `{${groups.join(',')}}`;
 }
 
-/** Objects to insert; coerced objects have no prototype's keys. */
-export function rowsAt(variables: Variables, path: Path): readonly Readonly<Record<string, unknown>>[] {
-  return valueAt(variables, path) as readonly Readonly<Record<string, unknown>>[];
+/** Numbers of rows as an array. */
+export function placesText(places: readonly (number | null)[]): string {
+  return `{${places.map((place) => place ?? 'NULL').join(',')}}`;
+}
+
+/**
+ * Settings with this prefix hold keys from one statement to the next. Its random part is known only to this process,
+ * so neither a function that a caller can call nor a trigger can read or set them.
+ */
+const settingPrefix = `pgreflect_${randomBytes(16).toString('hex')}`;
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Objects to insert, in order; coerced objects have no prototype's keys. */
+export function rowsAt(variables: Variables, path: Path): readonly Row[] {
+  const at = path.indexOf('*');
+  if (at >= 0) {
+    const list = valueAt(variables, path.slice(0, at)) ?? [];
+    return (list as readonly Row[]).flatMap((row) => rowsAt(row, path.slice(at + 1)));
+  }
+  const value = valueAt(variables, path) ?? [];
+  return Array.isArray(value) ? (value as readonly Row[]) : [value as Row];
+}
+
+/** The paths of the same objects, without `*`. */
+export function rowPathsAt(variables: Variables, path: Path): readonly Path[] {
+  const at = path.indexOf('*');
+  const list = valueAt(variables, at < 0 ? path : path.slice(0, at)) ?? [];
+  if (!Array.isArray(list)) return [path];
+  const paths = list.map((_, index) => [...(at < 0 ? path : path.slice(0, at)), index]);
+  return at < 0 ? paths : paths.flatMap((row) => rowPathsAt(variables, [...row, ...path.slice(at + 1)]));
 }

@@ -39,5 +39,5 @@ export function printPath(path: Path): string {
   const [variable, ...rest] = path;
   // A key of the coerced variables may end with `#` and the type of its place.
   const name = String(variable).split('#')[0];
-  return `$${name}${rest.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')}`;
+  return `$${name}${rest.map((step) => (typeof step === 'number' || step === '*' ? `[${step}]` : `.${step}`)).join('')}`;
 }

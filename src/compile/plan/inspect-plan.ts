@@ -12,6 +12,7 @@ import type {
   OrderExpression,
   RelatedRows,
   ValuePlan,
+  WritePlan,
 } from './plan.ts';
 
 /** The rows directly inside a value. */
@@ -137,8 +138,12 @@ export function runsUserCode({ fields }: OperationPlan): boolean {
       [...conditionsOf(value).flatMap(readByCondition), ...readByOrder(value), ...sourceTables(value)].some(
         ({ readsUserCode }) => readsUserCode,
       ) ||
-      (value.kind === 'write' && value.write.table.writesUserCode),
+      (value.kind === 'write' && writtenTables(value.write).some(({ writesUserCode }) => writesUserCode)),
   );
+}
+
+function writtenTables({ table, tree }: WritePlan): readonly Table[] {
+  return tree === null ? [table] : tree.steps.map((step) => step.table);
 }
 
 /**

@@ -1,19 +1,21 @@
 /**
- * Plans an insert: its columns, the objects that are inserted separately (docs/mutations.md), and what happens to rows
- * that are there already (docs/upsert.md).
+ * Plans an insert: its columns, the objects that are inserted separately (docs/mutations.md), what happens to rows that
+ * are there already (docs/upsert.md), and the related rows that are inserted as well (docs/nested-writes.md).
  *
- * Refuses empty or too different `objects`, and strings over the declared length.
+ * Refuses too different `objects`, columns that relationships set, and too many levels.
  */
-import { type FieldNode, type GraphQLInputObjectType, getNamedType } from 'graphql';
-import type { Table } from '../../model/model.ts';
-import { inputFieldOrigin } from '../../schema/origin.ts';
-import { invariant } from '../../shared/invariant.ts';
-import type { Input } from '../input/input.ts';
-import { mostRuns, type RowGrouping } from '../input/slot.ts';
-import type { InsertChange, InsertColumn } from './plan.ts';
+import type { FieldNode } from 'graphql';
+import type { Column, Relationship, Table } from '../../model/model.ts';
+import { PublicError } from '../../shared/errors.ts';
+import { type Input, refuseInput } from '../input/input.ts';
+import { spend } from '../input/plan-budget.ts';
+import { mostRuns, type RowGrouping, type RowKey, type Slot } from '../input/slot.ts';
+import type { ConflictPlan, InsertChange, WritePlan } from './plan.ts';
 import { mayKeepRows, placeOfObjects, planConflict } from './plan-conflict.ts';
-import { type InsertableColumn, type PlannedRows, planRows, planVariableRows, refuseKeys } from './plan-rows.ts';
-import type { Planner } from './planner.ts';
+import { columnOf } from './plan-order.ts';
+import { type NestedField, type PlannedRows, planObjects, type RelatedObjects, refuseKeys } from './plan-rows.ts';
+import { descend, type Planner } from './planner.ts';
+import type { InsertColumn, InsertLink, WriteStep } from './write-tree.ts';
 
 /** What is inserted into, and the fields with the objects, for messages. */
 interface InsertTarget {
@@ -22,23 +24,200 @@ interface InsertTarget {
   readonly nodes: readonly FieldNode[];
 }
 
-/** Plans the insert of `objects`. @param onConflict A *B*`OnConflict`; null: the table has none. */
+/** Plans the insert of `objects`, and of what is nested in them. @param onConflict A *B*`OnConflict`; null: the table has none. */
 export function planInsert(
   { planner, table, nodes }: InsertTarget,
   objects: Input,
   onConflict: Input | null,
-): InsertChange {
-  objects.state();
-  const columns = insertableColumns(objects);
-  const rows = objects.path() === null ? planRows(objects, columns) : planVariableRows(objects, columns);
-  const named = columns.filter(({ fieldName }) => rows.keys.has(fieldName));
-  const used = named.length > 0 ? named : columns.slice(0, 1);
-  const insert = used.map(({ column, fieldName }): InsertColumn => {
-    const named = rows.keys.get(fieldName) === 'all' ? null : rows.presence(fieldName);
-    return { column, values: rows.values(fieldName, column.type?.kind === 'list'), named };
-  });
+): Pick<WritePlan, 'change' | 'tree'> {
+  const rows = planObjects(objects);
   const conflicting = { place: placeOfObjects(objects, nodes), count: rows.count };
   const conflict = onConflict && planConflict(planner, table, onConflict, conflicting);
+  const steps: BuiltStep[] = [];
+  const root = planStep({ planner, steps }, { table, rows, level: 0, parent: null, conflict });
+  const { change } = steps[root]!;
+  if (steps.length === 1) return { change, tree: null };
+  if (onConflict !== null && mayKeepRows(conflict)) {
+    const message = 'Rows with related rows cannot stay as they are: give "onConflict" updateColumns, and no filter.';
+    throw refuseInput(message, onConflict);
+  }
+  // The answer is read by them.
+  for (const number of table.primaryKey) keyOf(steps[root]!, columnOf(table, number));
+  return { change, tree: { steps, root } };
+}
+
+interface BuiltStep extends WriteStep<InsertChange> {
+  readonly keys: Column[];
+}
+
+interface Building {
+  readonly planner: Planner;
+  readonly steps: BuiltStep[];
+}
+
+/** Objects at one place of the input. */
+interface Level {
+  readonly table: Table;
+  readonly rows: PlannedRows;
+  /** Number of objects that they are nested in. */
+  readonly level: number;
+  /** Of rows that refer to the one they are nested in. */
+  readonly parent: { readonly step: number; readonly nested: NestedField; readonly places: Slot } | null;
+  readonly conflict: ConflictPlan | null;
+}
+
+/** Most levels of nested objects. */
+const mostLevels = 4;
+
+/** Adds the steps of the rows that these refer to, of these, and of those that refer to them. @returns Its own number. */
+function planStep(building: Building, { table, rows, level, parent, conflict }: Level): number {
+  const { planner, steps } = building;
+  const setters = new Setters(table, rows);
+  if (parent !== null) setters.addParent(steps[parent.step]!, parent);
+  const inner = findNested(rows, setters);
+  if (inner.length > 0 && level === mostLevels) {
+    const message = `Related rows are nested more than ${mostLevels} levels deep.`;
+    throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nested-writes' } });
+  }
+  const below = (nested: NestedField, objects: RelatedObjects, own: Level['parent']): number => {
+    spend(planner.budget, 'nestedWrites');
+    descend(planner, { pages: [], depth: level + 1 });
+    const inside = { table: nested.target, rows: objects.rows, level: level + 1, parent: own, conflict: null };
+    return planStep(building, inside);
+  };
+  for (const { nested, objects } of inner) {
+    if (nested.relationship.direction !== 'outbound') continue;
+    const step = below(nested, objects, null);
+    setters.addReferenced(steps[step]!, step, nested, objects);
+  }
+  const change = planColumns(rows, setters, conflict);
+  const count = rows.count.kind === 'slot' ? rows.count.slot : textOf(rows.count.value);
+  const step = steps.push({ table, change, count, keys: [], place: rows.place }) - 1;
+  for (const { nested, objects } of inner) {
+    if (nested.relationship.direction === 'outbound') continue;
+    below(nested, objects, { step, nested, places: objects.parents });
+  }
+  return step;
+}
+
+function textOf(count: number): Slot {
+  return { kind: 'constant', value: String(count) };
+}
+
+function findNested(rows: PlannedRows, setters: Setters) {
+  return rows.nested.flatMap((nested) => {
+    if (!rows.keys.has(nested.field.name)) return [];
+    const objects = rows.related(nested, setters.excludedBy(nested));
+    if (objects === null) return [];
+    setters.assertFree(nested);
+    return [{ nested, objects }];
+  });
+}
+
+/** The index of a column in the keys that a step keeps. */
+function keyOf({ keys }: BuiltStep, column: Column): number {
+  const known = keys.indexOf(column);
+  return known >= 0 ? known : keys.push(column) - 1;
+}
+
+/** What sets the columns of foreign keys: the rows of other steps. */
+class Setters {
+  readonly links: InsertLink[] = [];
+  readonly kept = new Map<
+    Column,
+    { readonly link: number; readonly key: number; readonly fieldName: string | null }[]
+  >();
+  readonly #table: Table;
+  readonly #rows: PlannedRows;
+  #parent: NestedField | null = null;
+
+  constructor(table: Table, rows: PlannedRows) {
+    this.#table = table;
+    this.#rows = rows;
+  }
+
+  /** The rows that these are nested in, and refer to. */
+  addParent(from: BuiltStep, { step, nested, places }: NonNullable<Level['parent']>): void {
+    this.#parent = nested;
+    const link = this.links.push({ step, places, isEvery: true }) - 1;
+    for (const { local, foreign } of nested.relationship.pairs) {
+      const column = columnOf(this.#table, foreign);
+      const fieldName = this.nameOf(column);
+      if (this.#rows.keys.has(fieldName)) throw this.#rows.refuseColumn(fieldName, nested);
+      this.#add(column, { link, key: keyOf(from, columnOf(from.table, local)), fieldName: null });
+    }
+  }
+
+  /** Rows that are nested in these, which refer to them. */
+  addReferenced(from: BuiltStep, step: number, nested: NestedField, { links, isEvery }: RelatedObjects): void {
+    const link = this.links.push({ step, places: links, isEvery }) - 1;
+    for (const { local, foreign } of nested.relationship.pairs) {
+      const column = columnOf(this.#table, local);
+      if (this.kept.has(column) && !isDeclared(nested.relationship))
+        throw this.#rows.refuseColumn(nested.field.name, nested);
+      this.#add(column, { link, key: keyOf(from, columnOf(from.table, foreign)), fieldName: nested.field.name });
+    }
+  }
+
+  /** The names that an object must not have beside the nested one. */
+  excludedBy({ relationship: { direction, pairs } }: NestedField): readonly string[] {
+    return direction === 'outbound' ? pairs.map(({ local }) => this.nameOf(columnOf(this.#table, local))) : [];
+  }
+
+  /** Refuses a relationship whose columns the rows above have set. */
+  assertFree({ field, relationship }: NestedField): void {
+    if (relationship.direction !== 'outbound') return;
+    const set = relationship.pairs.filter(({ local }) => this.kept.has(columnOf(this.#table, local)));
+    // A constraint makes sure that both keys are equal in the columns that they share.
+    const isShared = set.length > 0 && (set.length === relationship.pairs.length || !isDeclared(relationship));
+    if (isShared) throw this.#rows.refuseColumn(field.name, this.#parent!);
+  }
+
+  /** The name of a column in the objects; empty if it has none. */
+  nameOf(column: Column): string {
+    return this.#rows.columns.find((each) => each.column === column)?.fieldName ?? '';
+  }
+
+  #add(column: Column, kept: { readonly link: number; readonly key: number; readonly fieldName: string | null }): void {
+    this.kept.set(column, [...(this.kept.get(column) ?? []), kept]);
+  }
+}
+
+/** Those of comments have no constraint. */
+function isDeclared({ id }: Relationship): boolean {
+  return !id.startsWith('directive:');
+}
+
+interface UsedColumn {
+  readonly column: Column;
+  readonly key: RowKey;
+  /** Whether every object sets it. */
+  readonly isEvery: boolean;
+}
+
+function planColumns(rows: PlannedRows, setters: Setters, conflict: ConflictPlan | null): InsertChange {
+  const { links, kept } = setters;
+  const keyed = [...kept].map(([column, from]): UsedColumn => {
+    const isEvery = from.some(({ link }) => links[link]!.isEvery);
+    const related = from.flatMap(({ fieldName }) => fieldName ?? []);
+    return { column, key: { fieldName: setters.nameOf(column), related }, isEvery };
+  });
+  const named = rows.columns
+    .filter(({ column, fieldName }) => rows.keys.has(fieldName) && !kept.has(column))
+    .map(({ column, fieldName }) => ofValue(column, fieldName, rows));
+  const used = [...keyed, ...named].sort((x, y) => x.column.number - y.column.number);
+  if (used.length === 0) {
+    const [first] = rows.columns;
+    if (first !== undefined) used.push(ofValue(first.column, first.fieldName, rows));
+  }
+  const insert = used.map(({ column, key, isEvery }): InsertColumn => {
+    const isNamed = rows.keys.has(key.fieldName) || !kept.has(column);
+    const values = isNamed ? rows.values(key.fieldName, column.type?.kind === 'list') : null;
+    const ownKey = { fieldName: key.fieldName, related: [] };
+    const isPartial = !isEvery && rows.keys.get(key.fieldName) !== 'all';
+    const named = isNamed && isPartial ? rows.presence(ownKey) : null;
+    return { column, values, named, kept: kept.get(column)?.map(({ link, key: of }) => ({ link, key: of })) ?? [] };
+  });
   const grouping = planGrouping(used, rows, mayKeepRows(conflict));
   const inserts = grouping?.patterns.length ?? 1;
   if (grouping?.inOrder && inserts > mostRuns)
@@ -50,34 +229,23 @@ export function planInsert(
   }
   const groups = (grouping?.patterns ?? ['']).map((pattern) => columnsOf(used, grouping, pattern));
   const groupOf = grouping === null || groups.length === 1 ? null : rows.groups(grouping);
-  return { kind: 'insert', columns: insert, groups, groupOf, conflict };
+  return { kind: 'insert', columns: insert, links, groups, groupOf, conflict };
+}
+
+function ofValue(column: Column, fieldName: string, rows: PlannedRows): UsedColumn {
+  return { column, key: { fieldName, related: [] }, isEvery: rows.keys.get(fieldName) === 'all' };
 }
 
 // A default applies only to an insert that leaves out the column. Its text is never printed: parsed again, its names
 // would be looked up in the request's search path.
-function planGrouping(columns: readonly InsertableColumn[], rows: PlannedRows, inOrder: boolean): RowGrouping | null {
-  const isLeftToDefault = ({ fieldName, column }: InsertableColumn) =>
-    rows.keys.get(fieldName) !== 'all' && column.hasDefault;
-  const fieldNames = columns.filter(isLeftToDefault).map(({ fieldName }) => fieldName);
-  return fieldNames.length === 0 ? null : { fieldNames, inOrder, patterns: rows.patterns(fieldNames, inOrder) };
+function planGrouping(columns: readonly UsedColumn[], rows: PlannedRows, inOrder: boolean): RowGrouping | null {
+  const keys = columns.filter(({ isEvery, column }) => !isEvery && column.hasDefault).map(({ key }) => key);
+  return keys.length === 0 ? null : { keys, inOrder, patterns: rows.patterns(keys, inOrder) };
 }
 
-function columnsOf(
-  columns: readonly InsertableColumn[],
-  grouping: RowGrouping | null,
-  pattern: string,
-): readonly number[] {
-  const isLeftOut = ({ fieldName }: InsertableColumn) => pattern[grouping?.fieldNames.indexOf(fieldName) ?? -1] === '0';
+function columnsOf(columns: readonly UsedColumn[], grouping: RowGrouping | null, pattern: string): readonly number[] {
+  const isLeftOut = ({ key }: UsedColumn) => pattern[grouping?.keys.indexOf(key) ?? -1] === '0';
   return columns.flatMap((column, index) => (isLeftOut(column) ? [] : [index]));
-}
-
-function insertableColumns(objects: Input): readonly InsertableColumn[] {
-  const type = getNamedType(objects.type) as GraphQLInputObjectType;
-  return Object.values(type.getFields()).map((field) => {
-    const origin = inputFieldOrigin(field);
-    invariant(origin.kind === 'column', 'insert inputs hold columns');
-    return { column: origin.column, fieldName: field.name };
-  });
 }
 
 /** Most columns in all inserts of one statement, for half a megabyte of text. */

@@ -1,12 +1,32 @@
 /**
  * The objects to insert: those of a variable, whose number is not part of the plan, or those in the document.
+ *
+ * Refuses empty or too different `objects`, and strings over the declared length.
  */
-import type { Column } from '../../model/model.ts';
+import {
+  type GraphQLInputField,
+  type GraphQLInputObjectType,
+  getNamedType,
+  getNullableType,
+  isListType,
+} from 'graphql';
+import type { Column, Relationship, Table } from '../../model/model.ts';
+import { inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { areSparse } from '../input/decisions.ts';
 import type { Input } from '../input/input.ts';
-import { groupsText, patternOf, patternsOf, presenceText, type RowGrouping, type Slot } from '../input/slot.ts';
+import {
+  groupsText,
+  type Path,
+  patternOf,
+  patternsOf,
+  placesText,
+  presenceText,
+  type RowGrouping,
+  type RowKey,
+  type Slot,
+} from '../input/slot.ts';
 import type { LimitPlan } from './plan.ts';
 import { planValue, refuseLength } from './plan-operator.ts';
 
@@ -16,60 +36,136 @@ export interface InsertableColumn {
   readonly fieldName: string;
 }
 
+/** An entry of the objects for related rows. */
+export interface NestedField {
+  readonly field: GraphQLInputField;
+  readonly relationship: Relationship;
+  readonly target: Table;
+}
+
 /** What is known of the objects. */
 export interface PlannedRows {
+  readonly columns: readonly InsertableColumn[];
+  readonly nested: readonly NestedField[];
   /** Occurring field names, and whether every object has them. */
   readonly keys: ReadonlyMap<string, 'all' | 'some'>;
   /** Their number. */
   readonly count: LimitPlan;
-  /** Which of these names the objects have: the patterns of their groups (slot.ts). */
-  patterns(fieldNames: readonly string[], inOrder: boolean): readonly string[];
+  /** Their place for messages, as text or as a path into the variables. */
+  readonly place: string | Path;
+  /** Which of the keys the objects have: the patterns of their groups (slot.ts). */
+  patterns(keys: readonly RowKey[], inOrder: boolean): readonly string[];
   /** The values of a key. */
   values(fieldName: string, isList: boolean): Slot;
   /** Which objects have a key. */
-  presence(fieldName: string): Slot;
+  presence(key: RowKey): Slot;
   groups(grouping: RowGrouping): Slot;
+  /** The objects nested under a key; null for none. Refuses an object that has one of `columns` too. */
+  related(nested: NestedField, columns: readonly string[]): RelatedObjects | null;
+  /** The error for a column that the objects must not have. */
+  refuseColumn(fieldName: string, nested: NestedField): PublicError;
+}
+
+/** Objects nested in others. */
+export interface RelatedObjects {
+  readonly rows: PlannedRows;
+  /** For each of them, the number of the object that it is nested in, from 1. */
+  readonly parents: Slot;
+  /** For each of the others, the number of its nested one, from 1, or null. */
+  readonly links: Slot;
+  /** Every other object has one. */
+  readonly isEvery: boolean;
+}
+
+/** The objects of an insert. */
+export function planObjects(objects: Input): PlannedRows {
+  objects.state();
+  const rows =
+    objects.path() === null ? planRows([...objects.items()], objects.type, 'objects') : planVariableRows(objects);
+  if (rows === null) throw new PublicError('BAD_USER_INPUT', 'At least one record must be provided to objects');
+  return rows;
+}
+
+function readType(type: Input['type']): Pick<PlannedRows, 'columns' | 'nested'> {
+  const columns: InsertableColumn[] = [];
+  const nested: NestedField[] = [];
+  for (const field of Object.values((getNamedType(type) as GraphQLInputObjectType).getFields())) {
+    const origin = inputFieldOrigin(field);
+    if (origin.kind === 'nested') nested.push({ field, ...origin });
+    else {
+      invariant(origin.kind === 'column', 'insert inputs hold columns and related rows');
+      columns.push({ column: origin.column, fieldName: field.name });
+    }
+  }
+  return { columns, nested };
 }
 
 /**
  * The objects of a variable, described together: occurring keys, and whether all objects have them. Their number is not
- * part of the shape, so inserts of any size share one text.
+ * part of the shape, so inserts of any size share one text. Null for none.
  */
-export function planVariableRows(objects: Input, columns: readonly InsertableColumn[]): PlannedRows {
+function planVariableRows(objects: Input): PlannedRows | null {
+  const { columns, nested } = readType(objects.type);
   const limits = columns.flatMap(({ column, fieldName }) =>
     column.cast.maxLength === null ? [] : [{ fieldName, maxLength: column.cast.maxLength }],
   );
   const { keys, tooLong, isEmpty, isSparse } = objects.describeRows(limits);
-  if (isEmpty) throw refuseEmpty();
+  if (isEmpty) return null;
   if (isSparse) throw refuseSparse();
   const limit = limits.find(({ fieldName }) => fieldName === tooLong);
-  if (limit) throw refuseLength(limit.maxLength, `${objects.place()}[*].${limit.fieldName}`);
+  const isList = isListType(getNullableType(objects.type));
+  const place = isList ? `${objects.place()}[*]` : objects.place();
+  if (limit) throw refuseLength(limit.maxLength, `${place}.${limit.fieldName}`);
   const path = objects.path();
   invariant(path, 'the objects come from a variable');
+  const each = isList ? [...path, '*'] : path;
+  const refuseColumn = (fieldName: string, by: NestedField) => refuseGiven(fieldName, by, `${place}.${fieldName}`);
   return {
+    columns,
+    nested,
     keys,
     count: { kind: 'slot', slot: { kind: 'row_count', path } },
-    patterns: (fieldNames, inOrder) => objects.rowPatterns(fieldNames, inOrder),
+    place: each,
+    patterns: (of, inOrder) => objects.rowPatterns(of, inOrder),
     values: (fieldName, isList) => ({ kind: 'key_values', path, fieldName, isList }),
-    presence: (fieldName) => ({ kind: 'key_presence', path, fieldName }),
+    presence: (key) => ({ kind: 'key_presence', path, key }),
     groups: (grouping) => ({ kind: 'row_groups', path, grouping }),
+    refuseColumn,
+    related(of, excluded) {
+      const { name } = of.field;
+      const answer = objects.related(name, excluded);
+      if (answer.startsWith('!')) throw refuseColumn(answer.slice(1), of);
+      if (answer === 'none') return null;
+      const below = [name, 'insert'];
+      const rows = planVariableRows(objects.below(insertType(of), [...each, ...below]));
+      const parents = { kind: 'row_parents', path, below, first: 1 } as const;
+      return rows && { rows, parents, links: { kind: 'row_links', path, below }, isEvery: answer === 'all' };
+    },
   };
+}
+
+function insertType({ field }: NestedField): Input['type'] {
+  return (getNamedType(field.type) as GraphQLInputObjectType).getFields().insert!.type;
 }
 
 const absent: Slot = { kind: 'constant', value: null };
 
-/** Objects in the document. */
-export function planRows(objects: Input, columns: readonly InsertableColumn[]): PlannedRows {
-  const items = [...objects.items()];
-  if (items.length === 0) throw refuseEmpty();
+/** Objects in the document, null for none. @param place Their place without positions. */
+function planRows(items: readonly Input[], type: Input['type'], place: string): PlannedRows | null {
+  if (items.length === 0) return null;
+  const { columns, nested } = readType(type);
   const byName = new Map(columns.map(({ column, fieldName }) => [fieldName, column]));
   const occurrences = new Map<string, number>();
-  const rows = items.map((item): ReadonlyMap<string, Slot> => {
+  const inputs = items.map((item): ReadonlyMap<string, Input> => {
     item.state();
+    return new Map(item.fields().map(({ field, input }) => [field.name, input]));
+  });
+  const rows = inputs.map((given): ReadonlyMap<string, Slot> => {
+    for (const name of given.keys()) occurrences.set(name, (occurrences.get(name) ?? 0) + 1);
     return new Map(
-      item.fields().map(({ field, input }) => {
-        occurrences.set(field.name, (occurrences.get(field.name) ?? 0) + 1);
-        return [field.name, planValue(byName.get(field.name)!, input)];
+      [...given].flatMap(([name, input]) => {
+        const column = byName.get(name);
+        return column === undefined ? [] : [[name, planValue(column, input)]];
       }),
     );
   });
@@ -77,19 +173,84 @@ export function planRows(objects: Input, columns: readonly InsertableColumn[]): 
   const keys = new Map(
     [...occurrences].map(([name, count]) => [name, count === items.length ? 'all' : 'some'] as const),
   );
-  const ofRows = (fieldNames: readonly string[]) => rows.map((row) => patternOf(fieldNames, (name) => row.has(name)));
+  const sets = (index: number, { fieldName, related }: RowKey): boolean =>
+    rows[index]!.has(fieldName) || related.some((name) => inputs[index]!.get(name)?.state() === 'value');
+  const ofRows = (of: readonly RowKey[]) => rows.map((_, index) => patternOf(of, (key) => sets(index, key)));
   return {
+    columns,
+    nested,
     keys,
     count: { kind: 'constant', value: items.length },
-    patterns: (fieldNames, inOrder) => patternsOf(ofRows(fieldNames), inOrder),
+    place: items.length === 1 ? items[0]!.place() : `${place}[*]`,
+    patterns: (of, inOrder) => patternsOf(ofRows(of), inOrder),
     values: (name) => ({ kind: 'array', items: rows.map((row) => row.get(name) ?? absent) }),
-    presence: (name) => ({ kind: 'constant', value: presenceText(rows.map((row) => row.has(name))) }),
-    groups: (grouping) => ({ kind: 'constant', value: groupsText(grouping, ofRows(grouping.fieldNames)) }),
+    presence: (key) => ({ kind: 'constant', value: presenceText(rows.map((_, index) => sets(index, key))) }),
+    groups: (grouping) => ({ kind: 'constant', value: groupsText(grouping, ofRows(grouping.keys)) }),
+    refuseColumn: (fieldName, by) =>
+      refuseGiven(
+        fieldName,
+        by,
+        inputs
+          .find((given) => given.has(fieldName))!
+          .get(fieldName)!
+          .place(),
+      ),
+    related: (of, excluded) => relatedObjects(inputs, of, excluded, place),
   };
 }
 
-function refuseSparse(): PublicError {
-  return refuseKeys('The objects lack too many of the keys that others of them have.');
+/** Objects nested in those of the document; the only list of them may be a variable. */
+function relatedObjects(
+  inputs: readonly ReadonlyMap<string, Input>[],
+  of: NestedField,
+  excluded: readonly string[],
+  place: string,
+): RelatedObjects | null {
+  const { name } = of.field;
+  const given = inputs.map((row) => {
+    const input = row.get(name);
+    if (input?.state() !== 'value') return null;
+    const clash = excluded.find((each) => row.has(each));
+    if (clash !== undefined) throw refuseGiven(clash, of, row.get(clash)!.place());
+    const insert = input.fields().find(({ field }) => field.name === 'insert')?.input;
+    if (insert?.state() !== 'value') return null;
+    return insert;
+  });
+  const lists = given.filter((input) => input !== null);
+  const isEvery = lists.length === inputs.length;
+  const [only] = lists;
+  if (only === undefined) return null;
+  const path = lists.length === 1 && of.relationship.cardinality === 'many' ? only.path() : null;
+  if (path !== null) {
+    const first = given.indexOf(only) + 1;
+    const rows = planVariableRows(only);
+    return rows && { rows, parents: { kind: 'row_parents', path: [], below: path, first }, links: absent, isEvery };
+  }
+  const items = given.flatMap((input, index) => {
+    if (input === null) return [];
+    const own = of.relationship.cardinality === 'many' ? [...input.items()] : [input];
+    return own.map((item) => ({ item, parent: index + 1 }));
+  });
+  const rows = planRows(
+    items.map(({ item }) => item),
+    only.type,
+    `${place}[*].${name}.insert`,
+  );
+  let count = 0;
+  const links = given.map((input) => (input === null ? null : ++count));
+  return (
+    rows && {
+      rows,
+      parents: { kind: 'constant', value: placesText(items.map(({ parent }) => parent)) },
+      links: { kind: 'constant', value: placesText(links) },
+      isEvery,
+    }
+  );
+}
+
+function refuseGiven(fieldName: string, { field }: NestedField, place: string): PublicError {
+  const message = `"${fieldName}" is set by "${field.name}". Leave it out.`;
+  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: place } });
 }
 
 /** The error for objects with too many different keys. */
@@ -97,6 +258,6 @@ export function refuseKeys(message: string): PublicError {
   return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'keys' } });
 }
 
-function refuseEmpty(): PublicError {
-  return new PublicError('BAD_USER_INPUT', 'At least one record must be provided to objects');
+function refuseSparse(): PublicError {
+  return refuseKeys('The objects lack too many of the keys that others of them have.');
 }

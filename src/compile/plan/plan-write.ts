@@ -30,20 +30,20 @@ export function planWrite(
   field: MergedFields,
 ): WritePlan {
   const inputs = inputsOf(planner, field);
-  const change =
+  const planned =
     kind === 'insert'
       ? planInsert(
           { planner, table, nodes: field.nodes },
           inputOf(inputs, 'objects'),
           maybeInputOf(inputs, 'on_conflict'),
         )
-      : planChange(planner, kind, table, inputs);
+      : { change: planChange(planner, kind, table, inputs), tree: null };
   const entries = planFields(planner, objectTypeOf(field.definition), field.nodes, ({ origin, definition, nodes }) => {
     if (origin.kind === 'affected_count') return { kind: 'affected_count' } as const;
     const row = { type: objectTypeOf(definition), table, place: descend(planner, { pages: [], depth: 0 }) };
     return { kind: 'records', object: planner.planObject(planner, row, nodes) } as const;
   });
-  return { table, change, entries };
+  return { table, ...planned, entries };
 }
 
 function planChange(planner: Planner, kind: 'update' | 'delete', table: Table, inputs: Inputs): WriteChange {

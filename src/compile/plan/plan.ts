@@ -20,6 +20,7 @@ import type {
 import type { AggregateFunction, JsonReading, SearchLanguage } from '../../schema/origin.ts';
 import type { PublicError } from '../../shared/errors.ts';
 import type { Slot } from '../input/slot.ts';
+import type { InsertColumn, InsertLink, WriteTree } from './write-tree.ts';
 
 /** One operation. `errors` contains the refused root fields. */
 export interface OperationPlan {
@@ -321,12 +322,15 @@ export interface WritePlan {
   readonly table: Table;
   readonly change: WriteChange;
   readonly entries: readonly WriteEntry[];
+  /** Set if related rows are written too. */
+  readonly tree: WriteTree<WriteChange> | null;
 }
 
 /** Objects to insert. */
 export interface InsertChange {
   readonly kind: 'insert';
   readonly columns: readonly InsertColumn[];
+  readonly links: readonly InsertLink[];
   /**
    * One insert per group; its columns are indexes into `columns`. Several if objects use the defaults of different
    * columns.
@@ -364,15 +368,6 @@ export interface ConflictPlan {
 export interface ObjectsPlace {
   readonly input: string;
   readonly locations: readonly { readonly line: number; readonly column: number }[];
-}
-
-/** A column that at least one inserted object sets. */
-export interface InsertColumn {
-  readonly column: Column;
-  /** An array of texts, one element per object. */
-  readonly values: Slot;
-  /** An array of booleans: which objects set it; null if all do. The others get the column's default. */
-  readonly named: Slot | null;
 }
 
 /** A column that an update changes: to the operand, or by it. */

@@ -1,14 +1,15 @@
 /**
  * Prints the rows of an insert. Each column is one array with an element per object, so the text is the same for any
- * number: `c0` is a value as text, `p0` tells whether the object sets it, `g` is the group. A single object in the
- * document is a row of parameters.
+ * number: `c0` is a value as text, `p0` tells whether the object sets it, `a0` is the number of the row of another
+ * step whose key it gets, `g` is the group. A single object in the document is a row of parameters.
  *
  * An object without a key gets the column's default. `insert … select` has no `default`, so the column is left out, and
  * objects that lack different columns with defaults are separate inserts of one statement.
  */
 import type { Column, SqlType, Table } from '../../model/model.ts';
 import type { Slot } from '../input/slot.ts';
-import type { InsertChange, InsertColumn } from '../plan/plan.ts';
+import type { InsertChange } from '../plan/plan.ts';
+import type { InsertColumn, InsertLink } from '../plan/write-tree.ts';
 import { directRow, list, type Names, type SubqueryRow } from '../sql/print-row.ts';
 import { tableName } from '../sql/printer.ts';
 import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from '../sql/sql.ts';
@@ -16,7 +17,8 @@ import { type InsertTarget, printConflict } from './print-conflict.ts';
 
 /** Common table expressions; the last one, named after `written`, has the written rows in the order of the objects. */
 export function printInserts(names: Names, table: Table, change: InsertChange, written: SubqueryRow): Sql {
-  const returned = (target: string) => list(written.selectList(directRow(target, table)));
+  const returned = (target: string) => list(orOne(written.selectList(directRow(target, table)), sql`1 as "one"`));
+  const passed = (from: string) => list(orOne(written.passList(from), ident(from, 'one')));
   if (change.groups.length <= 1) {
     const target = names.next('t');
     return sql`${ident(written.alias)} as (${printInsert(names, table, change, target)} returning ${returned(target)})`;
@@ -37,11 +39,16 @@ export function printInserts(names: Names, table: Table, change: InsertChange, w
   const all = names.next('u');
   const parts = groups.map(
     ({ name, group }) =>
-      sql`select ${integer(group)} as "g", pg_catalog.row_number() over () as "k", ${list(written.passList(name))} from ${ident(name)}`,
+      sql`select ${integer(group)} as "g", pg_catalog.row_number() over () as "k", ${passed(name)} from ${ident(name)}`,
   );
-  const rows = sql`select ${list(written.passList(all))} from (${join(parts, sql` union all `)}) as ${ident(all)} left join ${ident(place)} on ${ident(place, 'g')} operator(pg_catalog.=) ${ident(all, 'g')} and ${ident(place, 'k')} operator(pg_catalog.=) ${ident(all, 'k')} order by ${ident(place, 'n')}`;
+  const rows = sql`select ${passed(all)} from (${join(parts, sql` union all `)}) as ${ident(all)} left join ${ident(place)} on ${ident(place, 'g')} operator(pg_catalog.=) ${ident(all, 'g')} and ${ident(place, 'k')} operator(pg_catalog.=) ${ident(all, 'k')} order by ${ident(place, 'n')}`;
   const made = sql`select ${list(fieldsOf(change).map(({ name }) => ident(source, name)))}, ${ident(source, 'n')} from ${printObjects(change, source)}`;
   return sql`${ident(objects)} as materialized (${made}), ${join(inserts, empty)}${ident(place)} as (${placed}), ${ident(written.alias)} as (${rows})`;
+}
+
+/** No column of the table is read, or the role would need the right to see the rows. */
+function orOne(columns: readonly Sql[], one: Sql): readonly Sql[] {
+  return columns.length > 0 ? columns : [one];
 }
 
 /**
@@ -58,7 +65,8 @@ export function printInsert(names: Names, table: Table, change: InsertChange, al
   }
   const source = names.next('r');
   const columns = change.groups[0] ?? [];
-  return sql`${printSelected(change, columns, target, source)} from ${printObjects(change, source)}${onConflict}`;
+  const ordered = hasPlaces(change) ? sql` order by ${ident(source, 'n')}` : empty;
+  return sql`${printSelected(change, columns, target, source)} from ${printObjects(change, source)}${ordered}${onConflict}`;
 }
 
 function printTarget({ table, alias }: InsertTarget, columns: readonly { readonly column: Column }[]): Sql {
@@ -68,9 +76,9 @@ function printTarget({ table, alias }: InsertTarget, columns: readonly { readonl
 
 /** The values of a single object in the document, which are fully known; otherwise null. */
 function onlyRow({ columns }: InsertChange): readonly { readonly column: Column; readonly slot: Slot }[] | null {
-  const row = columns.flatMap(({ column, values, named }) => {
-    const slot = values.kind === 'array' && values.items.length === 1 ? values.items[0] : undefined;
-    return slot === undefined || named !== null ? [] : [{ column, slot }];
+  const row = columns.flatMap(({ column, values, named, kept }) => {
+    const slot = values?.kind === 'array' && values.items.length === 1 ? values.items[0] : undefined;
+    return slot === undefined || named !== null || kept.length > 0 ? [] : [{ column, slot }];
   });
   return row.length === columns.length ? row : null;
 }
@@ -93,7 +101,7 @@ function printGroup(names: Names, { change, columns, group, objects }: GroupInse
 /** `insert into … select …`, with values from `source`. */
 function printSelected(change: InsertChange, columns: readonly number[], target: InsertTarget, source: string): Sql {
   const named = columns.map((index) => ({ index, ...change.columns[index]! }));
-  const values = named.map((column) => printInserted(source, column));
+  const values = named.map((column) => printInserted(change.links, source, column));
   const select = values.length === 0 ? sql`select` : sql`select ${list(values)}`;
   return sql`${printTarget(target, named)} ${select}`;
 }
@@ -104,12 +112,19 @@ interface ObjectField {
   readonly type: SqlType;
 }
 
-function fieldsOf({ columns, groupOf }: InsertChange): readonly ObjectField[] {
-  const fields = columns.flatMap(({ values, named }, index): readonly ObjectField[] => [
-    { name: `c${index}`, slot: values, type: builtin.text },
-    ...(named === null ? [] : [{ name: `p${index}`, slot: named, type: builtin.bool }]),
-  ]);
-  return groupOf === null ? fields : [...fields, { name: 'g', slot: groupOf, type: builtin.int8 }];
+function fieldsOf({ columns, links, groupOf }: InsertChange): readonly ObjectField[] {
+  return [
+    ...columns.flatMap(({ values, named }, index): readonly ObjectField[] => [
+      ...(values === null ? [] : [{ name: `c${index}`, slot: values, type: builtin.text }]),
+      ...(named === null ? [] : [{ name: `p${index}`, slot: named, type: builtin.bool }]),
+    ]),
+    ...links.map(({ places }, index) => ({ name: `a${index}`, slot: places, type: builtin.int4 })),
+    ...(groupOf === null ? [] : [{ name: 'g', slot: groupOf, type: builtin.int8 }]),
+  ];
+}
+
+function hasPlaces({ links, groupOf }: InsertChange): boolean {
+  return links.length > 0 || groupOf !== null;
 }
 
 /** The objects as a from item: `c0`, `p0`, …, and with several groups `g` and the position `n`. */
@@ -117,14 +132,49 @@ function printObjects(change: InsertChange, alias: string): Sql {
   const fields = fieldsOf(change);
   const lists = list(fields.map(({ slot, type }) => sql`pg_catalog.unnest(${param(slot, type, { array: true })})`));
   const names = list(fields.map(({ name }) => ident(name)));
-  return change.groupOf === null
-    ? sql`rows from (${lists}) as ${ident(alias)}(${names})`
-    : sql`rows from (${lists}) with ordinality as ${ident(alias)}(${names}, "n")`;
+  return hasPlaces(change)
+    ? sql`rows from (${lists}) with ordinality as ${ident(alias)}(${names}, "n")`
+    : sql`rows from (${lists}) as ${ident(alias)}(${names})`;
 }
 
-function printInserted(source: string, { column, named, index }: InsertColumn & { readonly index: number }): Sql {
+type IndexedColumn = InsertColumn & { readonly index: number };
+
+function printInserted(links: readonly InsertLink[], source: string, inserted: IndexedColumn): Sql {
+  const value = printGiven(source, inserted);
+  const kept = inserted.kept.map(({ link, key }) => {
+    const place = ident(source, `a${link}`);
+    const { step, isEvery } = links[link]!;
+    return { place, isEvery, value: sql`${printKey(step, place, key)}::${typeName(inserted.column.cast)}` };
+  });
+  const [first] = kept;
+  if (first === undefined) return value ?? sql`null`;
+  if (first.isEvery) return first.value;
+  const cases = kept.map((each) => sql`when ${each.place} is not null then ${each.value}`);
+  const otherwise = value === null ? empty : sql` else ${value}`;
+  return sql`case ${join(cases, sql` `)}${otherwise} end`;
+}
+
+/** The value in the objects, null for none. */
+function printGiven(source: string, { column, values, named, index }: IndexedColumn): Sql | null {
+  if (values === null) return null;
   const value = sql`${ident(source, `c${index}`)}::${typeName(column.cast)}`;
   // All objects of a group set the same columns with defaults.
   if (named === null || column.hasDefault) return value;
   return sql`case when ${ident(source, `p${index}`)} then ${value} end`;
+}
+
+// The setting is read once for the statement. A missing key fails on purpose, by a cast that contains a column: the
+// planner evaluates no constant one first.
+function printKey(step: number, place: Sql, key: number): Sql {
+  const rows = sql`(select ${printKeptKeys(step)})`;
+  const index = sql`(${place} operator(pg_catalog.-) 1)`;
+  const found = sql`${rows} operator(pg_catalog.->) ${index} operator(pg_catalog.->>) ${integer(key)}`;
+  const marker = sql`('pgreflect:no_key:' operator(pg_catalog.||) ${place})::pg_catalog.int4::pg_catalog.text`;
+  return sql`coalesce(${found}, ${marker})`;
+}
+
+/** The keys that a step has kept, as `jsonb`: an array of texts for each row. */
+export function printKeptKeys(step: number): Sql {
+  const setting = param({ kind: 'kept_keys', step }, builtin.text);
+  return sql`pg_catalog.current_setting(${setting}, true)::pg_catalog.jsonb`;
 }

@@ -3,8 +3,9 @@
  * whole `data` object as text. A mutation has statements for each root field; the last returns the field's value.
  */
 
-import type { Slot } from '../input/slot.ts';
-import type { Entry, ObjectsPlace, OperationPlan } from '../plan/plan.ts';
+import type { Path, Slot } from '../input/slot.ts';
+import type { Entry, ObjectsPlace, OperationPlan, WriteChange } from '../plan/plan.ts';
+import type { WriteTree } from '../plan/write-tree.ts';
 import { isTypename, printEntries, printObject } from '../sql/print-object.ts';
 import { Names } from '../sql/print-row.ts';
 import type { Printer } from '../sql/printer.ts';
@@ -13,6 +14,7 @@ import { type AnswerLayout, layOutAll } from './answer-layout.ts';
 import { printConnectionText } from './print-connection.ts';
 import { printRows } from './print-rows.ts';
 import { jsonText, printText } from './print-text.ts';
+import { printStep, printTreeAnswer } from './print-tree.ts';
 import { printTypeCheck } from './print-type-check.ts';
 import { printValue } from './print-value.ts';
 import { printWrite, printWrittenRows } from './print-write.ts';
@@ -37,9 +39,11 @@ interface Refusals {
   readonly atMost: string | null;
   /** The inserted objects, if they may update rows: two may be for the same one. */
   readonly objects: ObjectsPlace | null;
+  /** For a write with related rows: the place of its objects, as text or as a path into the variables. */
+  readonly place: string | Path | null;
 }
 
-const noRefusals: Refusals = { atMost: null, objects: null };
+const noRefusals: Refusals = { atMost: null, objects: null, place: null };
 
 /** Prints the statements of an operation; none if every field was refused. */
 export function printOperation(plan: OperationPlan, maxResponseBytes: number): readonly Statement[] {
@@ -94,6 +98,9 @@ function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
 
 function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): readonly Printed[] {
   const refusals = refusalsOf(field);
+  if (field.kind === 'write' && field.write.tree !== null) {
+    return printTree(plan, field, field.write.tree, maxResponseBytes);
+  }
   if (field.kind === 'write') {
     const written = printWrittenRows(makePrinter(plan), field.write, printTypeCheck([field]));
     if (written !== null) return [valueStatement(written.statement, written.layout, refusals)];
@@ -108,10 +115,29 @@ function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes:
 
 function refusalsOf(field: Entry): Refusals {
   if (field.kind !== 'write') return noRefusals;
-  const { change } = field.write;
+  return refusalsOfChange(field.write.change);
+}
+
+function refusalsOfChange(change: WriteChange, place: Refusals['place'] = null): Refusals {
   return change.kind === 'insert'
-    ? { atMost: null, objects: change.conflict?.objects ?? null }
-    : { atMost: `${change.kind} impacts too many records`, objects: null };
+    ? { atMost: null, objects: change.conflict?.objects ?? null, place }
+    : { atMost: `${change.kind} impacts too many records`, objects: null, place };
+}
+
+function printTree(
+  plan: OperationPlan,
+  field: Extract<Entry, { kind: 'write' }>,
+  tree: WriteTree<WriteChange>,
+  maxResponseBytes: number,
+): readonly Printed[] {
+  const { steps, root } = tree;
+  const printed = steps.map((step, index): Printed => {
+    const text = printSql(printStep(new Names(), step, index));
+    return { ...text, layout: null, result: 'none', refusals: refusalsOfChange(step.change, step.place) };
+  });
+  const { expressions, select } = printTreeAnswer(makePrinter(plan), field.write, tree);
+  const answer = sql`${guardSize(expressions, select, maxResponseBytes)}${offsetCheck([field])}`;
+  return [...printed, valueStatement(answer, null, { ...noRefusals, place: steps[root]!.place })];
 }
 
 function printMutationText(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {

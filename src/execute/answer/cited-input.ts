@@ -2,7 +2,7 @@
  * Finds the input whose value PostgreSQL quotes in a conversion error, because the message names no field: `invalid
  * input syntax for type date: "yesterday-ish"` came from `$objects[3].dueOn`.
  */
-import { rowsAt, type Slot, type Variables, valueAt } from '../../compile/input/slot.ts';
+import { type Path, rowPathsAt, rowsAt, type Slot, type Variables, valueAt } from '../../compile/input/slot.ts';
 import { printPath } from '../../compile/input/storable-text.ts';
 
 /**
@@ -23,6 +23,13 @@ function citedText(message: string): string | null {
   return match?.[1] ?? null;
 }
 
+/** The place of objects to insert: with positions if there is only one, otherwise with `*`. */
+export function placeOfRows(place: string | Path, variables: Variables): string {
+  if (typeof place === 'string') return place;
+  const [only, ...others] = rowPathsAt(variables, place);
+  return printPath(only !== undefined && others.length === 0 ? only : place);
+}
+
 interface Place {
   /** The place without list positions: one key of two objects is the same field. */
   readonly field: string;
@@ -40,9 +47,10 @@ function placesOf(slot: Slot, cited: string, variables: Variables): Place[] {
       return slot.items.flatMap((item) => placesOf(item, cited, variables)).slice(0, 1);
     case 'key_values': {
       const { path, fieldName } = slot;
-      return rowsAt(variables, path).flatMap((row, index) =>
-        isCited(row[fieldName], cited) ? [toPlace(printPath([...path, index, fieldName]))] : [],
-      );
+      const found = rowsAt(variables, path).flatMap((row, index) => (isCited(row[fieldName], cited) ? [index] : []));
+      if (found.length === 0) return [];
+      const paths = rowPathsAt(variables, path);
+      return found.map((index) => toPlace(printPath([...paths[index]!, fieldName])));
     }
     default:
       return [];

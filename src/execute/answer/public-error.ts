@@ -41,6 +41,8 @@ interface StepScope {
   readonly atMost: string | null;
   /** Its objects, if they may update rows. */
   readonly objects: ObjectsPlace | null;
+  /** Place of its objects, for a write with related rows. */
+  readonly nested: string | null;
 }
 
 /** One member of `errors` in a response. */
@@ -96,6 +98,27 @@ export function isStackOverflow(error: unknown): boolean {
 export function tooDeep(cause: unknown): PublicError {
   const message = 'The request is too large or nested too deeply.';
   return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nesting' }, cause });
+}
+
+/** Failures of a write with related rows (print-tree.ts). */
+const treeMarkers: Readonly<Record<string, readonly [Code, string]>> = {
+  'pgreflect:suppressed:': [
+    'BAD_USER_INPUT',
+    'The database has not inserted a row that others depend on. Nothing was written. Insert the rows separately.',
+  ],
+  'pgreflect:no_key:': [
+    'BAD_USER_INPUT',
+    'The database does not tell the key of a row that others depend on. Nothing was written. Insert the rows separately.',
+  ],
+  'pgreflect:hidden:': [
+    'PERMISSION_DENIED',
+    'The role may not see a row as it is after all changes. Nothing was written.',
+  ],
+};
+
+function brokenTree(primary: string): readonly [Code, string] | null {
+  const marker = Object.keys(treeMarkers).find((each) => primary.includes(each));
+  return marker === undefined ? null : treeMarkers[marker]!;
 }
 
 const atMostMarker = 'pgreflect:at_most:';
@@ -155,12 +178,15 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   if (error.step === 0) return fromSettings(error, scope);
   if (sqlstate === '22P02' && primary.includes(tooLargeMarker)) return tooLarge(error, scope);
   const place = placeOf(error, scope);
-  const { atMost, objects } = scope.steps[error.step - 1] ?? { atMost: null, objects: null };
+  const { atMost, objects, nested } = scope.steps[error.step - 1] ?? { atMost: null, objects: null, nested: null };
   if (error.repeatsRow && objects !== null) return repeatedRow(objects, place);
   if (sqlstate === '22P02' && objects !== null && primary.includes(unseenMarker)) return unseenRow(objects, place);
   if (sqlstate === '22P02' && atMost && primary.includes(atMostMarker)) {
     return new PublicError('BAD_USER_INPUT', atMost, place);
   }
+  const broken = sqlstate === '22P02' ? brokenTree(primary) : null;
+  if (broken !== null && nested !== null)
+    return new PublicError(...broken, { ...place, extensions: { input: nested } });
   const misfit = sqlstate === '22P02' ? misfitOf(primary) : null;
   if (misfit !== null)
     return new PublicError('BAD_USER_INPUT', misfit.message, { ...place, extensions: misfit.extensions });
@@ -179,10 +205,12 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   if (neutral !== undefined && !isVisibleMessage(error, scope.model)) {
     const id = observeMasked(error, scope);
     const hint = scope.showHints && { hint: primary };
-    return new PublicError(code, neutral, { ...place, sqlstate, cause: error, extensions: { id }, ...hint });
+    const extensions = { id, ...(nested !== null && { input: nested }) };
+    return new PublicError(code, neutral, { ...place, sqlstate, cause: error, extensions, ...hint });
   }
   const parsed = error.inValue === null ? null : scope.parsedInput(error.inValue);
-  const input = code === 'BAD_USER_INPUT' ? (scope.citedInput(error.step, primary) ?? parsed) : null;
+  const cited = code === 'BAD_USER_INPUT' ? (scope.citedInput(error.step, primary) ?? parsed) : null;
+  const input = cited ?? nested;
   const hint = code === 'RAISED' ? error.hint : (ownHints[sqlstate] ?? null);
   return new PublicError(code, primary, {
     ...place,

@@ -10,6 +10,7 @@ import { describeTable, has, type ModelContext, type NameClaims, note, tablePath
 import { isJson, isSearchable } from '../tables/columns.ts';
 import { renameFix } from '../tables/relationships.ts';
 import { addFunctionEntries } from './function-entries.ts';
+import { type Ends, isNestable } from './nested-writes.ts';
 
 /** The scope of the names. */
 export interface Named {
@@ -31,7 +32,7 @@ export function addEntries(context: ModelContext, named: Named): ReadonlyMap<str
 }
 
 function addRelationships(context: ModelContext, table: Table, named: Named): Table {
-  return addRelationshipEntries(context, addRelationshipEntries(context, table, filters, named), orders, named);
+  return [filters, orders, inserts].reduce((added, kind) => addRelationshipEntries(context, added, kind, named), table);
 }
 
 function addFunctions(context: ModelContext, table: Table, routines: Named['routines']): Table {
@@ -47,8 +48,8 @@ export function rowOf({ catalog }: ModelContext, { oid }: Table): CatalogTable {
 
 /** An input of a table with entries for its columns and relationships. */
 interface EntryKind {
-  readonly input: 'filter' | 'order';
-  readonly flag: 'filterable' | 'orderable';
+  readonly input: 'filter' | 'order' | 'insert' | 'update';
+  readonly flag: 'filterable' | 'orderable' | 'insertable' | 'updatable';
   /** The extension that adds the relationships. */
   readonly extension: ExtensionName;
   readonly reserved: readonly string[];
@@ -61,11 +62,12 @@ const filters: EntryKind = {
   reserved: ['nodeId', 'and', 'or', 'not'],
 };
 const orders: EntryKind = { input: 'order', flag: 'orderable', extension: 'relation_order', reserved: [] };
+const inserts: EntryKind = { input: 'insert', flag: 'insertable', extension: 'nested_writes', reserved: [] };
 
 /** Names of the entries. */
 function entriesOf(table: Table, { input, flag, reserved }: EntryKind): ReadonlySet<string> {
   const named = [...table.columns, ...table.relationships].filter((each) => each[flag]);
-  const functions = table[`${input}Functions`].map(({ name }) => name);
+  const functions = input === 'filter' || input === 'order' ? table[`${input}Functions`].map(({ name }) => name) : [];
   return new Set([...reserved, ...named.flatMap(({ fieldName }) => fieldName ?? []), ...functions]);
 }
 
@@ -83,15 +85,26 @@ function addRelationshipEntries(
     const { fieldName } = relationship;
     // Only fields have entries.
     if (shown.get(fieldName) !== relationship || computed.has(fieldName)) return relationship;
-    // A table without orderable columns has no such input.
     const target = tables.get(relationship.target);
-    const isMissing = kind === orders && relationship.cardinality === 'one' && !(target && isOrderable(target));
-    if (isMissing) return relationship;
+    if (target === undefined || !hasEntry(kind, relationship, { table, target })) return relationship;
     if (!taken.has(fieldName)) return { ...relationship, [kind.flag]: true };
     noteRelationship(context, table, kind, relationship);
     return relationship;
   });
   return { ...table, relationships };
+}
+
+/** Whether the kind of input has an entry for such a relationship, if its name is free. */
+function hasEntry({ input }: EntryKind, relationship: Relationship, { table, target }: Ends): boolean {
+  switch (input) {
+    case 'filter':
+      return true;
+    case 'order':
+      // A table without orderable columns has no such input.
+      return relationship.cardinality === 'many' || isOrderable(target);
+    default:
+      return isNestable(relationship, { table, target });
+  }
 }
 
 /** Whether rows of the table can be ordered. */

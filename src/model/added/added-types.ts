@@ -12,6 +12,7 @@ import { otherTableName } from '../tables/tables.ts';
 import { type Named, rowOf } from './added-entries.ts';
 import { isUpsertable } from './conflict-targets.ts';
 import { claimFunctionInputs } from './function-entries.ts';
+import { nestedTypes } from './nested-writes.ts';
 import { claimRoutineTypes, keepRoutines } from './routine-types.ts';
 import { fitsOperator, updateOperators } from './update-operators.ts';
 
@@ -34,6 +35,9 @@ const neededTypes: Partial<Record<ExtensionName, Needed>> = {
   distinct: (context) => (table) =>
     has(context, table, 'distinct') && table.columns.some(isInColumns) ? ['column'] : [],
   upsert: () => conflictTypes,
+  nested_writes(_, tables) {
+    return nestedTypes(tables);
+  },
   groups: (context) => (table) => (table.aggregate && has(context, table, 'groups') ? groupTypes(table) : []),
   update_operators: (context) => (table) => (has(context, table, 'update_operators') ? operatorTypes(table) : []),
 };

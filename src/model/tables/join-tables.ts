@@ -116,6 +116,8 @@ function addField(context: ModelContext, { tables, routines, sides }: Adding, { 
     required: false,
     filterable: false,
     orderable: false,
+    insertable: false,
+    updatable: false,
   };
   tables.set(table.oid, { ...table, relationships: [...table.relationships, relationship] });
 }

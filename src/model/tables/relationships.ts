@@ -167,6 +167,8 @@ function toOutbound(context: ModelContext, key: ForeignKey, foreign: UnlinkedTab
     required: key.isEnforced && unique && hasNoNulls && !foreign.rowSecurity,
     filterable: false,
     orderable: false,
+    insertable: false,
+    updatable: false,
   };
 }
 
@@ -189,6 +191,8 @@ function toInbound(context: ModelContext, key: ForeignKey, local: UnlinkedTable)
     required: false,
     filterable: false,
     orderable: false,
+    insertable: false,
+    updatable: false,
   };
 }
 

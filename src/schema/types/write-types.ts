@@ -10,6 +10,7 @@ import type { Column, Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
 import { typed } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
+import { nestedFields } from './nested-write-types.ts';
 import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
 
@@ -34,7 +35,7 @@ export function buildWriteInputType(
 ): GraphQLInputObjectType {
   return new GraphQLInputObjectType({
     name: tableTypeNames(table.baseName)[`${command}Input`],
-    fields: () => fieldMap(writableFields(context, table, command)),
+    fields: () => fieldMap([...writableFields(context, table, command), ...nestedFields(context, table, command)]),
   });
 }
 

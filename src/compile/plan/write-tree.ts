@@ -1,0 +1,56 @@
+/**
+ * A write with those of related rows (docs/nested-writes.md). Each step is a statement, which keeps the keys of its rows
+ * in a setting for the steps that depend on them. Then the answer is read, by the keys of the root's rows.
+ *
+ * Plain data, as plan.ts.
+ */
+import type { Column, Table } from '../../model/model.ts';
+import type { Path, Slot } from '../input/slot.ts';
+
+/** The steps. @template Change What each of them writes. */
+export interface WriteTree<Change> {
+  /** In order: rows that others refer to come first. */
+  readonly steps: readonly WriteStep<Change>[];
+  /** Number of the step that writes the rows of the answer. */
+  readonly root: number;
+}
+
+/** One step: the rows at one place of the input. */
+export interface WriteStep<Change> {
+  readonly table: Table;
+  readonly change: Change;
+  /** Number of objects. */
+  readonly count: Slot;
+  /** The columns whose values are kept. */
+  readonly keys: readonly Column[];
+  /** Place of the objects, as text or as a path into the variables. */
+  readonly place: string | Path;
+}
+
+/** A column that at least one inserted object sets. */
+export interface InsertColumn {
+  readonly column: Column;
+  /** An array of texts, one element per object; null if no object sets it by a value. */
+  readonly values: Slot | null;
+  /** An array of booleans: which objects set it; null if all do. The others get the column's default. */
+  readonly named: Slot | null;
+  /** Kept keys that set it, in order of precedence over the value. */
+  readonly kept: readonly KeptKey[];
+}
+
+/** A key of a row that another step has written. */
+interface KeptKey {
+  /** Index into the insert's `links`. */
+  readonly link: number;
+  /** Index into the `keys` of the link's step. */
+  readonly key: number;
+}
+
+/** A link from inserted rows to those of another step. */
+export interface InsertLink {
+  readonly step: number;
+  /** An array with the number of the other row, from 1, for each object. */
+  readonly places: Slot;
+  /** Every object has one. */
+  readonly isEvery: boolean;
+}

@@ -1,0 +1,145 @@
+/** Rows that are inserted together with their related rows (extension `nested_writes`, docs/nested-writes.md). */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { startExecution } from '../support/execution.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const database = await createDatabase(`
+  comment on schema public is '@graphql({"inflect_names": true})';
+  create table author (id int generated always as identity primary key, name text not null, email text unique);
+  create table book (
+    id bigserial primary key, author_id int references author, title varchar(20), pages int check (pages > 0)
+  );
+  create table chapter (id uuid primary key default gen_random_uuid(), book_id bigint not null references book, title text);
+  create table person (id int generated always as identity primary key, name text, boss_id int references person);
+  grant select, insert, update, delete on all tables in schema public to anon;
+  grant usage on all sequences in schema public to anon;
+`);
+const execution = await startExecution(database, { introspection: 'always' });
+
+beforeEach(async () => {
+  await database.query('truncate author, book, chapter, person restart identity');
+});
+
+const books = () =>
+  database.query('select a.name, b.title, b.pages from book b left join author a on a.id = b.author_id order by b.id');
+
+describe('rows that refer to the inserted one', () => {
+  test('get its key, and the answer shows them', async () => {
+    const query = `mutation { insertIntoAuthorCollection(objects: [
+      {name: "Ana", bookCollection: {insert: [{title: "A", pages: 1}, {title: "B"}]}},
+      {name: "Ben"},
+      {name: "Cid", bookCollection: {insert: {title: "C"}}}
+    ]) { affectedCount records { id name bookCollection { edges { node { id title pages author { name } } } } } } }`;
+    const { insertIntoAuthorCollection: answer } = await execution.data('anon', query);
+    const node = (id: number, title: string, pages: number | null, name: string) => ({
+      node: { id: String(id), title, pages, author: { name } },
+    });
+    expect(answer).toEqual({
+      affectedCount: 3,
+      records: [
+        { id: 1, name: 'Ana', bookCollection: { edges: [node(1, 'A', 1, 'Ana'), node(2, 'B', null, 'Ana')] } },
+        { id: 2, name: 'Ben', bookCollection: { edges: [] } },
+        { id: 3, name: 'Cid', bookCollection: { edges: [node(3, 'C', null, 'Cid')] } },
+      ],
+    });
+    expect(await books()).toEqual([
+      { name: 'Ana', title: 'A', pages: 1 },
+      { name: 'Ana', title: 'B', pages: null },
+      { name: 'Cid', title: 'C', pages: null },
+    ]);
+  });
+
+  test('come from variables, any number of them with one text', async () => {
+    const query = `mutation ($objects: [AuthorInsertInput!]!) { insertIntoAuthorCollection(objects: $objects) {
+      records { name bookCollection { edges { node { title chapterCollection { edges { node { title } } } } } } } } }`;
+    const tree = (count: number) => ({
+      variables: {
+        objects: Array.from({ length: count }, (_, a) => ({
+          name: `author ${a}`,
+          bookCollection: {
+            insert: Array.from({ length: (a + 1) % 3 }, (_, b) => ({
+              title: `${a}.${b}`,
+              chapterCollection: { insert: [{ title: `${a}.${b}.x` }, { title: `${a}.${b}.y` }] },
+            })),
+          },
+        })),
+      },
+    });
+    const texts = async (count: number) =>
+      (await execution.statements('anon', query, tree(count))).map(({ text }) => text);
+    expect(await texts(7)).toEqual(await texts(2));
+    const { insertIntoAuthorCollection: answer } = await execution.data('anon', query, tree(7));
+    type Edges = { edges: { node: Record<string, Edges & string> }[] };
+    const found = answer.records.map(({ name, bookCollection }: { name: string; bookCollection: Edges }) => [
+      name,
+      bookCollection.edges.map(({ node }) => [
+        node.title,
+        node.chapterCollection!.edges.map((edge) => edge.node.title).sort(),
+      ]),
+    ]);
+    const expected = tree(7).variables.objects.map(({ name, bookCollection }) => [
+      name,
+      bookCollection.insert.map(({ title }) => [title, [`${title}.x`, `${title}.y`]]),
+    ]);
+    expect(found).toEqual(expected);
+  });
+});
+
+describe('the row that the inserted one refers to', () => {
+  test('is inserted first; others keep their own value, or none', async () => {
+    await database.query(`insert into author (name) values ('old')`);
+    const query = `mutation { insertIntoBookCollection(objects: [
+      {title: "A", author: {insert: {name: "Ana"}}},
+      {title: "B", authorId: 1},
+      {title: "C"},
+      {title: "D", author: {insert: {name: "Dan", email: "d@x"}}},
+      {title: "E", author: null}
+    ]) { affectedCount records { title author { name email } } } }`;
+    const { insertIntoBookCollection: answer } = await execution.data('anon', query);
+    expect(answer).toEqual({
+      affectedCount: 5,
+      records: [
+        { title: 'A', author: { name: 'Ana', email: null } },
+        { title: 'B', author: { name: 'old', email: null } },
+        { title: 'C', author: null },
+        { title: 'D', author: { name: 'Dan', email: 'd@x' } },
+        { title: 'E', author: null },
+      ],
+    });
+  });
+
+  test('and rows that refer to that one again', async () => {
+    const objects = [
+      { title: 'A', author: { insert: { name: 'Ana', bookCollection: { insert: [{ title: 'B' }, { title: 'C' }] } } } },
+      { title: 'D', chapterCollection: { insert: [{ title: 'd' }] } },
+    ];
+    const query = `mutation ($objects: [BookInsertInput!]!) { insertIntoBookCollection(objects: $objects) {
+      records { title author { bookCollection { edges { node { title } } } } chapterCollection { edges { node { title } } } } } }`;
+    const { insertIntoBookCollection: answer } = await execution.data('anon', query, { variables: { objects } });
+    expect(answer.records).toEqual([
+      {
+        title: 'A',
+        author: { bookCollection: { edges: ['B', 'C', 'A'].map((title) => ({ node: { title } })) } },
+        chapterCollection: { edges: [] },
+      },
+      { title: 'D', author: null, chapterCollection: { edges: [{ node: { title: 'd' } }] } },
+    ]);
+  });
+});
+
+test('a table may refer to itself, both ways', async () => {
+  const query = `mutation { insertIntoPersonCollection(objects: [{
+    name: "b", boss: {insert: {name: "a"}}, personCollection: {insert: [{name: "c", personCollection: {insert: [{name: "d"}]}}, {name: "e"}]}
+  }]) { records { name boss { name } personCollection { edges { node { name personCollection { edges { node { name } } } } } } } } }`;
+  await execution.data('anon', query);
+  const found = await database.query(
+    'select p.name, b.name as boss from person p left join person b on b.id = p.boss_id order by 1',
+  );
+  expect(found.map(({ name, boss }) => [name, boss])).toEqual([
+    ['a', null],
+    ['b', 'a'],
+    ['c', 'b'],
+    ['d', 'c'],
+    ['e', 'b'],
+  ]);
+});
