@@ -42,6 +42,11 @@ function init(...args: readonly string[]) {
   return runCommand(['init', '--database-url', database.url, ...flags, ...args]);
 }
 
+/** As `init` prints the connection of a login that existed. */
+function connectionOf(login: string): string {
+  return database.url.replace(/(?<=\/\/)[^@]*/, `${login}:PASSWORD`);
+}
+
 async function existingRoles(): Promise<readonly string[]> {
   const rows = await database.query<{ rolname: string }>(
     'select rolname from pg_roles where rolname = any ($1) order by 1',
@@ -187,12 +192,13 @@ describe('init', () => {
     expect(err).toContain('Skipped the schema "nowhere", which does not exist. To create it: create schema nowhere;');
   });
 
-  test('a second run changes nothing and prints no password', async () => {
+  test('a second run changes nothing, and prints the connections of the kept logins without passwords', async () => {
     const { code, out } = await init('--schemas', 'public,Second Shop');
     expect(code).toBe(0);
     expect(out).not.toMatch(/^done/m);
-    expect(out).not.toContain('postgresql://');
-    expect(out).toContain('The database is prepared.');
+    expect(out).toContain(
+      `The database is prepared. "${roles.login}" keeps its password:\n\n  ${connectionOf(roles.login)}`,
+    );
   });
 
   test('--grant-defaults lists first what row security does not guard', async () => {
@@ -230,7 +236,9 @@ describe('init', () => {
   test('--auth makes the tables of the auth service, and finds them there the next time', async () => {
     expect((await init('--auth', '--dry-run')).out).toContain('create table auth.users');
     expect((await init('--auth')).out).toContain('done       tables of the auth service');
-    expect((await init('--auth')).out).toContain('unchanged  tables of the auth service');
+    const { out } = await init('--auth');
+    expect(out).toContain('unchanged  tables of the auth service');
+    expect(out).toContain(`keep their passwords:\n\n  ${connectionOf(roles.login)}\n  ${connectionOf(roles.auth)}`);
     const [row] = await database.query<{ may: boolean }>(
       `select has_schema_privilege($1, 'auth', 'usage') and to_regclass('auth.users') is not null as may`,
       [roles.authenticated],

@@ -15,7 +15,7 @@ import { requireDatabaseUrl } from '../shared/read-model.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { type AuthRole, openAuthTables, planAuthRole, printAuthTables } from './auth-role.ts';
 import { hasAuth, installAuth, printAuth } from './auth-setup.ts';
-import { printNextSteps } from './next-steps.ts';
+import { printNextSteps, printPrepared } from './next-steps.ts';
 import {
   planRoleRemoval,
   planRoleSetup,
@@ -100,16 +100,27 @@ async function addAll(pool: SystemPool, { context, url, values, setup, authRole 
   const isMade = (topic: string) => outcomes.some((outcome) => outcome.topic === topic && outcome.result === 'done');
   const made = {
     login: isMade(`login role "${setup.login}"`),
-    auth: isMade(`login role "${authRole.role}" of the auth service`),
+    auth: isMade(authTopic(authRole.role)),
   };
   const refused = printRefused(outcomes, context);
   if (!made.login && values.loginPassword !== null) context.print(`\nThe password of "${setup.login}" is unchanged.`);
   if (auth && !made.auth && values.authRolePassword !== null)
     context.print(`\nThe password of "${authRole.role}" is unchanged.`);
   if (made.login || made.auth) context.print(printNextSteps(url, { setup, authRole, made, schemas: values.schemas }));
-  else if (refused === 0) context.print('\nThe database is prepared.');
+  else if (refused === 0) context.print(printPrepared(url, keptRoles(outcomes, { setup, authRole })));
   return refused === 0 ? 0 : 1;
 }
+
+/** The logins among the steps. Supabase Auth's own login is none of them. */
+function keptRoles(
+  outcomes: readonly StepOutcome[],
+  { setup, authRole }: Pick<InitRun, 'setup' | 'authRole'>,
+): readonly string[] {
+  const isAuth = outcomes.some(({ topic }) => topic === authTopic(authRole.role));
+  return isAuth ? [setup.login, authRole.role] : [setup.login];
+}
+
+const authTopic = (role: string) => `login role "${role}" of the auth service`;
 
 /**
  * Runs all steps of `init` in order, and reports each outcome at once.

@@ -39,6 +39,18 @@ ${exports.join('\n')}
   pgreflect serve${exposed}${roles.serve}`;
 }
 
+/**
+ * The last output of `init` if its logins existed: their connections to this database, without the passwords.
+ *
+ * @param url The connection of `init`.
+ */
+export function printPrepared(url: string, roles: readonly string[]): string {
+  const named = roles.map((role) => `"${role}"`).join(' and ');
+  const keep = roles.length === 1 ? 'keeps its password' : 'keep their passwords';
+  const connections = roles.map((role) => `  ${connectionAs(url, role, 'PASSWORD')}`);
+  return `\nThe database is prepared. ${named} ${keep}:\n\n${connections.join('\n')}`;
+}
+
 function connectionAs(url: string, role: string, password: string): string | null {
   return changeConnectionUrl(url, (login) => {
     login.username = encodePart(role);
