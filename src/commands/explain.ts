@@ -54,6 +54,9 @@ async function runExplain(context: CommandContext): Promise<number> {
   const { values } = loadOptionsOrThrow(names, context.sources);
   const [file] = context.operands;
   if (file === undefined) refuse('No file is given.', 'pgreflect explain FILE.graphql');
+  if (file.includes('{')) {
+    refuse('An operation is given where explain reads a file.', 'Write it to a file: pgreflect explain FILE.graphql');
+  }
   const request = readOperation(file, context);
   const role = flagText(context, 'role') ?? values.anonRole!;
   const claims = readClaims(context, role);

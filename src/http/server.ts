@@ -169,7 +169,7 @@ function refuseInGeneral(app: FastifyInstance, answerError: ErrorHandler): void 
 const otherServices: ReadonlyMap<string, string> = new Map([
   ['rest', 'The REST API'],
   ['storage', 'Storage'],
-  ['functions', 'Edge Functions'],
+  ['functions', 'The service Edge Functions'],
   ['realtime', 'Realtime'],
 ]);
 

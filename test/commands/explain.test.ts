@@ -58,3 +58,8 @@ test('claims that no policy could read are refused', async () => {
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('--claims must be a JSON object.') });
   }
 });
+
+test('says that it reads a file where an operation is given in its place', async () => {
+  const { code, err } = await runCommand(['explain', '{ noteCollection { edges { cursor } } }'], { env: {} });
+  expect([code, err]).toEqual([1, expect.stringContaining('An operation is given where explain reads a file.')]);
+});

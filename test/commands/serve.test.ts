@@ -166,6 +166,7 @@ describe('serving', () => {
     const token = 'sbp_of_the_configuration';
     const { command, url } = await serve(['--access-token', token], { env: envOf(own), directory });
     const [, path = ''] = await command.until(/Management API: \S+(\/v1\/projects\/[0-9a-f]{20}\/config\/auth)/);
+    await command.until(/needs an access token: pgreflect tokens create --scope \S*project:operate\)/);
     const headers = { authorization: `Bearer ${token}` };
     expect((await fetch(`${url}${path}`, { headers })).status).toBe(200);
 

@@ -431,7 +431,7 @@ describe('CORS', () => {
   test.each([
     ['rest/v1/film?select=*', 'The REST API'],
     ['storage/v1/object/photos', 'Storage'],
-    ['functions/v1/hello', 'Edge Functions'],
+    ['functions/v1/hello', 'The service Edge Functions'],
   ])('pages can read that %s is not here, and where GraphQL is', async (path, service) => {
     const { send } = await testServer();
     const reply = await send({ method: 'GET', url: `/${path}`, headers: { origin: 'https://app.test' } });

@@ -239,7 +239,9 @@ describe('users', () => {
     async (_which, wrong) => {
       // The project tells its keys to nobody who may only read.
       const reader = await addToken(studio.database, { scopes: ['auth_config:read'] });
-      const { page } = await visitWith('users', { 'pgreflect:access-token': reader });
+      const { page } = await visitWith('graphql', { 'pgreflect:access-token': reader });
+      await page.getByText('No keys are needed with an access token that has the scope project:operate.').waitFor();
+      await page.getByRole('link', { name: 'Users' }).click();
       const refused = page.getByRole('alert').getByText('The service key was refused');
       await page.getByLabel('Anon key').fill(anonKey);
       await page.getByLabel('Service key').fill(wrong);

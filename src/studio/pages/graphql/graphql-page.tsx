@@ -33,6 +33,7 @@ export function GraphqlPage() {
     return (
       <div className="keys-page stack">
         <h1>Project API keys</h1>
+        <p>No keys are needed with an access token that has the scope project:operate. To use one, sign out.</p>
         <KeysForm />
       </div>
     );
