@@ -20,6 +20,7 @@ export const extensionNames = [
   'upsert',
   'nested_writes',
   'update_operators',
+  'batch_update',
   'functions',
   'domains',
   'descriptions',

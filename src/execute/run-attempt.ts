@@ -170,9 +170,15 @@ async function runCompiled(
 /** The value of each root field of a mutation, from the results of its statements. */
 function valuesOf({ keys, statements }: CompiledOperation, results: readonly (FlightResult | null)[]) {
   const values: (FlightResult | null)[] = keys.map(() => null);
+  const elements = new Map<number, FlightResult[]>();
   statements.forEach(({ field, result }, index) => {
-    if (result === 'value') values[field] = results[index] ?? null;
+    const text = results[index] ?? null;
+    if (result === 'value') values[field] = text;
+    if (result === 'elements' && text !== null) elements.set(field, [...(elements.get(field) ?? []), text]);
   });
+  for (const [field, texts] of elements) {
+    values[field] = joinTexts(['[', ...texts.flatMap((text, index) => (index === 0 ? [text] : [',', text])), ']']);
+  }
   return values;
 }
 

@@ -112,6 +112,7 @@ export function tableTypeNames(base: string) {
     onConflict: `${base}OnConflict`,
     constraint: `${base}Constraint`,
     updateColumn: `${base}UpdateColumn`,
+    updateEntry: `${base}UpdateEntry`,
   } as const;
 }
 
@@ -135,6 +136,7 @@ export function tableRootFields(base: string) {
     byPk: `${lowerFirst(base)}ByPk`,
     insert: `insertInto${base}Collection`,
     update: `update${base}Collection`,
+    updateMany: `updateMany${base}Collection`,
     delete: `deleteFrom${base}Collection`,
   } as const;
 }

@@ -25,7 +25,7 @@ import { buildQueryType } from './types/query-type.ts';
 import { defineRelatedFilterTypes } from './types/related-filter-types.ts';
 import { scalarTypes } from './types/scalars.ts';
 import { defineSearchTypes } from './types/search-types.ts';
-import { defineOperatorInputs } from './types/update-operator-types.ts';
+import { defineUpdateInputs } from './types/update-types.ts';
 import { buildResponseType, buildWriteInputType, hasWriteInput } from './types/write-types.ts';
 
 /**
@@ -143,7 +143,7 @@ function defineTableTypes(context: SchemaContext, table: Table): void {
     define(names[`${command}Input`], () => buildWriteInputType(context, table, command));
     define(names[`${command}Response`], () => buildResponseType(context, table, command));
   }
-  defineOperatorInputs(context, table, define);
+  defineUpdateInputs(context, table, define);
   defineNestedWriteTypes(context, table, define);
   if (table.delete) define(names.deleteResponse, () => buildResponseType(context, table, 'delete'));
 }

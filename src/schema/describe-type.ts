@@ -34,6 +34,7 @@ const fieldTexts: Texts<FieldOrigin> = {
   by_pk: ({ table }) => `The row of ${table.baseName} with this primary key.`,
   insert: ({ table }) => `Adds rows to ${table.baseName}.`,
   update: ({ table }) => `Changes rows of ${table.baseName}.`,
+  update_many: ({ table }) => `Changes rows of ${table.baseName}, one entry after the other.`,
   delete: ({ table }) => `Deletes rows of ${table.baseName}.`,
   affected_count: 'How many rows were written.',
   records: 'The rows that were written.',
@@ -49,25 +50,31 @@ const fieldTexts: Texts<FieldOrigin> = {
   group_keys: 'What the rows of the group have in common.',
 };
 
-const argumentTexts: Texts<ArgumentOrigin> = {
-  first: 'The first n rows.',
-  last: 'The last n rows.',
-  before: 'Rows before this cursor.',
-  after: 'Rows after this cursor.',
-  offset: 'Skip n rows.',
+/** Of an update, as arguments or as entries of a list of updates. */
+const changeTexts = {
   filter: 'Rows that match.',
-  order_by: 'Order of the rows, before the primary key.',
-  distinct_on: 'Of rows that are equal in these columns, the first.',
-  node_id: 'Global id of the row.',
-  key: ({ column }) => `The ${column.fieldName} of the row.`,
-  objects: 'The rows to add.',
-  on_conflict: 'What to do with rows that are there already. Without it they are an error.',
   set: 'New values. Columns that are left out stay as they are.',
   increment: 'Add to these numbers.',
   append: 'Add at the end of these lists and texts, or merge into these objects.',
   prepend: 'Add at the beginning of these lists.',
   remove: 'Take these elements out of lists, and these keys out of objects.',
   at_most: 'Fails where more rows than this match.',
+};
+
+const argumentTexts: Texts<ArgumentOrigin> = {
+  first: 'The first n rows.',
+  last: 'The last n rows.',
+  before: 'Rows before this cursor.',
+  after: 'Rows after this cursor.',
+  offset: 'Skip n rows.',
+  order_by: 'Order of the rows, before the primary key.',
+  distinct_on: 'Of rows that are equal in these columns, the first.',
+  node_id: 'Global id of the row.',
+  key: ({ column }) => `The ${column.fieldName} of the row.`,
+  objects: 'The rows to add.',
+  on_conflict: 'What to do with rows that are there already. Without it they are an error.',
+  updates: 'The changes, in order.',
+  ...changeTexts,
   count_at_most: 'Counts no further than this.',
   group_by: 'The columns that rows of a group have in common.',
   having: 'Groups that match.',
@@ -78,6 +85,7 @@ const argumentTexts: Texts<ArgumentOrigin> = {
 };
 
 const inputFieldTexts: Texts<InputFieldOrigin> = {
+  ...changeTexts,
   and: 'All of these hold.',
   or: 'One of these holds.',
   not: 'This does not hold.',

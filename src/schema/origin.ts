@@ -18,7 +18,7 @@ export type FieldOrigin =
   | { readonly kind: 'collection'; readonly table: Table }
   | { readonly kind: 'by_pk'; readonly table: Table }
   | { readonly kind: 'routine'; readonly routine: Routine }
-  | { readonly kind: 'insert' | 'update' | 'delete'; readonly table: Table }
+  | { readonly kind: 'insert' | 'update' | 'update_many' | 'delete'; readonly table: Table }
   | { readonly kind: 'affected_count' | 'records'; readonly table: Table }
   | { readonly kind: 'node_id' }
   | { readonly kind: 'column'; readonly column: ResultColumn }
@@ -59,6 +59,7 @@ export type InputFieldOrigin =
   | { readonly kind: 'search_config' | 'normalization' | 'cover_density' | 'direction' }
   | { readonly kind: 'rank'; readonly column: Column }
   | { readonly kind: 'json_parts' | 'json_path' }
+  | { readonly kind: 'set' | UpdateOperator | 'filter' | 'at_most' }
   | { readonly kind: 'function'; readonly routine: Routine; readonly type: ValueType }
   | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument }
   | { readonly kind: 'json_part'; readonly as: JsonReading }
@@ -76,7 +77,17 @@ export type ArgumentOrigin =
   | { readonly kind: 'first' | 'last' | 'before' | 'after' | 'offset' | 'filter' | 'order_by' | 'distinct_on' }
   | { readonly kind: 'node_id' }
   | { readonly kind: 'key'; readonly column: Column }
-  | { readonly kind: 'objects' | 'on_conflict' | 'set' | UpdateOperator | 'at_most' | 'count_at_most' | 'json_at' }
+  | {
+      readonly kind:
+        | 'objects'
+        | 'on_conflict'
+        | 'updates'
+        | 'set'
+        | UpdateOperator
+        | 'at_most'
+        | 'count_at_most'
+        | 'json_at';
+    }
   | { readonly kind: 'group_by' | 'having' | 'group_order_by' | 'first_groups' | 'group_offset' }
   | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument };
 

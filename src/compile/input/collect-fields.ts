@@ -99,7 +99,7 @@ function condition(scope: SelectionScope, directive: DirectiveNode): boolean {
   const value: ValueNode | undefined = directive.arguments?.find((argument) => argument.name.value === 'if')?.value;
   invariant(value, 'validation demands the argument');
   if (value.kind === Kind.VARIABLE) {
-    const path = [scope.input.variableKey(value)];
+    const path = [scope.input.variableKey(value)!];
     const answer = scope.input.decisions.ask({ kind: 'choice', path });
     if (answer === 'true' || answer === 'false') return answer === 'true';
     const message = `Variable "$${value.name.value}" must not be null where "Boolean!" is expected.`;

@@ -8,6 +8,7 @@
  * of answers each.
  */
 import { unreachable } from '../../shared/invariant.ts';
+import { type BatchShape, describeRuns, type Entry } from './batch.ts';
 import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
 import { haveSameKeys } from './input-coercer.ts';
 import { readJsonPath } from './json-path.ts';
@@ -23,6 +24,7 @@ import {
   type Variables,
   valueAt,
 } from './slot.ts';
+import { fits, isNestedJson } from './value-facts.ts';
 
 /** A question about the variables of a request. */
 export type Question =
@@ -66,6 +68,8 @@ export type Question =
       readonly keys: readonly RowKey[];
       readonly inOrder: boolean;
     }
+  /** The runs of a list of updates (batch.ts). */
+  | { readonly kind: 'runs'; readonly path: Path; readonly shape: BatchShape }
   /**
    * How many of the objects to insert have a related object under the key: `none`, `some` or `all`; or, after `!`, the
    * first of `columns` that an object has as well.
@@ -147,11 +151,13 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
     case 'json_path':
       return readJsonPath(String(value));
     case 'json_kind':
-      return /^[ \t\n\r]*[{[]/.test(String(value)) ? 'nested' : 'other';
+      return isNestedJson(value) ? 'nested' : 'other';
     case 'fits':
       return fits(value, question.maxLength) ? 'ok' : 'long';
     case 'rows':
       return describeRows(value as readonly Readonly<Record<string, unknown>>[], question.limits);
+    case 'runs':
+      return describeRuns(value as readonly Entry[], question.shape);
     case 'row_patterns': {
       const rows = value as readonly Readonly<Record<string, unknown>>[];
       const patterns = rows.map((row) => patternOf(question.keys, (key) => setsKey(row, key)));
@@ -201,15 +207,6 @@ function describeCursor(elements: Elements, maxElements: number): string {
   if (elements === null) return 'bad';
   if (elements.length > maxElements) return 'long';
   return `=${elements.map((element) => (element === null ? 'n' : 'v')).join('')}`;
-}
-
-/** Whether a string, or every string of a list, is within the limit in code points. */
-function fits(value: unknown, maxLength: number): boolean {
-  if (Array.isArray(value)) return value.every((item) => fits(item, maxLength));
-  if (typeof value !== 'string' || value.length <= maxLength) return true;
-  let characters = 0;
-  for (const _character of value) characters++;
-  return characters <= maxLength;
 }
 
 /** Values that objects to insert may lack in total, plus the number allowed per present value. */

@@ -1,16 +1,17 @@
 /**
  * Coerces the variables of a request: by their declared types, and again by the type of each place that differs
- * (validation leaves out the specification's rule "All Variable Usages Are Allowed").
+ * (validation leaves out the specification's rule "All Variable Usages Are Allowed"). Lists of updates in the document
+ * are read like variables.
  *
  * A document is examined once; a request only pays for its values.
  */
 import {
+  type ArgumentNode,
   coerceInputLiteral,
   coerceInputValue,
   type DocumentNode,
   type FragmentDefinitionNode,
   type FragmentSpreadNode,
-  type GraphQLError,
   type GraphQLInputType,
   type GraphQLSchema,
   getNullableType,
@@ -18,7 +19,9 @@ import {
   isInputType,
   isNonNullType,
   isTypeSubTypeOf,
+  Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   TypeInfo,
   typeFromAST,
   type ValueNode,
@@ -29,13 +32,15 @@ import {
 import { PublicError } from '../../shared/errors.ts';
 import { fragmentsOf } from './collect-fields.ts';
 import { coercerOf, type InputCoercer, PlainRecord } from './input-coercer.ts';
-import type { Variables } from './slot.ts';
+import { type CoercedVariables, isLifted, type LiftedList, liftedKey, readLiftedLists } from './lifted-lists.ts';
 import { findUnstorable, printPath } from './storable-text.ts';
 
 /** The uses of an operation's variables. */
 export interface DocumentVariables {
-  /** Key of a variable's value for this node. */
-  key(node: VariableNode): string;
+  /** Key of the value for this node: of a variable or a lifted list; null for others. */
+  key(node: ValueNode): string | null;
+  /** Lists in the document that are read like variables. */
+  readonly lifted: readonly LiftedList[];
   /** Values for places with a type other than the declared one. */
   readonly adapted: readonly AdaptedVariable[];
   /** All variables; null if one has no input type. */
@@ -70,9 +75,12 @@ export function examineVariables(
     return { name: definition.variable.name.value, type, defaultValue: definition.defaultValue };
   });
   const declared = new Map(definitions.map((definition) => [definition.name, definition]));
-  const keys = new Map<VariableNode, string>();
+  const keys = new Map<ValueNode, string>();
   const adapted = new Map<string, AdaptedVariable>();
-  if (definitions.length === 0) return { key: (node) => node.name.value, adapted: [], declared: [] };
+  const lists: LiftedList[] = [];
+  const keyOf = (node: ValueNode) => keys.get(node) ?? (node.kind === Kind.VARIABLE ? node.name.value : null);
+  const isMutation = operation.operation === OperationTypeNode.MUTATION;
+  if (definitions.length === 0 && !isMutation) return { key: keyOf, lifted: [], adapted: [], declared: [] };
   const typeInfo = new TypeInfo(schema);
   const enterVariable = (node: VariableNode): void => {
     const name = node.name.value;
@@ -86,16 +94,29 @@ export function examineVariables(
     keys.set(node, key);
     adapted.set(key, { key, name, type: place, defaultValue: definition.defaultValue });
   };
+  const enterArgument = ({ name, value }: ArgumentNode): void => {
+    const argument = typeInfo.getDirective() ? null : typeInfo.getArgument();
+    if (!argument || !isLifted(argument, value)) return;
+    const key = liftedKey(name.value, lists.length);
+    keys.set(value, key);
+    lists.push({ key, node: value, type: argument.type });
+  };
   const fragments = fragmentsOf(document);
   const used: (OperationDefinitionNode | FragmentDefinitionNode)[] = [operation];
   const enterSpread = ({ name }: FragmentSpreadNode): void => {
     const fragment = fragments.get(name.value);
     if (fragment && fragments.delete(name.value)) used.push(fragment);
   };
-  const visitor = { VariableDefinition: () => false, Variable: enterVariable, FragmentSpread: enterSpread };
+  const visitor = {
+    VariableDefinition: () => false,
+    Argument: enterArgument,
+    Variable: enterVariable,
+    FragmentSpread: enterSpread,
+  } as const;
   for (const node of used) visit(node, visitWithTypeInfo(typeInfo, visitor));
   return {
-    key: (node) => keys.get(node) ?? node.name.value,
+    key: keyOf,
+    lifted: lists,
     adapted: [...adapted.values()],
     declared: readDeclarations(definitions),
   };
@@ -118,13 +139,19 @@ function readDeclarations(definitions: readonly Definition[]): DeclaredVariable[
   return declared;
 }
 
-/** Coerced variables, or their faults. */
-type CoercedVariables =
-  | { readonly kind: 'coerced'; readonly variables: Variables }
-  | { readonly kind: 'refused'; readonly errors: readonly (GraphQLError | PublicError)[] };
-
-/** Coerces the values of a request. Ignores values without a declaration. */
+/** Coerces the values of a request, and reads lifted lists. Ignores values without a declaration. */
 export function coerceVariables(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  places: DocumentVariables,
+  options: { readonly values: Readonly<Record<string, unknown>>; readonly suggestions: boolean },
+): CoercedVariables {
+  const declared = coerceDeclared(schema, operation, places, options);
+  if (declared.kind === 'refused' || places.lifted.length === 0) return declared;
+  return readLiftedLists(places.lifted, places.key, declared.variables);
+}
+
+function coerceDeclared(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   places: DocumentVariables,

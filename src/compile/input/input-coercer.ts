@@ -28,7 +28,7 @@ export function haveSameKeys(left: readonly string[], right: readonly string[]):
 }
 
 /**
- * The coerced value; undefined if refused, or left to graphql-js: default values, `@oneOf`, iterables other than
+ * The coerced value; undefined if refused, or left to graphql-js: `@oneOf`, iterables other than
  * arrays, text that PostgreSQL cannot store, and very deep values.
  *
  * @param level Depth of the value.
@@ -115,16 +115,21 @@ function coerceObject(type: GraphQLInputObjectType): InputCoercer {
   };
 }
 
-/** Null if a key is not a field, or a missing field is required or has a default. */
+/** Null if a key is not a field, or a missing field is required or has a default that graphql-js must make. */
 function coercersOf(type: GraphQLInputObjectType, keys: readonly string[]): ObjectCoercers | null {
   if (type.isOneOf) return null;
   const given = new Set(keys);
   const members: { name: string; coerce: InputCoercer }[] = [];
   for (const field of Object.values(type.getFields())) {
-    if (given.has(field.name)) members.push({ name: field.name, coerce: coercerOf(field.type) });
-    else if (isRequiredInputField(field) || hasDefault(field)) return null;
+    if (given.delete(field.name)) {
+      members.push({ name: field.name, coerce: coercerOf(field.type) });
+    } else if (hasDefault(field)) {
+      const value = field.default === undefined ? undefined : coercerOf(field.type)(field.default.value, 0);
+      if (value === undefined) return null;
+      members.push({ name: field.name, coerce: () => value });
+    } else if (isRequiredInputField(field)) return null;
   }
-  return members.length === keys.length ? { keys, members } : null;
+  return given.size === 0 ? { keys, members } : null;
 }
 
 function hasDefault({ default: made, defaultValue }: GraphQLInputField): boolean {

@@ -17,10 +17,10 @@ import {
   Kind,
   type ObjectValueNode,
   type ValueNode,
-  type VariableNode,
 } from 'graphql';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
+import { type BatchShape, type Run, readRuns } from './batch.ts';
 import { decodeOnce, type Elements } from './cursor.ts';
 import { type Asked, answerFor, type Decisions, type LengthLimit, type Question } from './decisions.ts';
 import { type Path, type RowKey, type Slot, scalarText } from './slot.ts';
@@ -45,8 +45,8 @@ export interface InputScope {
    * parameter.
    */
   readonly slots: Map<ValueNode | string, Slot[]>;
-  /** Key of a variable's value, coerced for this place of the document. */
-  variableKey(node: VariableNode): string;
+  /** Key of a variable's value, coerced for this place of the document; null for a value in the document. */
+  variableKey(node: ValueNode): string | null;
 }
 
 /** An input value that may be absent. */
@@ -64,8 +64,9 @@ export class Input {
     this.type = type;
     const isPath = Array.isArray(source);
     const node = source === null || isPath ? null : (source as ValueNode);
-    this.#node = node?.kind === Kind.VARIABLE ? null : node;
-    this.#path = isPath ? (source as Path) : node?.kind === Kind.VARIABLE ? [scope.variableKey(node)] : null;
+    const key = node === null ? null : scope.variableKey(node);
+    this.#node = key === null ? node : null;
+    this.#path = isPath ? (source as Path) : key === null ? null : [key];
   }
 
   /** The value of a field's argument. */
@@ -122,6 +123,17 @@ export class Input {
     }
     for (const [index, node] of this.#listNodes().entries())
       yield new Input(this.#scope, `${this.#name}[${index}]`, elementType, node);
+  }
+
+  /** The runs of a list of updates (batch.ts). */
+  runs(shape: BatchShape): readonly Run[] {
+    return readRuns(this.ask({ kind: 'runs', shape }));
+  }
+
+  /** An element of a list of input objects that has no single value for a list. */
+  item(index: number): Input {
+    invariant(this.#path, 'the list comes from the variables');
+    return new Input(this.#scope, this.#name, this.#elementType(), [...this.#path, index]);
   }
 
   /** A value that selects SQL: an order direction, a null test. */

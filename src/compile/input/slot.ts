@@ -6,6 +6,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { invariant, unreachable } from '../../shared/invariant.ts';
+import { type Entry, entryValue, type Run } from './batch.ts';
 import { decodeOnce } from './cursor.ts';
 
 /**
@@ -48,6 +49,14 @@ export type Slot =
   | { readonly kind: 'row_links'; readonly path: Path; readonly below: Path }
   /** Name of the setting for the keys of a step's rows (plan.ts, `WriteTree`). */
   | { readonly kind: 'kept_keys'; readonly step: number }
+  /** The values at a place in the entries of a run (batch.ts), as an array. */
+  | {
+      readonly kind: 'entry_values';
+      readonly path: Path;
+      readonly run: Run;
+      readonly at: readonly string[];
+      readonly isList: boolean;
+    }
   /** A digest of these values in twelve characters. */
   | { readonly kind: 'digest'; readonly of: readonly (string | Slot)[] }
   /** The answer of a meta field, as JSON text. */
@@ -148,6 +157,10 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
     }
     case 'kept_keys':
       return `${settingPrefix}.k${slot.step}`;
+    case 'entry_values': {
+      const text = slot.isList ? listText : scalarText;
+      return arrayText(entriesAt(source.variables, slot).map((entry) => text(entryValue(entry, slot.at))));
+    }
     case 'digest': {
       const values = slot.of.map((part) => (typeof part === 'string' ? part : bindSlot(part, source)));
       return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 12);
@@ -240,4 +253,12 @@ export function rowPathsAt(variables: Variables, path: Path): readonly Path[] {
   if (!Array.isArray(list)) return [path];
   const paths = list.map((_, index) => [...(at < 0 ? path : path.slice(0, at)), index]);
   return at < 0 ? paths : paths.flatMap((row) => rowPathsAt(variables, [...row, ...path.slice(at + 1)]));
+}
+
+/** The entries of a run. */
+export function entriesAt(
+  variables: Variables,
+  { path, run }: { readonly path: Path; readonly run: Run },
+): readonly Entry[] {
+  return (valueAt(variables, path) as readonly Entry[]).slice(run.from, run.to ?? undefined);
 }

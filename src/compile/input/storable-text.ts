@@ -34,10 +34,15 @@ export function findUnstorable(
   return null;
 }
 
-/** `$objects[0].title`. */
+/** Prefix of the keys of values in the document that are read like variables, before the name of the argument. */
+export const lifted = '@';
+
+/** `$objects[0].title`; `updates[0].set` for a value in the document. */
 export function printPath(path: Path): string {
   const [variable, ...rest] = path;
   // A key of the coerced variables may end with `#` and the type of its place.
-  const name = String(variable).split('#')[0];
-  return `$${name}${rest.map((step) => (typeof step === 'number' || step === '*' ? `[${step}]` : `.${step}`)).join('')}`;
+  const name = String(variable).split('#')[0]!;
+  // A list in the document that is read like a variable (lifted-lists.ts).
+  const start = name.startsWith(lifted) ? name.slice(lifted.length) : `$${name}`;
+  return `${start}${rest.map((step) => (typeof step === 'number' || step === '*' ? `[${step}]` : `.${step}`)).join('')}`;
 }

@@ -27,7 +27,10 @@ export function objectsIn(value: ValuePlan): readonly ObjectPlan[] {
         entry.kind === 'edges' ? entry.entries.flatMap((edge) => (edge.kind === 'node' ? [edge.object] : [])) : [],
       );
     case 'write':
-      return value.write.entries.flatMap((entry) => (entry.kind === 'records' ? [entry.object] : []));
+    case 'batch': {
+      const { entries } = value.kind === 'write' ? value.write : value.batch;
+      return entries.flatMap((entry) => (entry.kind === 'records' ? [entry.object] : []));
+    }
     default:
       return [];
   }
@@ -37,7 +40,12 @@ export function objectsIn(value: ValuePlan): readonly ObjectPlan[] {
 export function tableIn(value: ValuePlan): Table | null {
   if (value.kind === 'row') return value.source.table;
   if (value.kind === 'connection') return value.connection.source.table;
-  return value.kind === 'write' ? value.write.table : null;
+  return value.kind === 'write' ? value.write.table : value.kind === 'batch' ? value.batch.table : null;
+}
+
+function writtenBy(value: ValuePlan): readonly Table[] {
+  if (value.kind === 'batch') return [value.batch.table];
+  return value.kind === 'write' ? writtenTables(value.write) : [];
 }
 
 /** Whether one of the values, at any depth, satisfies a test. */
@@ -52,16 +60,22 @@ function calledBy(value: ValuePlan): CallPlan | null {
   return source?.kind === 'routine' ? source.call : null;
 }
 
-function filterOf(value: ValuePlan): Condition | null {
-  if (value.kind === 'connection') return value.connection.filter;
-  return value.kind === 'write' && value.write.change.kind !== 'insert' ? value.write.change.filter : null;
+function filtersOf(value: ValuePlan): readonly Condition[] {
+  if (value.kind === 'connection') return value.connection.filter === null ? [] : [value.connection.filter];
+  const changes =
+    value.kind === 'write'
+      ? [value.write.change]
+      : value.kind === 'batch'
+        ? value.batch.writes.map(({ change }) => change)
+        : [];
+  return changes.flatMap((change) => ('filter' in change && change.filter !== null ? [change.filter] : []));
 }
 
 function conditionsOf(value: ValuePlan): readonly (Condition | null)[] {
   const entries = value.kind === 'connection' ? value.connection.entries : [];
   const counted = entries.map((entry) => (entry.kind === 'groups' ? (entry.groups.having?.counted ?? null) : null));
   const conflict = value.kind === 'write' && value.write.change.kind === 'insert' ? value.write.change.conflict : null;
-  return [filterOf(value), conflict?.filter ?? null, ...counted];
+  return [...filtersOf(value), conflict?.filter ?? null, ...counted];
 }
 
 /** A table or routine that may run code when read. */
@@ -138,7 +152,7 @@ export function runsUserCode({ fields }: OperationPlan): boolean {
       [...conditionsOf(value).flatMap(readByCondition), ...readByOrder(value), ...sourceTables(value)].some(
         ({ readsUserCode }) => readsUserCode,
       ) ||
-      (value.kind === 'write' && writtenTables(value.write).some(({ writesUserCode }) => writesUserCode)),
+      writtenBy(value).some(({ writesUserCode }) => writesUserCode),
   );
 }
 
@@ -171,8 +185,8 @@ export type CustomPlanning = 'never' | 'once_slow' | 'always';
  */
 export function customPlanning({ kind, fields }: OperationPlan): CustomPlanning {
   const filters = fields.flatMap((value) => {
-    const [table, filter] = [tableIn(value), filterOf(value)];
-    return table === null || filter === null || pinsPrimaryKey(table, filter) ? [] : [filter];
+    const table = tableIn(value);
+    return table === null ? [] : filtersOf(value).filter((filter) => !pinsPrimaryKey(table, filter));
   });
   if (!filters.some((filter) => compares(filter, () => true))) return 'never';
   return kind === 'mutation' || filters.some((filter) => compares(filter, looksInside)) ? 'always' : 'once_slow';

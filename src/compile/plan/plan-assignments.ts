@@ -10,7 +10,7 @@ import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import type { Slot } from '../input/slot.ts';
-import type { Assignment } from './plan.ts';
+import type { Assignment } from './assignment.ts';
 import { planValue } from './plan-operator.ts';
 
 /** The inputs of an update's changes; an operator without one is absent. */

@@ -8,6 +8,7 @@ import { invariant } from '../../shared/invariant.ts';
 import { collectFields } from '../input/collect-fields.ts';
 import { RequestRefusal } from '../input/input.ts';
 import type { Entry, OperationPlan, ValuePlan } from './plan.ts';
+import { planBatch } from './plan-batch.ts';
 import { planConnection } from './plan-connection.ts';
 import { invalidNodeId, planNodeId } from './plan-node-id.ts';
 import { planCall, planObject, planRow } from './plan-object.ts';
@@ -84,6 +85,8 @@ function planRootValue(planner: Planner, field: MergedFields): ValuePlan {
     case 'update':
     case 'delete':
       return { kind: 'write', write: planWrite(planner, origin.kind, origin.table, field) };
+    case 'update_many':
+      return { kind: 'batch', batch: planBatch(planner, origin.table, field) };
     default:
       throw misplaced(field);
   }

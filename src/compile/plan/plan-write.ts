@@ -6,13 +6,12 @@
 import type { Table } from '../../model/model.ts';
 import type { Input } from '../input/input.ts';
 import type { Slot } from '../input/slot.ts';
-import type { WriteChange, WritePlan } from './plan.ts';
-import { type ChangeInputs, isChange, planAssignments } from './plan-assignments.ts';
+import type { UpdateChange, WriteChange, WritePlan } from './plan.ts';
+import { isChange, planAssignments } from './plan-assignments.ts';
 import { planFilter } from './plan-filter.ts';
 import { planInsert } from './plan-insert.ts';
 import {
   descend,
-  type Inputs,
   inputOf,
   inputsOf,
   type MergedFields,
@@ -38,29 +37,44 @@ export function planWrite(
           maybeInputOf(inputs, 'on_conflict'),
         )
       : { change: planChange(planner, kind, table, inputs), tree: null };
-  const entries = planFields(planner, objectTypeOf(field.definition), field.nodes, ({ origin, definition, nodes }) => {
+  return { table, ...planned, entries: planWritten(planner, table, field) };
+}
+
+/** The result of a write. */
+export function planWritten(planner: Planner, table: Table, field: MergedFields): WritePlan['entries'] {
+  return planFields(planner, objectTypeOf(field.definition), field.nodes, ({ origin, definition, nodes }) => {
     if (origin.kind === 'affected_count') return { kind: 'affected_count' } as const;
     const row = { type: objectTypeOf(definition), table, place: descend(planner, { pages: [], depth: 0 }) };
     return { kind: 'records', object: planner.planObject(planner, row, nodes) } as const;
   });
-  return { table, ...planned, entries };
 }
 
-function planChange(planner: Planner, kind: 'update' | 'delete', table: Table, inputs: Inputs): WriteChange {
-  const atMost = planAtMost(inputOf(inputs, 'at_most'));
-  const set = kind === 'update' ? planAssignments(changeInputs(inputs)) : [];
+/** Arguments, or entries of an input object. */
+type ChangeInputs = readonly { readonly origin: { readonly kind: string }; readonly input: Input }[];
+
+function planChange(planner: Planner, kind: 'update' | 'delete', table: Table, inputs: ChangeInputs): WriteChange {
+  return kind === 'update' ? planUpdate(planner, table, inputs) : { kind, ...planRows(planner, table, inputs) };
+}
+
+/** The change of an update. */
+export function planUpdate(planner: Planner, table: Table, inputs: ChangeInputs): UpdateChange {
+  const set = planAssignments(
+    new Map(inputs.flatMap(({ origin: { kind }, input }) => (isChange(kind) ? [[kind, input]] : []))),
+  );
+  return { kind: 'update', set, ...planRows(planner, table, inputs) };
+}
+
+function planRows(planner: Planner, table: Table, inputs: ChangeInputs): Pick<UpdateChange, 'filter' | 'atMost'> {
+  const inputOf = (name: string) => inputs.find(({ origin }) => origin.kind === name)?.input;
+  const atMost = planAtMost(inputOf('at_most'));
+  const filter = inputOf('filter');
   const place = { pages: [{ kind: 'slot', slot: atMost }], depth: 1 } as const;
-  const filter = planFilter(planner, place, table, inputOf(inputs, 'filter'));
-  return kind === 'update' ? { kind, set, filter, atMost } : { kind, filter, atMost };
-}
-
-function changeInputs(inputs: Inputs): ChangeInputs {
-  return new Map(inputs.flatMap(({ origin: { kind }, input }) => (isChange(kind) ? [[kind, input]] : [])));
+  return { filter: filter === undefined ? null : planFilter(planner, place, table, filter), atMost };
 }
 
 // With an absent variable, the schema's default applies; `state` refuses null.
-function planAtMost(input: Input): Slot {
-  if (!input.isGiven()) return { kind: 'constant', value: '1' };
+function planAtMost(input: Input | undefined): Slot {
+  if (!input?.isGiven()) return { kind: 'constant', value: '1' };
   input.state();
   return input.slot();
 }

@@ -4,7 +4,6 @@
  *
  * `key` is always a response key: a GraphQL name, so letters, digits and underscores.
  */
-import type { UpdateOperator } from '../../model/added/update-operators.ts';
 import type {
   Column,
   ConflictTarget,
@@ -20,6 +19,7 @@ import type {
 import type { AggregateFunction, JsonReading, SearchLanguage } from '../../schema/origin.ts';
 import type { PublicError } from '../../shared/errors.ts';
 import type { Slot } from '../input/slot.ts';
+import type { Assignment, EachUpdate } from './assignment.ts';
 import type { InsertColumn, InsertLink, WriteTree } from './write-tree.ts';
 
 /** One operation. `errors` contains the refused root fields. */
@@ -66,7 +66,8 @@ export type ValuePlan =
   /** One row of a table or routine, or null. */
   | { readonly kind: 'row'; readonly source: RowSource; readonly object: ObjectPlan }
   | { readonly kind: 'connection'; readonly connection: ConnectionPlan }
-  | { readonly kind: 'write'; readonly write: WritePlan };
+  | { readonly kind: 'write'; readonly write: WritePlan }
+  | { readonly kind: 'batch'; readonly batch: BatchPlan };
 
 /** A call whose result has columns of its own. */
 export interface ResultPlan {
@@ -345,12 +346,7 @@ export interface InsertChange {
 /** The change of a mutation's root field. */
 export type WriteChange =
   | InsertChange
-  | {
-      readonly kind: 'update';
-      readonly set: readonly Assignment[];
-      readonly filter: Condition | null;
-      readonly atMost: Slot;
-    }
+  | UpdateChange
   | { readonly kind: 'delete'; readonly filter: Condition | null; readonly atMost: Slot };
 
 /** What an insert does with rows that are there already. */
@@ -370,11 +366,19 @@ export interface ObjectsPlace {
   readonly locations: readonly { readonly line: number; readonly column: number }[];
 }
 
-/** A column that an update changes: to the operand, or by it. */
-export interface Assignment {
-  readonly column: Column;
-  readonly operator: 'set' | UpdateOperator;
-  readonly slot: Slot;
+/** The change of rows that a filter finds. */
+export interface UpdateChange {
+  readonly kind: 'update';
+  readonly set: readonly Assignment[];
+  readonly filter: Condition | null;
+  readonly atMost: Slot;
+}
+
+/** A list of updates: `writes` are its statements, each with the place of its entry; null for several entries. */
+export interface BatchPlan {
+  readonly table: Table;
+  readonly writes: readonly { readonly change: UpdateChange | EachUpdate; readonly place: string | null }[];
+  readonly entries: readonly WriteEntry[];
 }
 
 /** A key of a mutation payload. */

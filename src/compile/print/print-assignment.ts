@@ -6,7 +6,7 @@
  */
 import { operatorForm, type UpdateOperator } from '../../model/added/update-operators.ts';
 import type { Column, SqlType } from '../../model/model.ts';
-import type { Assignment } from '../plan/plan.ts';
+import type { Assignment } from '../plan/assignment.ts';
 import { list, type Names, type Row } from '../sql/print-row.ts';
 import { builtin, ident, literal, param, type Sql, sql } from '../sql/sql.ts';
 

@@ -4,13 +4,14 @@
  */
 
 import type { Path, Slot } from '../input/slot.ts';
-import type { Entry, ObjectsPlace, OperationPlan, WriteChange } from '../plan/plan.ts';
+import type { Entry, Keyed, ObjectsPlace, OperationPlan, ValuePlan, WriteChange } from '../plan/plan.ts';
 import type { WriteTree } from '../plan/write-tree.ts';
 import { isTypename, printEntries, printObject } from '../sql/print-object.ts';
 import { Names } from '../sql/print-row.ts';
 import type { Printer } from '../sql/printer.ts';
 import { integer, printSql, type Sql, sql } from '../sql/sql.ts';
 import { type AnswerLayout, layOutAll } from './answer-layout.ts';
+import { printEach } from './print-batch.ts';
 import { printConnectionText } from './print-connection.ts';
 import { printRows } from './print-rows.ts';
 import { jsonText, printText } from './print-text.ts';
@@ -28,8 +29,8 @@ export interface Statement {
   readonly layout: AnswerLayout | null;
   /** Index of its root field; 0 for a query. */
   readonly field: number;
-  /** Whether its result is the field's value, or of no use. */
-  readonly result: 'value' | 'none';
+  /** Whether its result is the field's value, elements of a list separated by commas, or of no use. */
+  readonly result: 'value' | 'elements' | 'none';
   readonly refusals: Refusals;
 }
 
@@ -39,11 +40,16 @@ interface Refusals {
   readonly atMost: string | null;
   /** The inserted objects, if they may update rows: two may be for the same one. */
   readonly objects: ObjectsPlace | null;
-  /** For a write with related rows: the place of its objects, as text or as a path into the variables. */
+  /**
+   * The place of the objects of a write with related rows, as text or as a path into the variables, or of an entry of a
+   * list; null for others.
+   */
   readonly place: string | Path | null;
 }
 
 const noRefusals: Refusals = { atMost: null, objects: null, place: null };
+
+type BatchValue = Extract<ValuePlan, { readonly kind: 'batch' }>;
 
 /** Prints the statements of an operation; none if every field was refused. */
 export function printOperation(plan: OperationPlan, maxResponseBytes: number): readonly Statement[] {
@@ -97,6 +103,7 @@ function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
 }
 
 function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): readonly Printed[] {
+  if (field.kind === 'batch') return printBatch(plan, field, maxResponseBytes);
   const refusals = refusalsOf(field);
   if (field.kind === 'write' && field.write.tree !== null) {
     return printTree(plan, field, field.write.tree, maxResponseBytes);
@@ -111,6 +118,24 @@ function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes:
   }
   const text = sql`${printMutationText(plan, field, maxResponseBytes)}${offsetCheck([field])}`;
   return [valueStatement(text, null, refusals)];
+}
+
+function printBatch(plan: OperationPlan, field: Keyed<BatchValue>, maxResponseBytes: number): readonly Printed[] {
+  const { key, batch } = field;
+  const { table, entries } = batch;
+  return batch.writes.flatMap(({ change, place }): readonly Printed[] => {
+    if (change.kind === 'update') {
+      const alone = { key, kind: 'write', write: { table, change, entries, tree: null } } as const;
+      return printMutationField(plan, alone, maxResponseBytes).map((printed) => ({
+        ...printed,
+        result: 'elements',
+        refusals: { ...printed.refusals, place },
+      }));
+    }
+    const { expressions, select } = printEach(makePrinter(plan), batch, change);
+    const text = sql`${guardSize(expressions, select, maxResponseBytes)}${offsetCheck([field])}`;
+    return [{ ...valueStatement(text), result: 'elements' }];
+  });
 }
 
 function refusalsOf(field: Entry): Refusals {

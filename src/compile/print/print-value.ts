@@ -32,6 +32,7 @@ export function printValue(printer: Printer, value: PrintedValue, row: Row | nul
     case 'connection':
       return printConnection(printer, value.connection, row);
     case 'write':
+    case 'batch':
       invariant(false, 'a write stands at the root of a mutation only');
       break;
     default:

@@ -2,7 +2,16 @@
  * Finds the input whose value PostgreSQL quotes in a conversion error, because the message names no field: `invalid
  * input syntax for type date: "yesterday-ish"` came from `$objects[3].dueOn`.
  */
-import { type Path, rowPathsAt, rowsAt, type Slot, type Variables, valueAt } from '../../compile/input/slot.ts';
+import { entryValue } from '../../compile/input/batch.ts';
+import {
+  entriesAt,
+  type Path,
+  rowPathsAt,
+  rowsAt,
+  type Slot,
+  type Variables,
+  valueAt,
+} from '../../compile/input/slot.ts';
 import { printPath } from '../../compile/input/storable-text.ts';
 
 /**
@@ -51,6 +60,12 @@ function placesOf(slot: Slot, cited: string, variables: Variables): Place[] {
       if (found.length === 0) return [];
       const paths = rowPathsAt(variables, path);
       return found.map((index) => toPlace(printPath([...paths[index]!, fieldName])));
+    }
+    case 'entry_values': {
+      const { path, run, at } = slot;
+      return entriesAt(variables, slot).flatMap((entry, index) =>
+        isCited(entryValue(entry, at), cited) ? [toPlace(printPath([...path, run.from + index, ...at]))] : [],
+      );
     }
     default:
       return [];

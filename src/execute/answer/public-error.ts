@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import type { ObjectsPlace } from '../../compile/plan/plan.ts';
 import { operandMarker } from '../../compile/print/print-assignment.ts';
+import { sameRowMarker } from '../../compile/print/print-batch.ts';
 import { unseenMarker } from '../../compile/print/print-conflict.ts';
 import type { Model } from '../../model/model.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
@@ -41,7 +42,7 @@ interface StepScope {
   readonly atMost: string | null;
   /** Its objects, if they may update rows. */
   readonly objects: ObjectsPlace | null;
-  /** Place of its objects, for a write with related rows. */
+  /** Place of its objects, for a write with related rows, or of its entry of a list; null for others. */
   readonly nested: string | null;
 }
 
@@ -178,18 +179,17 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   if (error.step === 0) return fromSettings(error, scope);
   if (sqlstate === '22P02' && primary.includes(tooLargeMarker)) return tooLarge(error, scope);
   const place = placeOf(error, scope);
-  const { atMost, objects, nested } = scope.steps[error.step - 1] ?? { atMost: null, objects: null, nested: null };
+  const { atMost = null, objects = null, nested = null } = scope.steps[error.step - 1] ?? {};
   if (error.repeatsRow && objects !== null) return repeatedRow(objects, place);
   if (sqlstate === '22P02' && objects !== null && primary.includes(unseenMarker)) return unseenRow(objects, place);
-  if (sqlstate === '22P02' && atMost && primary.includes(atMostMarker)) {
-    return new PublicError('BAD_USER_INPUT', atMost, place);
-  }
   const broken = sqlstate === '22P02' ? brokenTree(primary) : null;
   if (broken !== null && nested !== null)
     return new PublicError(...broken, { ...place, extensions: { input: nested } });
-  const misfit = sqlstate === '22P02' ? misfitOf(primary) : null;
-  if (misfit !== null)
-    return new PublicError('BAD_USER_INPUT', misfit.message, { ...place, extensions: misfit.extensions });
+  const refused = sqlstate === '22P02' ? refusalOf(primary, atMost) : null;
+  if (refused !== null) {
+    const input = [nested, refused.input].filter((part) => part !== null).join('.');
+    return new PublicError('BAD_USER_INPUT', refused.message, { ...place, ...(input && { extensions: { input } }) });
+  }
   if (sqlstate.startsWith('54') && !error.raised) {
     const names = visibleNames(error, scope.model);
     return new PublicError('LIMIT_EXCEEDED', describeLimit(error, names), {
@@ -221,17 +221,20 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   });
 }
 
-/** The value of a row does not fit an operator of an update. */
-function misfitOf(primary: string) {
+/** What a statement refused on purpose; null: it failed otherwise. */
+function refusalOf(primary: string, atMost: string | null) {
+  if (atMost !== null && primary.includes(atMostMarker)) return { message: atMost, input: null };
+  if (primary.includes(sameRowMarker)) return { message: sameRow, input: null };
   const [, operator, field, found] = misfitText.exec(primary) ?? [];
   if (operator === undefined) return null;
   const message =
     operator === 'append'
       ? `"${field}" of a row is a JSON ${found}: "append" merges an object into an object, and adds an array to an array.`
       : `"${field}" of a row is an array of several dimensions, which have no elements to remove.`;
-  return { message, extensions: { input: `${operator}.${field}` } };
+  return { message, input: `${operator}.${field}` };
 }
 
+const sameRow = 'Two entries name the same row, with its key written in two ways. Write it in one way.';
 const misfitText = new RegExp(`"${operandMarker}(append|remove):(\\w+):(\\w+)"`);
 
 function repeatedRow({ input, locations }: ObjectsPlace, place: ReturnType<typeof placeOf>): PublicError {

@@ -2,9 +2,11 @@
  * Types that extensions add, of a table or shared. A type never replaces one that exists without extensions; one without a free
  * name is left out and recorded.
  */
+
+import { quotePath } from '../../catalog/quote-name.ts';
 import { type ExtensionName, extensionNames } from '../../config/extensions.ts';
 import { aggregateFunctions } from '../codecs.ts';
-import { tableTypeNames } from '../inflect.ts';
+import { tableRootFields, tableTypeNames } from '../inflect.ts';
 import type { Column, Model, SharedType, Table, TableType, ValueType } from '../model.ts';
 import { describeTable, has, type ModelContext, type NameClaims, note, tablePath } from '../model-context.ts';
 import { isJson, isSearchable } from '../tables/columns.ts';
@@ -17,15 +19,15 @@ import { claimRoutineTypes, keepRoutines } from './routine-types.ts';
 import { fitsOperator, updateOperators } from './update-operators.ts';
 
 /** The types that a table needs for an extension, in naming order. */
-type Needed = (context: ModelContext, tables: ReadonlyMap<string, Table>) => (table: Table) => readonly TableType[];
+type Needed = (context: ModelContext, named: Named) => (table: Table) => readonly TableType[];
 
 const neededTypes: Partial<Record<ExtensionName, Needed>> = {
-  relation_filters(context, tables) {
+  relation_filters(context, { tables }) {
     const collections = collectionsWith('filterable', tables);
     return (table) =>
       collections.has(table.oid) && has(context, table, 'relation_filters') ? collectionFilterTypes(table) : [];
   },
-  relation_order(context, tables) {
+  relation_order(context, { tables }) {
     const collections = collectionsWith('orderable', tables);
     return (table) =>
       collections.has(table.oid) && has(context, table, 'relation_order')
@@ -35,11 +37,19 @@ const neededTypes: Partial<Record<ExtensionName, Needed>> = {
   distinct: (context) => (table) =>
     has(context, table, 'distinct') && table.columns.some(isInColumns) ? ['column'] : [],
   upsert: () => conflictTypes,
-  nested_writes(_, tables) {
-    return nestedTypes(tables);
-  },
+  nested_writes: (_, { tables }) => nestedTypes(tables),
   groups: (context) => (table) => (table.aggregate && has(context, table, 'groups') ? groupTypes(table) : []),
   update_operators: (context) => (table) => (has(context, table, 'update_operators') ? operatorTypes(table) : []),
+  batch_update(context, named) {
+    const taken = mutationFields(named);
+    return (table) => {
+      if (!table.update || !has(context, table, 'batch_update')) return [];
+      const holder = taken.get(tableRootFields(table.baseName).updateMany);
+      if (holder === undefined) return ['updateEntry'];
+      noteBatch(context, table, holder);
+      return [];
+    };
+  },
 };
 
 /** The types shared by tables for an extension, added if a table uses them. */
@@ -98,6 +108,31 @@ function conflictTypes({ conflictTargets, columns }: Table): readonly TableType[
   return ['constraint', 'onConflict', ...(columns.some(isUpsertable) ? (['updateColumn'] as const) : [])];
 }
 
+/** What has each root field of mutations. */
+function mutationFields({ tables, routines }: Named): ReadonlyMap<string, string> {
+  const commands = ['insert', 'update', 'delete'] as const;
+  return new Map([
+    ...[...tables.values()].flatMap((table) =>
+      commands.flatMap((command) => {
+        const holder = `table ${quotePath(table.namespace, table.name)}`;
+        return table[command] ? [[tableRootFields(table.baseName)[command], holder] as const] : [];
+      }),
+    ),
+    ...[...routines.values()].flatMap(({ use, fieldName, namespace, name }) =>
+      use === 'mutation' ? [[fieldName, `function ${quotePath(namespace, name)}`] as const] : [],
+    ),
+  ]);
+}
+
+function noteBatch(context: ModelContext, table: Table, holder: string): void {
+  note(context, () => {
+    const row = rowOf(context, table);
+    const name = tableRootFields(table.baseName).updateMany;
+    const reason = `${describeTable(context, row)} would have "${name}", and ${holder} has that name already.`;
+    return { kind: 'name', object: tablePath(context, row), names: [name], reason, fix: otherTableName(context, row) };
+  });
+}
+
 function takingFunctions({ aggregate, columns }: Table) {
   return aggregateFunctions.filter(
     (fn) => aggregate && columns.some((column) => column.fieldName !== null && column[fn] !== null),
@@ -138,7 +173,7 @@ export function addTypes(context: ModelContext, named: Named): Pick<Model, 'tabl
       for (const table of tables.values()) functions.set(table.oid, claimFunctionInputs(context, table, named));
     }
     if (extension === 'functions') routines = claimRoutineTypes(context, routines, claims);
-    const needs = neededTypes[extension]?.(context, tables) ?? (() => []);
+    const needs = neededTypes[extension]?.(context, named) ?? (() => []);
     for (const table of tables.values()) {
       const claimed = added.get(table.oid)!;
       for (const type of needs(table)) {

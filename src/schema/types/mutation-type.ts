@@ -18,7 +18,7 @@ import { conflictInput } from './conflict-types.ts';
 import { type RootEntry, RootType } from './root-type.ts';
 import { rootRoutines } from './routine-fields.ts';
 import { scalarTypes } from './scalars.ts';
-import { operatorInputs } from './update-operator-types.ts';
+import { batchField, operatorInputs } from './update-types.ts';
 import type { WriteCommand } from './write-types.ts';
 
 const commands = ['insert', 'update', 'delete'] as const;
@@ -43,12 +43,14 @@ function isVisible({ types }: SchemaContext, baseName: string, command: WriteCom
 function tableEntries(context: SchemaContext, table: Table): RootEntry[] {
   const { baseName } = table;
   const names = tableRootFields(baseName);
-  return commands
+  const entries = commands
     .filter((command) => table[command])
-    .map((command) => {
+    .map((command): RootEntry => {
       const make = () => writeField(context, table, command);
       return [names[command], isVisible(context, baseName, command) ? make : null];
     });
+  const batch = batchField(context, table);
+  return batch === null ? entries : [...entries, [names.updateMany, batch]];
 }
 
 function writeField(context: SchemaContext, table: Table, command: WriteCommand): GraphQLFieldConfig<unknown, unknown> {

@@ -127,8 +127,12 @@ describe('Coercing the value of a variable', () => {
     expect(taken).toBeGreaterThan(1000);
   });
 
-  test('leaves to graphql-js what it knows better: default values, one of several fields, and iterables', () => {
-    expect(coerce(paged, { after: 'x' })).toBeUndefined();
+  test('knows the defaults of fields', () => {
+    expect(coerce(paged, { after: 'x' })).toEqual({ first: 10, after: 'x' });
+    expect(coerce(paged, { after: 'x' })).toEqual(coerceInputValue({ after: 'x' }, paged));
+  });
+
+  test('leaves to graphql-js what it knows better: one of several fields, and iterables', () => {
     expect(coerce(paged, { first: 3 })).toEqual({ first: 3 });
     expect(coerce(one, { id: 1 })).toBeUndefined();
     expect(coerce(new GraphQLList(Int), new Set([1]))).toBeUndefined();

@@ -1,7 +1,14 @@
 /**
- * The inputs of an update's operators (docs/mutations.md): an entry for each column that the operator can change.
+ * What extensions add to updates (docs/counters-and-lists.md): the inputs of operators, with an entry for each column
+ * that the operator can change, and lists of updates.
  */
-import { GraphQLInputObjectType, GraphQLList, type GraphQLNamedType, GraphQLNonNull } from 'graphql';
+import {
+  type GraphQLInputFieldConfigMap,
+  GraphQLInputObjectType,
+  GraphQLList,
+  type GraphQLNamedType,
+  GraphQLNonNull,
+} from 'graphql';
 import {
   fitsOperator,
   operatorForm,
@@ -11,13 +18,14 @@ import {
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';
-import { typed } from '../origin.ts';
+import { typed, withOrigin } from '../origin.ts';
 import { addedInput, type SchemaContext } from '../schema-context.ts';
+import type { FieldMaker } from './root-type.ts';
 import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
 
 /** Registers the inputs that have an entry in this schema. */
-export function defineOperatorInputs(
+export function defineUpdateInputs(
   context: SchemaContext,
   table: Table,
   define: (name: string, make: () => GraphQLNamedType) => void,
@@ -29,6 +37,36 @@ export function defineOperatorInputs(
     const fields = () => fieldMap(operatorFields(context, table, operator));
     define(name, () => new GraphQLInputObjectType({ name, fields }));
   }
+  const name = tableTypeNames(table.baseName).updateEntry;
+  if (!table.addedTypes.includes('updateEntry') || !context.types.has(tableTypeNames(table.baseName).updateInput))
+    return;
+  define(name, () => new GraphQLInputObjectType({ name, fields: () => entryFields(context, table) }));
+}
+
+function entryFields(context: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
+  const { updateInput, filter } = tableTypeNames(table.baseName);
+  return {
+    set: typed(context.types.input(updateInput)!, { kind: 'set' }),
+    ...Object.fromEntries(operatorInputs(context, table).map(([kind, input]) => [kind, typed(input, { kind })])),
+    filter: typed(context.types.input(filter)!, { kind: 'filter' }),
+    atMost: { ...typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'at_most' }), default: { value: 1 } },
+  };
+}
+
+/** Makes `updateMany…`; null for none. */
+export function batchField(context: SchemaContext, table: Table): FieldMaker | null {
+  if (!table.addedTypes.includes('updateEntry')) return null;
+  const names = tableTypeNames(table.baseName);
+  if (!context.types.has(names.updateEntry)) return null;
+  return () => {
+    const response = new GraphQLNonNull(context.types.object(names.updateResponse)!);
+    const entry = new GraphQLNonNull(addedInput(context, table, 'updateEntry')!);
+    return {
+      type: new GraphQLNonNull(new GraphQLList(response)),
+      args: { updates: typed(new GraphQLNonNull(new GraphQLList(entry)), { kind: 'updates' }) },
+      extensions: withOrigin({ kind: 'update_many', table }),
+    };
+  };
 }
 
 /** The inputs of a table's operators, by operator. */

@@ -1,0 +1,20 @@
+/**
+ * Changes of columns, as parts of the plan.
+ */
+import type { UpdateOperator } from '../../model/added/update-operators.ts';
+import type { Column } from '../../model/model.ts';
+import type { Slot } from '../input/slot.ts';
+
+/** A column that an update changes: to the operand, or by it. */
+export interface Assignment {
+  readonly column: Column;
+  readonly operator: 'set' | UpdateOperator;
+  readonly slot: Slot;
+}
+
+/** The changes of single rows by their keys. Each slot is an array with an element for each row, of `set` as texts. */
+export interface EachUpdate {
+  readonly kind: 'update_each';
+  readonly keys: readonly { readonly column: Column; readonly values: Slot }[];
+  readonly set: readonly Assignment[];
+}

@@ -1,0 +1,84 @@
+/**
+ * Plans a list of updates (docs/counters-and-lists.md): one statement for each run of entries that are filtered by key,
+ * and one for each other entry, in order.
+ */
+import { operatorForm, updateOperators } from '../../model/added/update-operators.ts';
+import type { Column, Table } from '../../model/model.ts';
+import { inputFieldOrigin } from '../../schema/origin.ts';
+import { PublicError } from '../../shared/errors.ts';
+import { invariant } from '../../shared/invariant.ts';
+import type { BatchShape, Run } from '../input/batch.ts';
+import type { Input } from '../input/input.ts';
+import type { Slot } from '../input/slot.ts';
+import type { EachUpdate } from './assignment.ts';
+import type { BatchPlan } from './plan.ts';
+import { isChange, planAssignments } from './plan-assignments.ts';
+import { keyColumns } from './plan-order.ts';
+import { planUpdate, planWritten } from './plan-write.ts';
+import { inputOf, inputsOf, type MergedFields, type Planner } from './planner.ts';
+
+/** Most statements of one list. PostgreSQL plans each, and each has an answer of its own. */
+const mostStatements = 100;
+
+/** Plans a list of updates with its result. */
+export function planBatch(planner: Planner, table: Table, field: MergedFields): BatchPlan {
+  const updates = inputOf(inputsOf(planner, field), 'updates');
+  updates.state();
+  const runs = updates.runs(shapeOf(table));
+  if (runs.length === 0) throw new PublicError('BAD_USER_INPUT', 'At least one entry must be provided to updates');
+  if (runs.length > mostStatements) {
+    const message = `The updates need ${runs.length} statements, more than ${mostStatements}. Filter by the primary key alone, with the same changes in entries that follow each other.`;
+    throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'statements' } });
+  }
+  const writes = runs.map((run) => {
+    const entry = updates.item(run.from);
+    const change = run.isKeyed ? planRun(table, updates, run) : planUpdate(planner, table, inputsIn(entry));
+    return { change, place: run.isKeyed ? null : entry.place() };
+  });
+  return { table, writes, entries: planWritten(planner, table, field) };
+}
+
+function inputsIn(entry: Input) {
+  entry.state();
+  return entry.fields().map(({ field, input }) => ({ origin: inputFieldOrigin(field), input }));
+}
+
+/** A run updates a row once, so a table must have no two rows with one key. */
+function shapeOf(table: Table): BatchShape {
+  const key = keyColumns(table);
+  const isUsable = table.uniqueKey && key.every(isComparable);
+  const limits = table.columns.flatMap(({ fieldName, cast: { maxLength } }) =>
+    fieldName === null || maxLength === null
+      ? []
+      : (['set', ...updateOperators] as const).map((operator) => ({ at: [operator, fieldName], maxLength })),
+  );
+  const isMerged = ({ type }: Column) => type !== null && operatorForm(type, 'append') === 'json';
+  return {
+    key: isUsable ? key.map(({ fieldName }) => fieldName!) : null,
+    columns: new Set(table.columns.flatMap(({ fieldName }) => fieldName ?? [])),
+    limits,
+    nested: table.columns.filter(isMerged).map(({ fieldName }) => ['append', fieldName!]),
+  };
+}
+
+function isComparable({ filterable, fieldName, type, cast }: Column): boolean {
+  return filterable && fieldName !== null && type?.kind !== 'list' && cast.arrays === 'of_it';
+}
+
+function planRun(table: Table, updates: Input, run: Run): EachUpdate {
+  const path = updates.path();
+  invariant(path, 'a list of updates is read like a variable');
+  const values = (at: readonly string[], isList: boolean): Slot => ({ kind: 'entry_values', path, run, at, isList });
+  const inputs = inputsIn(updates.item(run.from)).flatMap(({ origin: { kind }, input }) =>
+    isChange(kind) ? [[kind, input] as const] : [],
+  );
+  return {
+    kind: 'update_each',
+    keys: keyColumns(table).map((column) => ({ column, values: values(['filter', column.fieldName!, 'eq'], false) })),
+    set: planAssignments(new Map(inputs)).map(({ column, operator, slot }) => ({
+      column,
+      operator,
+      slot: values([operator, column.fieldName!], slot.kind === 'list'),
+    })),
+  };
+}
