@@ -296,7 +296,7 @@ select pg_catalog.json_build_object(
     -- Printed expressions have brackets around every operation.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       'indexrelid', i.indexrelid::pg_catalog.text, 'relname', c.relname, 'indrelid', i.indrelid::pg_catalog.text, 'indisprimary', i.indisprimary,
-      'indisvalid', i.indisvalid, 'indimmediate', i.indimmediate, 'indkey', i.indkey::pg_catalog.int2[], 'indnkeyatts', i.indnkeyatts,
+      'indisvalid', i.indisvalid, 'indimmediate', i.indimmediate, 'indisexclusion', i.indisexclusion, 'indkey', i.indkey::pg_catalog.int2[], 'indnkeyatts', i.indnkeyatts,
       'indexprs', case when i.indexprs is not null then (
         select pg_catalog.json_agg(pg_catalog.pg_get_indexdef(i.indexrelid, k.number::pg_catalog.int4, false) order by k.number)
         from pg_catalog.unnest(i.indkey::pg_catalog.int2[]) with ordinality k (attnum, number) where k.attnum = 0

@@ -41,7 +41,14 @@ export interface CatalogColumn extends AttributeRow {
 export interface CatalogIndex
   extends Pick<
     PgIndex,
-    'indexrelid' | 'indrelid' | 'indisprimary' | 'indisvalid' | 'indimmediate' | 'indkey' | 'indnkeyatts'
+    | 'indexrelid'
+    | 'indrelid'
+    | 'indisprimary'
+    | 'indisvalid'
+    | 'indimmediate'
+    | 'indisexclusion'
+    | 'indkey'
+    | 'indnkeyatts'
   > {
   readonly relname: string;
   /** Its expressions as SQL, one for each 0 of `indkey`; null without any. An element is null if it was just dropped. */

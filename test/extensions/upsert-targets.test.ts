@@ -43,6 +43,11 @@ const database = await createDatabase(`
   create type app.mood as enum ('ok', 'sad');
   create table app.mooded (id int primary key, mood app.mood, n int);
   create unique index only_ok on app.mooded (mood) where mood = 'ok';
+  create table app.stay (room int4range, during int4range, id int not null unique);
+  comment on table app.stay is '@graphql({"primary_key_columns": ["id"]})';
+  do $$ begin
+    if current_setting('server_version_num')::int >= 180000 then execute 'alter table app.stay add primary key (room, during without overlaps)'; end if;
+  end $$;
   create table app.rest (id int primary key, n int, o int);
   revoke all on all tables in schema app from anon;
   grant all on all tables in schema app to anon;
@@ -91,6 +96,10 @@ describe('indexes', () => {
       'Table app.many has no "null" in "onConflict": the name of the unique index is no GraphQL name. alter index app."null" rename to many_null;',
       'Table app.many has no "by_case" in "onConflict": an expression of the unique index is too complex. null',
     ]);
+  });
+
+  test('that are exclusion constraints are not offered', async () => {
+    expect(await valuesOf('stayConstraint')).toEqual(['stay_id_key']);
   });
 
   test('of tables with rules, and of views with triggers of their own, are not offered', async () => {

@@ -18,6 +18,13 @@ const schema = `
   );
   create unique index product_name on shop.product (lower(name)) where gone_at is null and note <> 'it''s';
   create table shop.sale (id int primary key, product_id int references shop.product, amount int);
+  create table shop.code (name text primary key, owner text, uses int not null default 1);
+  create function shop.tidy() returns trigger language plpgsql as $$ begin
+    if new.name = 'skip' then return null; end if;
+    new.name := lower(new.name); return new; end $$;
+  create trigger tidy before insert on shop.code for each row execute function shop.tidy();
+  create function shop.count() returns trigger language plpgsql as $$ begin new.uses := old.uses + 1; return new; end $$;
+  create trigger count before update on shop.code for each row execute function shop.count();
   create table shop.log (at int generated always as identity primary key, what text);
   grant all on all tables in schema shop to anon;
 `;
@@ -261,6 +268,49 @@ describe('the argument', () => {
     expect((await limited.run('anon', query, objects(20))).errors).toBe(undefined);
     expect((await limited.run('anon', query, objects(21))).errors).toMatchObject([
       { extensions: { limit: 'max-cost' } },
+    ]);
+  });
+});
+
+describe('triggers', () => {
+  const codes = async (objects: string, more = ', updateColumns: [owner]') => {
+    const query = `mutation { insertIntocodeCollection(objects: ${objects}, onConflict: {constraint: code_pkey${more}}) { affectedCount records { name owner uses } } }`;
+    return (await execution.data('anon', query)).insertIntocodeCollection;
+  };
+
+  test('before the insert decide which row is met; those before the update change it', async () => {
+    await database.query(`truncate shop.code; insert into shop.code (name, owner) values ('x', 'old')`);
+    expect(await codes('[{name: "X", owner: "new"}, {name: "Y", owner: "own"}]')).toEqual({
+      affectedCount: 2,
+      records: [
+        { name: 'x', owner: 'new', uses: 2 },
+        { name: 'y', owner: 'own', uses: 1 },
+      ],
+    });
+  });
+
+  test('that suppress a row leave the others; those for updates do not fire for rows that stay', async () => {
+    await database.query(`truncate shop.code; insert into shop.code (name, owner) values ('x', 'old')`);
+    const objects = '[{name: "skip"}, {name: "x", owner: "a"}, {name: "z", owner: "b"}]';
+    expect(await codes(objects, ', updateColumns: [owner], filter: {owner: {eq: "nobody"}}')).toEqual({
+      affectedCount: 1,
+      records: [{ name: 'z', owner: 'b', uses: 1 }],
+    });
+    expect(await database.query('select * from shop.code order by name')).toEqual([
+      { name: 'x', owner: 'old', uses: 1 },
+      { name: 'z', owner: 'b', uses: 1 },
+    ]);
+  });
+
+  test('that run an upsert of their own have their own errors', async () => {
+    await database.query(`create function shop.twice() returns trigger language plpgsql as $$ begin
+        insert into shop.sale values (1, 1, 1), (1, 1, 1) on conflict (id) do update set amount = 2; return new; end $$;
+      create trigger twice before insert on shop.log for each row execute function shop.twice()`);
+    const { errors } = await run(
+      'mutation { insertIntologCollection(objects: [{what: "x"}], onConflict: {constraint: log_pkey}) { affectedCount } }',
+    );
+    expect(errors).toMatchObject([
+      { message: 'ON CONFLICT DO UPDATE command cannot affect row a second time', extensions: { sqlstate: '21000' } },
     ]);
   });
 });

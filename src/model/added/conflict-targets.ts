@@ -47,8 +47,16 @@ function isEnumValue(name: string): boolean {
 
 // PostgreSQL takes all indexes that fit the columns, and refuses a deferrable one among them.
 function isArbiter(index: CatalogIndex, indexes: readonly CatalogIndex[]): boolean {
-  const isFit = index.indisvalid === true && index.indimmediate === true && !index.hasRules;
-  return isFit && indexes.every((other) => other.indimmediate === true || !hasSameKeys(index, other));
+  return (
+    isUsable(index) &&
+    !index.hasRules &&
+    indexes.every((other) => other.indimmediate === true || !hasSameKeys(index, other))
+  );
+}
+
+// A constraint `without overlaps` is an exclusion constraint.
+function isUsable({ indisvalid, indimmediate, indisexclusion }: CatalogIndex): boolean {
+  return indisvalid === true && indimmediate === true && indisexclusion !== true;
 }
 
 function hasSameKeys(one: CatalogIndex, other: CatalogIndex): boolean {
@@ -67,10 +75,7 @@ function findIdentity(
   columnOf: (number: number) => number | undefined,
 ): readonly number[] | null {
   const keys = indexes
-    .filter(
-      ({ indisvalid, indimmediate, indexprs, indpred }) =>
-        indisvalid === true && indimmediate === true && indexprs === null && indpred === null,
-    )
+    .filter((index) => isUsable(index) && index.indexprs === null && index.indpred === null)
     .sort((a, b) => Number(b.indisprimary) - Number(a.indisprimary))
     .map((index) => keysOf(index).map((number) => columnOf(number) ?? 0));
   return keys.find((key) => key.every((number) => isSelectable(table, number))) ?? null;
