@@ -29,7 +29,9 @@ export const errorCodes = {
   LIMIT_EXCEEDED: inGraphql('The request or the response exceeds a limit of the gateway.'),
   PERMISSION_DENIED: inGraphql('PostgreSQL refused the role (42501).'),
   CONSTRAINT_VIOLATION: inGraphql('A constraint or the check option of a view was violated (class 23, 44000).'),
-  CONFLICT: inGraphql('Serialization failure or deadlock; retry (40001, 40P01).'),
+  CONFLICT: inGraphql(
+    'Serialization failure or deadlock (40001, 40P01), or an upsert of a row that was just written; retry.',
+  ),
   RAISED: inGraphql('A function in the database raised an error (P0001, or its own `errcode`).'),
   READ_ONLY: inGraphql('A write in a read-only transaction (25006).'),
   TIMEOUT: inGraphql(

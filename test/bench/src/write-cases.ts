@@ -1,5 +1,5 @@
 /**
- * The writes: insert, update and delete of one row, a function, a mix with reads, and an insert of a hundred.
+ * The writes: insert, update and delete of one row, a function, a mix with reads, an insert of a hundred, and upserts.
  */
 import type { BenchCase, Operation } from './cases.ts';
 import { oneRow, spread } from './read-cases.ts';
@@ -63,6 +63,20 @@ const insertHundred: Operation = {
   bare: null,
 };
 
+// The first time, half of the keys are new. PostGraphile has no upsert without a plugin.
+const upsertOf = (count: number): Operation => ({
+  ours: `mutation ($o: [ScoreInsertInput!]!) { insertIntoScoreCollection(objects: $o,
+    onConflict: {constraint: score_pkey, updateColumns: [points]}) { records { id points } } }`,
+  variables: (n) => ({ o: hundred.slice(0, count).map((index) => ({ id: n + index, points: n })) }),
+  postgraphile: null,
+  handwritten: `with x as (insert into public.score as t (id, points)
+      select o.id, o.points from json_to_recordset($1::json) as o (id int, points int)
+      on conflict (id) do update set points = excluded.points returning t.id, t.points)
+    select json_build_object('insertIntoScoreCollection', json_build_object('records', json_agg(x)))::text from x`,
+  parameters: (n) => [JSON.stringify(hundred.slice(0, count).map((index) => ({ id: n + index, points: n })))],
+  bare: null,
+});
+
 /** In the order of the table. */
 export const writeCases: readonly BenchCase[] = [
   { name: 'insert-1', title: 'insert one row', operations: [insertOne], values: spread(997, 50_000) },
@@ -91,4 +105,6 @@ export const writeCases: readonly BenchCase[] = [
     values: spread(997, 10_000),
   },
   { name: 'insert-100', title: 'insert 100 objects', operations: [insertHundred], values: spread(97, 50_000) },
+  { name: 'upsert-1', title: 'upsert one row', operations: [upsertOf(1)], values: spread(997, 20_000) },
+  { name: 'upsert-100', title: 'upsert 100 objects', operations: [upsertOf(100)], values: spread(97, 20_000) },
 ];
