@@ -223,6 +223,12 @@ describe('the header of a token', () => {
     expect(asked).toBe(0);
   });
 
+  let severalKeys: Partial<Config>;
+  beforeAll(async () => {
+    const { given } = await thirdParty('jwks');
+    severalKeys = { ...given, jwtSecret: null, jwtKeys: [await makeSigningKey()] };
+  });
+
   test.each([
     ['a path', '../../../../dev/null'],
     ['SQL', "x' or '1'='1"],
@@ -234,8 +240,7 @@ describe('the header of a token', () => {
     ['a number', 0],
     ['null', null],
   ])('names no key by %s as kid', async (_what, kid) => {
-    const { given } = await thirdParty('jwks');
-    const auth = await testAuth(database, {}, { ...given, jwtSecret: null, jwtKeys: [await makeSigningKey()] });
+    const auth = await testAuth(database, {}, severalKeys);
     const keys = await makeApiKeys(await makeSigningKey(), 'anon', 'service_role');
     for (const alg of ['HS256', 'none', 'ES256']) {
       const [, payload] = keys.serviceKey.split('.');

@@ -53,6 +53,9 @@ const operations: Readonly<Record<string, readonly [text: string, read: (data: J
   ],
 };
 
+/** Operations that are asked with every change. */
+const always = ['rows of a page', 'an update by key'];
+
 describe.each([
   ['with the trigger', watch],
   ['without the trigger', ''],
@@ -64,7 +67,10 @@ describe.each([
   describe.each(trigger === '' ? changes.slice(0, 4) : changes)(
     'from %s, holding %s, to %s',
     (from, value, to, before, after) => {
-      test.each(Object.entries(operations))('%s', async (_operation, [text, read]) => {
+      // Each operation with one change of the value's form, and each change with a query and a mutation.
+      const isFirst = from === changes[0]![0] && to === changes[0]![2];
+      const asked = Object.entries(operations).filter(([name]) => isFirst || always.includes(name));
+      test.each(asked)('%s', async (_operation, [text, read]) => {
         await database.query(schema(from, value));
         await execution.reload();
         expect(read(await execution.data('anon', text))).toEqual(before);
@@ -72,8 +78,8 @@ describe.each([
         await holder.connect();
         try {
           await holder.query('begin; lock table thing');
-          const asked = execution.data('anon', text);
-          asked.catch(() => {});
+          const answer = execution.data('anon', text);
+          answer.catch(() => {});
           await vi.waitFor(async () => {
             const waiting = await database.query(
               "select from pg_stat_activity where datname = current_database() and application_name = 'pgreflect test' and wait_event_type = 'Lock'",
@@ -83,7 +89,7 @@ describe.each([
           await holder.query(
             `alter table thing alter column v type ${to.includes('using') ? to : `${to} using v::${to}`}; commit`,
           );
-          expect([before, after]).toContainEqual(read(await asked));
+          expect([before, after]).toContainEqual(read(await answer));
           expect(read(await execution.data('anon', text))).toEqual(after);
           expect(await timesWritten()).toBe(text.startsWith('mutation') ? 3 : 0);
         } finally {
