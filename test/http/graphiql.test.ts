@@ -35,6 +35,8 @@ interface Visit {
   readonly foreign: readonly string[];
   /** What the page complained about, beside refused requests. */
   readonly problems: readonly string[];
+  /** Addresses that answered 401. */
+  readonly refused: readonly string[];
 }
 
 async function visit(origin: string): Promise<Visit> {
@@ -44,6 +46,10 @@ async function visit(origin: string): Promise<Visit> {
   const page = await context.newPage();
   const foreign: string[] = [];
   const problems: string[] = [];
+  const refused: string[] = [];
+  page.on('response', (response) => {
+    if (response.status() === 401) refused.push(response.url());
+  });
   page.on('request', (request) => {
     if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(origin)) foreign.push(request.url());
   });
@@ -53,7 +59,7 @@ async function visit(origin: string): Promise<Visit> {
       problems.push(message.text());
   });
   await page.goto(`${origin}/graphql/v1`);
-  return { page, foreign, problems };
+  return { page, foreign, problems, refused };
 }
 
 async function useKey(page: Page, key: string): Promise<void> {
@@ -88,13 +94,16 @@ const note = (page: Page) => page.getByRole('status');
 
 test('a visitor types the key, runs the example and sees the answer; nothing is loaded from elsewhere, and another tab does not have the key', async () => {
   const gateway = await testGateway(shop, { exampleOperations: examples });
-  const { page, foreign, problems } = await visit(gateway.url);
+  const { page, foreign, problems, refused } = await visit(gateway.url);
   await expect
     .poll(() => note(page).textContent(), { timeout: 90_000 })
     .toBe('Type the API key of the project and press Use.');
   // Nobody has to look for the field first.
   await expect.poll(() => focused(page)).toBe('key');
   expect(await violations(page)).toEqual([]);
+  // What would be refused is not sent, and no error stays beside the answers.
+  expect(refused).toEqual([]);
+  expect(await page.locator('.result-window').textContent()).not.toContain('API key');
 
   await useKey(page, 'wrong');
   await expect.poll(() => note(page).textContent()).toBe('Invalid API key.');

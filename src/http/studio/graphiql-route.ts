@@ -14,7 +14,11 @@ import { builtFile, keepToThisOrigin, sendStudioFile, setPagePolicy } from './st
 /** Adds the routes. */
 export function registerGraphiql(app: FastifyInstance, { config, graphiqlApiKey }: HttpParts): void {
   // Escapes the settings, so that their text cannot end the script element.
-  const settings = JSON.stringify({ apiKey: graphiqlApiKey, examples: config.exampleOperations });
+  const settings = JSON.stringify({
+    apiKey: graphiqlApiKey,
+    needsKey: config.requireApiKey,
+    examples: config.exampleOperations,
+  });
   const escaped = settings.replaceAll('<', '\\u003c');
   app.get(graphqlPath, async (request, reply) => {
     if (!acceptsHtml(request.headers.accept)) {

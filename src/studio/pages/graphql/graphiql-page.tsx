@@ -7,13 +7,22 @@ import { ApiError, bearer } from '../../shared/api.ts';
 import { onSubmit } from '../../shared/requests.ts';
 import { GraphiqlEditor } from './graphiql-editor.tsx';
 import { IntrospectionOff } from './introspection-off.tsx';
-import { asResult, type Fetcher, introspectionRefusal, type Result, sendOperation } from './send-operation.ts';
+import {
+  asResult,
+  type Fetcher,
+  introspectionRefusal,
+  isIntrospection,
+  type Result,
+  sendOperation,
+} from './send-operation.ts';
 import './graphiql-page.css';
 
 /** The gateway's settings in the page. */
 export interface GraphiqlSettings {
   /** Prefills the field for the key; null leaves it empty. */
   readonly apiKey: string | null;
+  /** Requests without a key are refused. */
+  readonly needsKey: boolean;
   readonly examples: readonly string[];
 }
 
@@ -24,6 +33,8 @@ interface Keys {
 
 const storageName = (field: keyof Keys) => `pgreflect:${field}`;
 
+const missingKey = 'Type the API key of the project and press Use.';
+
 /** The page. */
 export function GraphiqlPage({ settings }: { readonly settings: GraphiqlSettings }) {
   const [keys, setKeys] = useState<Keys>(() => ({
@@ -33,9 +44,16 @@ export function GraphiqlPage({ settings }: { readonly settings: GraphiqlSettings
   // Operations use the current content of the fields; the schema is read again after they are applied.
   const typed = useRef(keys);
   const [note, setNote] = useState<ReactNode>(null);
+  const lacksKey = (headers: Readonly<Record<string, string>> = {}) =>
+    settings.needsKey && typed.current.key === '' && !Object.keys(headers).some((name) => /^apikey$/i.test(name));
   // biome-ignore lint/correctness/useExhaustiveDependencies: the schema is read again for other keys
   const fetcher: Fetcher = useMemo(
     () => async (params, options) => {
+      if (lacksKey(options?.headers)) {
+        setNote(missingKey);
+        // GraphiQL would show the answer until the next operation. With a key it asks again.
+        return isIntrospection(params) ? new Promise<Result>(() => {}) : asResult(missingKey);
+      }
       try {
         const { result } = await sendOperation(params, { ...headersOf(typed.current), ...options?.headers });
         setNote((before: ReactNode) => noteFor(result, typed.current) ?? (result.data ? null : before));
@@ -96,7 +114,7 @@ function headersOf({ key, token }: Keys): Readonly<Record<string, string>> {
 function noteFor(result: Result, { key }: Keys): ReactNode {
   const [first] = result.errors ?? [];
   if (first?.extensions?.code === 'UNAUTHENTICATED') {
-    return key === '' ? 'Type the API key of the project and press Use.' : `${first.message}.`;
+    return key === '' ? missingKey : `${first.message}.`;
   }
   const hint = introspectionRefusal(result);
   return hint === null ? null : <IntrospectionOff hint={hint} />;
