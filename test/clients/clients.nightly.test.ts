@@ -57,24 +57,30 @@ test('supabase-js sends the anon key as bearer token before sign-in and the acce
   ]);
 });
 
-test('Apollo Client joins pages, and its cache follows an insert, an update and a delete', async () => {
+test('Apollo Client joins pages, its cache follows an insert, an upsert and a delete, and shows an answer before it arrives', async () => {
   expect(await runWithGateway('apollo-client')).toEqual([
     'three pages: 9 edges, 9 products',
     'before: 2 reviews: 5 2',
     'inserted: 3 reviews: 5 5 2',
-    'changed: 3 reviews: 4 5 2',
+    'at once: 3 reviews: 4 5 2',
+    'saved: 3 reviews: 4 5 2',
+    'at once: 3 reviews: 9 5 2',
+    'CONSTRAINT_VIOLATION: 3 reviews: 4 5 2',
     'removed: 2 reviews: 5 2',
     'mistake: GRAPHQL_VALIDATION_FAILED',
   ]);
 });
 
-test('relay-compiler accepts the SDL; Relay joins pages and fetches a row again through node', async () => {
+test('relay-compiler accepts the SDL; Relay joins pages, fetches a row again through node, and shows an upsert at once', async () => {
   expect(await runWithGateway('relay')).toEqual([
     'first page: Classic Bamboo Desk, Classic Bamboo Desk, Classic Bamboo Lamp',
     'three pages: 9 products',
     'row: Classic Bamboo Desk from Desks',
     'guessed: -1',
     'refetched: as in the database',
+    'at once: 4',
+    'saved: 4',
+    'and back to 2',
   ]);
 });
 

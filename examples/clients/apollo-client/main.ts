@@ -1,6 +1,6 @@
 /**
  * Apollo Client 4: connections are merged page by page with its own relayStylePagination, rows are cached by their node id,
- * and a mutation changes what a watching query shows.
+ * a mutation changes what a watching query shows, and its answer is shown before it arrives.
  */
 import {
   ApolloClient,
@@ -86,9 +86,13 @@ const insert: TypedDocumentNode<{ insertIntoReviewCollection: { records: Review[
     }
   }
 `;
-const change: TypedDocumentNode<{ updateReviewCollection: { records: Review[] } }> = gql`
-  mutation Change {
-    updateReviewCollection(set: { rating: 4 }, filter: { productId: { eq: "1" }, customerId: { eq: "1" } }) {
+// A customer has one review of a product: where it is there already, it is changed.
+const save: TypedDocumentNode<{ insertIntoReviewCollection: { records: Review[] } }, { rating: number }> = gql`
+  mutation Save($rating: Int!) {
+    insertIntoReviewCollection(
+      objects: [{ productId: "1", customerId: "1", rating: $rating, title: "Keeps the rain out" }]
+      onConflict: { constraint: review_pkey, updateColumns: [rating] }
+    ) {
       records { nodeId rating }
     }
   }
@@ -100,7 +104,8 @@ const remove: TypedDocumentNode<{ deleteFromReviewCollection: { records: Review[
 `;
 
 const describe = () => {
-  const list = client.readQuery({ query: reviews })?.productByPk?.reviews;
+  // With what mutations under way expect.
+  const list = client.readQuery({ query: reviews }, true)?.productByPk?.reviews;
   return `${list?.totalCount} reviews: ${list?.edges.map(({ node }) => node.rating).join(' ')}`;
 };
 
@@ -127,9 +132,30 @@ await client.mutate({
 });
 console.log('inserted:', describe());
 
-// A changed row is found by its node id, without our help.
-await client.mutate({ mutation: change });
-console.log('changed:', describe());
+// The new rating is shown at once. The answer finds its row by the node id, without our help.
+const mine = client.readQuery({ query: reviews })?.productByPk?.reviews.edges[0]?.node.nodeId ?? '';
+const saveRating = (rating: number) =>
+  client.mutate({
+    mutation: save,
+    variables: { rating },
+    optimisticResponse: {
+      insertIntoReviewCollection: {
+        __typename: 'ReviewInsertResponse',
+        records: [{ __typename: 'Review', nodeId: mine, rating }],
+      },
+    } as never,
+  });
+const saving = saveRating(4);
+console.log('at once:', describe());
+await saving;
+console.log('saved:', describe());
+
+// What the database refuses disappears again.
+const refused = saveRating(9).catch((error: unknown) => error);
+console.log('at once:', describe());
+const problem = await refused;
+if (!CombinedGraphQLErrors.is(problem)) throw problem;
+console.log(`${problem.errors[0]?.extensions?.code}:`, describe());
 
 // A removed row is put out of the cache; what counts it is asked for again.
 await client.mutate({

@@ -1,10 +1,12 @@
 /**
- * Relay without React: a connection page by page, and a refetch of one row through `node`. The compiler reads the operations
+ * Relay without React: a connection page by page, a refetch of one row through `node`, and a mutation that is shown before
+ * it is answered. The compiler reads the operations
  * in this file, checks them against the schema, and writes what runs into __generated__; relay.config.json tells it that
  * the global id is called `nodeId`.
  */
 import {
   commitLocalUpdate,
+  commitMutation,
   createOperationDescriptor,
   Environment,
   fetchQuery,
@@ -16,19 +18,21 @@ import {
   RecordSource,
   Store,
 } from 'relay-runtime';
-import { endpoint, visitor } from '../settings.ts';
+import { endpoint, user } from '../settings.ts';
 import type { main_product$data } from './__generated__/main_product.graphql.ts';
 import type { main_products$data } from './__generated__/main_products.graphql.ts';
 import pageQuery, { type mainPageQuery } from './__generated__/mainPageQuery.graphql.ts';
 import productQuery, { type mainProductQuery } from './__generated__/mainProductQuery.graphql.ts';
 import type { mainQuery } from './__generated__/mainQuery.graphql.ts';
+import type { mainReviewQuery, mainReviewQuery$data } from './__generated__/mainReviewQuery.graphql.ts';
+import type { mainSaveMutation } from './__generated__/mainSaveMutation.graphql.ts';
 
 const environment = new Environment({
   store: new Store(new RecordSource()),
   network: Network.create(async ({ text }, variables) => {
     const response = await fetch(endpoint, {
       method: 'POST',
-      headers: { ...visitor, 'content-type': 'application/json' },
+      headers: { ...user, 'content-type': 'application/json' },
       body: JSON.stringify({ query: text, variables }),
     });
     return response.json();
@@ -108,3 +112,60 @@ commitLocalUpdate(environment, (store) => void store.get(nodeId)?.setValue(-1, '
 console.log('guessed:', shownRow().stock);
 await fetchQuery<mainProductQuery>(environment, productQuery, { nodeId }).toPromise();
 console.log('refetched:', shownRow().stock === stock ? 'as in the database' : 'still wrong');
+
+const reviewQuery = graphql`
+  query mainReviewQuery {
+    reviewCollection(filter: { customerId: { eq: "1" }, productId: { eq: "88" } }) {
+      edges {
+        node {
+          nodeId
+          rating
+        }
+      }
+    }
+  }
+`;
+
+// A customer has one review of a product: where it is there already, it is changed.
+const saveReview = graphql`
+  mutation mainSaveMutation($rating: Int!) @raw_response_type {
+    insertIntoReviewCollection(
+      objects: [{ productId: "88", customerId: "1", rating: $rating, title: "My review" }]
+      onConflict: { constraint: review_pkey, updateColumns: [rating] }
+    ) {
+      records {
+        nodeId
+        rating
+      }
+    }
+  }
+`;
+
+const reviews = createOperationDescriptor(getRequest(reviewQuery), {});
+environment.retain(reviews);
+await fetchQuery<mainReviewQuery>(environment, reviewQuery, {}).toPromise();
+const review = () =>
+  (environment.lookup(reviews.fragment).data as mainReviewQuery$data).reviewCollection.edges[0]!.node;
+
+/** Resolves with the number of errors. */
+function save(rating: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    commitMutation<mainSaveMutation>(environment, {
+      mutation: saveReview,
+      variables: { rating },
+      optimisticResponse: {
+        insertIntoReviewCollection: { records: [{ nodeId: review().nodeId, rating }] },
+      },
+      onCompleted: (_, errors) => resolve(errors?.length ?? 0),
+      onError: reject,
+    });
+  });
+}
+
+const { rating: before } = review();
+const saving = save(4);
+console.log('at once:', review().rating);
+await saving;
+console.log('saved:', review().rating);
+await save(before);
+console.log('and back to', review().rating);
