@@ -2,7 +2,7 @@
  * Mounts the auth service: the rules of all its routes (keys, time limit, errors, methods) around their handlers.
  */
 import { setTimeout as setDelay } from 'node:timers/promises';
-import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AuthError, type AuthErrorCode } from '../../auth/auth-error.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type AuthParts, authPath, type HttpParts } from '../server/parts.ts';
@@ -19,7 +19,7 @@ import { asLinkPage } from './link-page.ts';
 /** Largest body in bytes. */
 const maxBodyBytes = 1_048_576;
 
-const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const methods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** All routes with JSON and redirects. */
 export const authRoutes = routesOf(userRoutes, providerRoutes, ownRoutes, factorRoutes, adminRoutes, adminFactorRoutes);
@@ -43,15 +43,9 @@ export async function registerAuth(app: FastifyInstance, parts: HttpParts, auth:
       scope.setErrorHandler((error, request, reply) =>
         sendReply(request, reply, toErrorReply(request, error, parts.observe)),
       );
-      scope.setNotFoundHandler(() => {
-        throw new AuthError('unknown', 'Nothing is served at this path.', { status: 404 });
-      });
+      scope.setNotFoundHandler(refuse);
       registerAuthDocuments(scope, parts.config, auth);
       for (const route of authRoutes) addRoute(scope, route, parts, auth);
-      refuseOtherMethods(scope, [...authDocuments.map(({ path }) => ({ path, method: 'GET' })), ...authRoutes]);
-      for (const [code, message, ...paths] of unserved) {
-        for (const path of paths) scope.all(path, () => Promise.reject(new AuthError(code, message)));
-      }
     },
     { prefix: authPath },
   );
@@ -139,16 +133,32 @@ async function assertInstalled({ isInstalled }: AuthParts): Promise<void> {
   throw new AuthError('feature_disabled', message);
 }
 
-function refuseOtherMethods(scope: FastifyInstance, routes: readonly { path: string; method: string }[]): void {
-  for (const path of new Set(routes.map((route) => route.path))) {
-    const known = routes.filter((route) => route.path === path).map(({ method }) => method);
-    scope.route({
-      method: methods.filter((method) => !known.includes(String(method))) as HTTPMethods[],
-      url: path,
-      handler: (_request, reply) => {
-        reply.header('allow', [...known, 'OPTIONS'].join(', '));
-        throw new AuthError('unknown', 'The path does not support this method.', { status: 405 });
-      },
-    });
+/** Matches what a path of a route stands for: a segment for `:name`, the rest for a star. */
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replaceAll('.', '\\.').replace('*', '.*').replaceAll(/:\w+/g, '[^/]*')}$`);
+
+const unservedPaths = unserved.flatMap(([code, message, ...paths]) =>
+  paths.map((path) => ({ pattern: patternOf(path), code, message })),
+);
+
+const servedPaths = [...authDocuments.map(({ path }) => ({ path, method: 'GET' })), ...authRoutes].map(
+  ({ path, method }) => ({ path, pattern: patternOf(path), method: String(method) }),
+);
+
+/**
+ * Answers what no route takes: a part that this service lacks, another method, an unknown path. One handler, because a
+ * route for each of them and each method would take most of the time in which a server is built.
+ */
+function refuse(request: FastifyRequest, reply: FastifyReply): never {
+  const path = `/${(request.params as { readonly '*'?: string })['*'] ?? ''}`;
+  const lacking = unservedPaths.find(({ pattern }) => pattern.test(path));
+  if (lacking) throw new AuthError(lacking.code, lacking.message);
+  const like =
+    servedPaths.find((served) => served.path === path) ?? servedPaths.find(({ pattern }) => pattern.test(path));
+  if (like === undefined || !methods.includes(request.method)) {
+    throw new AuthError('unknown', 'Nothing is served at this path.', { status: 404 });
   }
+  const known = servedPaths.filter((served) => served.path === like.path).map(({ method }) => method);
+  reply.header('allow', [...known, 'OPTIONS'].join(', '));
+  throw new AuthError('unknown', 'The path does not support this method.', { status: 405 });
 }
