@@ -57,6 +57,8 @@ export interface CatalogIndex
   readonly indpred: string | null;
   /** Numbers of the table's columns by name; null if no SQL names them. */
   readonly columns: Readonly<Record<string, number>> | null;
+  /** Rows with nulls are equal, too; before PostgreSQL 15 they never are. */
+  readonly nullsNotDistinct: boolean;
   /** Its table has rewrite rules. */
   readonly hasRules: boolean;
 }

@@ -23,6 +23,7 @@ const database = await createDatabase(`
   create view app.over_triggered as select * from app.triggered;
   create view app.ruled as select * from hidden.thing;
   create rule r as on insert to app.ruled do instead nothing;
+  create view app.whole as select id, code from hidden.thing;
   create view app.joined as select p.id from app.person p join hidden.thing t using (id);
   create table app.noted (id int primary key);
   create rule r as on insert to app.noted do also nothing;`);
@@ -33,7 +34,7 @@ test('unique indexes come with their names, expressions and conditions as SQL; n
   const found = tableOf('person')
     .getIndexes()
     .map(({ indexrelid: _, indrelid: __, ...index }) => index);
-  const plain = { indisprimary: false, indisvalid: true, indimmediate: true, indisexclusion: false, indexprs: null, indpred: null, columns: null, hasRules: false }; // biome-ignore format: a row of a table
+  const plain = { indisprimary: false, indisvalid: true, indimmediate: true, indisexclusion: false, indexprs: null, indpred: null, columns: null, nullsNotDistinct: false, hasRules: false }; // biome-ignore format: a row of a table
   expect(found).toEqual([
     { ...plain, relname: 'person_pkey', indisprimary: true, indkey: [1], indnkeyatts: 1 },
     { ...plain, relname: 'person_nick_key', indkey: [3, 4], indnkeyatts: 2 },
@@ -54,7 +55,12 @@ test('unique indexes come with their names, expressions and conditions as SQL; n
 test('the table behind views of views is known, also outside of exposed schemas, with the columns that are passed on', () => {
   const base = tableOf('thing').getBase()!;
   expect(base.indexes.map(({ relname }) => relname)).toEqual(['thing_pkey', 'thing_code']);
+  expect(base.showsAllRows).toBe(false);
   expect(base.columns).toEqual(new Map([[1, 1], [2, 3]])); // biome-ignore format: pairs
+});
+
+test('a view without a condition shows all rows', () => {
+  expect(tableOf('whole').getBase()).toMatchObject({ showsAllRows: true });
 });
 
 test('tables, views of several tables, and views with rules or triggers for inserts have none behind them', () => {

@@ -22,8 +22,7 @@ export function addConflictTargets(context: ModelContext, table: Table): Table {
   const conflictTargets = indexes.flatMap((index) => {
     if (!isArbiter(index, indexes)) return [];
     const found = toTarget(index, columnOf);
-    const target =
-      found && ({ ...found, hiddenBy, identity: findIdentity(table, [index, ...indexes], columnOf) } as const);
+    const target = found && ({ ...found, hiddenBy, identity: findIdentity(table, index, indexes, columnOf) } as const);
     // Hidden rows could not be told from others.
     if (target?.identity === null && hiddenBy !== 'nothing') return [];
     if (target !== null && !columnsOf(target).every((number) => isSelectable(table, number))) return [];
@@ -68,15 +67,19 @@ function keysOf({ indkey, indnkeyatts }: CatalogIndex): readonly number[] {
   return indkey.slice(0, indnkeyatts ?? indkey.length);
 }
 
-/** Columns of the primary key, or else of the first total index over columns that the role may select. */
+/**
+ * Columns of the primary key, or else those of the target: a row that it meets has values in them. Another index may
+ * hold rows that are equal but for their nulls.
+ */
 function findIdentity(
   table: Table,
+  target: CatalogIndex,
   indexes: readonly CatalogIndex[],
   columnOf: (number: number) => number | undefined,
 ): readonly number[] | null {
-  const keys = indexes
+  const primary = indexes.filter(({ indisprimary }) => indisprimary === true);
+  const keys = [...primary, ...(target.nullsNotDistinct ? [] : [target])]
     .filter((index) => isUsable(index) && index.indexprs === null && index.indpred === null)
-    .sort((a, b) => Number(b.indisprimary) - Number(a.indisprimary))
     .map((index) => keysOf(index).map((number) => columnOf(number) ?? 0));
   return keys.find((key) => key.every((number) => isSelectable(table, number))) ?? null;
 }
