@@ -11,6 +11,7 @@ import { quoteName } from '../catalog/quote-name.ts';
 import { addNames } from './added/add-names.ts';
 import { schemaFix } from './comments/comment-fix.ts';
 import { findDirectiveErrors } from './comments/commented-objects.ts';
+import { Composites } from './composites.ts';
 import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
 import { tableRootFields } from './inflect.ts';
 import { keepNames, noteHidden } from './keep-names.ts';
@@ -77,10 +78,16 @@ function noteIntrospection(context: ModelContext, { oid, name, introspection }: 
   });
 }
 
-type Content = Pick<Model, 'tables' | 'enums' | 'routines' | 'addedTypes'>;
+type Content = Pick<Model, 'tables' | 'enums' | 'routines' | 'composites' | 'addedTypes'>;
 
 /** The content while a directive is malformed: empty, so that nothing is shown even if the error is bypassed. */
-const emptyContent: Content = { tables: new Map(), enums: new Map(), routines: new Map(), addedTypes: [] };
+const emptyContent: Content = {
+  tables: new Map(),
+  enums: new Map(),
+  routines: new Map(),
+  composites: new Map(),
+  addedTypes: [],
+};
 
 function toModelNamespace({ name, inflectNames, introspection, extensions }: ContextNamespace): ModelNamespace {
   return { name, inflectNames, introspection, extensions };
@@ -97,7 +104,8 @@ function buildContent(context: ModelContext): Content {
   }
   const byOid = new Map(unlinked.map((table) => [table.oid, table]));
   const relationships = buildRelationships(context, byOid);
-  const routines = buildRoutines({ context, types, enums, tables: byOid, ...rootFields(unlinked) });
+  const composites = new Composites({ context, types, tables: byOid });
+  const routines = buildRoutines({ context, types, enums, composites, tables: byOid, ...rootFields(unlinked) });
   const computed = computedFields(routines);
   const mutations = new Set(
     [...routines.values()].flatMap(({ use, fieldName }) => (use === 'mutation' ? fieldName : [])),
@@ -118,7 +126,7 @@ function buildContent(context: ModelContext): Content {
   noteHidden(context, tables.values(), routines);
   const linked = linkTables(context, { tables, relationships, routines });
   noteUnlinked(context, { tables: linked, relationships, routines });
-  return { ...addNames(context, { tables: linked, routines, claims }), enums };
+  return { ...addNames(context, { tables: linked, routines, composites: composites.types, claims }), enums };
 }
 
 interface Winner {
@@ -199,7 +207,7 @@ function modelFingerprint(model: Omit<Model, 'fingerprint'>): string {
     const rows = columns.map((column) => Object.values(column).map(written));
     hash.update(JSON.stringify([Object.values(table), rows]));
   }
-  for (const part of [model.enums, model.routines]) {
+  for (const part of [model.enums, model.routines, model.composites]) {
     hash.update(';');
     for (const object of part.values()) hash.update(JSON.stringify(object));
   }

@@ -126,6 +126,9 @@ export function resultTypeName(base: string, fieldName: string): string {
   return `${base}${baseForm(fieldName, true)}Result`;
 }
 
+/** The input of a composite type, or of a table's row type. */
+export const inputTypeName = (base: string): string => `${base}Input`;
+
 /** Filter input of an enum. */
 export const enumFilterName = (enumName: string): string => `${enumName}Filter`;
 

@@ -37,6 +37,11 @@ export type ScalarValueType = Extract<ValueType, { kind: 'scalar' }>;
 /** An enum of the schema. */
 export type EnumValueType = Extract<ValueType, { kind: 'enum' }>;
 
+/** How an argument of a function is encoded: as a value, or as an object or a list of objects. */
+export type ArgumentType =
+  | ValueType
+  | { readonly kind: 'composite'; readonly composite: Oid; readonly isList: boolean; readonly cast: SqlType };
+
 /** A declared PostgreSQL type. */
 export interface SqlType extends QualifiedName {
   /** The type's own oid; `name` is the catalog's (`int4`, `_text` for arrays), so ident(namespace).ident(name) always works. */
@@ -97,6 +102,8 @@ export interface Model {
   readonly enums: ReadonlyMap<Oid, EnumType>;
   /** Exposed root functions and computed fields, by oid. */
   readonly routines: ReadonlyMap<Oid, Routine>;
+  /** Types of their arguments that are objects, by oid. */
+  readonly composites: ReadonlyMap<Oid, CompositeType>;
   /** Shared types of extensions whose names are free. */
   readonly addedTypes: readonly SharedType[];
   /** First malformed comment directive; every request fails with it. */
@@ -295,6 +302,25 @@ export interface EnumType extends QualifiedName {
   readonly mapped: boolean;
 }
 
+/** A composite type, or the row type of a table, as an input (extension `functions`). */
+export interface CompositeType extends QualifiedName {
+  readonly oid: Oid;
+  /** Oid of the table, or of the type's own entry in `pg_class`. */
+  readonly table: Oid | null;
+  readonly inputName: string;
+  /** In the order of a row. */
+  readonly members: readonly CompositeMember[];
+}
+
+/** A member of a composite type; without a `fieldName`, it is always null. */
+export interface CompositeMember {
+  readonly number: number;
+  readonly name: string;
+  readonly fieldName: string | null;
+  readonly type: ArgumentType | null;
+  readonly cast: SqlType;
+}
+
 /** The result of a routine (docs/functions.md). */
 export type RoutineResult =
   | { readonly kind: 'value'; readonly type: ValueType }
@@ -337,7 +363,7 @@ export interface Routine extends QualifiedName {
 export interface RoutineArgument {
   readonly name: string;
   readonly fieldName: string;
-  readonly type: ValueType;
+  readonly type: ArgumentType;
   /** A list that stands for any number of arguments (extension `functions`). */
   readonly isVariadic: boolean;
   /** Has no usable default: the GraphQL argument is non-null. */

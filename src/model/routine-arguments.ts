@@ -3,7 +3,7 @@
  */
 import type { Catalog, CatalogRoutine } from '../catalog/catalog.ts';
 import type { EnumTypes } from './enums.ts';
-import type { ValueType } from './model.ts';
+import type { ArgumentType } from './model.ts';
 
 /** One input argument as declared. */
 export interface InputArgument {
@@ -25,10 +25,10 @@ export function inputArguments(routine: CatalogRoutine): readonly InputArgument[
   });
 }
 
-/** Oid of the table whose row is the first argument; null for others. */
+/** Oid of the table whose row is the first argument; null for others, such as a composite type without a table. */
 export function rowArgument(catalog: Catalog, [first]: readonly InputArgument[]): string | null {
   const type = first === undefined ? undefined : catalog.type(first.type);
-  return type?.typtype === 'c' ? (type.typrelid ?? null) : null;
+  return type?.typtype === 'c' && type.getMembers().length === 0 ? (type.typrelid ?? null) : null;
 }
 
 /** Whether another routine of the same schema has the same name and row argument. */
@@ -57,7 +57,7 @@ export function argumentDefaults(routine: CatalogRoutine, count: number): readon
 }
 
 /** The default as a GraphQL literal; null except for simple literals of a few types. */
-export function displayDefault(expression: string | null, type: ValueType, enums: EnumTypes): string | null {
+export function displayDefault(expression: string | null, type: ArgumentType, enums: EnumTypes): string | null {
   if (expression === null) return null;
   if (type.kind === 'enum') return enumLiteral(expression, type.enum, enums);
   const { namespace, name } = type.cast;

@@ -3,7 +3,7 @@
  */
 import type { CatalogRoutine, CatalogType } from '../catalog/catalog.ts';
 import { fieldForm, isValidName } from './inflect.ts';
-import type { ResultColumn, RoutineResult } from './model.ts';
+import type { CompositeMember, ResultColumn, RoutineResult } from './model.ts';
 import { type ContextNamespace, type ModelContext, pathIn } from './model-context.ts';
 import { baseOf, elementOf, type TypeResolver } from './resolve-type.ts';
 
@@ -157,8 +157,8 @@ function resultColumns(
   });
 }
 
-/** Why a column of a result is no field, as the end of a sentence; null if it is one. */
-export function columnProblem({ fieldName, type }: ResultColumn): string | null {
+/** Why a column or member is no field, as the end of a sentence; null if it is one. */
+export function columnProblem({ fieldName, type }: Pick<CompositeMember, 'fieldName' | 'type'>): string | null {
   if (fieldName !== null) return null;
   return type === null ? 'has a type that has no GraphQL counterpart' : 'has no GraphQL name that is valid and free';
 }

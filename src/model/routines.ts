@@ -5,9 +5,10 @@ import type { CatalogRoutine } from '../catalog/catalog.ts';
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { routineFix, validName } from './comments/comment-fix.ts';
 import { readSettings } from './comments/directives.ts';
+import type { Composites } from './composites.ts';
 import type { EnumTypes } from './enums.ts';
 import { argumentForm, isValidName, resultTypeName, routineForm } from './inflect.ts';
-import type { Routine, RoutineArgument, RoutineResult, Table } from './model.ts';
+import type { ArgumentType, Routine, RoutineArgument, RoutineResult, Table } from './model.ts';
 import {
   type ContextNamespace,
   type ModelContext,
@@ -30,10 +31,11 @@ import { whyUnreadable } from './tables/select-tables.ts';
 
 interface RoutineScope {
   readonly context: ModelContext;
+  readonly composites: Composites;
   readonly types: TypeResolvers;
   readonly enums: EnumTypes;
   /** The tables of the schema, by oid. */
-  readonly tables: ReadonlyMap<string, Pick<Table, 'baseName'>>;
+  readonly tables: ReadonlyMap<string, Pick<Table, 'baseName' | 'columns'>>;
   /** Fields of `Query` for tables; likewise for `Mutation`. */
   readonly queryFields: ReadonlySet<string>;
   readonly mutationFields: ReadonlySet<string>;
@@ -287,7 +289,7 @@ class RoutineCandidate {
 
   /** The arguments of a field, or why they are not possible. @param first Index of the first one. */
   #arguments(result: RoutineResult, rules: Rules, first: number): readonly RoutineArgument[] | string {
-    const { context, enums } = this.#scope;
+    const { enums } = this.#scope;
     // PostgreSQL finds a variadic function only by the names of all its arguments.
     const isVariadic = this.#inputs.some((input) => input.isVariadic);
     const defaults = isVariadic ? [] : argumentDefaults(this.#row, this.#inputs.length);
@@ -301,10 +303,8 @@ class RoutineCandidate {
       if (takenArguments(result).has(fieldName)) {
         return `returns rows and has an argument called "${fieldName}", as every ${result.kind === 'set' ? 'collection' : 'list of rows'} has`;
       }
-      const declared = context.catalog.type(input.type);
-      const isPlain = declared !== undefined && isPlainValue(context, declared, rules);
-      const type = isPlain ? rules.types.value({ oid: input.type, typmod: -1, text: null }) : null;
-      if (type === null) return `has an argument ("${fieldName}") of a type that has no GraphQL counterpart`;
+      const type = this.#argumentType(input, rules);
+      if (typeof type === 'string') return `has an argument ("${fieldName}") ${type}`;
       const expression = defaults[index] ?? null;
       const shown = displayDefault(expression, type, enums);
       args.push({
@@ -317,6 +317,17 @@ class RoutineCandidate {
       });
     }
     return args;
+  }
+
+  /** The type, or why it is none, as the end of a sentence. */
+  #argumentType({ type: oid }: InputArgument, rules: Rules): ArgumentType | string {
+    const { context, composites } = this.#scope;
+    const composite = rules.isExtended ? composites.argument(oid) : null;
+    if (composite !== null) return composite;
+    const declared = context.catalog.type(oid);
+    const isPlain = declared !== undefined && isPlainValue(context, declared, rules);
+    const type = isPlain ? rules.types.value({ oid, typmod: -1, text: null }) : null;
+    return type ?? 'of a type that has no GraphQL counterpart';
   }
 
   #refuse(problem: string): Reason {

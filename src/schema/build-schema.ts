@@ -8,6 +8,7 @@ import { describeShared, describesAnything, describeType } from './describe-type
 import { LazySchema } from './lazy-schema.ts';
 import { type SchemaContext, type SchemaOptions, TypeRegistry } from './schema-context.ts';
 import { defineAggregateTypes } from './types/aggregate-types.ts';
+import { defineCompositeInputs } from './types/composite-inputs.ts';
 import { defineConflictTypes } from './types/conflict-types.ts';
 import { buildConnectionType, buildEdgeType, pageInfoType } from './types/connection-types.ts';
 import { buildEnumType, hasNamedValues } from './types/enum-types.ts';
@@ -79,6 +80,7 @@ function assembleSchema(model: Model, options: SchemaOptions): LazySchema {
   defineBuiltInTypes(context);
   const tables = [...model.tables.values()].filter((table) => options.isVisible(table.namespace));
   defineEnumTypes(context);
+  defineCompositeInputs(context);
   defineJsonFilterTypes(context, tables);
   defineSearchTypes(context, tables);
   for (const table of tables) defineTableTypes(context, table);

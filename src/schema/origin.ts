@@ -6,7 +6,16 @@
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLType } from 'graphql';
 import type { UpdateOperator } from '../model/added/update-operators.ts';
 import type { aggregateFunctions } from '../model/codecs.ts';
-import type { Column, Relationship, ResultColumn, Routine, RoutineArgument, Table, ValueType } from '../model/model.ts';
+import type {
+  Column,
+  CompositeType,
+  Relationship,
+  ResultColumn,
+  Routine,
+  RoutineArgument,
+  Table,
+  ValueType,
+} from '../model/model.ts';
 import { invariant } from '../shared/invariant.ts';
 
 /** The functions of `aggregate` over columns. */
@@ -62,6 +71,8 @@ export type InputFieldOrigin =
   | { readonly kind: 'set' | UpdateOperator | 'filter' | 'at_most' }
   | { readonly kind: 'function'; readonly routine: Routine; readonly type: ValueType }
   | { readonly kind: 'routine_argument'; readonly argument: RoutineArgument }
+  /** A member of a composite type. */
+  | { readonly kind: 'member'; readonly composite: CompositeType }
   | { readonly kind: 'json_part'; readonly as: JsonReading }
   | { readonly kind: 'conflict_target' | 'update_columns' | 'conflict_filter' }
   | { readonly kind: 'operator'; readonly operator: FilterOperator };

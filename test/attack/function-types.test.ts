@@ -26,6 +26,15 @@ const database = await createDatabase(`
   create function patron_ledger(patron) returns vault.hidden_pair stable security definer language sql as $$ select row(1, 'x')::vault.hidden_pair $$;
   create function inner_pair() returns table (id int, hidden vault.hidden_pair, closed closed_pair, pay payroll, pays payroll[]) stable security definer
     language sql as 'select 1, null::vault.hidden_pair, null::closed_pair, null::payroll, null::payroll[]';
+  create table half (id int primary key, shown text, secret_half text); grant select (id, shown) on half to anon;
+  create function take_half(n int, given half) returns text stable security definer language sql as 'select given.secret_half';
+  create function take_halves(n int, given half[]) returns text stable security definer language sql as 'select given[1].secret_half';
+  create function take_pair(given vault.hidden_pair) returns int stable security definer language sql as 'select given.secret_pin';
+  create function take_closed(given closed_pair) returns int stable security definer language sql as 'select given.closed_pin';
+  create function take_payroll(n int, given payroll) returns int stable security definer language sql as 'select given.secret_salary';
+  create function take_ledger(n int, given vault.ledger) returns int stable security definer language sql as 'select given.secret_sum';
+  create type carrier as (id int, hidden vault.hidden_pair, closed closed_pair, pay payroll, halves half[]);
+  create function take_carrier(given carrier) returns text stable language sql as 'select given::text';
   create function guarded() returns table (guarded_column int) stable language sql as 'select 1';
   revoke execute on function guarded from public;
 `);
@@ -45,9 +54,35 @@ describe('what a role may not see', () => {
     ]);
     expect(names.filter((name: string) => secrets.test(name))).toEqual([]);
     expect(names).toContain('InnerPairResult');
-    for (const field of ['pairOf', 'pairsOf', 'closedOf', 'payrollOf', 'payrolls', 'ledgers', 'guarded'])
+    for (const field of [
+      'pairOf',
+      'pairsOf',
+      'closedOf',
+      'payrollOf',
+      'payrolls',
+      'ledgers',
+      'guarded',
+      'takePair',
+      'takeClosed',
+      'takePayroll',
+      'takeLedger',
+    ])
       expect((await execution.errors('anon', `{ ${field} { id } }`))[0], field).toMatch(/^Cannot query field/);
     expect(await execution.errors('anon', '{ innerPair { hidden { secretPin } } }')).toHaveLength(1);
+    const [message] = await execution.errors('anon', '{ takeHalf(n: 1, given: {secretHal: "x"}) }');
+    expect(message).toContain('not to include unknown field "secretHal"');
+    expect(message).not.toContain('secretHalf');
+    // What cannot be given is null.
+    expect(
+      await execution.data(
+        'anon',
+        '{ takeHalf(n: 1, given: {id: 1, shown: "x"}) takeHalves(n: 1, given: {shown: "x"}) takeCarrier(given: {id: 1, halves: {id: 2}}) }',
+      ),
+    ).toEqual({
+      takeHalf: null,
+      takeHalves: null,
+      takeCarrier: '(1,,,,"{""(2,,)""}")',
+    });
     expect(await execution.data('anon', '{ innerPair { id } }')).toEqual({ innerPair: [{ id: 1 }] });
   });
 

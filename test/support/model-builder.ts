@@ -194,6 +194,7 @@ export function model({ tables = [], enums = [], routines = [], namespaces = ['l
     tables: new Map(tables.map((t) => [t.oid, t])),
     enums: new Map(enums.map((e) => [e.oid, e])),
     routines: new Map(routines.map((r) => [r.oid, r])),
+    composites: new Map(),
     addedTypes: [],
     directiveError: null,
   };

@@ -4,7 +4,7 @@
  *
  * The record is the operation's shape: equal answers give equal text, so compiled operations are cached in a tree of
  * questions. Scalar values are never part of an answer; otherwise one client could fill the cache. Questions about
- * values (`fits`, `sign`, `count`, `time_zone`, `json_path`, `json_kind`, `search_config`, `cursor`, `same`, `node`) have a handful
+ * values (`fits`, `text_length`, `sign`, `count`, `time_zone`, `json_path`, `json_kind`, `search_config`, `cursor`, `same`, `node`) have a handful
  * of answers each.
  */
 import { unreachable } from '../../shared/invariant.ts';
@@ -14,6 +14,7 @@ import { haveSameKeys } from './input-coercer.ts';
 import { readJsonPath } from './json-path.ts';
 import {
   bindSlot,
+  formLength,
   type Path,
   patternOf,
   patternsOf,
@@ -21,6 +22,7 @@ import {
   rowsAt,
   type Slot,
   setsKey,
+  type TextForm,
   type Variables,
   valueAt,
 } from './slot.ts';
@@ -53,6 +55,8 @@ export type Question =
   | { readonly kind: 'json_kind'; readonly path: Path }
   /** `long` if the string, or one of a list, exceeds the limit, otherwise `ok`. */
   | { readonly kind: 'fits'; readonly path: Path; readonly maxLength: number }
+  /** `long` if the value's text in this form exceeds the limit in characters, otherwise `ok`. */
+  | { readonly kind: 'text_length'; readonly path: Path; readonly form: TextForm; readonly most: number }
   /**
    * The keys of a list of objects to insert, separated by commas, with a question mark if only some objects have the
    * key. Or their fault, with a prefix that no key has: `!empty`, `!sparse` (`areSparse`), and `!long:title` for a
@@ -154,6 +158,8 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
       return isNestedJson(value) ? 'nested' : 'other';
     case 'fits':
       return fits(value, question.maxLength) ? 'ok' : 'long';
+    case 'text_length':
+      return formLength(question.form, value) > question.most ? 'long' : 'ok';
     case 'rows':
       return describeRows(value as readonly Readonly<Record<string, unknown>>[], question.limits);
     case 'runs':

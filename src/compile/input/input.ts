@@ -23,7 +23,7 @@ import { invariant } from '../../shared/invariant.ts';
 import { type BatchShape, type Run, readRuns } from './batch.ts';
 import { decodeOnce, type Elements } from './cursor.ts';
 import { type Asked, answerFor, type Decisions, type LengthLimit, type Question } from './decisions.ts';
-import { type Path, type RowKey, type Slot, scalarText } from './slot.ts';
+import { type Path, type RowKey, type Slot, scalarText, type TextForm } from './slot.ts';
 import { printPath, textProblem } from './storable-text.ts';
 
 /** A value that makes the whole request invalid, not only its field. */
@@ -174,6 +174,13 @@ export class Input {
       );
     }
     return { kind: 'constant', value, name: this.#name };
+  }
+
+  /** The slot of a variable's value in another form than a scalar or list. */
+  formSlot(form: TextForm): Slot {
+    const path = this.#path;
+    invariant(path, 'the value comes from a variable');
+    return this.#onlySlot(`form ${path.join()}`, () => ({ kind: 'composite', path, form }));
   }
 
   /** The slot of a nullable list of scalars. */

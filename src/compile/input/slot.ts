@@ -28,6 +28,10 @@ export type Slot =
   | { readonly kind: 'list'; readonly path: Path }
   /** A list in the document, with slots as elements. */
   | { readonly kind: 'array'; readonly items: readonly Slot[] }
+  /** An object, or a list of objects, of the variables as a composite value or an array of these. */
+  | { readonly kind: 'composite'; readonly path: Path; readonly form: TextForm }
+  /** A composite value in the document, with slots as members. */
+  | { readonly kind: 'record'; readonly members: readonly Slot[] }
   /** A page size from the variables, capped at `maxRows`; `maxRows` if null or absent. */
   | { readonly kind: 'limit'; readonly path: Path; readonly maxRows: number }
   /** Element of a cursor or node id from the variables. */
@@ -67,6 +71,15 @@ export interface RowKey {
   readonly fieldName: string;
   readonly related: readonly string[];
 }
+
+/** How a value becomes PostgreSQL's text. A member of a record without a form is null. */
+export type TextForm =
+  | { readonly kind: 'scalar' }
+  | { readonly kind: 'list'; readonly element: TextForm }
+  | {
+      readonly kind: 'record';
+      readonly members: readonly ({ readonly fieldName: string; readonly form: TextForm } | null)[];
+    };
 
 /**
  * Rows that lack different keys among `keys` are inserted separately: a row's group is the index of its pattern
@@ -122,6 +135,10 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
       return listText(valueAt(source.variables, slot.path));
     case 'array':
       return arrayText(slot.items.map((item) => bindSlot(item, source)));
+    case 'composite':
+      return formText(slot.form, valueAt(source.variables, slot.path));
+    case 'record':
+      return recordText(slot.members.map((member) => bindSlot(member, source)));
     case 'limit': {
       const value = valueAt(source.variables, slot.path);
       return String(typeof value === 'number' ? Math.min(value, slot.maxRows) : slot.maxRows);
@@ -161,15 +178,17 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
       const text = slot.isList ? listText : scalarText;
       return arrayText(entriesAt(source.variables, slot).map((entry) => text(entryValue(entry, slot.at))));
     }
-    case 'digest': {
-      const values = slot.of.map((part) => (typeof part === 'string' ? part : bindSlot(part, source)));
-      return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 12);
-    }
+    case 'digest':
+      return digestText(slot.of.map((part) => (typeof part === 'string' ? part : bindSlot(part, source))));
     case 'introspection':
       return source.introspection.get(slot.responseKey) ?? null;
     default:
       return unreachable(slot);
   }
+}
+
+function digestText(values: readonly (string | null)[]): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 12);
 }
 
 /** Follows a path; undefined if it leads nowhere. */
@@ -194,16 +213,78 @@ const everySyntax = /["\\]/g;
 
 /** PostgreSQL's array literal; every element is quoted, so none can be read as syntax. */
 export function arrayText(elements: readonly (string | null)[]): string {
-  const items = elements.map((element) => {
-    if (element === null) return 'NULL';
-    return syntax.test(element) ? `"${element.replaceAll(everySyntax, '\\$&')}"` : `"${element}"`;
-  });
-  return `{${items.join(',')}}`;
+  return `{${elements.map((element) => (element === null ? 'NULL' : quoteText(element))).join(',')}}`;
+}
+
+function quoteText(text: string): string {
+  return syntax.test(text) ? `"${text.replaceAll(everySyntax, '\\$&')}"` : `"${text}"`;
 }
 
 function listText(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   return arrayText((Array.isArray(value) ? value : [value]).map(scalarText));
+}
+
+/** PostgreSQL's text of a composite value; like elements of arrays, members are quoted. */
+export function recordText(members: readonly (string | null)[]): string {
+  return `(${members.map((member) => (member === null ? '' : quoteText(member))).join(',')})`;
+}
+
+/** The text of a value; missing members are null. */
+export function formText(form: TextForm, value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  switch (form.kind) {
+    case 'scalar':
+      return scalarText(value);
+    case 'list':
+      return arrayText((Array.isArray(value) ? value : [value]).map((item) => formText(form.element, item)));
+    case 'record':
+      return recordText(
+        form.members.map((member) => member && formText(member.form, valueAt(value as Variables, [member.fieldName]))),
+      );
+    default:
+      return unreachable(form);
+  }
+}
+
+/** Characters of the text of a value, without making it: each level of quotes may double what is inside. */
+export function formLength(form: TextForm, value: unknown): number {
+  return measure(form, value)?.length ?? 0;
+}
+
+/** The length of a text, and how many of its characters need an escape. */
+interface Extent {
+  readonly length: number;
+  readonly escaped: number;
+}
+
+function measure(form: TextForm, value: unknown): Extent | null {
+  if (value === null || value === undefined) return null;
+  switch (form.kind) {
+    case 'scalar': {
+      const text = String(value);
+      return { length: text.length, escaped: text.match(everySyntax)?.length ?? 0 };
+    }
+    case 'list':
+      return enclose((Array.isArray(value) ? value : [value]).map((item) => measure(form.element, item)));
+    case 'record':
+      return enclose(
+        form.members.map((member) => member && measure(member.form, valueAt(value as Variables, [member.fieldName]))),
+      );
+    default:
+      return unreachable(form);
+  }
+}
+
+const nullLength = 'NULL'.length;
+
+function enclose(parts: readonly (Extent | null)[]): Extent {
+  let [length, escaped] = [1 + parts.length, 0];
+  for (const part of parts) {
+    length += part === null ? nullLength : part.length + part.escaped + 2;
+    if (part !== null) escaped += 2 * part.escaped + 2;
+  }
+  return { length, escaped };
 }
 
 /** An array of booleans. */

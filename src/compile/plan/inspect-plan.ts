@@ -53,7 +53,8 @@ function someValue(values: readonly ValuePlan[], isSuch: (value: ValuePlan) => b
   return values.some((value) => isSuch(value) || objectsIn(value).some(({ entries }) => someValue(entries, isSuch)));
 }
 
-function calledBy(value: ValuePlan): CallPlan | null {
+/** The call that a value is the result of; null for none. */
+export function calledBy(value: ValuePlan): CallPlan | null {
   if (value.kind === 'call') return value.call;
   if (value.kind === 'result') return value.result.call;
   const source = value.kind === 'row' ? value.source : value.kind === 'connection' ? value.connection.source : null;

@@ -48,8 +48,12 @@ export function planOperation(planner: Planner, operation: OperationDefinitionNo
       );
     }
   }
-  const { costs, maxDepth: depth } = planner;
-  return { kind: isMutation ? 'mutation' : 'query', fields, errors, costs, depth, enums: planner.model.enums };
+  const {
+    costs,
+    maxDepth: depth,
+    model: { enums, composites },
+  } = planner;
+  return { kind: isMutation ? 'mutation' : 'query', fields, errors, costs, depth, enums, composites };
 }
 
 function planRootField(planner: Planner, type: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): Entry {

@@ -6,6 +6,7 @@
  */
 import type {
   Column,
+  CompositeType,
   ConflictTarget,
   EnumType,
   Oid,
@@ -33,6 +34,8 @@ export interface OperationPlan {
   readonly depth: number;
   /** Enums by oid, for the printers. */
   readonly enums: ReadonlyMap<Oid, EnumType>;
+  /** Composite types of arguments by oid, for the type check. */
+  readonly composites: ReadonlyMap<Oid, CompositeType>;
 }
 
 /** A value under a response key. */

@@ -59,7 +59,7 @@ export function printOperation(plan: OperationPlan, maxResponseBytes: number): r
       printMutationField(plan, field, maxResponseBytes).map((printed) => ({ ...printed, field: index })),
     );
   }
-  const check = offsetCheck(plan.fields);
+  const check = offsetCheck(plan, plan.fields);
   const rows = printRows(makePrinter(plan), plan.fields);
   if (rows !== null) return [{ ...valueStatement(sql`${rows.select}${check}`, rows.layout), field: 0 }];
   const printer = makePrinter(plan);
@@ -68,8 +68,8 @@ export function printOperation(plan: OperationPlan, maxResponseBytes: number): r
 }
 
 // Parsed after all other parts of a select.
-function offsetCheck(fields: readonly Entry[]): Sql {
-  const check = printTypeCheck(fields);
+function offsetCheck({ composites }: OperationPlan, fields: readonly Entry[]): Sql {
+  const check = printTypeCheck(fields, composites);
   return check === null ? sql`` : sql` offset ${check}`;
 }
 
@@ -109,14 +109,14 @@ function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes:
     return printTree(plan, field, field.write.tree, maxResponseBytes);
   }
   if (field.kind === 'write') {
-    const written = printWrittenRows(makePrinter(plan), field.write, printTypeCheck([field]));
+    const written = printWrittenRows(makePrinter(plan), field.write, printTypeCheck([field], plan.composites));
     if (written !== null) return [valueStatement(written.statement, written.layout, refusals)];
   }
   const called = field.kind === 'call' ? printCalledValue(field.call) : null;
   if (called !== null) {
-    return [valueStatement(sql`${called.select}${offsetCheck([field])}`, layOutAll([called.column]))];
+    return [valueStatement(sql`${called.select}${offsetCheck(plan, [field])}`, layOutAll([called.column]))];
   }
-  const text = sql`${printMutationText(plan, field, maxResponseBytes)}${offsetCheck([field])}`;
+  const text = sql`${printMutationText(plan, field, maxResponseBytes)}${offsetCheck(plan, [field])}`;
   return [valueStatement(text, null, refusals)];
 }
 
@@ -133,7 +133,7 @@ function printBatch(plan: OperationPlan, field: Keyed<BatchValue>, maxResponseBy
       }));
     }
     const { expressions, select } = printEach(makePrinter(plan), batch, change);
-    const text = sql`${guardSize(expressions, select, maxResponseBytes)}${offsetCheck([field])}`;
+    const text = sql`${guardSize(expressions, select, maxResponseBytes)}${offsetCheck(plan, [field])}`;
     return [{ ...valueStatement(text), result: 'elements' }];
   });
 }
@@ -161,7 +161,7 @@ function printTree(
     return { ...text, layout: null, result: 'none', refusals: refusalsOfChange(step.change, step.place) };
   });
   const { expressions, select } = printTreeAnswer(makePrinter(plan), field.write, tree);
-  const answer = sql`${guardSize(expressions, select, maxResponseBytes)}${offsetCheck([field])}`;
+  const answer = sql`${guardSize(expressions, select, maxResponseBytes)}${offsetCheck(plan, [field])}`;
   return [...printed, valueStatement(answer, null, { ...noRefusals, place: steps[root]!.place })];
 }
 

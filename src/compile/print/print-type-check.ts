@@ -9,25 +9,43 @@
  * The overlap operator on two arrays requires equal types. One side is null, so the planner knows the result and
  * nothing runs. It comes where PostgreSQL parses last, after locking the tables.
  */
-import type { Column, ResultColumn, SqlType, Table } from '../../model/model.ts';
-import { objectsIn, tableIn } from '../plan/inspect-plan.ts';
-import type { AggregateEntry, CallPlan, ConnectionPlan, OrderExpression, ResultPlan, ValuePlan } from '../plan/plan.ts';
+import type { ArgumentType, Column, ResultColumn, SqlType, Table } from '../../model/model.ts';
+import { calledBy, objectsIn, tableIn } from '../plan/inspect-plan.ts';
+import type {
+  AggregateEntry,
+  CallPlan,
+  ConnectionPlan,
+  OperationPlan,
+  OrderExpression,
+  ResultPlan,
+  ValuePlan,
+} from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
 import type { Row } from '../sql/print-row.ts';
 import { printCall, tableName } from '../sql/printer.ts';
 import { ident, join, type Sql, sql } from '../sql/sql.ts';
 
-/** A number that is always null; null if there is nothing to check. */
-export function printTypeCheck(fields: readonly ValuePlan[]): Sql | null {
-  const checks: Checks = new Map();
+/** A number that is always null; null if there is nothing to check. @param composites Those of the model. */
+export function printTypeCheck(fields: readonly ValuePlan[], composites: Composites): Sql | null {
+  const checks = new Checks(composites);
   for (const value of fields) visitValue(checks, value, null);
   return checks.size === 0 ? null : sql`case when ${join([...checks.values()], sql` and `)} then 0 end`;
 }
 
+type Composites = OperationPlan['composites'];
+
 /** By subject, so that each is printed once. */
-type Checks = Map<unknown, Sql>;
+class Checks extends Map<unknown, Sql> {
+  readonly composites: Composites;
+
+  constructor(composites: Composites) {
+    super();
+    this.composites = composites;
+  }
+}
 
 function visitValue(checks: Checks, value: ValuePlan, table: Table | null): void {
+  for (const { argument } of calledBy(value)?.arguments ?? []) checkArgument(checks, argument.type);
   switch (value.kind) {
     case 'column':
       if (table !== null) checkColumns(checks, table, [value.column]);
@@ -101,6 +119,23 @@ function checkResult(checks: Checks, { call, object }: ResultPlan, table: Table 
   }
 }
 
+// Their members are sent by position.
+function checkArgument(checks: Checks, type: ArgumentType | null): void {
+  const composite = type?.kind === 'composite' ? checks.composites.get(type.composite) : undefined;
+  if (composite === undefined || checks.has(composite)) return;
+  const { members, namespace, name } = composite;
+  // The role may lack USAGE on the schemas of the others.
+  const shown = members.filter(({ fieldName }) => fieldName !== null);
+  const nulls = members.map((member) =>
+    shown.includes(member) ? sql`null::${ident(member.cast.namespace, member.cast.name)}` : sql`null`,
+  );
+  addSingle(checks, composite, ident(namespace, name), sql`row(${join(nulls, sql`, `)})::${ident(namespace, name)}`);
+  for (const member of shown) {
+    add(checks, member, member.cast, sql`(null::${ident(namespace, name)}).${ident(member.name)}`);
+    checkArgument(checks, member.type);
+  }
+}
+
 function nullRow(table: Table): Row {
   const whole = sql`null::${tableName(table)}`;
   return { column: ({ name }) => sql`(${whole}).${ident(name)}`, whole: () => whole };
@@ -108,10 +143,12 @@ function nullRow(table: Table): Row {
 
 function add(checks: Checks, key: unknown, type: SqlType, value: Sql): void {
   const name = ident(type.namespace, type.name);
-  if (type.arrays === 'of_it') {
-    // Not `array[…]`, which has the same type for a value and for a list.
-    const array = sql`pg_catalog.array_fill(${value}, '{1}'::pg_catalog.int4[])`;
-    checks.set(key, sql`${array} operator(pg_catalog.&&) null::${name}[]`);
-  }
+  if (type.arrays === 'of_it') addSingle(checks, key, name, value);
   if (type.arrays === 'itself') checks.set(key, sql`${value} operator(pg_catalog.&&) null::${name}`);
+}
+
+function addSingle(checks: Checks, key: unknown, type: Sql, value: Sql): void {
+  // Not `array[…]`, which has the same type for a value and for a list.
+  const array = sql`pg_catalog.array_fill(${value}, '{1}'::pg_catalog.int4[])`;
+  checks.set(key, sql`${array} operator(pg_catalog.&&) null::${type}[]`);
 }

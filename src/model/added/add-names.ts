@@ -10,8 +10,11 @@ import { addTypes } from './added-types.ts';
 import { addConflictTargets } from './conflict-targets.ts';
 import { noteMisplaced } from './function-entries.ts';
 
-/** The tables with their extension entries and types, the shared types, and the routines that keep their types. */
-export function addNames(context: ModelContext, named: Named): Pick<Model, 'tables' | 'addedTypes' | 'routines'> {
+/** The tables with their extension entries and types, the shared types, and the routines and composite types that get their names. */
+export function addNames(
+  context: ModelContext,
+  named: Named,
+): Pick<Model, 'tables' | 'addedTypes' | 'routines' | 'composites'> {
   const withEntries = addEntries(context, named);
   noteMisplaced(context, named.routines);
   const tables = new Map([...withEntries].map(([oid, table]) => [oid, addConflictTargets(context, table)]));

@@ -5,7 +5,7 @@
 import type { CatalogTable } from '../../catalog/catalog.ts';
 import type { ExtensionName } from '../../config/extensions.ts';
 import { columnFix, validName } from '../comments/comment-fix.ts';
-import type { Column, Relationship, Routine, Table } from '../model.ts';
+import type { Column, CompositeType, Relationship, Routine, Table } from '../model.ts';
 import { describeTable, has, type ModelContext, type NameClaims, note, tablePath } from '../model-context.ts';
 import { isJson, isSearchable } from '../tables/columns.ts';
 import { renameFix } from '../tables/relationships.ts';
@@ -16,6 +16,7 @@ import { type Ends, isNestable } from './nested-writes.ts';
 export interface Named {
   readonly tables: ReadonlyMap<string, Table>;
   readonly routines: ReadonlyMap<string, Routine>;
+  readonly composites: ReadonlyMap<string, CompositeType>;
   readonly claims: NameClaims;
 }
 

@@ -161,18 +161,21 @@ export function isInColumns(column: Column): boolean {
   return isGroupable(column) && !['true', 'false', 'null'].includes(column.fieldName ?? '');
 }
 
-/** The tables with the types of their extensions, the shared types, and the routines whose types get their names. */
-export function addTypes(context: ModelContext, named: Named): Pick<Model, 'tables' | 'addedTypes' | 'routines'> {
+/** The tables with the types of their extensions, the shared types, and the routines and composite types that get their names. */
+export function addTypes(
+  context: ModelContext,
+  named: Named,
+): Pick<Model, 'tables' | 'addedTypes' | 'routines' | 'composites'> {
   const { tables, claims } = named;
   const added = new Map([...tables.keys()].map((oid) => [oid, new Map<TableType, boolean>()]));
   const shared: SharedType[] = [];
   const functions = new Map<string, ReturnType<typeof claimFunctionInputs>>();
-  let { routines } = named;
+  let { routines, composites } = named;
   for (const extension of extensionNames) {
     if (extension === 'function_filters') {
       for (const table of tables.values()) functions.set(table.oid, claimFunctionInputs(context, table, named));
     }
-    if (extension === 'functions') routines = claimRoutineTypes(context, routines, claims);
+    if (extension === 'functions') ({ routines, composites } = claimRoutineTypes(context, named));
     const needs = neededTypes[extension]?.(context, named) ?? (() => []);
     for (const table of tables.values()) {
       const claimed = added.get(table.oid)!;
@@ -196,10 +199,11 @@ export function addTypes(context: ModelContext, named: Named): Pick<Model, 'tabl
     tables: new Map(
       [...tables].map(([oid, table]) => {
         const whole = { ...table, ...functions.get(oid), addedTypes: addedTo(oid) };
-        return [oid, routines === named.routines ? whole : keepRoutines(whole, routines)];
+        return [oid, routines.size === named.routines.size ? whole : keepRoutines(whole, routines)];
       }),
     ),
     routines,
+    composites,
     addedTypes: shared,
   };
 }

@@ -5,7 +5,7 @@ import { type GraphQLArgumentConfig, GraphQLNonNull, parseConstValue } from 'gra
 import type { Routine, RoutineArgument } from '../../model/model.ts';
 import { typed } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
-import { valueType } from './value-type.ts';
+import { argumentType } from './composite-inputs.ts';
 
 /**
  * The arguments or input fields; null if this schema does not show the type of one. Their defaults are only for
@@ -22,7 +22,7 @@ export function routineArguments(
 }
 
 function routineArgument(context: SchemaContext, argument: RoutineArgument): GraphQLArgumentConfig | null {
-  const type = valueType(context, argument.type);
+  const type = argumentType(context, argument.type);
   if (type === null) return null;
   const shown = context.displayDefaults ? argument.displayDefault : null;
   return {
