@@ -139,10 +139,8 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
       return formText(slot.form, valueAt(source.variables, slot.path));
     case 'record':
       return recordText(slot.members.map((member) => bindSlot(member, source)));
-    case 'limit': {
-      const value = valueAt(source.variables, slot.path);
-      return String(typeof value === 'number' ? Math.min(value, slot.maxRows) : slot.maxRows);
-    }
+    case 'limit':
+      return limitText(valueAt(source.variables, slot.path), slot.maxRows);
     case 'element': {
       const elements = decodeOnce(source.variables, String(valueAt(source.variables, slot.path)));
       invariant(elements !== null && slot.index < elements.length, 'the element was asked for before');
@@ -185,6 +183,10 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
     default:
       return unreachable(slot);
   }
+}
+
+function limitText(value: unknown, maxRows: number): string {
+  return String(typeof value === 'number' ? Math.min(value, maxRows) : maxRows);
 }
 
 function digestText(values: readonly (string | null)[]): string {
