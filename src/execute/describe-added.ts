@@ -2,6 +2,7 @@
  * Lists the additions of extensions to a table, with their GraphQL names, from the schema that answers requests.
  */
 import { assertObjectType, type GraphQLInputField, type GraphQLSchema, isInputObjectType, isObjectType } from 'graphql';
+import { updateOperators } from '../model/added/update-operators.ts';
 import { tableRootFields, tableTypeNames } from '../model/inflect.ts';
 import type { Table } from '../model/model.ts';
 import { isJson, isSearchable } from '../model/tables/columns.ts';
@@ -11,7 +12,7 @@ import { listOf, objectOf, oneOf, text, type ValueOf } from '../shared/json-sche
 /** The additions, in display order. */
 const additions = [
   'related_filter', 'related_order', 'function_filter', 'function_order', 'json_filter', 'json_part', 'text_search', 'rank', 'many_to_many', 'nested_insert', 'distinct', 'groups',
-  'count_at_most', 'upsert',
+  'count_at_most', 'upsert', 'update_operator', 'update_many',
 ] as const; // biome-ignore format: a list of names
 type Addition = (typeof additions)[number];
 
@@ -43,9 +44,15 @@ export function describeAdditions(schema: GraphQLSchema, table: Table): readonly
     for (const argument of field.args)
       if (argumentOrigin(argument).kind === 'count_at_most') add('count_at_most', `${field.name}(${argument.name})`);
   }
-  const insert = schema.getMutationType()?.getFields()[tableRootFields(table.baseName).insert];
-  for (const argument of insert?.args ?? [])
+  const mutations = schema.getMutationType()?.getFields() ?? {};
+  const root = tableRootFields(table.baseName);
+  for (const argument of mutations[root.insert]?.args ?? [])
     if (argumentOrigin(argument).kind === 'on_conflict') add('upsert', argument.name);
+  for (const argument of mutations[root.update]?.args ?? [])
+    if (updateOperators.some((operator) => operator === argumentOrigin(argument).kind))
+      add('update_operator', argument.name);
+  const many = mutations[root.updateMany];
+  if (many !== undefined && fieldOrigin(many).kind === 'update_many') add('update_many', many.name);
   return [...found].flatMap(([kind, given]) => (given.length === 0 ? [] : [{ kind, names: given }]));
 }
 

@@ -65,7 +65,7 @@ describe('the schema of a role', () => {
       create function more.age(more.post) returns int stable language sql as 'select 1';
       comment on function more.age(more.post) is '@graphql({"filter": true, "order": true})';
       grant usage on schema more to anon, service_role;
-      grant select on all tables in schema more to anon; grant insert on more.tag to anon; grant select (id, at) on more.post to service_role`);
+      grant select on all tables in schema more to anon; grant insert, update on more.tag to anon; grant select (id, at) on more.post to service_role`);
     managed = await managedGateway(database, await addToken(database), { accessToken, schemas: ['more'] });
     const added = async (role: string) =>
       Object.fromEntries(
@@ -95,6 +95,8 @@ describe('the schema of a role', () => {
       many_to_many: ['postCollection'],
       distinct: ['distinctOn'],
       upsert: ['onConflict'],
+      update_operator: ['increment', 'append'],
+      update_many: ['updateManyTagCollection'],
     });
     expect(seen.Tag).not.toHaveProperty('groups');
     expect((await get('anon')).body.relationships).toEqual([

@@ -21,7 +21,6 @@ import {
   isTypeSubTypeOf,
   Kind,
   type OperationDefinitionNode,
-  OperationTypeNode,
   TypeInfo,
   typeFromAST,
   type ValueNode,
@@ -32,7 +31,14 @@ import {
 import { PublicError } from '../../shared/errors.ts';
 import { fragmentsOf } from './collect-fields.ts';
 import { coercerOf, type InputCoercer, PlainRecord } from './input-coercer.ts';
-import { type CoercedVariables, isLifted, type LiftedList, liftedKey, readLiftedLists } from './lifted-lists.ts';
+import {
+  type CoercedVariables,
+  isLifted,
+  type LiftedList,
+  liftedKey,
+  mayHaveLists,
+  readLiftedLists,
+} from './lifted-lists.ts';
 import { findUnstorable, printPath } from './storable-text.ts';
 
 /** The uses of an operation's variables. */
@@ -79,8 +85,7 @@ export function examineVariables(
   const adapted = new Map<string, AdaptedVariable>();
   const lists: LiftedList[] = [];
   const keyOf = (node: ValueNode) => keys.get(node) ?? (node.kind === Kind.VARIABLE ? node.name.value : null);
-  const isMutation = operation.operation === OperationTypeNode.MUTATION;
-  if (definitions.length === 0 && !isMutation) return { key: keyOf, lifted: [], adapted: [], declared: [] };
+  if (definitions.length === 0 && !mayHaveLists(document)) return { key: keyOf, lifted: [], adapted: [], declared: [] };
   const typeInfo = new TypeInfo(schema);
   const enterVariable = (node: VariableNode): void => {
     const name = node.name.value;

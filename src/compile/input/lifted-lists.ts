@@ -4,6 +4,7 @@
  */
 import {
   coerceInputLiteral,
+  type DocumentNode,
   type GraphQLArgument,
   type GraphQLError,
   type GraphQLInputObjectType,
@@ -16,6 +17,7 @@ import {
   type ObjectValueNode,
   type ValueNode,
 } from 'graphql';
+import { tableRootFields } from '../../model/inflect.ts';
 import { argumentOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { PlainRecord } from './input-coercer.ts';
@@ -33,6 +35,11 @@ export interface LiftedList {
 /** Whether the value of the argument is read like a variable. */
 export function isLifted(argument: GraphQLArgument, { kind }: ValueNode): boolean {
   return kind !== Kind.VARIABLE && kind !== Kind.NULL && argumentOrigin(argument).kind === 'updates';
+}
+
+/** Whether the document may have such a list: all fields with one begin alike. */
+export function mayHaveLists({ loc }: DocumentNode): boolean {
+  return loc?.source.body.includes(tableRootFields('').updateMany.replace('Collection', '')) ?? true;
 }
 
 /** The key of a list's value; no variable has such a name. */

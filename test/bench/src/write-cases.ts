@@ -1,5 +1,6 @@
 /**
- * The writes: insert, update and delete of one row, a function, a mix with reads, an insert of a hundred, and upserts.
+ * The writes: insert, update and delete of one row, a function, a mix with reads, an insert and a list of updates of a hundred,
+ * and upserts.
  */
 import type { BenchCase, Operation } from './cases.ts';
 import { oneRow, spread } from './read-cases.ts';
@@ -77,6 +78,29 @@ const upsertOf = (count: number): Operation => ({
   bare: null,
 });
 
+// Keys without a fixed order, each with a value of its own.
+const updateHundred: Operation = {
+  ours: `mutation ($u: [ScoreUpdateEntry!]!) { updateManyScoreCollection(updates: $u) { records { id points } } }`,
+  variables: (n) => ({
+    u: hundred.map((index) => ({ set: { points: n + index }, filter: { id: { eq: keyOf(n, index) } } })),
+  }),
+  postgraphile: null,
+  handwritten: `with o as (select * from unnest($1::int[], $2::int[]) with ordinality as o (id, points, n)),
+      x as (update public.score t set points = o.points from o where t.id = o.id returning o.n, t.id, t.points)
+    select json_build_object('updateManyScoreCollection', json_agg(json_build_object('records',
+      case when x.n is null then '[]' else json_build_array(json_build_object('id', x.id, 'points', x.points)) end) order by o.n))::text
+    from o left join x on x.n = o.n`,
+  parameters: (n) => [
+    `{${hundred.map((index) => keyOf(n, index)).join()}}`,
+    `{${hundred.map((index) => n + index).join()}}`,
+  ],
+  bare: null,
+};
+
+function keyOf(n: number, index: number): number {
+  return 1 + ((n + index * 37) % 10_000);
+}
+
 /** In the order of the table. */
 export const writeCases: readonly BenchCase[] = [
   { name: 'insert-1', title: 'insert one row', operations: [insertOne], values: spread(997, 50_000) },
@@ -105,6 +129,7 @@ export const writeCases: readonly BenchCase[] = [
     values: spread(997, 10_000),
   },
   { name: 'insert-100', title: 'insert 100 objects', operations: [insertHundred], values: spread(97, 50_000) },
+  { name: 'update-100', title: 'update 100 rows by key', operations: [updateHundred], values: spread(97, 10_000) },
   { name: 'upsert-1', title: 'upsert one row', operations: [upsertOf(1)], values: spread(997, 20_000) },
   { name: 'upsert-100', title: 'upsert 100 objects', operations: [upsertOf(100)], values: spread(97, 20_000) },
 ];

@@ -89,6 +89,8 @@ const additions: Readonly<Record<string, string>> = {
   groups: 'Groups with counts and sums',
   count_at_most: 'Count no further than',
   upsert: 'Update rows that are there',
+  update_operator: 'Update by values of the row',
+  update_many: 'List of updates',
 };
 
 function Additions({ added }: { readonly added: readonly Added[] }) {
