@@ -86,6 +86,61 @@ describe('answered is an operation', () => {
   });
 });
 
+describe('refused is a mutation', () => {
+  let writes: TestExecution;
+  beforeAll(async () => {
+    writes = await startExecution(
+      await createDatabase(`
+        create table box (id int primary key);
+        create table toy (id int primary key, size int default 1, name text, box_id int references box);
+        comment on schema public is '@graphql({"inflect_names": true})';
+        grant select, insert, update on box, toy to anon`),
+    );
+  });
+  /** Each second one lacks a key with a default, so each is an insert of its own. */
+  const toys = (length: number) => times(length, (id) => ({ id, name: 'x', ...(id % 2 === 0 && { size: 2 }) }));
+  const upsert =
+    'mutation ($o: [ToyInsertInput!]!, $f: ToyFilter) { insertIntoToyCollection(objects: $o, onConflict: {constraint: toy_pkey, updateColumns: [name], filter: $f}) { affectedCount } }';
+  const refused = async (query: string, variables: Readonly<Record<string, unknown>>) => {
+    const { data, errors } = await writes.run('anon', query, { variables });
+    expect(data ?? null).toBeNull();
+    return errors[0].extensions;
+  };
+  const sent = async (query: string, variables: Readonly<Record<string, unknown>>) =>
+    (await writes.statements('anon', query, { variables })).reduce((sum, { text }) => sum + text.length, 0);
+
+  test('that repeats a filter of conflicts in each of its inserts', async () => {
+    const names = { or: times(200, (index) => ({ name: { eq: `${index}` } })) };
+    expect(await refused(upsert, { o: toys(800), f: names })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'inputs' });
+    expect(await refused(upsert, { o: toys(800), f: { box: { id: { gt: 1 } } } })).toEqual({
+      code: 'LIMIT_EXCEEDED',
+      limit: 'relationFilters',
+    });
+    expect(await sent(upsert, { o: toys(800), f: { name: { eq: 'x' } } })).toBeLessThan(1_000_000);
+    expect(await sent(upsert, { o: [{ id: 1, name: 'x', size: 1 }], f: names })).toBeLessThan(100_000);
+  });
+
+  test('that inserts the objects of one variable in many fields', async () => {
+    const fields = times(20, (index) => `i${index}: insertIntoToyCollection(objects: $o, onConflict: {constraint: toy_pkey}) { affectedCount }`).join(' '); // biome-ignore format: one line
+    expect(await refused(`mutation ($o: [ToyInsertInput!]!) { ${fields} }`, { o: toys(800) })).toEqual({
+      code: 'LIMIT_EXCEEDED',
+      limit: 'keys',
+    });
+    const equal = times(800, (id) => ({ id, name: 'x' }));
+    expect(await sent(`mutation ($o: [ToyInsertInput!]!) { ${fields} }`, { o: equal })).toBeLessThan(100_000);
+  });
+
+  test('that answers a list of updates with many tables for each of them', async () => {
+    const inner = times(20, (index) => `b${index}: box { id }`).join(' ');
+    const query = `mutation ($u: [ToyUpdateEntry!]!) { updateManyToyCollection(updates: $u) { records { ${inner} } } }`;
+    const updates = (length: number, same: boolean) =>
+      times(length, (id) => ({ set: same || id % 2 === 0 ? { name: 'x' } : { size: 1 }, filter: { id: { eq: id } } }));
+    expect(await refused(query, { u: updates(100, false) })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'tables' });
+    expect(await sent(query, { u: updates(10, false) })).toBeLessThan(100_000);
+    expect(await sent(query, { u: updates(1000, true) })).toBeLessThan(100_000);
+  });
+});
+
 describe('one parameter of the statement is', () => {
   const slots = async (query: string, variables: Readonly<Record<string, unknown>>) => {
     const [statement] = await execution.statements('anon', query, { variables });

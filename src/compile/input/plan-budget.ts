@@ -45,7 +45,12 @@ const limits = {
 export interface PlanBudget extends Record<keyof typeof limits, number> {
   /** Collects the patterns, whose cost depends on their values. */
   readonly patterns: Pattern[];
+  /** Columns in the inserts of objects that lack different keys. */
+  insertedColumns: number;
 }
+
+/** Most columns in all inserts of one operation, for half a megabyte of text. */
+const mostColumns = 10_000;
 
 /** Languages of values. */
 export type ValueLanguage = 'regex' | 'jsonpath' | 'tsquery' | 'regconfig';
@@ -69,6 +74,7 @@ export function createBudget(): PlanBudget {
     relationFilters: relationFilters.most,
     nestedWrites: nestedWrites.most,
     patterns: [],
+    insertedColumns: mostColumns,
   };
 }
 
@@ -76,4 +82,16 @@ export function createBudget(): PlanBudget {
 export function spend(budget: PlanBudget, limit: keyof typeof limits, cost = 1): void {
   budget[limit] -= cost;
   if (budget[limit] < 0) throw new RequestRefusal('LIMIT_EXCEEDED', limits[limit].message, { extensions: { limit } });
+}
+
+type Spent = readonly (readonly [limit: keyof typeof limits, cost: number])[];
+
+/** What has been spent since this copy of the budget was made. */
+export function spentSince(before: PlanBudget, budget: PlanBudget): Spent {
+  return (Object.keys(limits) as (keyof typeof limits)[]).map((limit) => [limit, before[limit] - budget[limit]]);
+}
+
+/** Spends it so many times again, for what is planned once and printed more often. */
+export function spendAgain(budget: PlanBudget, spent: Spent, times: number): void {
+  for (const [limit, cost] of spent) spend(budget, limit, cost * times);
 }

@@ -9,6 +9,7 @@ import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { BatchShape, Run } from '../input/batch.ts';
 import type { Input } from '../input/input.ts';
+import { spendAgain, spentSince } from '../input/plan-budget.ts';
 import type { Slot } from '../input/slot.ts';
 import type { EachUpdate } from './assignment.ts';
 import type { BatchPlan } from './plan.ts';
@@ -35,7 +36,11 @@ export function planBatch(planner: Planner, table: Table, field: MergedFields): 
     const change = run.isKeyed ? planRun(table, updates, run) : planUpdate(planner, table, inputsIn(entry));
     return { change, place: run.isKeyed ? null : entry.place() };
   });
-  return { table, writes, entries: planWritten(planner, table, field) };
+  const before = { ...planner.budget };
+  const entries = planWritten(planner, table, field);
+  // Each statement has an answer of its own.
+  spendAgain(planner.budget, spentSince(before, planner.budget), writes.length - 1);
+  return { table, writes, entries };
 }
 
 function inputsIn(entry: Input) {

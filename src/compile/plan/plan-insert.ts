@@ -8,7 +8,7 @@ import type { FieldNode } from 'graphql';
 import type { Column, Relationship, Table } from '../../model/model.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { type Input, refuseInput } from '../input/input.ts';
-import { spend } from '../input/plan-budget.ts';
+import { type PlanBudget, spend, spendAgain, spentSince } from '../input/plan-budget.ts';
 import { mostRuns, type RowGrouping, type RowKey, type Slot } from '../input/slot.ts';
 import type { ConflictPlan, InsertChange, WritePlan } from './plan.ts';
 import { mayKeepRows, placeOfObjects, planConflict } from './plan-conflict.ts';
@@ -32,10 +32,14 @@ export function planInsert(
 ): Pick<WritePlan, 'change' | 'tree'> {
   const rows = planObjects(objects);
   const conflicting = { place: placeOfObjects(objects, nodes), count: rows.count };
+  const before = { ...planner.budget };
   const conflict = onConflict && planConflict(planner, table, onConflict, conflicting);
+  const spent = spentSince(before, planner.budget);
   const steps: BuiltStep[] = [];
   const root = planStep({ planner, steps }, { table, rows, level: 0, parent: null, conflict });
   const { change } = steps[root]!;
+  // Each insert has the filter of the conflict.
+  spendAgain(planner.budget, spent, change.groups.length - 1);
   if (steps.length === 1) return { change, tree: null };
   if (onConflict !== null && mayKeepRows(conflict)) {
     const message = 'Rows with related rows cannot stay as they are: give "onConflict" updateColumns, and no filter.';
@@ -90,7 +94,7 @@ function planStep(building: Building, { table, rows, level, parent, conflict }: 
     const step = below(nested, objects, null);
     setters.addReferenced(steps[step]!, step, nested, objects);
   }
-  const change = planColumns(rows, setters, conflict);
+  const change = planColumns(planner.budget, rows, setters, conflict);
   const count = rows.count.kind === 'slot' ? rows.count.slot : textOf(rows.count.value);
   const step = steps.push({ table, change, count, keys: [], place: rows.place }) - 1;
   for (const { nested, objects } of inner) {
@@ -195,7 +199,12 @@ interface UsedColumn {
   readonly isEvery: boolean;
 }
 
-function planColumns(rows: PlannedRows, setters: Setters, conflict: ConflictPlan | null): InsertChange {
+function planColumns(
+  budget: PlanBudget,
+  rows: PlannedRows,
+  setters: Setters,
+  conflict: ConflictPlan | null,
+): InsertChange {
   const { links, kept } = setters;
   const keyed = [...kept].map(([column, from]): UsedColumn => {
     const isEvery = from.some(({ link }) => links[link]!.isEvery);
@@ -222,7 +231,8 @@ function planColumns(rows: PlannedRows, setters: Setters, conflict: ConflictPlan
   const inserts = grouping?.patterns.length ?? 1;
   if (grouping?.inOrder && inserts > mostRuns)
     throw refuseKeys('Objects with different keys alternate too often. Put equal ones together.');
-  if (inserts > 1 && inserts * used.length > mostColumns) {
+  if (inserts > 1) budget.insertedColumns -= inserts * used.length;
+  if (inserts > 1 && budget.insertedColumns < 0) {
     throw refuseKeys(
       `The objects lack too many different keys: they need ${inserts} inserts of ${used.length} columns.`,
     );
@@ -247,6 +257,3 @@ function columnsOf(columns: readonly UsedColumn[], grouping: RowGrouping | null,
   const isLeftOut = ({ key }: UsedColumn) => pattern[grouping?.keys.indexOf(key) ?? -1] === '0';
   return columns.flatMap((column, index) => (isLeftOut(column) ? [] : [index]));
 }
-
-/** Most columns in all inserts of one statement, for half a megabyte of text. */
-const mostColumns = 10_000;
