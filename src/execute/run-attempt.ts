@@ -216,10 +216,9 @@ function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun
     observe: options.observe,
     showHints: execution.context.showHints,
     maxResponseBytes: options.maxResponseBytes,
-    steps: statements.map(({ field, refusals: { atMost, objects, place } }) => ({
+    steps: statements.map(({ field, refusals: { place, ...refusals } }) => ({
       key: kind === 'mutation' || keys.length === 1 ? (keys[field] ?? null) : null,
-      atMost,
-      objects,
+      ...refusals,
       nested: place === null ? null : placeOfRows(place, run.variables),
     })),
     citedInput: (step, message) => citedInput(message, statements[step - 1]?.slots ?? [], run.variables),

@@ -236,8 +236,10 @@ describe('an entry', () => {
     expect(await refused([byId(1, { increment: { hits: 1 } }), byId(2, { increment: { hits: 2147483647 } })])).toEqual([
       'BAD_USER_INPUT',
       'integer out of range',
-      undefined,
+      'increment.hits',
     ]);
+    const alone = { increment: { hits: 2147483647 }, filter: { id: { lte: '1' } } };
+    expect((await refused([byId(1, { increment: { hits: 1 } }), alone]))[2]).toBe('$updates[1].increment.hits');
     expect(await refused([byId(1, { append: { data: '{}' } }), byId(2, { append: { data: '[]' } })])).toEqual([
       'BAD_USER_INPUT',
       '"data" of a row is a JSON object: "append" merges an object into an object, and adds an array to an array.',

@@ -21,7 +21,9 @@ const database = await createDatabase(`
     twice int generated always as (hits * 2) stored,
     at date
   );
-  grant select, insert, update, delete on note to anon;
+  create table tally (one int primary key, two numeric(4,2));
+  insert into tally values (1, 1);
+  grant select, insert, update, delete on note, tally to anon;
 `);
 const execution = await startExecution(database, { introspection: 'always' });
 
@@ -78,6 +80,16 @@ describe('increment', () => {
     expect((await refusal('increment: {score: -4}'))[0]).toBe('CONSTRAINT_VIOLATION');
     await change('increment: {price: "9999999"}', 0);
     expect(await stored('price', 1)).toBe('1.25');
+  });
+  test('out of range is said of the only increment, where no other code computes numbers', async () => {
+    const place = async (args: string) => {
+      const query = `mutation { updateTallyCollection(set: {}, ${args}) { affectedCount } }`;
+      const { message, extensions } = (await execution.run('anon', query)).errors[0];
+      return [message, extensions.input];
+    };
+    expect(await place('increment: {one: 2147483647}')).toEqual(['integer out of range', 'increment.one']);
+    expect(await place('increment: {two: "1e9"}')).toEqual(['numeric field overflow', 'increment.two']);
+    expect(await place('increment: {one: 2147483647, two: "1"}')).toEqual(['integer out of range', undefined]);
   });
 });
 

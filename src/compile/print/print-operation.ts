@@ -3,7 +3,9 @@
  * whole `data` object as text. A mutation has statements for each root field; the last returns the field's value.
  */
 
+import type { Table } from '../../model/model.ts';
 import type { Path, Slot } from '../input/slot.ts';
+import type { Assignment } from '../plan/assignment.ts';
 import type { Entry, Keyed, ObjectsPlace, OperationPlan, ValuePlan, WriteChange } from '../plan/plan.ts';
 import type { WriteTree } from '../plan/write-tree.ts';
 import { isTypename, printEntries, printObject } from '../sql/print-object.ts';
@@ -45,9 +47,11 @@ interface Refusals {
    * list; null for others.
    */
   readonly place: string | Path | null;
+  /** The only field that it increments; null for none or several, and where other code may compute numbers. */
+  readonly increment: string | null;
 }
 
-const noRefusals: Refusals = { atMost: null, objects: null, place: null };
+const noRefusals: Refusals = { atMost: null, objects: null, place: null, increment: null };
 
 type BatchValue = Extract<ValuePlan, { readonly kind: 'batch' }>;
 
@@ -134,19 +138,31 @@ function printBatch(plan: OperationPlan, field: Keyed<BatchValue>, maxResponseBy
     }
     const { expressions, select } = printEach(makePrinter(plan), batch, change);
     const text = sql`${guardSize(expressions, select, maxResponseBytes)}${offsetCheck(plan, [field])}`;
-    return [{ ...valueStatement(text), result: 'elements' }];
+    return [
+      {
+        ...valueStatement(text, null, { ...noRefusals, increment: onlyIncrement(table, change.set) }),
+        result: 'elements',
+      },
+    ];
   });
 }
 
 function refusalsOf(field: Entry): Refusals {
   if (field.kind !== 'write') return noRefusals;
-  return refusalsOfChange(field.write.change);
+  const { table, change } = field.write;
+  const increment = change.kind === 'update' ? onlyIncrement(table, change.set) : null;
+  return { ...refusalsOfChange(change), increment };
+}
+
+function onlyIncrement({ writesUserCode }: Table, set: readonly Assignment[]): string | null {
+  const [only, another] = set.filter(({ operator }) => operator === 'increment');
+  return writesUserCode || another !== undefined ? null : (only?.column.fieldName ?? null);
 }
 
 function refusalsOfChange(change: WriteChange, place: Refusals['place'] = null): Refusals {
   return change.kind === 'insert'
-    ? { atMost: null, objects: change.conflict?.objects ?? null, place }
-    : { atMost: `${change.kind} impacts too many records`, objects: null, place };
+    ? { ...noRefusals, objects: change.conflict?.objects ?? null, place }
+    : { ...noRefusals, atMost: `${change.kind} impacts too many records`, place };
 }
 
 function printTree(

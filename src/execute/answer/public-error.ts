@@ -44,6 +44,8 @@ interface StepScope {
   readonly objects: ObjectsPlace | null;
   /** Place of its objects, for a write with related rows, or of its entry of a list; null for others. */
   readonly nested: string | null;
+  /** The only field that it increments, as the cause of numbers out of range; null: there may be others. */
+  readonly increment: string | null;
 }
 
 /** One member of `errors` in a response. */
@@ -179,7 +181,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   if (error.step === 0) return fromSettings(error, scope);
   if (sqlstate === '22P02' && primary.includes(tooLargeMarker)) return tooLarge(error, scope);
   const place = placeOf(error, scope);
-  const { atMost = null, objects = null, nested = null } = scope.steps[error.step - 1] ?? {};
+  const { atMost = null, objects = null, nested = null, increment = null } = scope.steps[error.step - 1] ?? {};
   if (error.repeatsRow && objects !== null) return repeatedRow(objects, place);
   if (sqlstate === '22P02' && objects !== null && primary.includes(unseenMarker)) return unseenRow(objects, place);
   const broken = sqlstate === '22P02' ? brokenTree(primary) : null;
@@ -187,8 +189,9 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
     return new PublicError(...broken, { ...place, extensions: { input: nested } });
   const refused = sqlstate === '22P02' ? refusalOf(primary, atMost) : null;
   if (refused !== null) {
-    const input = [nested, refused.input].filter((part) => part !== null).join('.');
-    return new PublicError('BAD_USER_INPUT', refused.message, { ...place, ...(input && { extensions: { input } }) });
+    const input = joinPlaces(nested, refused.input);
+    const extensions = input !== null && { extensions: { input } };
+    return new PublicError('BAD_USER_INPUT', refused.message, { ...place, ...extensions });
   }
   if (sqlstate.startsWith('54') && !error.raised) {
     const names = visibleNames(error, scope.model);
@@ -210,7 +213,8 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   }
   const parsed = error.inValue === null ? null : scope.parsedInput(error.inValue);
   const cited = code === 'BAD_USER_INPUT' ? (scope.citedInput(error.step, primary) ?? parsed) : null;
-  const input = cited ?? nested;
+  const sum = sqlstate === '22003' && increment !== null ? `increment.${increment}` : null;
+  const input = cited ?? joinPlaces(nested, sum);
   const hint = code === 'RAISED' ? error.hint : (ownHints[sqlstate] ?? null);
   return new PublicError(code, primary, {
     ...place,
@@ -219,6 +223,11 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
     extensions: { ...visibleNames(error, scope.model), ...(input !== null && { input }) },
     ...(hint !== null && { hint }),
   });
+}
+
+/** The place of a part below another; null for neither. */
+function joinPlaces(above: string | null, part: string | null): string | null {
+  return above === null || part === null ? (above ?? part) : `${above}.${part}`;
 }
 
 /** What a statement refused on purpose; null: it failed otherwise. */
