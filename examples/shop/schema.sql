@@ -219,6 +219,13 @@ create function search_products(term text) returns setof product
    where to_tsvector(''english'', p.name || '' '' || coalesce(p.description, '''')) @@ websearch_to_tsquery(''english'', term)';
 create index on product using gin (to_tsvector('english', name || ' ' || coalesce(description, '')));
 
+-- Arguments of composite types are objects; what returns a table is a list of objects.
+create type basket_line as (product_id bigint, quantity int);
+create function basket(lines basket_line[]) returns table (name text, quantity int, price numeric, in_stock boolean)
+  language sql stable as
+  'select p.name, l.quantity, p.price * l.quantity, p.stock >= l.quantity
+   from unnest(lines) with ordinality l (product_id, quantity, n) join product p on p.id = l.product_id order by l.n';
+
 
 -- Who sees what. Every table has row level security; what no policy allows does not exist for the caller.
 
