@@ -11,7 +11,7 @@ import { listOf, objectOf, oneOf, text, type ValueOf } from '../shared/json-sche
 
 /** The additions, in display order. */
 const additions = [
-  'related_filter', 'related_order', 'function_filter', 'function_order', 'json_filter', 'json_part', 'text_search', 'rank', 'many_to_many', 'nested_insert', 'distinct', 'groups',
+  'related_filter', 'related_order', 'function_filter', 'function_order', 'json_filter', 'json_part', 'text_search', 'rank', 'many_to_many', 'nested_insert', 'nested_update', 'distinct', 'groups',
   'count_at_most', 'upsert', 'update_operator', 'update_many',
 ] as const; // biome-ignore format: a list of names
 type Addition = (typeof additions)[number];
@@ -35,6 +35,8 @@ export function describeAdditions(schema: GraphQLSchema, table: Table): readonly
   }
   for (const field of entriesOf(schema, names.insertInput))
     if (inputFieldOrigin(field).kind === 'nested') add('nested_insert', field.name);
+  for (const field of entriesOf(schema, names.updateInput))
+    if (inputFieldOrigin(field).kind === 'nested') add('nested_update', field.name);
   const list = schema.getQueryType()?.getFields()[tableRootFields(table.baseName).collection];
   for (const argument of list?.args ?? [])
     if (argumentOrigin(argument).kind === 'distinct_on') add('distinct', argument.name);

@@ -102,6 +102,11 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
       ? `The related row of ${target.baseName}, written with this one.`
       : `Related rows of ${target.baseName}, written with this one.`,
   nested_insert: 'What to add.',
+  nested_update: 'Which of them to change, and how.',
+  nested_delete: 'Which of them to delete.',
+  set: 'New values. Columns that are left out stay as they are.',
+  row_filter: 'Rows that match.',
+  at_most: 'Fails where more rows than this match.',
   function: 'What a function computes of the row.',
   some: 'At least one related row matches.',
   every: 'Every related row matches.',

@@ -165,11 +165,8 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
       const parents = path.length === 0 ? [source.variables] : rowsAt(source.variables, path);
       return placesText(parents.flatMap((row, index) => rowsAt(row, below).map(() => index + first)));
     }
-    case 'row_links': {
-      let count = 0;
-      const has = (row: Row): boolean => rowsAt(row, slot.below).length > 0;
-      return placesText(rowsAt(source.variables, slot.path).map((row) => (has(row) ? ++count : null)));
-    }
+    case 'row_links':
+      return placesText(linksOf(rowsAt(source.variables, slot.path), slot.below));
     case 'kept_keys':
       return `${settingPrefix}.k${slot.step}`;
     case 'entry_values': {
@@ -303,6 +300,12 @@ export function groupsText({ patterns, inOrder }: RowGrouping, ofRows: readonly 
     return run;
   });
   return `{${groups.join(',')}}`;
+}
+
+/** The number of the only object nested at `below`, from 1, or null, for each of these. */
+function linksOf(rows: readonly Row[], below: Path): readonly (number | null)[] {
+  let count = 0;
+  return rows.map((row) => (rowsAt(row, below).length > 0 ? ++count : null));
 }
 
 /** Numbers of rows as an array. */

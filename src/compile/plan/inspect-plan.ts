@@ -76,7 +76,9 @@ function conditionsOf(value: ValuePlan): readonly (Condition | null)[] {
   const entries = value.kind === 'connection' ? value.connection.entries : [];
   const counted = entries.map((entry) => (entry.kind === 'groups' ? (entry.groups.having?.counted ?? null) : null));
   const conflict = value.kind === 'write' && value.write.change.kind === 'insert' ? value.write.change.conflict : null;
-  return [...filtersOf(value), conflict?.filter ?? null, ...counted];
+  const steps = value.kind === 'write' ? (value.write.tree?.steps ?? []) : [];
+  const nested = steps.map(({ change }) => ('filter' in change ? change.filter : null));
+  return [...filtersOf(value), conflict?.filter ?? null, ...counted, ...nested];
 }
 
 /** A table or routine that may run code when read. */
@@ -153,7 +155,7 @@ export function runsUserCode({ fields }: OperationPlan): boolean {
       [...conditionsOf(value).flatMap(readByCondition), ...readByOrder(value), ...sourceTables(value)].some(
         ({ readsUserCode }) => readsUserCode,
       ) ||
-      writtenBy(value).some(({ writesUserCode }) => writesUserCode),
+      writtenBy(value).some(({ writesUserCode, readsUserCode }) => writesUserCode || readsUserCode),
   );
 }
 

@@ -23,14 +23,21 @@ export function isChange(kind: string): kind is (typeof changes)[number] {
   return (changes as readonly string[]).includes(kind);
 }
 
-/** The changes, in the order of the inputs. */
-export function planAssignments(inputs: ChangeInputs): readonly Assignment[] {
+/** The changes, in the order of the inputs. @param how Whether related rows may be among them. */
+export function planAssignments(
+  inputs: ChangeInputs,
+  { withRelated }: { readonly withRelated: boolean },
+): readonly Assignment[] {
   const changed = new Map<Column, Assignment['operator']>();
   const assignments = changes.flatMap((operator): readonly Assignment[] => {
     const given = inputs.get(operator);
     if (given === undefined || given.state() !== 'value') return [];
     return given.fields().flatMap(({ field, input }) => {
       const origin = inputFieldOrigin(field);
+      if (origin.kind === 'nested') {
+        if (withRelated || input.state() !== 'value') return [];
+        throw refuseInput('A list of updates writes no related rows. Update the row in a field of its own.', input);
+      }
       invariant(origin.kind === 'column', 'the changes of an update hold columns');
       const { column } = origin;
       // Nothing to add or remove.

@@ -21,6 +21,8 @@ import { inputOf, inputsOf, type MergedFields, type Planner } from './planner.ts
 /** Most statements of one list. PostgreSQL plans each, and each has an answer of its own. */
 const mostStatements = 100;
 
+const alone = { withRelated: false };
+
 /** Plans a list of updates with its result. */
 export function planBatch(planner: Planner, table: Table, field: MergedFields): BatchPlan {
   const updates = inputOf(inputsOf(planner, field), 'updates');
@@ -33,7 +35,7 @@ export function planBatch(planner: Planner, table: Table, field: MergedFields): 
   }
   const writes = runs.map((run) => {
     const entry = updates.item(run.from);
-    const change = run.isKeyed ? planRun(table, updates, run) : planUpdate(planner, table, inputsIn(entry));
+    const change = run.isKeyed ? planRun(table, updates, run) : planUpdate(planner, table, inputsIn(entry), alone);
     return { change, place: run.isKeyed ? null : entry.place() };
   });
   const before = { ...planner.budget };
@@ -80,7 +82,7 @@ function planRun(table: Table, updates: Input, run: Run): EachUpdate {
   return {
     kind: 'update_each',
     keys: keyColumns(table).map((column) => ({ column, values: values(['filter', column.fieldName!, 'eq'], false) })),
-    set: planAssignments(new Map(inputs)).map(({ column, operator, slot }) => ({
+    set: planAssignments(new Map(inputs), alone).map(({ column, operator, slot }) => ({
       column,
       operator,
       slot: values([operator, column.fieldName!], slot.kind === 'list'),

@@ -6,16 +6,16 @@
  */
 import type { FieldNode } from 'graphql';
 import type { Column, Relationship, Table } from '../../model/model.ts';
-import { PublicError } from '../../shared/errors.ts';
 import { type Input, refuseInput } from '../input/input.ts';
-import { type PlanBudget, spend, spendAgain, spentSince } from '../input/plan-budget.ts';
+import { type PlanBudget, spendAgain, spentSince } from '../input/plan-budget.ts';
 import { mostRuns, type RowGrouping, type RowKey, type Slot } from '../input/slot.ts';
 import type { ConflictPlan, InsertChange, WritePlan } from './plan.ts';
 import { mayKeepRows, placeOfObjects, planConflict } from './plan-conflict.ts';
 import { columnOf } from './plan-order.ts';
 import { type NestedField, type PlannedRows, planObjects, type RelatedObjects, refuseKeys } from './plan-rows.ts';
-import { descend, type Planner } from './planner.ts';
-import type { InsertColumn, InsertLink, WriteStep } from './write-tree.ts';
+import { type Building, type BuiltStep, enter, finish, keyOf, slotOf } from './plan-tree.ts';
+import type { Planner } from './planner.ts';
+import type { InsertColumn, InsertLink } from './write-tree.ts';
 
 /** What is inserted into, and the fields with the objects, for messages. */
 interface InsertTarget {
@@ -39,24 +39,13 @@ export function planInsert(
   const root = planStep({ planner, steps }, { table, rows, level: 0, parent: null, conflict });
   const { change } = steps[root]!;
   // Each insert has the filter of the conflict.
-  spendAgain(planner.budget, spent, change.groups.length - 1);
+  if (change.kind === 'insert') spendAgain(planner.budget, spent, change.groups.length - 1);
   if (steps.length === 1) return { change, tree: null };
   if (onConflict !== null && mayKeepRows(conflict)) {
     const message = 'Rows with related rows cannot stay as they are: give "onConflict" updateColumns, and no filter.';
     throw refuseInput(message, onConflict);
   }
-  // The answer is read by them.
-  for (const number of table.primaryKey) keyOf(steps[root]!, columnOf(table, number));
-  return { change, tree: { steps, root } };
-}
-
-interface BuiltStep extends WriteStep<InsertChange> {
-  readonly keys: Column[];
-}
-
-interface Building {
-  readonly planner: Planner;
-  readonly steps: BuiltStep[];
+  return { change, tree: finish(steps, root) };
 }
 
 /** Objects at one place of the input. */
@@ -70,22 +59,14 @@ interface Level {
   readonly conflict: ConflictPlan | null;
 }
 
-/** Most levels of nested objects. */
-const mostLevels = 4;
-
 /** Adds the steps of the rows that these refer to, of these, and of those that refer to them. @returns Its own number. */
-function planStep(building: Building, { table, rows, level, parent, conflict }: Level): number {
+export function planStep(building: Building, { table, rows, level, parent, conflict }: Level): number {
   const { planner, steps } = building;
   const setters = new Setters(table, rows);
   if (parent !== null) setters.addParent(steps[parent.step]!, parent);
   const inner = findNested(rows, setters);
-  if (inner.length > 0 && level === mostLevels) {
-    const message = `Related rows are nested more than ${mostLevels} levels deep.`;
-    throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nested-writes' } });
-  }
   const below = (nested: NestedField, objects: RelatedObjects, own: Level['parent']): number => {
-    spend(planner.budget, 'nestedWrites');
-    descend(planner, { pages: [], depth: level + 1 });
+    enter(planner, level);
     const inside = { table: nested.target, rows: objects.rows, level: level + 1, parent: own, conflict: null };
     return planStep(building, inside);
   };
@@ -95,17 +76,12 @@ function planStep(building: Building, { table, rows, level, parent, conflict }: 
     setters.addReferenced(steps[step]!, step, nested, objects);
   }
   const change = planColumns(planner.budget, rows, setters, conflict);
-  const count = rows.count.kind === 'slot' ? rows.count.slot : textOf(rows.count.value);
-  const step = steps.push({ table, change, count, keys: [], place: rows.place }) - 1;
+  const step = steps.push({ table, change, count: slotOf(rows.count), within: null, keys: [], place: rows.place }) - 1;
   for (const { nested, objects } of inner) {
     if (nested.relationship.direction === 'outbound') continue;
     below(nested, objects, { step, nested, places: objects.parents });
   }
   return step;
-}
-
-function textOf(count: number): Slot {
-  return { kind: 'constant', value: String(count) };
 }
 
 function findNested(rows: PlannedRows, setters: Setters) {
@@ -116,12 +92,6 @@ function findNested(rows: PlannedRows, setters: Setters) {
     setters.assertFree(nested);
     return [{ nested, objects }];
   });
-}
-
-/** The index of a column in the keys that a step keeps. */
-function keyOf({ keys }: BuiltStep, column: Column): number {
-  const known = keys.indexOf(column);
-  return known >= 0 ? known : keys.push(column) - 1;
 }
 
 /** What sets the columns of foreign keys: the rows of other steps. */

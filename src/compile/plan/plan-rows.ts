@@ -248,7 +248,20 @@ function relatedObjects(
   );
 }
 
-function refuseGiven(fieldName: string, { field }: NestedField, place: string): PublicError {
+/** The objects of a list in an update of one row; null for none. */
+export function planNestedObjects(objects: Input): Pick<RelatedObjects, 'rows' | 'parents'> | null {
+  const path = objects.path();
+  if (path !== null) {
+    const rows = planVariableRows(objects);
+    return rows && { rows, parents: { kind: 'row_parents', path: [], below: path, first: 1 } };
+  }
+  const items = [...objects.items()];
+  const rows = planRows(items, objects.type, objects.place());
+  return rows && { rows, parents: { kind: 'constant', value: placesText(items.map(() => 1)) } };
+}
+
+/** The error for a column that a relationship sets. */
+export function refuseGiven(fieldName: string, { field }: NestedField, place: string): PublicError {
   const message = `"${fieldName}" is set by "${field.name}". Leave it out.`;
   return new PublicError('BAD_USER_INPUT', message, { extensions: { input: place } });
 }

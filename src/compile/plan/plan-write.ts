@@ -6,12 +6,14 @@
 import type { Table } from '../../model/model.ts';
 import type { Input } from '../input/input.ts';
 import type { Slot } from '../input/slot.ts';
-import type { UpdateChange, WriteChange, WritePlan } from './plan.ts';
+import type { UpdateChange, WritePlan } from './plan.ts';
 import { isChange, planAssignments } from './plan-assignments.ts';
 import { planFilter } from './plan-filter.ts';
 import { planInsert } from './plan-insert.ts';
+import { planRelated } from './plan-update.ts';
 import {
   descend,
+  type Inputs,
   inputOf,
   inputsOf,
   type MergedFields,
@@ -36,7 +38,7 @@ export function planWrite(
           inputOf(inputs, 'objects'),
           maybeInputOf(inputs, 'on_conflict'),
         )
-      : { change: planChange(planner, kind, table, inputs), tree: null };
+      : planChange(planner, kind, table, inputs);
   return { table, ...planned, entries: planWritten(planner, table, field) };
 }
 
@@ -52,14 +54,27 @@ export function planWritten(planner: Planner, table: Table, field: MergedFields)
 /** Arguments, or entries of an input object. */
 type ChangeInputs = readonly { readonly origin: { readonly kind: string }; readonly input: Input }[];
 
-function planChange(planner: Planner, kind: 'update' | 'delete', table: Table, inputs: ChangeInputs): WriteChange {
-  return kind === 'update' ? planUpdate(planner, table, inputs) : { kind, ...planRows(planner, table, inputs) };
+function planChange(
+  planner: Planner,
+  kind: 'update' | 'delete',
+  table: Table,
+  inputs: Inputs,
+): Pick<WritePlan, 'change' | 'tree'> {
+  if (kind === 'delete') return { change: { kind, ...planRows(planner, table, inputs) }, tree: null };
+  const change = planUpdate(planner, table, inputs, { withRelated: true });
+  return planRelated(planner, table, change, inputOf(inputs, 'set'));
 }
 
-/** The change of an update. */
-export function planUpdate(planner: Planner, table: Table, inputs: ChangeInputs): UpdateChange {
+/** The change of an update. @param how Whether related rows may be in it, see `planRelated`. */
+export function planUpdate(
+  planner: Planner,
+  table: Table,
+  inputs: ChangeInputs,
+  how: { readonly withRelated: boolean },
+): UpdateChange {
   const set = planAssignments(
     new Map(inputs.flatMap(({ origin: { kind }, input }) => (isChange(kind) ? [[kind, input]] : []))),
+    how,
   );
   return { kind: 'update', set, ...planRows(planner, table, inputs) };
 }

@@ -19,12 +19,21 @@ export interface WriteTree<Change> {
 export interface WriteStep<Change> {
   readonly table: Table;
   readonly change: Change;
-  /** Number of objects. */
-  readonly count: Slot;
+  /** Exact number of its rows; null: any. */
+  readonly count: Slot | null;
+  /** The rows whose related rows it updates or deletes; null: it does not. */
+  readonly within: Within | null;
   /** The columns whose values are kept. */
   readonly keys: readonly Column[];
   /** Place of the objects, as text or as a path into the variables. */
   readonly place: string | Path;
+}
+
+/** Related rows of those that another step has written. */
+export interface Within {
+  readonly step: number;
+  /** Columns that equal a kept key, by index into the `keys` of the step; `of` is the column of the key. */
+  readonly pairs: readonly { readonly column: Column; readonly of: Column; readonly key: number }[];
 }
 
 /** A column that at least one inserted object sets. */

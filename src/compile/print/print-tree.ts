@@ -8,36 +8,83 @@
  *
  * Keys are computed before they are compared: PostgreSQL uses no index of the table for a condition that computes them.
  */
-import { invariant } from '../../shared/invariant.ts';
 import type { WriteChange, WritePlan } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
-import type { WriteStep, WriteTree } from '../plan/write-tree.ts';
+import type { Within, WriteStep, WriteTree } from '../plan/write-tree.ts';
 import { printEntries, printObject, printObjectQuery } from '../sql/print-object.ts';
 import { printJoined } from '../sql/print-operator.ts';
-import { directRow, list, type Names, SubqueryRow } from '../sql/print-row.ts';
+import { directRow, list, type Names, type Row, SubqueryRow } from '../sql/print-row.ts';
 import { type Printer, printMembers, tableName } from '../sql/printer.ts';
-import { builtin, ident, integer, join, param, type Sql, sql, typeName } from '../sql/sql.ts';
+import { builtin, empty, ident, integer, join, literal, param, type Sql, sql, typeName } from '../sql/sql.ts';
 import { printInsert, printInserts, printKeptKeys } from './print-insert.ts';
+import { printChange, type RowChange } from './print-write.ts';
 
 /** The statement of a step. */
 export function printStep(names: Names, step: WriteStep<WriteChange>, number: number): Sql {
   const { table, change, keys } = step;
-  invariant(change.kind === 'insert', 'related rows are inserted');
-  if (keys.length === 0 && change.groups.length === 1) return printInsert(names, table, change, names.next('t'));
+  const isPlain = change.kind === 'insert' && keys.length === 0 && change.groups.length === 1;
+  if (isPlain) return printInsert(names, table, change, names.next('t'));
   const written = new SubqueryRow(names.next('x'));
   const texts = keys.map((column) => sql`${written.column(column)}::pg_catalog.text`);
-  const inserts = printInserts(names, table, change, written);
-  const rows = sql`from ${ident(written.alias)}`;
-  // Counted, because an unread expression is executed at the end, the last group first.
-  if (keys.length === 0) return sql`with ${inserts} select pg_catalog.count(*) ${rows}`;
-  const kept = ident(names.next('n'));
-  const all = sql`select pg_catalog.count(*) as "c", pg_catalog.json_agg(pg_catalog.json_build_array(${list(texts)})) as "k" ${rows}`;
+  const writes =
+    change.kind === 'insert'
+      ? printInserts(names, table, change, written)
+      : sql`${ident(written.alias)} as (${printChanged(names, step, change, written)})`;
+  const counted = names.next('n');
+  const array = sql`pg_catalog.json_agg(pg_catalog.json_build_array(${list(texts)}))`;
+  const kept = keys.length === 0 ? empty : sql`, coalesce(${array}, '[]') as "k"`;
+  // Counted in any case, because an unread expression is executed at the end, the last group first.
+  const all = sql`${ident(counted)} as (select pg_catalog.count(*) as "c"${kept} from ${ident(written.alias)})`;
   const setting = param({ kind: 'kept_keys', step: number }, builtin.text);
-  const count = param(step.count, builtin.int8);
-  const marker = sql`('pgreflect:suppressed:' operator(pg_catalog.||) "c")::pg_catalog.int4::pg_catalog.text`;
-  const set = sql`pg_catalog.set_config(${setting}, "k"::pg_catalog.text, true)`;
-  const guarded = sql`case when "c" operator(pg_catalog.<>) ${count} then ${marker} else ${set} end`;
-  return sql`with ${inserts}, ${kept} as (${all}) select pg_catalog.num_nulls(${guarded}) from ${kept}`;
+  const set = keys.length === 0 ? sql`null` : sql`pg_catalog.set_config(${setting}, "k"::pg_catalog.text, true)`;
+  const guards = guardsOf(step).map(([condition, marker]) => sql`when ${condition} then ${printMarker(marker)}`);
+  const guarded = guards.length === 0 ? set : sql`case ${join(guards, sql` `)} else ${set} end`;
+  return sql`with ${writes}, ${all} select pg_catalog.num_nulls(${guarded}, "c") from ${ident(counted)}`;
+}
+
+type Marker = 'suppressed' | 'at_most' | 'not_one';
+
+// With a column, or the planner would evaluate the cast before the condition.
+function printMarker(marker: Marker): Sql {
+  return sql`(${literal(`pgreflect:${marker}:`)} operator(pg_catalog.||) "c")::pg_catalog.int4::pg_catalog.text`;
+}
+
+/** Conditions on the number of written rows, with what they mean. */
+function guardsOf({ change, count, keys }: WriteStep<WriteChange>): readonly (readonly [Sql, Marker])[] {
+  const differs = count && sql`"c" operator(pg_catalog.<>) ${param(count, builtin.int8)}`;
+  if (change.kind === 'insert') return differs && keys.length > 0 ? [[differs, 'suppressed']] : [];
+  const exceeds = sql`"c" operator(pg_catalog.>) ${param(change.atMost, builtin.int8)}`;
+  return [[exceeds, 'at_most'], ...(differs ? [[differs, 'not_one'] as const] : [])];
+}
+
+function printChanged(
+  names: Names,
+  { table, within }: WriteStep<WriteChange>,
+  change: RowChange,
+  written: SubqueryRow,
+): Sql {
+  const alias = names.next('t');
+  const row = directRow(alias, table);
+  const selected = written.selectList(row);
+  const returned = selected.length > 0 ? list(selected) : sql`1 as "one"`;
+  const joined = within && printWithin(names, within, row);
+  return sql`${printChange(names, { table, change, alias }, joined)} returning ${returned}`;
+}
+
+function printWithin(names: Names, { step, pairs }: Within, row: Row): { readonly from: Sql; readonly condition: Sql } {
+  const [given, element] = [names.next('k'), names.next('e')];
+  const keys = pairs.map(({ of, key }, index) => {
+    const text = sql`${ident(element, 'v')} operator(pg_catalog.->>) ${integer(key)}`;
+    return sql`(${text})::${typeName(of.cast)} as ${ident(`k${index}`)}`;
+  });
+  const elements = sql`pg_catalog.jsonb_array_elements(${printKeptKeys(step)}) as ${ident(element)}("v")`;
+  const conditions = pairs.map(({ column, of }, index) =>
+    printJoined(row.column(column), column.cast, ident(given, `k${index}`), of.cast),
+  );
+  return {
+    from: sql`(select ${list(keys)} from ${elements} offset 0) as ${ident(given)}`,
+    condition: join(conditions, sql` and `),
+  };
 }
 
 /** The payload as json, selected from the rows that the root step has written, as they are now. */

@@ -11,11 +11,11 @@
 import type { Table } from '../../model/model.ts';
 import { pinsPrimaryKey, runsVolatile } from '../plan/inspect-plan.ts';
 import type { WriteChange, WritePlan } from '../plan/plan.ts';
-import { printCondition, where } from '../sql/print-condition.ts';
+import { conjunction, printCondition, where } from '../sql/print-condition.ts';
 import { printEntries, printObject, printObjectQuery } from '../sql/print-object.ts';
 import { directRow, list, type Names, SubqueryRow } from '../sql/print-row.ts';
 import { type Printer, printMembers, tableName } from '../sql/printer.ts';
-import { builtin, ident, param, type Sql, sql } from '../sql/sql.ts';
+import { builtin, empty, ident, param, type Sql, sql } from '../sql/sql.ts';
 import { type AnswerLayout, type AnswerPiece, layOutAll } from './answer-layout.ts';
 import { printAssignments } from './print-assignment.ts';
 import { printInsert, printInserts } from './print-insert.ts';
@@ -29,7 +29,8 @@ import {
   Selection,
 } from './row-layout.ts';
 
-type RowChange = Exclude<WriteChange, { kind: 'insert' }>;
+/** A change of rows that are there. */
+export type RowChange = Exclude<WriteChange, { kind: 'insert' }>;
 
 /** The payload as json, selected from the writing common table expressions. */
 export function printWrite(printer: Printer, plan: WritePlan): { readonly expressions: Sql; readonly select: Sql } {
@@ -75,16 +76,26 @@ function guardCount(change: WriteChange, count: Sql, payload: Sql): Sql {
 
 function printReturning(names: Names, table: Table, change: RowChange, written: SubqueryRow): Sql {
   const alias = names.next('t');
-  return sql`${printChange(names, table, change, alias)} returning ${list(written.selectList(directRow(alias, table)))}`;
+  return sql`${printChange(names, { table, change, alias })} returning ${list(written.selectList(directRow(alias, table)))}`;
 }
 
-/** An update or delete of the table, under `alias`, up to its `returning`. */
-function printChange(names: Names, table: Table, change: RowChange, alias: string): Sql {
+/**
+ * An update or delete of the table, under `alias`, up to its `returning`.
+ *
+ * @param joined Rows that it is limited to, and how they belong to those of the table; null: all.
+ */
+export function printChange(
+  names: Names,
+  { table, change, alias }: { readonly table: Table; readonly change: RowChange; readonly alias: string },
+  joined: { readonly from: Sql; readonly condition: Sql } | null = null,
+): Sql {
   const target = sql`${tableName(table)} as ${ident(alias)}`;
-  const filter = where(change.filter === null ? null : printCondition(names, change.filter, directRow(alias, table)));
-  if (change.kind === 'delete') return sql`delete from ${target}${filter}`;
+  const condition = change.filter === null ? null : printCondition(names, change.filter, directRow(alias, table));
+  const filter = where(conjunction([joined?.condition ?? null, condition]));
+  if (change.kind === 'delete')
+    return sql`delete from ${target}${joined ? sql` using ${joined.from}` : empty}${filter}`;
   const set = printAssignments(names, change.set, directRow(alias, table));
-  return sql`update ${target} set ${set}${filter}`;
+  return sql`update ${target} set ${set}${joined ? sql` from ${joined.from}` : empty}${filter}`;
 }
 
 /**
@@ -130,5 +141,5 @@ function printDirectly(names: Names, table: Table, change: WriteChange, alias: s
   }
   const allowsOne = change.atMost.kind === 'constant' && Number(change.atMost.value) >= 1;
   if (!allowsOne || !table.uniqueKey || !pinsPrimaryKey(table, change.filter)) return null;
-  return printChange(names, table, change, alias);
+  return printChange(names, { table, change, alias });
 }

@@ -113,6 +113,10 @@ const treeMarkers: Readonly<Record<string, readonly [Code, string]>> = {
     'BAD_USER_INPUT',
     'The database does not tell the key of a row that others depend on. Nothing was written. Insert the rows separately.',
   ],
+  'pgreflect:not_one:': [
+    'BAD_USER_INPUT',
+    'Related rows are inserted for exactly one updated row. The filter matches several, or none. Nothing was written.',
+  ],
   'pgreflect:hidden:': [
     'PERMISSION_DENIED',
     'The role may not see a row as it is after all changes. Nothing was written.',

@@ -10,7 +10,7 @@ import { describeTable, has, type ModelContext, type NameClaims, note, tablePath
 import { isJson, isSearchable } from '../tables/columns.ts';
 import { renameFix } from '../tables/relationships.ts';
 import { addFunctionEntries } from './function-entries.ts';
-import { type Ends, isNestable } from './nested-writes.ts';
+import { type Ends, isNestable, isNestableUpdate } from './nested-writes.ts';
 
 /** The scope of the names. */
 export interface Named {
@@ -33,7 +33,10 @@ export function addEntries(context: ModelContext, named: Named): ReadonlyMap<str
 }
 
 function addRelationships(context: ModelContext, table: Table, named: Named): Table {
-  return [filters, orders, inserts].reduce((added, kind) => addRelationshipEntries(context, added, kind, named), table);
+  return [filters, orders, inserts, updates].reduce(
+    (added, kind) => addRelationshipEntries(context, added, kind, named),
+    table,
+  );
 }
 
 function addFunctions(context: ModelContext, table: Table, routines: Named['routines']): Table {
@@ -64,6 +67,8 @@ const filters: EntryKind = {
 };
 const orders: EntryKind = { input: 'order', flag: 'orderable', extension: 'relation_order', reserved: [] };
 const inserts: EntryKind = { input: 'insert', flag: 'insertable', extension: 'nested_writes', reserved: [] };
+
+const updates: EntryKind = { input: 'update', flag: 'updatable', extension: 'nested_writes', reserved: [] };
 
 /** Names of the entries. */
 function entriesOf(table: Table, { input, flag, reserved }: EntryKind): ReadonlySet<string> {
@@ -103,8 +108,10 @@ function hasEntry({ input }: EntryKind, relationship: Relationship, { table, tar
     case 'order':
       // A table without orderable columns has no such input.
       return relationship.cardinality === 'many' || isOrderable(target);
-    default:
+    case 'insert':
       return isNestable(relationship, { table, target });
+    case 'update':
+      return isNestableUpdate(relationship, { table, target });
   }
 }
 

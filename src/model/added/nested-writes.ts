@@ -24,6 +24,23 @@ export function isNestable({ direction, pairs, through }: Relationship, { table,
   });
 }
 
+/**
+ * Whether updates of `table` can write the related rows of a to-many relationship: the role may update the one and write
+ * the other, and read both sides of the foreign key.
+ */
+export function isNestableUpdate(
+  { direction, cardinality, pairs, through }: Relationship,
+  { table, target }: Ends,
+): boolean {
+  if (through !== null || direction !== 'inbound' || cardinality !== 'many' || !table.update) return false;
+  if (!target.insert && !target.update && !target.delete) return false;
+  if (!hasCertainKeys(table) || !hasCertainKeys(target)) return false;
+  return pairs.every(
+    ({ local, foreign }) =>
+      columnOf(table, local)?.selectable === true && columnOf(target, foreign)?.selectable === true,
+  );
+}
+
 /** A rule may return other rows, and another server commits by itself. */
 function hasCertainKeys({ kind, hasRules, primaryKey, columns }: Table): boolean {
   const isKnown = primaryKey.every((number) => columns.some((column) => column.number === number && column.selectable));
@@ -36,6 +53,24 @@ function columnOf({ columns }: Table, number: number): Column | undefined {
 
 /** The types that each table needs for being nested. */
 export function nestedTypes(tables: ReadonlyMap<string, Table>): (table: Table) => readonly TableType[] {
+  const updated = new Set(
+    [...tables.values()].flatMap(({ relationships }) =>
+      relationships.filter(({ updatable }) => updatable).map(({ target }) => target),
+    ),
+  );
+  const updateTypes = ({ oid, update, delete: isDeletable }: Table): readonly TableType[] =>
+    !updated.has(oid)
+      ? []
+      : [
+          'nestedUpdate',
+          ...(update ? (['nestedUpdateEntry'] as const) : []),
+          ...(isDeletable ? (['nestedDeleteEntry'] as const) : []),
+        ];
+  const inserted = insertTypes(tables);
+  return (table) => [...inserted(table), ...updateTypes(table)];
+}
+
+function insertTypes(tables: ReadonlyMap<string, Table>): (table: Table) => readonly TableType[] {
   const reached = (cardinality: Relationship['cardinality']) =>
     new Set(
       [...tables.values()].flatMap(({ relationships }) =>

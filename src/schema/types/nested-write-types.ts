@@ -1,8 +1,9 @@
 /**
- * The inputs for related rows in the objects of an insert (extension `nested_writes`, docs/nested-writes.md).
+ * The inputs for related rows in inserts and updates (extension `nested_writes`, docs/nested-writes.md).
  */
 import {
   type GraphQLInputFieldConfig,
+  type GraphQLInputFieldConfigMap,
   GraphQLInputObjectType,
   type GraphQLInputType,
   GraphQLList,
@@ -10,18 +11,21 @@ import {
 } from 'graphql';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Relationship, Table, TableType } from '../../model/model.ts';
+import { fieldMap } from '../field-map.ts';
 import { typed } from '../origin.ts';
 import { addedInput, type SchemaContext } from '../schema-context.ts';
+import { scalarTypes } from './scalars.ts';
 
 type Entry = readonly [string, GraphQLInputFieldConfig | null];
 
-/** The entries of an insert input for related rows. */
+/** The entries of an insert or update input for related rows. */
 export function nestedFields(context: SchemaContext, table: Table, command: 'insert' | 'update'): readonly Entry[] {
-  if (command === 'update') return [];
   return table.relationships.flatMap((relationship): Entry[] => {
     const target = context.model.tables.get(relationship.target);
-    if (!relationship.insertable || target === undefined) return [];
-    const type = nestedType(context, relationship, target);
+    const isOffered = command === 'insert' ? relationship.insertable : relationship.updatable;
+    if (!isOffered || target === undefined) return [];
+    const type =
+      command === 'insert' ? nestedType(context, relationship, target) : addedInput(context, target, 'nestedUpdate');
     return type === null ? [] : [[relationship.fieldName, typed(type, { kind: 'nested', relationship, target })]];
   });
 }
@@ -38,19 +42,58 @@ export function defineNestedWriteTypes(
   define: (name: string, make: () => GraphQLInputObjectType) => void,
 ): void {
   const names = tableTypeNames(table.baseName);
-  if (!context.types.has(names.insertInput)) return;
-  const object = () => new GraphQLNonNull(context.types.input(names.insertInput)!);
-  const objects = () => new GraphQLNonNull(new GraphQLList(object()));
-  const insertOf: Partial<Record<TableType, () => GraphQLInputType>> = {
-    nestedInsert: objects,
-    nestedInsertOnly: object,
-    nestedInsertOne: object,
+  const makers: Partial<Record<TableType, () => GraphQLInputFieldConfigMap>> = {
+    nestedInsert: () => ({ insert: inserted(listOf(context, names.insertInput)) }),
+    nestedInsertOnly: () => ({ insert: inserted(new GraphQLNonNull(context.types.input(names.insertInput)!)) }),
+    nestedInsertOne: () => ({ insert: inserted(new GraphQLNonNull(context.types.input(names.insertInput)!)) }),
+    nestedUpdate: () => updateFields(context, table),
+    nestedUpdateEntry: () => ({
+      set: typed(new GraphQLNonNull(context.types.input(names.updateInput)!), { kind: 'set' }),
+      ...guards(context, table),
+    }),
+    nestedDeleteEntry: () => guards(context, table),
+  };
+  const isMissing: Partial<Record<TableType, boolean>> = {
+    nestedInsert: !context.types.has(names.insertInput),
+    nestedInsertOnly: !context.types.has(names.insertInput),
+    nestedInsertOne: !context.types.has(names.insertInput),
+    nestedUpdateEntry: !context.types.has(names.updateInput),
   };
   for (const type of table.addedTypes) {
-    const inserted = insertOf[type];
-    if (inserted === undefined) continue;
+    const fields = makers[type];
+    if (fields === undefined || isMissing[type]) continue;
     const name = names[type];
-    const fields = () => ({ insert: typed(inserted(), { kind: 'nested_insert' }) });
     define(name, () => new GraphQLInputObjectType({ name, fields }));
   }
+}
+
+function inserted(type: GraphQLInputType): GraphQLInputFieldConfig {
+  return typed(type, { kind: 'nested_insert' });
+}
+
+function listOf({ types }: SchemaContext, name: string): GraphQLInputType {
+  return new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(types.input(name)!)));
+}
+
+function updateFields(context: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
+  const object = context.types.input(tableTypeNames(table.baseName).insertInput);
+  const members = [
+    ['insert', table.insert ? object : null, 'nested_insert'],
+    ['update', addedInput(context, table, 'nestedUpdateEntry'), 'nested_update'],
+    ['delete', addedInput(context, table, 'nestedDeleteEntry'), 'nested_delete'],
+  ] as const;
+  return fieldMap(
+    members.map(
+      ([name, type, kind]) => [name, type && typed(new GraphQLList(new GraphQLNonNull(type)), { kind })] as const,
+    ),
+  );
+}
+
+/** The written rows, and their limit. */
+function guards({ types }: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
+  const atMost = typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'at_most' });
+  return {
+    filter: typed(types.input(tableTypeNames(table.baseName).filter)!, { kind: 'row_filter' }),
+    atMost: { ...atMost, default: { value: 1 } },
+  };
 }

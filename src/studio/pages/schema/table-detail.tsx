@@ -85,6 +85,7 @@ const additions: Readonly<Record<string, string>> = {
   rank: 'Order by rank of a search',
   many_to_many: 'Many to many',
   nested_insert: 'Insert with related rows',
+  nested_update: 'Update with related rows',
   distinct: 'First of equal rows',
   groups: 'Groups with counts and sums',
   count_at_most: 'Count no further than',

@@ -1,0 +1,57 @@
+/**
+ * Builds the steps of a write with those of related rows (write-tree.ts).
+ *
+ * Refuses too many levels, and too many places.
+ */
+import type { Column } from '../../model/model.ts';
+import { PublicError } from '../../shared/errors.ts';
+import { spend } from '../input/plan-budget.ts';
+import type { Slot } from '../input/slot.ts';
+import type { LimitPlan, WriteChange, WritePlan } from './plan.ts';
+import { columnOf } from './plan-order.ts';
+import { descend, type Planner } from './planner.ts';
+import type { WriteStep } from './write-tree.ts';
+
+/** A step, whose keys are known when all others are planned. */
+export interface BuiltStep extends WriteStep<WriteChange> {
+  readonly keys: Column[];
+}
+
+/** The steps so far. */
+export interface Building {
+  readonly planner: Planner;
+  readonly steps: BuiltStep[];
+}
+
+/** Most levels of related rows. */
+const mostLevels = 4;
+
+/** Enters a place of related rows. @param level Number of objects around it, without the one of the root field. */
+export function enter(planner: Planner, level: number): void {
+  if (level === mostLevels) {
+    const message = `Related rows are nested more than ${mostLevels} levels deep.`;
+    throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nested-writes' } });
+  }
+  spend(planner.budget, 'nestedWrites');
+  descend(planner, { pages: [], depth: level + 1 });
+}
+
+/** The index of a column in the keys that a step keeps. */
+export function keyOf({ keys }: BuiltStep, column: Column): number {
+  const known = keys.indexOf(column);
+  return known >= 0 ? known : keys.push(column) - 1;
+}
+
+/** The tree of these steps, null for a single one. */
+export function finish(steps: readonly BuiltStep[], root: number): WritePlan['tree'] {
+  if (steps.length === 1) return null;
+  const { table } = steps[root]!;
+  // The answer is read by them.
+  for (const number of table.primaryKey) keyOf(steps[root]!, columnOf(table, number));
+  return { steps, root };
+}
+
+/** A number as a parameter, so that it is no part of the text. */
+export function slotOf(count: LimitPlan): Slot {
+  return count.kind === 'slot' ? count.slot : { kind: 'constant', value: String(count.value) };
+}

@@ -1,0 +1,123 @@
+/**
+ * Plans the inserts, updates and deletes of related rows in the `set` of an update (docs/nested-writes.md).
+ *
+ * Refuses columns that relationships set, and too many levels.
+ */
+import type { Table } from '../../model/model.ts';
+import { inputFieldOrigin } from '../../schema/origin.ts';
+import { invariant } from '../../shared/invariant.ts';
+import type { Input } from '../input/input.ts';
+import type { Slot } from '../input/slot.ts';
+import type { WriteChange, WritePlan } from './plan.ts';
+import { planAssignments } from './plan-assignments.ts';
+import { planFilter } from './plan-filter.ts';
+import { planStep } from './plan-insert.ts';
+import { columnOf } from './plan-order.ts';
+import { type NestedField, planNestedObjects, refuseGiven } from './plan-rows.ts';
+import { type Building, type BuiltStep, enter, finish, keyOf } from './plan-tree.ts';
+import type { Planner } from './planner.ts';
+import type { Within } from './write-tree.ts';
+
+/** Adds the writes of related rows to a planned update of `table`. */
+export function planRelated(
+  planner: Planner,
+  table: Table,
+  change: WriteChange,
+  set: Input,
+): Pick<WritePlan, 'change' | 'tree'> {
+  const steps: BuiltStep[] = [];
+  planUpdateStep({ planner, steps }, { table, change, set, level: 0, within: null });
+  return { change, tree: finish(steps, 0) };
+}
+
+/** Updated rows. */
+interface Level {
+  readonly table: Table;
+  readonly change: WriteChange;
+  readonly set: Input;
+  /** Number of updates that it is nested in. */
+  readonly level: number;
+  readonly within: Within | null;
+}
+
+function planUpdateStep(building: Building, { table, change, set, level, within }: Level): void {
+  const { planner, steps } = building;
+  const nested = nestedFields(set);
+  const insertsAny = nested.some(({ inputs }) => inputs.get('nested_insert')?.state() === 'value');
+  const count: Slot | null = insertsAny ? { kind: 'constant', value: '1' } : null;
+  const number = steps.push({ table, change, count, within, keys: [], place: set.place() }) - 1;
+  for (const { inputs, ...of } of nested) {
+    enter(planner, level);
+    const below = withinOf(steps[number]!, number, of);
+    const { target } = of;
+    for (const entry of itemsOf(inputs.get('nested_delete'))) {
+      const guards = planGuards(planner, target, level + 1, entry);
+      steps.push({
+        table: target,
+        change: { kind: 'delete', ...guards },
+        count: null,
+        within: below,
+        keys: [],
+        place: entry.place(),
+      });
+    }
+    for (const entry of itemsOf(inputs.get('nested_update'))) {
+      const inner = entry.fields().find(({ field }) => inputFieldOrigin(field).kind === 'set')?.input;
+      invariant(inner, 'validation demands set');
+      inner.state();
+      refuseKeys(inner, below, of);
+      const guards = planGuards(planner, target, level + 1, entry);
+      const update = {
+        kind: 'update',
+        set: planAssignments(new Map([['set', inner]]), { withRelated: true }),
+        ...guards,
+      } as const;
+      planUpdateStep(building, { table: target, change: update, set: inner, level: level + 1, within: below });
+    }
+    const objects = inputs.get('nested_insert');
+    const found = objects?.state() === 'value' ? planNestedObjects(objects) : null;
+    if (found === null) continue;
+    const parent = { step: number, nested: of, places: found.parents };
+    planStep(building, { table: target, rows: found.rows, level: level + 1, parent, conflict: null });
+  }
+}
+
+function nestedFields(set: Input) {
+  return set.fields().flatMap(({ field, input }) => {
+    const origin = inputFieldOrigin(field);
+    if (origin.kind !== 'nested' || input.state() !== 'value') return [];
+    const inputs = new Map(input.fields().map((each) => [inputFieldOrigin(each.field).kind, each.input]));
+    return [{ field, relationship: origin.relationship, target: origin.target, inputs }];
+  });
+}
+
+function itemsOf(list: Input | undefined): readonly Input[] {
+  if (list?.state() !== 'value') return [];
+  return [...list.items()].filter((item) => item.state() === 'value');
+}
+
+function withinOf(from: BuiltStep, step: number, { relationship, target }: NestedField): Within {
+  const pairs = relationship.pairs.map(({ local, foreign }) => {
+    const of = columnOf(from.table, local);
+    return { column: columnOf(target, foreign), of, key: keyOf(from, of) };
+  });
+  return { step, pairs };
+}
+
+function refuseKeys(set: Input, { pairs }: Within, nested: NestedField): void {
+  for (const { field, input } of set.fields()) {
+    const origin = inputFieldOrigin(field);
+    if (origin.kind === 'column' && pairs.some(({ column }) => column === origin.column))
+      throw refuseGiven(field.name, nested, input.place());
+  }
+}
+
+function planGuards(planner: Planner, table: Table, level: number, entry: Input) {
+  const given = new Map(entry.fields().map(({ field, input }) => [inputFieldOrigin(field).kind, input]));
+  const limit = given.get('at_most');
+  limit?.state();
+  const atMost = limit?.slot() ?? ({ kind: 'constant', value: '1' } as const);
+  const place = { pages: [{ kind: 'slot', slot: atMost }], depth: level + 1 } as const;
+  const filter = given.get('row_filter');
+  return { atMost, filter: filter === undefined ? null : planFilter(planner, place, table, filter) };
+}
