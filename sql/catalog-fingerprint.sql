@@ -15,15 +15,20 @@ tables as materialized (
   from pg_catalog.pg_class c
   where c.relkind in ('r', 'v', 'm', 'f', 'p') and c.relnamespace in (select e.oid from exposed e)
 ),
--- With what views read, at any depth: a view has the unique indexes of the table behind it.
-read_relations (oid) as (
-  select t.oid from tables t
+-- What views read, at any depth: a view has the unique indexes of the table behind it.
+behind_views (oid) as (
+  select t.oid from tables t where t.relkind = 'v'
   union
   select d.refobjid
-  from read_relations b
+  from behind_views b
   join pg_catalog.pg_rewrite w on w.ev_class = b.oid
   join pg_catalog.pg_depend d on d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and d.objid = w.oid
     and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+),
+related (oid) as materialized (
+  select t.oid from tables t
+  union
+  select b.oid from behind_views b
 ),
 columns as materialized (
   select a.atttypid, a.xmin::pg_catalog.text::pg_catalog.int8 as version
@@ -61,7 +66,7 @@ parts (name, rows, version) as (
   union all select 'index', count(*), sum(i.xmin::pg_catalog.text::pg_catalog.int8 + pg_catalog.hashtext(c.relname)::pg_catalog.int8)
     -- An option of 1 or 2: nulls are in an unusual place.
     from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indexrelid
-    where (i.indisunique or i.indexprs is not null or i.indpred is not null or i.indoption::pg_catalog.int2[] operator(pg_catalog.&&) '{1,2}') and i.indrelid in (select r.oid from read_relations r)
+    where (i.indisunique or i.indexprs is not null or i.indpred is not null or i.indoption::pg_catalog.int2[] operator(pg_catalog.&&) '{1,2}') and i.indrelid in (select r.oid from related r)
   union all select 'constraint', count(*), sum(k.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_constraint k
     where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
@@ -73,9 +78,9 @@ parts (name, rows, version) as (
     from pg_catalog.pg_enum l where l.enumtypid in (select t.oid from types t)
   union all select 'proc', count(*), sum(r.version) from routines r
   union all select 'rewrite', count(*), sum(w.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_rewrite w where w.ev_class in (select r.oid from read_relations r)
+    from pg_catalog.pg_rewrite w where w.ev_class in (select r.oid from related r)
   union all select 'trigger', count(*), sum(g.xmin::pg_catalog.text::pg_catalog.int8)
-    from pg_catalog.pg_trigger g where not g.tgisinternal and g.tgrelid in (select r.oid from read_relations r)
+    from pg_catalog.pg_trigger g where not g.tgisinternal and g.tgrelid in (select r.oid from related r)
   union all select 'policy', count(*), sum(p.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_policy p where p.polrelid in (select t.oid from tables t)
   union all select 'statistics', count(*), sum(s.xmin::pg_catalog.text::pg_catalog.int8)

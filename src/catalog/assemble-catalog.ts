@@ -18,7 +18,7 @@ import type {
 } from './catalog.ts';
 import { type CommentDirective, parseCommentDirective } from './comment-directive.ts';
 import { type AccessRows, readAccess } from './role-access.ts';
-import { readViewBases, type ViewQueries } from './view-base.ts';
+import { findViewBases, type ViewQueries } from './view-base.ts';
 
 /** The rows of sql/catalog.sql. */
 interface CatalogRows extends AccessRows {
@@ -113,13 +113,12 @@ function linkTables(source: CatalogRows): CatalogTable[] {
   const columns = columnsByTable(source);
   const indexes = Map.groupBy(source.indexes, (index) => index.indrelid);
   const userCode = new Map(source.user_code);
-  const bases = readViewBases(source.view_queries, indexes);
+  const baseOf = findViewBases(source.view_queries, indexes);
   return source.classes.map((row) => {
     const [own, unique] = [columns.get(row._id) ?? [], indexes.get(row._id) ?? []];
     const code = userCode.get(row._id) ?? 0;
     const runs = { readsUserCode: (code & 1) !== 0, writesUserCode: (code & 2) !== 0 };
-    const base = bases.get(row._id) ?? null;
-    return { ...row, ...runs, getAttributes: () => own, getIndexes: () => unique, getBase: () => base };
+    return { ...row, ...runs, getAttributes: () => own, getIndexes: () => unique, getBase: () => baseOf(row._id) };
   });
 }
 

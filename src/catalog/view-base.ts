@@ -7,30 +7,33 @@ import { isNode, nodesOf, readNodeTree, type TreeNode } from './node-tree.ts';
 /** Oid and stored query of each view that passes inserts to what it reads. */
 export type ViewQueries = readonly (readonly [oid: string, query: string])[];
 
-/** The bases by oid of the view. @param indexes Unique indexes by oid of their table. */
-export function readViewBases(
+/**
+ * Finds the base of a view by its oid; null for none. Queries are long, and few roles insert into views, so each is read
+ * when it is first needed.
+ *
+ * @param indexes Unique indexes by oid of their table.
+ */
+export function findViewBases(
   queries: ViewQueries,
   indexes: ReadonlyMap<string, readonly CatalogIndex[]>,
-): ReadonlyMap<string, ViewBase> {
-  const sources = new Map(queries.map(([oid, query]) => [oid, readSource(query)]));
+): (oid: string) => ViewBase | null {
+  const texts = new Map(queries);
+  const known = new Map<string, ViewSource | null>();
   const resolve = (oid: string): ViewSource | null => {
-    const source = sources.get(oid) ?? null;
-    if (source === null || !sources.has(source.relation)) return source;
-    const inner = resolve(source.relation);
-    return (
-      inner && {
-        relation: inner.relation,
-        columns: compose(source.columns, inner.columns),
-        showsAllRows: source.showsAllRows && inner.showsAllRows,
-      }
-    );
+    const found = known.get(oid);
+    if (found !== undefined) return found;
+    const text = texts.get(oid);
+    const source = text === undefined ? null : readSource(text);
+    const isOfView = source !== null && texts.has(source.relation);
+    const inner = isOfView ? resolve(source.relation) : null;
+    const base = isOfView ? inner && compose(source, inner) : source;
+    known.set(oid, base);
+    return base;
   };
-  return new Map(
-    [...sources.keys()].flatMap((oid) => {
-      const source = resolve(oid);
-      return source === null ? [] : [[oid, { ...source, indexes: indexes.get(source.relation) ?? [] }]];
-    }),
-  );
+  return (oid) => {
+    const source = resolve(oid);
+    return source && { ...source, indexes: indexes.get(source.relation) ?? [] };
+  };
 }
 
 interface ViewSource extends Omit<ViewBase, 'indexes'> {
@@ -56,7 +59,11 @@ function isPassedOn({ resorigtbl, resorigcol, resjunk }: TreeNode): boolean {
   return resorigtbl !== '0' && Number(resorigcol) > 0 && resjunk === 'false';
 }
 
-/** @param outer By column of the inner view. @param inner By column of what it reads. */
-function compose(outer: ReadonlyMap<number, number>, inner: ReadonlyMap<number, number>): ReadonlyMap<number, number> {
-  return new Map([...inner].flatMap(([column, number]) => (outer.has(number) ? [[column, outer.get(number)!]] : [])));
+function compose(outer: ViewSource, inner: ViewSource): ViewSource {
+  const columns = [...inner.columns].flatMap(([column, number]) => {
+    const own = outer.columns.get(number);
+    return own === undefined ? [] : [[column, own] as const];
+  });
+  const showsAllRows = outer.showsAllRows && inner.showsAllRows;
+  return { relation: inner.relation, columns: new Map(columns), showsAllRows };
 }

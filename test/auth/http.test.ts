@@ -210,7 +210,12 @@ test('unknown paths and methods are answered with JSON, and parts that are not t
   expect(method.headers.get('allow')).toBe('POST, OPTIONS');
   const ofUser = await auth.ask('/%61dmin/users/x?a=b', {});
   expect([ofUser.status, ofUser.headers.get('allow')]).toEqual([405, 'GET, PUT, DELETE, OPTIONS']);
-  const nobody = [await auth.ask('/admin/users/x/y'), await auth.ask('/'), await auth.ask(''), await auth.ask('/sso-x')];
+  const nobody = [
+    await auth.ask('/admin/users/x/y'),
+    await auth.ask('/'),
+    await auth.ask(''),
+    await auth.ask('/sso-x'),
+  ];
   expect(nobody.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
   expect((await auth.ask('/sso', {})).body).toEqual({
     code: 'saml_provider_disabled',

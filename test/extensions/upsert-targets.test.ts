@@ -245,3 +245,31 @@ describe('names', () => {
     );
   });
 });
+
+test('an index that is gone, or has another name, is noticed by the request that names it', async () => {
+  const world = await createDatabase(`
+    create schema app; create schema hidden; grant usage on schema app to anon;
+    create table app.item (id int primary key, code text unique);
+    create table hidden.thing (id int primary key, code text unique);
+    create view app.thing as select * from hidden.thing;
+    comment on view app.thing is '@graphql({"primary_key_columns": ["id"]})';
+    grant all on all tables in schema app to anon`);
+  const gone = await startExecution(world, { schemas: ['app'] });
+  const ask = async (table: string, constraint: string) => {
+    const query = `mutation { insertInto${table}Collection(objects: [{id: 1}], onConflict: {constraint: ${constraint}}) { affectedCount } }`;
+    const { data, errors } = await gone.run('anon', query);
+    return errors?.[0].extensions.code ?? data[`insertInto${table}Collection`].affectedCount;
+  };
+  for (const [table, schema] of [
+    ['item', 'app'],
+    ['thing', 'hidden'],
+  ] as const) {
+    expect(await ask(table, `${table}_code_key`)).toBe(1);
+    await world.query(`alter table ${schema}.${table} drop constraint ${table}_code_key`);
+    expect(await ask(table, `${table}_code_key`)).toBe('GRAPHQL_VALIDATION_FAILED');
+    expect(await ask(table, `${table}_pkey`)).toBe(0);
+    await world.query(`alter index ${schema}.${table}_pkey rename to ${table}_by_id`);
+    expect(await gone.compare()).toBe(true);
+    expect(await ask(table, `${table}_by_id`)).toBe(0);
+  }
+});
