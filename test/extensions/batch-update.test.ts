@@ -8,6 +8,9 @@ const database = await createDatabase(`
   create table item (id bigint primary key, name varchar(10), hits int not null default 0, tags text[], data jsonb, due date);
   create table pair (a int, b text, v int, primary key (b, a));
   create table word (w char(5) primary key, v int);
+  create extension citext;
+  create type kind as enum ('old', 'new');
+  create table label (kind kind, name citext, id uuid, v int, primary key (kind, name, id));
   create function loud(i item) returns text stable language sql as 'select upper(i.name)';
   grant select, insert, update, delete on all tables in schema public to anon;
 `);
@@ -256,7 +259,7 @@ test('lists without entries, and lists of too many statements, are refused', asy
   const alone = { set: { hits: 1 }, filter: { id: { lt: '0' } } };
   const { errors } = await run(Array.from({ length: 101 }, () => alone));
   expect(errors[0]).toMatchObject({ extensions: { code: 'LIMIT_EXCEEDED', limit: 'statements' } });
-  expect(errors[0].message).toContain('The updates need 101 statements, more than 100.');
+  expect(errors[0].message).toContain('The updates need more than 100 statements.');
   expect((await run(Array.from({ length: 100 }, () => alone))).data.updateManyItemCollection).toHaveLength(100);
 });
 
@@ -283,4 +286,25 @@ test('stands among other fields, under any key', async () => {
     four: [{ records: [{ hits: 103 }] }],
     __typename: 'Mutation',
   });
+});
+
+test('keys of enums, citext and uuid are compared as the database does', async () => {
+  const id = '0a0b0c0d-0000-4000-8000-00000000000e';
+  await database.query(
+    `truncate label; insert into label values ('old', 'Ana', '${id}', 1), ('new', 'Ana', '${id}', 2)`,
+  );
+  const update = `mutation ($u: [LabelUpdateEntry!]!) { updateManyLabelCollection(updates: $u) { records { kind name v } } }`;
+  const entry = (kind: string, name: string, own = id) => ({
+    increment: { v: 10 },
+    filter: { kind: { eq: kind }, name: { eq: name }, id: { eq: own } },
+  });
+  const variables = (...u: object[]) => ({ variables: { u } });
+  const given = variables(entry('new', 'ANA', id.toUpperCase()), entry('old', 'ana'));
+  expect(await execution.statements('anon', update, given)).toHaveLength(1);
+  expect((await execution.data('anon', update, given)).updateManyLabelCollection).toEqual([
+    { records: [{ kind: 'new', name: 'Ana', v: 12 }] },
+    { records: [{ kind: 'old', name: 'Ana', v: 11 }] },
+  ]);
+  const [message] = await execution.errors('anon', update, variables(entry('new', 'ANA'), entry('new', 'ana')));
+  expect(message).toContain('Two entries name the same row');
 });

@@ -10,6 +10,8 @@ import { fits, isNestedJson } from './value-facts.ts';
 
 /** What the entries of a run may hold. */
 export interface BatchShape {
+  /** Most runs of a list. */
+  readonly most: number;
   /** Field names of the primary key; null if no entries may share a statement. */
   readonly key: readonly string[] | null;
   /** Field names of the columns that `set` may name. */
@@ -33,7 +35,7 @@ export interface Run {
 /** A coerced object. */
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** The runs as a text: the position of each, with a `k` if its entries are filtered by key. */
+/** The runs as a text: the position of each, with a `k` if its entries are filtered by key; `many` if there are too many. */
 export function describeRuns(entries: readonly Entry[], shape: BatchShape): string {
   const runs: string[] = [];
   let last: { readonly changes: string; readonly keys: Set<string> } | null = null;
@@ -48,11 +50,14 @@ export function describeRuns(entries: readonly Entry[], shape: BatchShape): stri
       last = { changes, keys: new Set([key]) };
     } else last.keys.add(key);
   });
-  return runs.join(',');
+  return runs.length > shape.most ? tooMany : runs.join(',');
 }
 
-/** The runs of a text. */
-export function readRuns(text: string): readonly Run[] {
+const tooMany = 'many';
+
+/** The runs of a text; null if there are too many. */
+export function readRuns(text: string): readonly Run[] | null {
+  if (text === tooMany) return null;
   const starts = text === '' ? [] : text.split(',');
   return starts.map((start, index) => {
     const next = starts[index + 1];

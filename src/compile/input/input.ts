@@ -125,8 +125,8 @@ export class Input {
       yield new Input(this.#scope, `${this.#name}[${index}]`, elementType, node);
   }
 
-  /** The runs of a list of updates (batch.ts). */
-  runs(shape: BatchShape): readonly Run[] {
+  /** The runs of a list of updates (batch.ts); null if there are too many. */
+  runs(shape: BatchShape): readonly Run[] | null {
     return readRuns(this.ask({ kind: 'runs', shape }));
   }
 

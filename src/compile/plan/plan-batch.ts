@@ -28,9 +28,9 @@ export function planBatch(planner: Planner, table: Table, field: MergedFields): 
   const updates = inputOf(inputsOf(planner, field), 'updates');
   updates.state();
   const runs = updates.runs(shapeOf(table));
-  if (runs.length === 0) throw new PublicError('BAD_USER_INPUT', 'At least one entry must be provided to updates');
-  if (runs.length > mostStatements) {
-    const message = `The updates need ${runs.length} statements, more than ${mostStatements}. Filter by the primary key alone, with the same changes in entries that follow each other.`;
+  if (runs?.length === 0) throw new PublicError('BAD_USER_INPUT', 'At least one entry must be provided to updates');
+  if (runs === null) {
+    const message = `The updates need more than ${mostStatements} statements. Filter by the primary key alone, with the same changes in entries that follow each other.`;
     throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'statements' } });
   }
   const writes = runs.map((run) => {
@@ -61,6 +61,7 @@ function shapeOf(table: Table): BatchShape {
   );
   const isMerged = ({ type }: Column) => type !== null && operatorForm(type, 'append') === 'json';
   return {
+    most: mostStatements,
     key: isUsable ? key.map(({ fieldName }) => fieldName!) : null,
     columns: new Set(table.columns.flatMap(({ fieldName }) => fieldName ?? [])),
     limits,
