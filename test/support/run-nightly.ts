@@ -13,6 +13,7 @@ interface Step {
 const steps: Readonly<Record<string, Step>> = {
   files: { command: ['vitest', 'run', '--project=nightly'] },
   property: { command: ['vitest', 'run', 'test/property'], env: { PROPERTY_OPERATIONS: '20000' } },
+  writes: { command: ['vitest', 'run', 'test/writes'], env: { WRITES: '10000' } },
   race: { command: ['vitest', 'run', 'test/race'], env: { RACE_SECONDS: '600' } },
   storm: { command: ['node', 'test/storm/storm.ts', '--minutes', '10'] },
   soak: { command: ['node', 'test/soak/soak.ts', '--minutes', '10'] },

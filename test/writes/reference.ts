@@ -1,0 +1,357 @@
+/**
+ * The same writes in plain SQL, one row after the other, by the same role: what the gateway is compared with.
+ *
+ * Which of several failing rows fails first is PostgreSQL's choice, so rows that follow a failing one are tried, too: the
+ * gateway may answer the error of any.
+ */
+import pg from 'pg';
+import type { Below } from './document.ts';
+import type { Role, Table } from './world.ts';
+import type { Change, Conflict, Filter, Tree, Value, Values, Write } from './write.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** The answer of one field, or of one entry. */
+export interface Payload {
+  readonly affectedCount: number;
+  readonly records: readonly Row[];
+}
+
+/** What the writes have done. */
+export interface Outcome {
+  /** Codes of errors that the gateway may answer; empty: there is none. */
+  readonly refused: ReadonlySet<string>;
+  /** Codes that it may answer or not. */
+  readonly allowed: ReadonlySet<string>;
+  readonly payloads: readonly Payload[];
+  /** What happened, for the counts. */
+  readonly events: ReadonlySet<string>;
+}
+
+class Refusal extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}
+
+interface Run {
+  readonly client: pg.ClientBase;
+  readonly refused: Set<string>;
+  readonly allowed: Set<string>;
+  readonly events: Set<string>;
+}
+
+/** Writes in the open transaction of the client, which has the role. */
+export async function writeInSql(
+  client: pg.ClientBase,
+  role: Role,
+  write: Write,
+  below: Below | null,
+): Promise<Outcome> {
+  const run: Run = { client, refused: new Set(), allowed: new Set(), events: new Set() };
+  let payloads: readonly Payload[] = [];
+  try {
+    await client.query(`set local role ${role}`);
+    payloads = await writeField(run, write, below);
+    if (run.refused.size === 0) await client.query('set constraints all immediate');
+  } catch (error) {
+    run.refused.add(codeOf(error));
+  }
+  if (run.refused.size > 0) {
+    // The limit of rows may be looked at before constraints are checked.
+    if (write.kind !== 'insert') run.allowed.add('BAD_USER_INPUT');
+    // The statements of a tree have an order that nobody promises, so another one may fail first.
+    if (isTree(write)) for (const code of ordinary) run.allowed.add(code);
+  }
+  return { ...run, payloads };
+}
+
+async function writeField(run: Run, write: Write, below: Below | null): Promise<readonly Payload[]> {
+  const { table, columns } = write;
+  switch (write.kind) {
+    case 'update':
+      return [await change(run, table, write.change, columns)];
+    case 'updateMany': {
+      const payloads: Payload[] = [];
+      for (const each of write.changes) payloads.push(await change(run, table, each, columns));
+      return payloads;
+    }
+    case 'delete': {
+      const values: Value[] = [];
+      const text = `delete from ${pathOf(table)} as t where ${conditionOf(write.filter, values)} ${returning(columns)}`;
+      return [limited(await query(run, text, values), write.atMost)];
+    }
+    case 'insert': {
+      const nested = isTree(write);
+      if (nested && write.trees.some((tree) => keepsRows(tree, write.conflict))) throw new Refusal('BAD_USER_INPUT');
+      const read = nested ? [...table.key] : columns;
+      const rows = await insertRows(run, {
+        table,
+        trees: write.trees,
+        conflict: write.conflict,
+        columns: read,
+        isNeeded: nested,
+      });
+      if (run.refused.size > 0) return [];
+      const written = rows.filter((row) => row !== null);
+      const records = nested ? await readTrees(run, table, columns, below, written) : written;
+      return [{ affectedCount: written.length, records }];
+    }
+  }
+}
+
+const ordinary = ['CONSTRAINT_VIOLATION', 'PERMISSION_DENIED', 'BAD_USER_INPUT', 'RAISED'];
+
+/** Whether a write has related rows. */
+export function isTree(write: Write): boolean {
+  return write.kind === 'insert' && write.trees.some(({ up, down }) => up.length + down.length > 0);
+}
+
+/** Rows that others are made with cannot stay as they are. */
+function keepsRows({ up, down }: Tree, conflict: Conflict | null, isNeeded = true): boolean {
+  const mayKeep = conflict !== null && (conflict.columns.length === 0 || conflict.filter.length > 0);
+  return (
+    (mayKeep && (isNeeded || down.length > 0)) ||
+    up.some((each) => keepsRows(each.tree, each.conflict)) ||
+    down.some((each) => each.trees.some((tree) => keepsRows(tree, each.conflict, false)))
+  );
+}
+
+function placeOf({ down }: Tree['down'][number]['reference']): string {
+  return `${down.endsWith('_v') ? 1 : 0} ${down}`;
+}
+
+interface Level {
+  readonly table: Table;
+  readonly trees: readonly Tree[];
+  readonly conflict: Conflict | null;
+  /** What is read of each row. */
+  readonly columns: readonly string[];
+  /** Other rows are made with these: none may be missing. */
+  readonly isNeeded: boolean;
+}
+
+/** Rows of a level after those that they refer to, and before those that refer to them. Null: suppressed or kept as it was. */
+async function insertRows(run: Run, { table, trees, conflict, columns, isNeeded }: Level): Promise<(Row | null)[]> {
+  const values = trees.map((tree) => new Map(tree.values));
+  for (const reference of table.references) {
+    const above = trees.flatMap(({ up }, index) =>
+      up.filter((each) => each.reference === reference).map((each) => ({ ...each, index })),
+    );
+    if (above.length === 0) continue;
+    const level = {
+      table: reference.target,
+      trees: above.map(({ tree }) => tree),
+      conflict: above[0]?.conflict ?? null,
+    };
+    const rows = await insertRows(run, { ...level, columns: reference.targetColumns, isNeeded: true });
+    if (run.refused.size > 0) return [];
+    for (const [at, { index }] of above.entries())
+      giveKey(values[index] as Map<string, Value>, reference, rows[at] ?? null);
+  }
+  const children = trees.flatMap(({ down }, index) => down.map((each) => ({ ...each, index })));
+  const handedOn = children.flatMap(({ reference }) => reference.targetColumns);
+  const read = [...new Set([...columns, ...handedOn])];
+  const rows = await insertLevel(run, table, values, { conflict, read });
+  if (run.refused.size > 0) return [];
+  if (rows.includes(null)) run.events.add(conflict ? 'row kept' : 'row suppressed');
+  if ((isNeeded || children.length > 0) && rows.includes(null)) throw new Refusal('suppressed');
+  // As the relationships stand in the schema: those of tables before those of views.
+  const references = [...new Set(children.map((each) => each.reference))];
+  for (const reference of references.sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))) {
+    const members = children.filter((each) => each.reference === reference);
+    const [first] = members;
+    if (first === undefined) continue;
+    const below = members.flatMap((each) =>
+      each.trees.map((tree) => {
+        const given = new Map(tree.values);
+        giveKey(given, reference, rows[each.index] ?? null);
+        return { ...tree, values: given };
+      }),
+    );
+    await insertRows(run, { table: first.table, trees: below, conflict: first.conflict, columns: [], isNeeded: false });
+    if (run.refused.size > 0) return [];
+  }
+  return rows;
+}
+
+function giveKey(
+  values: Map<string, Value>,
+  { columns, targetColumns }: { columns: readonly string[]; targetColumns: readonly string[] },
+  row: Row | null,
+): void {
+  for (const [index, column] of columns.entries()) {
+    const value = row?.[targetColumns[index] ?? ''] ?? null;
+    if (value === null) throw new Refusal('suppressed');
+    values.set(column, value as Value);
+  }
+}
+
+async function insertLevel(
+  run: Run,
+  table: Table,
+  objects: readonly Values[],
+  { conflict, read }: { conflict: Conflict | null; read: readonly string[] },
+): Promise<(Row | null)[]> {
+  const rows: (Row | null)[] = [];
+  const written = new Set<string>();
+  const shapes = objects.map((object) =>
+    table.columns.map(({ name, ddl }) => (ddl !== '' || table.kind !== 'table') && object.has(name)).join(),
+  );
+  if (new Set(shapes).size > 1) run.events.add('different keys');
+  const isUpdating = conflict !== null && conflict.columns.length > 0;
+  let before = isUpdating ? await versions(run, table) : null;
+  for (const object of objects) {
+    await run.client.query('savepoint object');
+    try {
+      const row = await insertOne(run, table, object, { conflict, read });
+      rows.push(row);
+      if (before === null) continue;
+      const after = await versions(run, table);
+      for (const [key, version] of after) {
+        if (before.get(key) === version) continue;
+        if (written.has(key)) throw new Refusal('BAD_USER_INPUT');
+        written.add(key);
+        run.events.add(before.has(key) ? 'row met' : 'row new');
+      }
+      // A row that an earlier object has written is refused before its filter is asked.
+      if (row === null && written.size > 0 && conflict?.filter.length) run.allowed.add('BAD_USER_INPUT');
+      before = after;
+    } catch (error) {
+      run.refused.add(codeOf(error));
+      // A later object may be for the row that this one would have written.
+      if (isUpdating) run.allowed.add('BAD_USER_INPUT');
+      await run.client.query('rollback to object');
+    }
+  }
+  return rows;
+}
+
+/** Where each row of the table is stored, by its key: an update moves it. */
+async function versions({ client }: Run, table: Table): Promise<ReadonlyMap<string, string>> {
+  const { rows: roles } = await client.query('select current_user as role');
+  await client.query('reset role');
+  const key = table.key.join(', ');
+  const { rows } = await client.query(
+    `select row(${key})::text as key, ctid::text as at from ${pathOf(table.base ?? table)}`,
+  );
+  await client.query(`set local role ${roles[0].role}`);
+  return new Map(rows.map((row) => [row.key, row.at]));
+}
+
+async function insertOne(
+  run: Run,
+  table: Table,
+  object: Values,
+  { conflict, read }: { conflict: Conflict | null; read: readonly string[] },
+): Promise<Row | null> {
+  const values: Value[] = [];
+  const names = [...object.keys()];
+  const list = names.map((name) => place(table, name, object.get(name) as Value, values));
+  const source = names.length === 0 ? 'default values' : `(${names.join(', ')}) values (${list.join(', ')})`;
+  const set = conflict?.columns.map((column) => `${column} = excluded.${column}`).join(', ');
+  const update = set ? `update set ${set} where ${conditionOf(conflict?.filter ?? [], values)}` : 'nothing';
+  const clause = conflict ? ` on conflict ${conflict.arbiter} do ${update}` : '';
+  const rows = await query(run, `insert into ${pathOf(table)} as t ${source}${clause} ${returning(read)}`, values);
+  return rows[0] ?? null;
+}
+
+const operations: Readonly<Record<string, (column: string, operand: string) => string>> = {
+  'increment count': (column, operand) => `${column} + ${operand}`,
+  'append list': (column, operand) => `coalesce(${column}, '{}') || ${operand}`,
+  'prepend list': (column, operand) => `${operand} || coalesce(${column}, '{}')`,
+  'remove list': (column, operand) =>
+    `case when ${column} is not null then array(select e from unnest(${column}) with ordinality as u (e, o) where not exists (select from unnest(${operand}) as r (v) where r.v is not distinct from e) order by o) end`,
+  'append json': (column, operand) => `coalesce(${column}, '{}') || ${operand}`,
+  'remove json': (column, operand) => `${column} - ${operand}`,
+  'append note': (column, operand) => `coalesce(${column}, '') || ${operand}`,
+};
+
+async function change(run: Run, table: Table, { set, operators, filter, atMost }: Change, columns: readonly string[]) {
+  const values: Value[] = [];
+  const assignments = [...set].map(([name, value]) => `${name} = ${place(table, name, value, values)}`);
+  for (const { name, column, value } of operators) {
+    const type = name === 'remove' ? 'text[]' : column.type;
+    const operand = `$${values.push(value)}::${type}`;
+    assignments.push(`${column.name} = ${operations[`${name} ${column.domain}`]?.(`t.${column.name}`, operand)}`);
+  }
+  if (assignments.length === 0) throw new Refusal('BAD_USER_INPUT');
+  const where = conditionOf(filter, values);
+  const text = `update ${pathOf(table)} as t set ${assignments.join(', ')} where ${where} ${returning(columns)}`;
+  return limited(await query(run, text, values), atMost);
+}
+
+function limited(rows: readonly Row[], atMost: number): Payload {
+  if (rows.length > atMost) throw new Refusal('BAD_USER_INPUT');
+  return { affectedCount: rows.length, records: rows };
+}
+
+/** Rows and related rows as they are when all are written. */
+async function readTrees(
+  run: Run,
+  table: Table,
+  columns: readonly string[],
+  below: Below | null,
+  keys: readonly Row[],
+) {
+  const records: Row[] = [];
+  for (const key of keys) {
+    const values: Value[] = [];
+    const where = table.key
+      .map((name) => `t.${name} = ${place(table, name, key[name] as Value, values)}`)
+      .join(' and ');
+    const related = (below?.down ?? []).map(
+      ({ field, table: child, reference, columns: shown }) =>
+        `coalesce((select json_agg(row_to_json(r)) from (select ${shown.join(', ')} from ${pathOf(child)} as c where ${reference.columns.map((column, index) => `c.${column} = t.${reference.targetColumns[index]}`).join(' and ')}) as r), '[]') as "${field}"`,
+    );
+    const list = [...columns.map((name) => `t.${name}`), ...related];
+    const [row] = await query(
+      run,
+      `select ${list.join(', ') || '1'} from ${pathOf(table)} as t where ${where}`,
+      values,
+    );
+    // Hidden by a policy.
+    if (row === undefined) throw new Refusal('PERMISSION_DENIED');
+    records.push(row);
+  }
+  return records;
+}
+
+async function query({ client }: Run, text: string, values: readonly Value[]): Promise<readonly Row[]> {
+  return (await client.query(text, [...values])).rows;
+}
+
+function place({ columns }: Table, name: string, value: Value, values: Value[]): string {
+  const type = columns.find((column) => column.name === name)?.type;
+  return `$${values.push(value)}::${type}`;
+}
+
+function conditionOf(filter: Filter, values: Value[]): string {
+  const operators = { eq: '=', lt: '<', neq: '<>' };
+  const conditions = filter.map(
+    ({ column, operator, value }) => `t.${column.name} ${operators[operator]} $${values.push(value)}::${column.type}`,
+  );
+  return conditions.join(' and ') || 'true';
+}
+
+function returning(columns: readonly string[]): string {
+  return columns.length === 0 ? '' : `returning ${columns.map((column) => `t.${column}`).join(', ')}`;
+}
+
+function pathOf({ schema, name }: Table): string {
+  return `${schema}.${name}`;
+}
+
+/** The gateway's code for an error of PostgreSQL. */
+function codeOf(error: unknown): string {
+  if (error instanceof Refusal) return error.code;
+  if (!(error instanceof pg.DatabaseError)) throw error;
+  const state = error.code ?? '';
+  if (state.startsWith('23') || state === '44000') return 'CONSTRAINT_VIOLATION';
+  if (state.startsWith('22') || state === '428C9' || state === '21000') return 'BAD_USER_INPUT';
+  if (state === '42501') return 'PERMISSION_DENIED';
+  if (state === 'P0001') return 'RAISED';
+  throw new Error(`The statement is wrong: ${error.message} (${state})`);
+}

@@ -1,0 +1,254 @@
+/** Runs random writes through the gateway and in plain SQL, on the same rows, and reports the first that differ. */
+import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
+import pg from 'pg';
+import type { Random } from '../property/random.ts';
+import type { TestExecution } from '../support/execution.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+import { type Below, type Document, documentOf } from './document.ts';
+import { isTree, type Outcome, type Payload, type Row, writeInSql } from './reference.ts';
+import { type Role, roles, type World } from './world.ts';
+import { columnsOf, generateWrite, type Tree, type Value, type Write } from './write.ts';
+
+/** What is run. */
+export interface WriteRun {
+  readonly random: Random;
+  readonly worlds: readonly World[];
+  readonly execution: TestExecution;
+  readonly writes: number;
+}
+
+/** How it went. */
+export interface WriteResult {
+  readonly failure: string | null;
+  readonly done: number;
+  /** How often each construct occurred. */
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+/** Runs this many writes, or until one differs. */
+export async function runWrites(
+  database: TestDatabase,
+  { random, worlds, execution, writes }: WriteRun,
+): Promise<WriteResult> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const counts = new Map<string, number>();
+  const schemas = new Map<Role, GraphQLSchema>();
+  for (const role of roles) schemas.set(role, (await execution.role(role)).shared.schema);
+  let done = 0;
+  let failure: string | null = null;
+  while (done < writes && failure === null) {
+    const world = random.pick(worlds);
+    const role = random.pick(roles);
+    const schema = schemas.get(role) as GraphQLSchema;
+    const rows = await readRows(client, world);
+    const write = generateWrite({ random: random.fork(), world, schema, rows, shapes: new Map() });
+    if (write === null) continue;
+    done++;
+    const below = isTree(write) ? belowOf(schema, world, write) : null;
+    const document = documentOf(write, schema, below ?? { down: [] }, random.fork());
+    const checked = await compare({ client, world, role, write, document, below, execution });
+    for (const name of [...constructsOf(write), ...checked.outcome.events, checked.name])
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    if (checked.mismatch !== null)
+      failure = [
+        `${world.script};`,
+        `-- as ${role}: ${checked.mismatch}`,
+        document.query,
+        JSON.stringify(document.variables),
+      ].join('\n');
+  }
+  await client.end();
+  return { failure, done, counts };
+}
+
+interface Case {
+  readonly client: pg.ClientBase;
+  readonly world: World;
+  readonly role: Role;
+  readonly write: Write;
+  readonly document: Document;
+  readonly below: Below | null;
+  readonly execution: TestExecution;
+}
+
+async function compare({ client, world, role, write, document, below, execution }: Case) {
+  const numbers = await readNumbers(client, world);
+  const before = await readState(client, world);
+  await client.query('begin');
+  const outcome = await writeInSql(client, role, write, below);
+  if (outcome.refused.size === 0) await client.query('reset role');
+  const wanted =
+    outcome.refused.size === 0
+      ? { rows: await readState(client, world), numbers: await readNumbers(client, world) }
+      : null;
+  await client.query('rollback');
+  await client.query(
+    `select ${numbers.map(({ name, last, called }) => `setval('${name}', ${last}, ${called})`).join(', ')}`,
+  );
+  const answer = await execution.run(role, document.query, { variables: document.variables });
+  const rows = await readState(client, world);
+  const after = await readNumbers(client, world);
+  const result = (name: string, mismatch: string | null) => ({ name, mismatch, outcome });
+  if (answer.errors) {
+    const code = answer.errors[0].extensions.code;
+    const name = `refused: ${code}`;
+    const said = JSON.stringify(answer.errors);
+    const isExpected = [...outcome.refused, ...outcome.allowed].some(
+      (each) => each === code || (each === 'suppressed' && isSuppressed(answer.errors[0])),
+    );
+    if (!isExpected)
+      return result(name, `refused with ${said}, in SQL ${[...outcome.refused].join(' or ') || 'written'}`);
+    return result(name, difference('rows after a refusal', before, rows));
+  }
+  if (wanted === null)
+    return result(
+      'written',
+      `written, in SQL refused with ${[...outcome.refused].join(' or ')}\n${JSON.stringify(answer.data)}`,
+    );
+  const shown = (numbered: typeof numbers) =>
+    numbered.map(({ name, last, called }) => `${name} ${last} ${called}`).join('\n');
+  // Objects with different keys are written in any order.
+  const inOrder = (state: string) =>
+    outcome.events.has('different keys')
+      ? state
+          .replaceAll(/^log \(\d+/gm, 'log (')
+          .split('\n')
+          .sort()
+          .join('\n')
+      : state;
+  const payloads = Array.isArray(answer.data.it) ? answer.data.it : [answer.data.it];
+  const mismatch =
+    difference('answer', showPayloads(write, outcome.payloads), showPayloads(write, payloads)) ??
+    difference('rows', inOrder(wanted.rows), inOrder(rows)) ??
+    difference('sequences', shown(wanted.numbers), shown(after));
+  return result(
+    outcome.payloads.some(({ affectedCount }) => affectedCount > 0) ? 'written' : 'written: no rows',
+    mismatch,
+  );
+}
+
+/** A row is missing that others are made with. */
+function isSuppressed({ extensions: { code } }: { readonly extensions: { readonly code: string } }): boolean {
+  return code === 'BAD_USER_INPUT' || code === 'CONSTRAINT_VIOLATION';
+}
+
+function difference(what: string, wanted: string, actual: string): string | null {
+  const [one, other] = [wanted, actual].map((text) => text.split('\n')) as [string[], string[]];
+  if (one.join() === other.join()) return null;
+  const only = (lines: string[], others: string[]) =>
+    what === 'answer' ? lines : lines.filter((line) => !others.includes(line));
+  return `${what}\nin SQL  ${only(one, other).join('\n')}\ngateway ${only(other, one).join('\n')}`;
+}
+
+/** Records of an insert are in the order of the objects; others, and related rows, in any. */
+function showPayloads({ kind, table }: Write, payloads: readonly Payload[]): string {
+  const types = new Map(table.columns.map(({ name, type }) => [name, type]));
+  const shown = (row: Row): string =>
+    JSON.stringify(
+      Object.entries(row)
+        .filter(([name]) => name !== '__typename')
+        .sort(([one], [other]) => (one < other ? -1 : 1))
+        .map(([name, value]) => [name, showValue(types.get(name), value)]),
+    );
+  return payloads
+    .map(({ affectedCount, records }) => {
+      const rows = records.map(shown);
+      return `${affectedCount}\n${(kind === 'insert' ? rows : rows.sort()).join('\n')}`;
+    })
+    .join('\n---\n');
+}
+
+function showValue(type: string | undefined, value: unknown): unknown {
+  if (type === 'jsonb') return JSON.stringify(typeof value === 'string' ? JSON.parse(value) : value);
+  if (type !== undefined || value === null || typeof value !== 'object') return value;
+  const edges = 'edges' in value ? (value.edges as { node: Row }[]).map(({ node }) => node) : (value as Row[]);
+  return edges
+    .map((row) => JSON.stringify(Object.entries(row).sort(([one], [other]) => (one < other ? -1 : 1))))
+    .sort();
+}
+
+/** Related rows that the role may read: of columns whose JSON is the same for both. */
+function belowOf(schema: GraphQLSchema, world: World, { table }: Write): Below {
+  const type = schema.getType(table.name) as GraphQLObjectType | undefined;
+  const fields = type?.getFields() ?? {};
+  const down = world.tables.flatMap((child) =>
+    child.references.flatMap((reference) => {
+      if (reference.target.name !== table.name || !(reference.down in fields)) return [];
+      const columns = columnsOf(schema, child.name, child).filter((name) => name !== 'data');
+      return columns.length === 0 ? [] : [{ field: reference.down, table: child, reference, columns }];
+    }),
+  );
+  return { down };
+}
+
+async function readRows(
+  client: pg.ClientBase,
+  { tables }: World,
+): Promise<ReadonlyMap<string, Readonly<Record<string, Value>>[]>> {
+  const stored = tables.filter(({ kind }) => kind === 'table');
+  const list = stored.map(({ schema, name }) => `(select json_agg(t) from ${schema}.${name} t) as "${name}"`);
+  const { rows } = await client.query(`select ${list.join(', ')}`);
+  return new Map(stored.map(({ name }) => [name, rows[0][name] ?? []]));
+}
+
+async function readState(client: pg.ClientBase, { name, tables }: World): Promise<string> {
+  const stored = [...tables.filter(({ kind }) => kind === 'table').map((table) => table.name), 'log'];
+  const list = stored.map((each) => `select '${each} ' || t::text as line from ${name}.${each} t`);
+  const { rows } = await client.query(
+    `select string_agg(line, e'\\n' order by line) as state from (${list.join(' union all ')}) as l`,
+  );
+  return rows[0].state ?? '';
+}
+
+async function readNumbers(client: pg.ClientBase, world: World) {
+  const names = world.sequences.map(
+    (name) => `select '${name}' as name, last_value as last, is_called as called from ${name}`,
+  );
+  const { rows } = await client.query(names.join(' union all '));
+  return rows as { readonly name: string; readonly last: string; readonly called: boolean }[];
+}
+
+function constructsOf(write: Write): string[] {
+  const { kind, table } = write;
+  const found = [...table.traits].map((trait) => `${kind === 'updateMany' ? 'update' : kind}, ${trait}`);
+  found.push(kind);
+  if (kind === 'insert') {
+    if (write.trees.length > 1) found.push('several objects');
+    if (write.conflict)
+      found.push(
+        ...conflictConstructs(write.conflict.columns.length, write.conflict.filter.length, write.conflict.arbiter),
+      );
+    for (const tree of write.trees) found.push(...treeConstructs(tree, 1));
+  }
+  if (kind === 'update') found.push(...write.change.operators.map(({ name, column }) => `${name} ${column.domain}`));
+  if (kind === 'updateMany' && write.changes.length > 1) found.push('several entries');
+  return [...new Set(found)];
+}
+
+function conflictConstructs(columns: number, filters: number, arbiter: string): string[] {
+  const shape = arbiter.includes('where') ? 'partial' : arbiter.includes('lower') ? 'expression' : 'columns';
+  return [
+    'onConflict',
+    `onConflict by ${shape}`,
+    columns === 0 ? 'onConflict keeps' : 'onConflict updates',
+    ...(filters > 0 ? ['onConflict filter'] : []),
+  ];
+}
+
+function treeConstructs({ up, down }: Tree, depth: number): string[] {
+  return [
+    ...up.flatMap(({ tree, conflict }) => [
+      `nested to-one, ${depth} deep`,
+      ...(conflict ? ['nested onConflict'] : []),
+      ...treeConstructs(tree, depth + 1),
+    ]),
+    ...down.flatMap(({ trees, conflict }) => [
+      `nested to-many, ${depth} deep`,
+      ...(conflict ? ['nested onConflict'] : []),
+      ...trees.flatMap((tree) => treeConstructs(tree, depth + 1)),
+    ]),
+  ];
+}
+
+export type { Outcome };

@@ -1,0 +1,79 @@
+/**
+ * Random writes against random schemas: the gateway's are compared with the same writes made one by one in plain SQL by
+ * the same role. Equal rows, answers, sequences and refusals, and nothing half-written.
+ *
+ * `WRITES_SEED` repeats a run, `WRITES` makes it longer, as `npm run test:nightly` does.
+ */
+import { expect, test } from 'vitest';
+import { createRandom } from '../property/random.ts';
+import { startExecution } from '../support/execution.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { runWrites } from './run-writes.ts';
+import { generateWorld } from './world.ts';
+
+const writes = Number(process.env.WRITES ?? 200);
+const seed = Number(process.env.WRITES_SEED ?? (writes > 200 ? Date.now() % 1_000_000_000 : 21));
+const writesPerPart = 1000;
+const worldsPerPart = writes > writesPerPart ? 12 : 5;
+const database = await createDatabase();
+
+test(`writes do what plain SQL does (WRITES_SEED=${seed} WRITES=${writes})`, {
+  timeout: 120_000 + writes * 200,
+}, async () => {
+  const random = createRandom(seed);
+  const counts = new Map<string, number>();
+  for (let done = 0; done < writes; done += writesPerPart) {
+    const worlds = Array.from({ length: worldsPerPart }, (_, index) =>
+      generateWorld(random.fork(), `w${done / writesPerPart}x${index}`),
+    );
+    for (const { script } of worlds) await database.query(script);
+    const execution = await startExecution(database, { schemas: worlds.map(({ name }) => name), limits: null });
+    const result = await runWrites(database, {
+      random: random.fork(),
+      worlds,
+      execution,
+      writes: Math.min(writesPerPart, writes - done),
+    });
+    for (const [name, count] of result.counts) counts.set(name, (counts.get(name) ?? 0) + count);
+    // Thrown as it is: an assertion would print the SQL with its quotes escaped.
+    if (result.failure !== null)
+      throw new Error(`\n${result.failure}\nafter ${done + result.done} writes: WRITES_SEED=${seed} WRITES=${writes}`);
+  }
+  if (process.env.WRITES_COUNTS !== undefined)
+    console.log(
+      [...counts]
+        .map(([name, count]) => `${name}: ${count}`)
+        .sort()
+        .join('\n'),
+    );
+  expect(counts.get('written')).toBeGreaterThan(writes / 5);
+  if (writes < writesPerPart) return;
+  const rare = constructs.filter((name) => (counts.get(name) ?? 0) < 5);
+  expect(rare.map((name) => `${name}: ${counts.get(name) ?? 0}`)).toEqual([]);
+});
+
+/** What a long run has to hold. */
+const constructs = [
+  ...['always', 'by default'].map((name) => `insert, key: identity ${name}`),
+  ...['serial', 'uuid', 'composite', 'composite serial', 'by a trigger'].map((name) => `insert, key: ${name}`),
+  ...['insert', 'update', 'delete'].flatMap((kind) =>
+    [
+      'updatable view',
+      'INSTEAD OF view',
+      'policies',
+      'policy looks the parent up',
+      'column grants',
+      'self reference',
+      'composite reference',
+      'deferred constraint',
+      'trigger: skip',
+      'trigger: rekey',
+      'trigger: boom',
+    ].map((name) => `${kind}, ${name}`),
+  ),
+  ...['columns', 'partial', 'expression'].map((name) => `onConflict by ${name}`),
+  ...['keeps', 'updates', 'filter'].map((name) => `onConflict ${name}`),
+  ...['row met', 'row new', 'row kept', 'row suppressed', 'different keys', 'several objects'],
+  ...['increment count', 'append list', 'append json', 'append note', 'prepend list', 'remove list', 'remove json'],
+  ...['CONSTRAINT_VIOLATION', 'PERMISSION_DENIED', 'BAD_USER_INPUT', 'RAISED'].map((name) => `refused: ${name}`),
+];
