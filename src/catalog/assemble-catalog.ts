@@ -93,6 +93,7 @@ export function assembleCatalog(
     routines: source.procs.map((row) => ({ ...row, defaults: defaults.get(row._id) ?? null })),
     enums: typesOf('e'),
     domains: typesOf('d'),
+    composites: typesOf('c').filter((type) => type.getMembers().length > 0),
     table: (oid) => tables.get(oid),
     type: (oid) => types.get(oid),
     namespace: (oid) => namespaces.get(oid),

@@ -205,6 +205,8 @@ export interface Catalog {
   readonly enums: readonly CatalogType[];
   /** Used domains of exposed namespaces, in the same order. */
   readonly domains: readonly CatalogType[];
+  /** Composite types of exposed namespaces that routines use and that belong to no table, in the same order. */
+  readonly composites: readonly CatalogType[];
   table(oid: string): CatalogTable | undefined;
   type(oid: string): CatalogType | undefined;
   /** Also for types outside the exposed namespaces. */

@@ -80,6 +80,20 @@ test('a malformed directive of a domain counts where domains are read', async ()
   expect((await ask(['domains']))[0]).toContain('one.email: ');
 });
 
+test('a malformed directive of a composite type counts where functions take it', async () => {
+  const database = await createDatabase(
+    `${setUp} create type one.pair as (a int); create function one.take(given one.pair) returns int stable language sql as 'select 1';
+     comment on type one.pair is '@graphql({)';`,
+  );
+  const ask = async (extensions: readonly 'functions'[]) =>
+    (await startExecution(database, { schemas: ['one'], extensions })).errors(
+      'anon',
+      '{ personCollection { edges { cursor } } }',
+    );
+  expect(await ask([])).toEqual([]);
+  expect((await ask(['functions']))[0]).toContain('one.pair: ');
+});
+
 describe('what an extension adds', async () => {
   const database = await createDatabase(`
     create schema lib; grant usage on schema lib to anon;

@@ -60,9 +60,11 @@ export function directiveHolders(context: ModelContext): readonly DirectiveHolde
       fix: (keys) => foreignKeyFix(context, _id, new Map([[_id, keys]])),
     }));
   }
-  for (const { _id: oid, typname: name, typnamespace, typtype } of [...catalog.enums, ...catalog.domains]) {
-    // Directives of domains apply only if domains are exposed as their base types.
-    const isRead = typtype !== 'd' || namespaces.get(typnamespace)?.extensions.includes('domains') === true;
+  for (const type of [...catalog.enums, ...catalog.domains, ...catalog.composites]) {
+    const { _id: oid, typname: name, typnamespace, typtype } = type;
+    // Directives of domains apply only if domains are exposed as their base types, those of composite types as inputs.
+    const extension = typtype === 'd' ? 'domains' : typtype === 'c' ? 'functions' : null;
+    const isRead = extension === null || namespaces.get(typnamespace)?.extensions.includes(extension) === true;
     const facts = { object: pathIn(catalog, typnamespace, name), isExposed: isRead && isExposed(typnamespace) };
     const namespace = catalog.namespace(typnamespace)?.nspname ?? '';
     const fix = (keys: Keys) => typeFix(context, { oid, namespace, name }, keys);

@@ -148,7 +148,7 @@ const readers = {
     filter: reader.isTrue('filter'),
     order: reader.isTrue('order'),
   }),
-  /** An enum, where `mappings` maps labels to GraphQL values, or a domain, which has only `opaque`. */
+  /** An enum, where `mappings` maps labels to GraphQL values, a composite type, which has only `name`, or a domain, which has only `opaque`. */
   type: (reader: DirectiveReader) => ({
     name: reader.name('name'),
     mappings: reader.mappings('mappings'),
