@@ -88,6 +88,31 @@ test('inserts with related rows take one round trip, too', async () => {
   expect(proxy.roundTrips()).toBe(1);
 });
 
+test('a connection that is lost between the statements leaves nothing half-written', async () => {
+  const query = update(
+    '{name: "Ann", bookCollection: {insert: [{title: "d", chapterCollection: {insert: [{title: "d1"}]}}], delete: [{filter: {title: {eq: "a"}}}]}}',
+  );
+  const after = ['Ann b b1', 'Ann hidden ', 'Ann d d1', 'Ben c c1'];
+  let size = 0;
+  for (let part = 1; part <= 9; part += 1) {
+    proxy.inspect((from, packet) => {
+      if (from !== 'client' || !packet.includes('pgreflect_')) return 'pass';
+      size = packet.length;
+      return Math.floor((packet.length * part) / 10);
+    });
+    const { errors } = await execution.run('anon', query);
+    proxy.inspect(null);
+    expect(errors[0].extensions).toMatchObject({ code: 'UNAVAILABLE', outcome: 'unknown' });
+    expect(await state()).toEqual(before);
+  }
+  expect(size).toBeGreaterThan(1000);
+  proxy.inspect((from, packet) => (from === 'server' && packet.includes('Ann') ? 'cut' : 'pass'));
+  const { errors } = await execution.run('anon', query);
+  proxy.inspect(null);
+  expect(errors[0].extensions).toMatchObject({ code: 'UNAVAILABLE', outcome: 'unknown' });
+  expect([before, after]).toContainEqual(await state());
+});
+
 test('only rows that belong to the updated ones, and that the role sees, are changed', async () => {
   const all = update('{name: "X", bookCollection: {update: [{set: {pages: 7}, filter: {}, atMost: 9}]}}');
   await execution.data('anon', all);
