@@ -5,6 +5,7 @@ import type { CompiledOperation } from '../compile/compile-operation.ts';
 import { hasBackReference } from '../compile/input/json-path.ts';
 import type { Pattern } from '../compile/input/plan-budget.ts';
 import { type BindingSource, bindSlot, type Variables } from '../compile/input/slot.ts';
+import { longestTexts, textBound } from '../compile/input/text-bound.ts';
 import type { LimitPlan } from '../compile/plan/plan.ts';
 import { PublicError } from '../shared/errors.ts';
 import { type PreparedDocument, tooManyTokens } from './documents.ts';
@@ -33,6 +34,7 @@ export function assertOperationLimits(compiled: CompiledOperation, variables: Va
     throw refuse('root fields', rootFields, limits.maxRootFields, 'max-root-fields');
   if (compiled.depth > limits.maxDepth) throw refuse('levels of tables', compiled.depth, limits.maxDepth, 'max-depth');
   if (!limits.allowBackReferences) refuseBackReferences(compiled, variables);
+  refuseLongTexts(compiled, variables);
   const cost = costOf(compiled, variables);
   if (cost > limits.maxCost) throw refuse('rows at most', cost, limits.maxCost, 'max-cost');
 }
@@ -52,6 +54,15 @@ function refuseBackReferences({ patterns }: CompiledOperation, variables: Variab
   const hint =
     'For a backslash itself write "[\\\\]". The service role may use back references, others with --allow-back-references.';
   throw new PublicError('BAD_USER_INPUT', message, { hint });
+}
+
+function refuseLongTexts({ statements }: CompiledOperation, variables: Variables): void {
+  let length = 0;
+  for (const { slots } of statements) for (const slot of slots) length += textBound(slot, variables);
+  if (length <= longestTexts) return;
+  const message =
+    'Values in the document are too long, or use long variables too often. Send the lists and objects as variables.';
+  throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'text' } });
 }
 
 /** Sum over all collections of the product of page sizes on their path. */

@@ -93,6 +93,10 @@ describe('refused is a mutation', () => {
       await createDatabase(`
         create table box (id int primary key);
         create table toy (id int primary key, size int default 1, name text, box_id int references box);
+        create type book_line as (what text, tags text[]);
+        create type page as (lines book_line[]);
+        create type book as (pages page[]);
+        create function of_book(b book) returns int language sql immutable as 'select pg_catalog.cardinality((b).pages)';
         comment on schema public is '@graphql({"inflect_names": true})';
         grant select, insert, update on box, toy to anon`),
     );
@@ -128,6 +132,29 @@ describe('refused is a mutation', () => {
     });
     const equal = times(800, (id) => ({ id, name: 'x' }));
     expect(await sent(`mutation ($o: [ToyInsertInput!]!) { ${fields} }`, { o: equal })).toBeLessThan(100_000);
+  });
+
+  test('that has a long variable in many objects, of which each would be a copy', async () => {
+    const s = 'x'.repeat(900_000);
+    const objects = times(300, (id) => `{id: ${id} name: $s}`).join(' ');
+    const insert = `mutation ($s: String) { insertIntoToyCollection(objects: [${objects}]) { affectedCount } }`;
+    expect(await refused(insert, { s })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'text' });
+    const entries = times(300, (id) => `{set: {name: $s} filter: {id: {eq: ${id}}}}`).join(' ');
+    const update = `mutation ($s: String) { updateManyToyCollection(updates: [${entries}]) { affectedCount } }`;
+    expect(await refused(update, { s })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'text' });
+    const short = { s: 'x'.repeat(20_000) };
+    expect(await writes.data('anon', update, { variables: short })).toMatchObject({ updateManyToyCollection: {} });
+  });
+
+  test('whose objects in each other double the quotes of a variable, until the process aborts', async () => {
+    const page = '{lines: [{what: $s, tags: [$s]}]}';
+    const query = (pages: number) => `query ($s: String) { ofBook(b: {pages: [${page.repeat(pages)}]}) }`;
+    const s = '"'.repeat(400_000);
+    expect(await refused(query(10), { s })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'text' });
+    expect(await writes.data('anon', query(10), { variables: { s: '"' } })).toEqual({ ofBook: 10 });
+    const line = `query ($s: PageInput) { ofBook(b: {pages: [${'$s, '.repeat(50)}]}) }`;
+    const long = { lines: [{ what: s, tags: [s] }] };
+    expect(await refused(line, { s: long })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'text' });
   });
 
   test('that answers a list of updates with many tables for each of them', async () => {
