@@ -194,6 +194,9 @@ describe('a view', () => {
       'insertIntoShelfCollection',
       'updateCheapLoanCollection',
       'updateLogCollection',
+      'updateManyCheapLoanCollection',
+      'updateManyLogCollection',
+      'updateManyShelfCollection',
       'updateShelfCollection',
     ]);
   });

@@ -208,7 +208,9 @@ function groups({ node, list }: Table): string | null {
 function writes(schema: GraphQLSchema, table: Table): readonly (readonly [title: string, query: string | null])[] {
   const { node } = table;
   const fields = Object.values(schema.getMutationType()?.getFields() ?? {});
-  const own = fields.filter(({ type }) => fieldTypeOf(getNamedType(type), 'records') === node);
+  const own = fields.filter(
+    (field) => fieldTypeOf(getNamedType(field.type), 'records') === node && argumentOf(field, 'updates') === undefined,
+  );
   const key = keyFieldOf(schema, table)?.args ?? [];
   const filter = key.map(({ name, type }) => `${name}: { eq: ${literalOf(type)} }`).join(', ');
   const answer = `{ affectedCount records { ${leavesOf(node)} } }`;
