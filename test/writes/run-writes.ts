@@ -176,7 +176,9 @@ function belowOf(schema: GraphQLSchema, world: World, { table }: Write): Below {
     child.references.flatMap((reference) => {
       if (reference.target.name !== table.name || !(reference.down in fields)) return [];
       const columns = columnsOf(schema, child.name, child).filter((name) => name !== 'data');
-      return columns.length === 0 ? [] : [{ field: reference.down, table: child, reference, columns }];
+      // Collections are in the order of the key.
+      const isOrdered = child.key.every((name) => columns.includes(name));
+      return !isOrdered ? [] : [{ field: reference.down, table: child, reference, columns }];
     }),
   );
   return { down };
