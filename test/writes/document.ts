@@ -99,7 +99,7 @@ function changeOf({ set, operators, filter, atMost }: Change): object {
 }
 
 function filterOf(filter: Filter): object {
-  return { and: filter.map(({ column, operator, value }) => ({ [column.name]: { [operator]: value } })) };
+  return Object.fromEntries(filter.map(({ column, operator, value }) => [column.name, { [operator]: value }]));
 }
 
 function literal(value: unknown): string {
