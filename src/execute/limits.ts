@@ -27,14 +27,23 @@ export function assertDocumentLimits(document: PreparedDocument, limits: Request
   if (document.aliases > limits.maxAliases) throw refuse('aliases', document.aliases, limits.maxAliases, 'max-aliases');
 }
 
-/** Refuses an operation that is too deep, too wide or too costly. */
-export function assertOperationLimits(compiled: CompiledOperation, variables: Variables, limits: RequestLimits): void {
+/**
+ * Refuses an operation that is too deep, too wide or too costly, or whose texts would not fit into memory.
+ *
+ * @param limits Null: only the memory, which every caller shares.
+ */
+export function assertOperationLimits(
+  compiled: CompiledOperation,
+  variables: Variables,
+  limits: RequestLimits | null,
+): void {
+  refuseLongTexts(compiled, variables);
+  if (limits === null) return;
   const rootFields = compiled.keys.length + compiled.errors.length;
   if (rootFields > limits.maxRootFields)
     throw refuse('root fields', rootFields, limits.maxRootFields, 'max-root-fields');
   if (compiled.depth > limits.maxDepth) throw refuse('levels of tables', compiled.depth, limits.maxDepth, 'max-depth');
   if (!limits.allowBackReferences) refuseBackReferences(compiled, variables);
-  refuseLongTexts(compiled, variables);
   const cost = costOf(compiled, variables);
   if (cost > limits.maxCost) throw refuse('rows at most', cost, limits.maxCost, 'max-cost');
 }

@@ -97,10 +97,8 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
   // Some variables match their declared types but not the places where they are used.
   const compiled = orRefusal(RequestRefusal, () => operation.compiler.compile(coerced.variables));
   if (compiled instanceof PublicError) return refuse([compiled], hash, name);
-  if (limits !== null) {
-    const refusal = orRefusal(PublicError, () => assertOperationLimits(compiled, coerced.variables, limits));
-    if (refusal) return { data: undefined, errors: [refusal], operationName: name, documentHash: hash };
-  }
+  const refusal = orRefusal(PublicError, () => assertOperationLimits(compiled, coerced.variables, limits));
+  if (refusal) return { data: undefined, errors: [refusal], operationName: name, documentHash: hash };
   watch.compileMs += performance.now() - compileStart;
   const outcome = { operationName: name, documentHash: hash };
   const { variables } = coerced;

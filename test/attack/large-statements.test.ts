@@ -105,8 +105,8 @@ describe('refused is a mutation', () => {
   const toys = (length: number) => times(length, (id) => ({ id, name: 'x', ...(id % 2 === 0 && { size: 2 }) }));
   const upsert =
     'mutation ($o: [ToyInsertInput!]!, $f: ToyFilter) { insertIntoToyCollection(objects: $o, onConflict: {constraint: toy_pkey, updateColumns: [name], filter: $f}) { affectedCount } }';
-  const refused = async (query: string, variables: Readonly<Record<string, unknown>>) => {
-    const { data, errors } = await writes.run('anon', query, { variables });
+  const refused = async (query: string, variables: Readonly<Record<string, unknown>>, role = 'anon') => {
+    const { data, errors } = await writes.run(role, query, { variables });
     expect(data ?? null).toBeNull();
     return errors[0].extensions;
   };
@@ -151,6 +151,8 @@ describe('refused is a mutation', () => {
     const query = (pages: number) => `query ($s: String) { ofBook(b: {pages: [${page.repeat(pages)}]}) }`;
     const s = '"'.repeat(400_000);
     expect(await refused(query(10), { s })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'text' });
+    // The process is everybody's: the limit holds for callers without limits, too.
+    expect(await refused(query(10), { s }, 'service_role')).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'text' });
     expect(await writes.data('anon', query(10), { variables: { s: '"' } })).toEqual({ ofBook: 10 });
     const line = `query ($s: PageInput) { ofBook(b: {pages: [${'$s, '.repeat(50)}]}) }`;
     const long = { lines: [{ what: s, tags: [s] }] };
