@@ -100,7 +100,9 @@ export function examineVariables(
     adapted.set(key, { key, name, type: place, defaultValue: definition.defaultValue });
   };
   const enterArgument = ({ name, value }: ArgumentNode): void => {
-    const argument = typeInfo.getDirective() ? null : typeInfo.getArgument();
+    // Directives and `__type` are GraphQL's own.
+    const isOurs = !typeInfo.getDirective() && !typeInfo.getFieldDef()?.name.startsWith('__');
+    const argument = isOurs ? typeInfo.getArgument() : null;
     if (!argument || !isLifted(argument, value)) return;
     const key = liftedKey(name.value, lists.length);
     keys.set(value, key);
