@@ -50,6 +50,18 @@ create table doomed (
   title text not null
 );
 
+create table basket (
+  id    bigint generated always as identity primary key,
+  title text not null
+);
+
+create table basket_line (
+  id        bigint generated always as identity primary key,
+  basket_id bigint not null references basket (id),
+  position  int not null
+);
+create index on basket_line (basket_id);
+
 create function add_points(score_id int, amount int) returns int language sql volatile as
   'update score set points = points + amount where id = score_id returning id';
 
@@ -59,4 +71,5 @@ create index on comment (post_id, id);
 grant usage on schema public to anon;
 grant select on all tables in schema public to anon;
 grant insert, update, delete on entry, score, doomed to anon;
+grant insert on basket, basket_line to anon;
 vacuum analyze;

@@ -1,6 +1,6 @@
 /**
  * The writes: insert, update and delete of one row, a function, a mix with reads, an insert and a list of updates of a hundred,
- * and upserts.
+ * upserts, and inserts with related rows.
  */
 import type { BenchCase, Operation } from './cases.ts';
 import { oneRow, spread } from './read-cases.ts';
@@ -97,6 +97,29 @@ const updateHundred: Operation = {
   bare: null,
 };
 
+const basket = (n: number, index: number) => ({ title: `Basket ${n}-${index}`, lines: [1, 2, 3, 4, 5] });
+
+// The best statement without policies: one, which reads the keys of the new rows.
+const nestedOf = (count: number): Operation => ({
+  ours: 'mutation ($o: [BasketInsertInput!]!) { insertIntoBasketCollection(objects: $o) { records { title } } }',
+  variables: (n) => ({
+    o: hundred.slice(0, count).map((index) => {
+      const { title, lines } = basket(n, index);
+      return { title, basketLineCollection: { insert: lines.map((position) => ({ position })) } };
+    }),
+  }),
+  postgraphile: null,
+  handwritten: `with o as (select * from json_to_recordset($1::json) with ordinality as o (title text, lines int[], n)),
+      x as (insert into public.basket (title) select o.title from o order by o.n returning id, title),
+      k as (select x.*, row_number() over (order by x.id) as n from x),
+      l as (insert into public.basket_line (basket_id, position)
+        select k.id, p from k join o using (n) cross join unnest(o.lines) as p)
+    select json_build_object('insertIntoBasketCollection', json_build_object('records',
+      json_agg(json_build_object('title', k.title) order by k.n)))::text from k`,
+  parameters: (n) => [JSON.stringify(hundred.slice(0, count).map((index) => basket(n, index)))],
+  bare: null,
+});
+
 function keyOf(n: number, index: number): number {
   return 1 + ((n + index * 37) % 10_000);
 }
@@ -132,4 +155,16 @@ export const writeCases: readonly BenchCase[] = [
   { name: 'update-100', title: 'update 100 rows by key', operations: [updateHundred], values: spread(97, 10_000) },
   { name: 'upsert-1', title: 'upsert one row', operations: [upsertOf(1)], values: spread(997, 20_000) },
   { name: 'upsert-100', title: 'upsert 100 objects', operations: [upsertOf(100)], values: spread(97, 20_000) },
+  {
+    name: 'nested-1',
+    title: 'insert one row with 5 related rows',
+    operations: [nestedOf(1)],
+    values: spread(997, 20_000),
+  },
+  {
+    name: 'nested-100',
+    title: 'insert 100 rows with 5 related rows each',
+    operations: [nestedOf(100)],
+    values: spread(97, 20_000),
+  },
 ];
