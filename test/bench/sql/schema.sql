@@ -61,6 +61,9 @@ create table basket_line (
   position  int not null
 );
 create index on basket_line (basket_id);
+-- Not empty: PostgreSQL would plan for that, and keep the plan.
+insert into basket (title) select 'Basket ' || i from generate_series(1, 10000) as i;
+insert into basket_line (basket_id, position) select 1 + i / 5, 1 + i % 5 from generate_series(0, 49999) as i;
 
 create function add_points(score_id int, amount int) returns int language sql volatile as
   'update score set points = points + amount where id = score_id returning id';

@@ -109,7 +109,7 @@ const nestedOf = (count: number): Operation => ({
     }),
   }),
   postgraphile: null,
-  handwritten: `with o as (select * from json_to_recordset($1::json) with ordinality as o (title text, lines int[], n)),
+  handwritten: `with o as (select * from rows from (json_to_recordset($1::json) as (title text, lines int[])) with ordinality as o (title, lines, n)),
       x as (insert into public.basket (title) select o.title from o order by o.n returning id, title),
       k as (select x.*, row_number() over (order by x.id) as n from x),
       l as (insert into public.basket_line (basket_id, position)
