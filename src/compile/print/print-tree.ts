@@ -117,8 +117,12 @@ export function printTreeAnswer(
   const joined = key.map((column, index) =>
     printJoined(row.column(column), column.cast, ident(given, `k${index}`), column.cast),
   );
-  const from = sql`${ident(given)} join ${tableName(table)} as ${ident(target)} on ${join(joined, sql` and `)}`;
-  const rows = sql`${ident(written.alias)} as materialized (select ${list(written.selectList(row))} from ${from} order by ${ident(given, 'n')})`;
+  // Looked up one by one: a join that is planned while the table is small would go on reading all of it. `offset 0` keeps
+  // the planner from making it one.
+  const found = names.next('f');
+  const lookup = sql`select ${list(written.selectList(row))} from ${tableName(table)} as ${ident(target)} where ${join(joined, sql` and `)} offset 0`;
+  const from = sql`${ident(given)} cross join lateral (${lookup}) as ${ident(found)}`;
+  const rows = sql`${ident(written.alias)} as materialized (select ${list(written.passList(found))} from ${from} order by ${ident(given, 'n')})`;
   const counts = sql`(select pg_catalog.count(*) as "n", (select pg_catalog.count(*) from ${ident(written.alias)}) as "v" from ${ident(given)}) as ${ident(counted)}`;
   const marker = sql`('pgreflect:hidden:' operator(pg_catalog.||) ${ident(counted, 'v')})::pg_catalog.int4`;
   const isHidden = sql`${ident(counted, 'v')} operator(pg_catalog.<>) ${ident(counted, 'n')}`;
