@@ -36,7 +36,7 @@ export async function measureAgainst(db: BenchDatabase, options: AgainstOptions)
     const pool = { databaseUrl: db.loginUrl, poolSize };
     const contestants = [await startOurs({ ...pool, name: revision, root: worktree.path }), await startOurs(pool)];
     try {
-      await checkSameAnswers(db, contestants);
+      await checkSameAnswers(db, contestants, options.cases);
       const results: AgainstResult[] = [];
       for (const benchCase of options.cases) {
         const [other, present] = await measureInTurns(db, contestants, benchCase, options);
