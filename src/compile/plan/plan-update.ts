@@ -10,7 +10,7 @@ import type { Input } from '../input/input.ts';
 import type { Slot } from '../input/slot.ts';
 import type { WriteChange, WritePlan } from './plan.ts';
 import { planAssignments } from './plan-assignments.ts';
-import { planFilter } from './plan-filter.ts';
+import { planChangedRows } from './plan-changed-rows.ts';
 import { planStep } from './plan-insert.ts';
 import { columnOf } from './plan-order.ts';
 import { type NestedField, planNestedObjects, refuseGiven } from './plan-rows.ts';
@@ -114,10 +114,6 @@ function refuseKeys(set: Input, { pairs }: Within, nested: NestedField): void {
 
 function planGuards(planner: Planner, table: Table, level: number, entry: Input) {
   const given = new Map(entry.fields().map(({ field, input }) => [inputFieldOrigin(field).kind, input]));
-  const limit = given.get('at_most');
-  limit?.state();
-  const atMost = limit?.slot() ?? ({ kind: 'constant', value: '1' } as const);
-  const place = { pages: [{ kind: 'slot', slot: atMost }], depth: level + 1 } as const;
-  const filter = given.get('row_filter');
-  return { atMost, filter: filter === undefined ? null : planFilter(planner, place, table, filter) };
+  const chosen = { filter: given.get('row_filter'), atMost: given.get('at_most') };
+  return planChangedRows({ planner, table, depth: level + 1 }, chosen);
 }

@@ -5,10 +5,9 @@
  */
 import type { Table } from '../../model/model.ts';
 import type { Input } from '../input/input.ts';
-import type { Slot } from '../input/slot.ts';
 import type { UpdateChange, WritePlan } from './plan.ts';
 import { isChange, planAssignments } from './plan-assignments.ts';
-import { planFilter } from './plan-filter.ts';
+import { planChangedRows } from './plan-changed-rows.ts';
 import { planInsert } from './plan-insert.ts';
 import { planRelated } from './plan-update.ts';
 import {
@@ -81,15 +80,5 @@ export function planUpdate(
 
 function planRows(planner: Planner, table: Table, inputs: ChangeInputs): Pick<UpdateChange, 'filter' | 'atMost'> {
   const inputOf = (name: string) => inputs.find(({ origin }) => origin.kind === name)?.input;
-  const atMost = planAtMost(inputOf('at_most'));
-  const filter = inputOf('filter');
-  const place = { pages: [{ kind: 'slot', slot: atMost }], depth: 1 } as const;
-  return { filter: filter === undefined ? null : planFilter(planner, place, table, filter), atMost };
-}
-
-// With an absent variable, the schema's default applies; `state` refuses null.
-function planAtMost(input: Input | undefined): Slot {
-  if (!input?.isGiven()) return { kind: 'constant', value: '1' };
-  input.state();
-  return input.slot();
+  return planChangedRows({ planner, table, depth: 1 }, { filter: inputOf('filter'), atMost: inputOf('at_most') });
 }
