@@ -130,7 +130,7 @@ export class Composites {
 }
 
 /** Why the role must not see the composite type, as the end of a sentence. */
-function whyHidden({ namespaces, access }: ModelContext, type: CatalogType): string | null {
+export function whyHidden({ namespaces, access }: ModelContext, type: CatalogType): string | null {
   if (type.getMembers().length === 0) return 'whose table is not exposed';
   if (namespaces.get(type.typnamespace)?.exposed !== true) return 'whose schema is not exposed';
   return access.usesType(type._id) ? null : 'on which the role has no USAGE';

@@ -2,6 +2,7 @@
  * The result of a routine as a field (docs/functions.md), and the types of values that root routines take and return.
  */
 import type { CatalogRoutine, CatalogType } from '../catalog/catalog.ts';
+import { whyHidden } from './composites.ts';
 import { fieldForm, isValidName } from './inflect.ts';
 import type { CompositeMember, ResultColumn, RoutineResult } from './model.ts';
 import { type ContextNamespace, type ModelContext, pathIn } from './model-context.ts';
@@ -103,10 +104,9 @@ export function objectResult(
   return { kind: 'object', typeName: name, columns, maxRows: isList ? namespace.maxRows : null };
 }
 
-function compositeProblem({ namespaces, access, catalog }: ModelContext, type: CatalogType): string | null {
-  const path = pathIn(catalog, type.typnamespace, type.typname);
-  if (namespaces.get(type.typnamespace)?.exposed !== true) return `has the type ${path}, whose schema is not exposed`;
-  return access.usesType(type._id) ? null : `has the type ${path}, on which the role has no USAGE`;
+function compositeProblem(context: ModelContext, type: CatalogType): string | null {
+  const hidden = whyHidden(context, type);
+  return hidden && `has the type ${pathIn(context.catalog, type.typnamespace, type.typname)}, ${hidden}`;
 }
 
 function columnsProblem(

@@ -51,7 +51,7 @@ export type Slot =
   | { readonly kind: 'row_parents'; readonly path: Path; readonly below: Path; readonly first: number }
   /** For each object, the number of the only one nested at `below`, from 1, or null. An array. */
   | { readonly kind: 'row_links'; readonly path: Path; readonly below: Path }
-  /** Name of the setting for the keys of a step's rows (plan.ts, `WriteTree`). */
+  /** Name of the setting for the keys of a step's rows (write-tree.ts). */
   | { readonly kind: 'kept_keys'; readonly step: number }
   /** The values at a place in the entries of a run (batch.ts), as an array. */
   | {
