@@ -9,15 +9,12 @@ import { LazySchema } from './lazy-schema.ts';
 import { type SchemaContext, type SchemaOptions, TypeRegistry } from './schema-context.ts';
 import { defineAggregateTypes } from './types/aggregate-types.ts';
 import { defineCompositeInputs } from './types/composite-inputs.ts';
-import { defineConflictTypes } from './types/conflict-types.ts';
 import { buildConnectionType, buildEdgeType, pageInfoType } from './types/connection-types.ts';
 import { buildEnumType, hasNamedValues } from './types/enum-types.ts';
 import { buildFilterType } from './types/filter-type.ts';
 import { defineFunctionInputs } from './types/function-inputs.ts';
 import { dateTruncationType, defineGroupTypes, hasGroups } from './types/group-types.ts';
 import { defineJsonFilterTypes } from './types/json-filter-types.ts';
-import { buildMutationType } from './types/mutation-type.ts';
-import { defineNestedWriteTypes } from './types/nested-write-types.ts';
 import { buildObjectType, defineResultType, nodeInterface } from './types/object-type.ts';
 import { buildEnumFilterType, filterIsType, operatorFilterTypes } from './types/operator-filters.ts';
 import { orderByDirectionType } from './types/order-by-direction.ts';
@@ -26,8 +23,11 @@ import { buildQueryType } from './types/query-type.ts';
 import { defineRelatedFilterTypes } from './types/related-filter-types.ts';
 import { scalarTypes } from './types/scalars.ts';
 import { defineSearchTypes } from './types/search-types.ts';
-import { defineUpdateInputs } from './types/update-types.ts';
-import { buildResponseType, buildWriteInputType, hasWriteInput } from './types/write-types.ts';
+import { defineConflictTypes } from './types/write/conflict-types.ts';
+import { buildMutationType } from './types/write/mutation-type.ts';
+import { defineNestedWriteTypes } from './types/write/nested-write-types.ts';
+import { defineUpdateInputs } from './types/write/update-types.ts';
+import { buildResponseType, buildWriteInputType, hasWriteInput } from './types/write/write-types.ts';
 
 /**
  * The whole GraphQL API of a model. Every field, argument and input field has its origin.

@@ -8,11 +8,9 @@ import { invariant } from '../../shared/invariant.ts';
 import { collectFields } from '../input/collect-fields.ts';
 import { RequestRefusal } from '../input/input.ts';
 import type { Entry, OperationPlan, ValuePlan } from './plan.ts';
-import { planBatch } from './plan-batch.ts';
 import { planConnection } from './plan-connection.ts';
 import { invalidNodeId, planNodeId } from './plan-node-id.ts';
 import { planCall, planObject, planRow } from './plan-object.ts';
-import { planWrite } from './plan-write.ts';
 import {
   descend,
   inputOf,
@@ -24,6 +22,8 @@ import {
   type Planner,
   planMerged,
 } from './planner.ts';
+import { planBatch } from './write/plan-batch.ts';
+import { planWrite } from './write/plan-write.ts';
 
 const root: Place = { pages: [], depth: 0 };
 

@@ -20,8 +20,8 @@ import type {
 import type { AggregateFunction, JsonReading, SearchLanguage } from '../../schema/origin.ts';
 import type { PublicError } from '../../shared/errors.ts';
 import type { Slot } from '../input/slot.ts';
-import type { Assignment, EachUpdate } from './assignment.ts';
-import type { InsertColumn, InsertLink, WriteTree } from './write-tree.ts';
+import type { Assignment, EachUpdate } from './write/assignment.ts';
+import type { InsertColumn, InsertLink, WriteTree } from './write/write-tree.ts';
 
 /** One operation. `errors` contains the refused root fields. */
 export interface OperationPlan {

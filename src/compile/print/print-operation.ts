@@ -5,23 +5,23 @@
 
 import type { Table } from '../../model/model.ts';
 import type { Path, Slot } from '../input/slot.ts';
-import type { Assignment } from '../plan/assignment.ts';
 import type { Entry, Keyed, ObjectsPlace, OperationPlan, ValuePlan, WriteChange } from '../plan/plan.ts';
-import type { WriteTree } from '../plan/write-tree.ts';
+import type { Assignment } from '../plan/write/assignment.ts';
+import type { WriteTree } from '../plan/write/write-tree.ts';
 import { isTypename, printEntries, printObject } from '../sql/print-object.ts';
 import { Names } from '../sql/print-row.ts';
 import type { Printer } from '../sql/printer.ts';
 import { integer, printSql, type Sql, sql } from '../sql/sql.ts';
 import { type AnswerLayout, layOutAll } from './answer-layout.ts';
-import { printEach } from './print-batch.ts';
 import { printConnectionText } from './print-connection.ts';
 import { printRows } from './print-rows.ts';
 import { jsonText, printText } from './print-text.ts';
-import { printStep, printTreeAnswer } from './print-tree.ts';
 import { printTypeCheck } from './print-type-check.ts';
 import { printValue } from './print-value.ts';
-import { printWrite, printWrittenRows } from './print-write.ts';
 import { printCalledValue } from './row-layout.ts';
+import { printEach } from './write/print-batch.ts';
+import { printStep, printTreeAnswer } from './write/print-tree.ts';
+import { printWrite, printWrittenRows } from './write/print-write.ts';
 
 /** One SQL text and the slots of its parameters. */
 export interface Statement {

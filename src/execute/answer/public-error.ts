@@ -8,9 +8,9 @@
 import { randomUUID } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import type { ObjectsPlace } from '../../compile/plan/plan.ts';
-import { operandMarker } from '../../compile/print/print-assignment.ts';
-import { sameRowMarker } from '../../compile/print/print-batch.ts';
-import { unseenMarker } from '../../compile/print/print-conflict.ts';
+import { operandMarker } from '../../compile/print/write/print-assignment.ts';
+import { sameRowMarker } from '../../compile/print/write/print-batch.ts';
+import { unseenMarker } from '../../compile/print/write/print-conflict.ts';
 import type { Model } from '../../model/model.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';

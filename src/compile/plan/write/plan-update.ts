@@ -3,19 +3,19 @@
  *
  * Refuses columns that relationships set, and too many levels.
  */
-import type { Table } from '../../model/model.ts';
-import { inputFieldOrigin } from '../../schema/origin.ts';
-import { invariant } from '../../shared/invariant.ts';
-import type { Input } from '../input/input.ts';
-import type { Slot } from '../input/slot.ts';
-import type { WriteChange, WritePlan } from './plan.ts';
+import type { Table } from '../../../model/model.ts';
+import { inputFieldOrigin } from '../../../schema/origin.ts';
+import { invariant } from '../../../shared/invariant.ts';
+import type { Input } from '../../input/input.ts';
+import type { Slot } from '../../input/slot.ts';
+import type { WriteChange, WritePlan } from '../plan.ts';
+import { columnOf } from '../plan-order.ts';
+import { type NestedField, planNestedObjects, refuseGiven } from '../plan-rows.ts';
+import type { Planner } from '../planner.ts';
 import { planAssignments } from './plan-assignments.ts';
 import { planChangedRows } from './plan-changed-rows.ts';
 import { planStep } from './plan-insert.ts';
-import { columnOf } from './plan-order.ts';
-import { type NestedField, planNestedObjects, refuseGiven } from './plan-rows.ts';
 import { type Building, type BuiltStep, enter, finish, keyOf } from './plan-tree.ts';
-import type { Planner } from './planner.ts';
 import type { Within } from './write-tree.ts';
 
 /** Adds the writes of related rows to a planned update of `table`. */

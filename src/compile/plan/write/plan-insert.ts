@@ -5,16 +5,16 @@
  * Refuses too different `objects`, columns that relationships set, and too many levels.
  */
 import type { FieldNode } from 'graphql';
-import type { Column, Relationship, Table } from '../../model/model.ts';
-import { type Input, refuseInput } from '../input/input.ts';
-import { type PlanBudget, spendAgain, spentSince } from '../input/plan-budget.ts';
-import { mostRuns, type RowGrouping, type RowKey, type Slot } from '../input/slot.ts';
-import type { ConflictPlan, InsertChange, WritePlan } from './plan.ts';
+import type { Column, Relationship, Table } from '../../../model/model.ts';
+import { type Input, refuseInput } from '../../input/input.ts';
+import { type PlanBudget, spendAgain, spentSince } from '../../input/plan-budget.ts';
+import { mostRuns, type RowGrouping, type RowKey, type Slot } from '../../input/slot.ts';
+import type { ConflictPlan, InsertChange, WritePlan } from '../plan.ts';
+import { columnOf } from '../plan-order.ts';
+import { type NestedField, type PlannedRows, planObjects, type RelatedObjects, refuseKeys } from '../plan-rows.ts';
+import type { Planner } from '../planner.ts';
 import { mayKeepRows, placeOfObjects, planConflict } from './plan-conflict.ts';
-import { columnOf } from './plan-order.ts';
-import { type NestedField, type PlannedRows, planObjects, type RelatedObjects, refuseKeys } from './plan-rows.ts';
 import { type Building, type BuiltStep, enter, finish, keyOf, slotOf } from './plan-tree.ts';
-import type { Planner } from './planner.ts';
 import type { InsertColumn, InsertLink } from './write-tree.ts';
 
 /** What is inserted into, and the fields with the objects, for messages. */

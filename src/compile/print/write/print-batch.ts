@@ -5,15 +5,15 @@
  * locked in the order of their keys, as far as PostgreSQL follows it, because two lists in opposite order would wait for
  * each other. The result has an element for each entry, separated by commas.
  */
-import { comparedAs, type SqlType } from '../../model/model.ts';
-import type { EachUpdate } from '../plan/assignment.ts';
-import { runsVolatile } from '../plan/inspect-plan.ts';
-import type { BatchPlan } from '../plan/plan.ts';
-import { printEntries, printObject, printObjectQuery } from '../sql/print-object.ts';
-import { printCompared } from '../sql/print-operator.ts';
-import { directRow, list, SubqueryRow } from '../sql/print-row.ts';
-import { type Printer, printMembers, tableName } from '../sql/printer.ts';
-import { builtin, empty, ident, join, literal, param, type Sql, sql, typeName } from '../sql/sql.ts';
+import { comparedAs, type SqlType } from '../../../model/model.ts';
+import { runsVolatile } from '../../plan/inspect-plan.ts';
+import type { BatchPlan } from '../../plan/plan.ts';
+import type { EachUpdate } from '../../plan/write/assignment.ts';
+import { printEntries, printObject, printObjectQuery } from '../../sql/print-object.ts';
+import { printCompared } from '../../sql/print-operator.ts';
+import { directRow, list, SubqueryRow } from '../../sql/print-row.ts';
+import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
+import { builtin, empty, ident, join, literal, param, type Sql, sql, typeName } from '../../sql/sql.ts';
 import { printAssignments } from './print-assignment.ts';
 
 /** Prefix of the text that fails on purpose if two entries have the same row, before their number. */

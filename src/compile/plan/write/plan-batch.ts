@@ -2,21 +2,21 @@
  * Plans a list of updates (docs/counters-and-lists.md): one statement for each run of entries that are filtered by key,
  * and one for each other entry, in order.
  */
-import { operatorForm, updateOperators } from '../../model/added/update-operators.ts';
-import type { Column, Table } from '../../model/model.ts';
-import { inputFieldOrigin } from '../../schema/origin.ts';
-import { PublicError } from '../../shared/errors.ts';
-import { invariant } from '../../shared/invariant.ts';
-import type { BatchShape, Run } from '../input/batch.ts';
-import type { Input } from '../input/input.ts';
-import { spendAgain, spentSince } from '../input/plan-budget.ts';
-import type { Slot } from '../input/slot.ts';
+import { operatorForm, updateOperators } from '../../../model/added/update-operators.ts';
+import type { Column, Table } from '../../../model/model.ts';
+import { inputFieldOrigin } from '../../../schema/origin.ts';
+import { PublicError } from '../../../shared/errors.ts';
+import { invariant } from '../../../shared/invariant.ts';
+import type { BatchShape, Run } from '../../input/batch.ts';
+import type { Input } from '../../input/input.ts';
+import { spendAgain, spentSince } from '../../input/plan-budget.ts';
+import type { Slot } from '../../input/slot.ts';
+import type { BatchPlan } from '../plan.ts';
+import { keyColumns } from '../plan-order.ts';
+import { inputOf, inputsOf, type MergedFields, type Planner } from '../planner.ts';
 import type { EachUpdate } from './assignment.ts';
-import type { BatchPlan } from './plan.ts';
 import { isChange, planAssignments } from './plan-assignments.ts';
-import { keyColumns } from './plan-order.ts';
 import { planUpdate, planWritten } from './plan-write.ts';
-import { inputOf, inputsOf, type MergedFields, type Planner } from './planner.ts';
 
 /** Most statements of one list. PostgreSQL plans each, and each has an answer of its own. */
 const mostStatements = 100;

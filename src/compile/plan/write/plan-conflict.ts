@@ -4,14 +4,14 @@
  * Refuses what filters refuse (plan-filter.ts).
  */
 import type { FieldNode } from 'graphql';
-import type { Table } from '../../model/model.ts';
-import { inputFieldOrigin } from '../../schema/origin.ts';
-import { invariant } from '../../shared/invariant.ts';
-import type { Input } from '../input/input.ts';
-import type { ConflictPlan, LimitPlan, ObjectsPlace } from './plan.ts';
-import { planFilter } from './plan-filter.ts';
-import { columnOf } from './plan-order.ts';
-import { locate, type Planner } from './planner.ts';
+import type { Table } from '../../../model/model.ts';
+import { inputFieldOrigin } from '../../../schema/origin.ts';
+import { invariant } from '../../../shared/invariant.ts';
+import type { Input } from '../../input/input.ts';
+import type { ConflictPlan, LimitPlan, ObjectsPlace } from '../plan.ts';
+import { planFilter } from '../plan-filter.ts';
+import { columnOf } from '../plan-order.ts';
+import { locate, type Planner } from '../planner.ts';
 
 /** The objects that may meet rows. */
 interface ConflictingObjects {

@@ -3,13 +3,13 @@
  *
  * Refuses too many levels, and too many places.
  */
-import type { Column } from '../../model/model.ts';
-import { PublicError } from '../../shared/errors.ts';
-import { spend } from '../input/plan-budget.ts';
-import type { Slot } from '../input/slot.ts';
-import type { LimitPlan, WriteChange, WritePlan } from './plan.ts';
-import { columnOf } from './plan-order.ts';
-import { descend, type Planner } from './planner.ts';
+import type { Column } from '../../../model/model.ts';
+import { PublicError } from '../../../shared/errors.ts';
+import { spend } from '../../input/plan-budget.ts';
+import type { Slot } from '../../input/slot.ts';
+import type { LimitPlan, WriteChange, WritePlan } from '../plan.ts';
+import { columnOf } from '../plan-order.ts';
+import { descend, type Planner } from '../planner.ts';
 import type { WriteStep } from './write-tree.ts';
 
 /** A step, whose keys are known when all others are planned. */

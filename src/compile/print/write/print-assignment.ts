@@ -4,11 +4,11 @@
  * A null value becomes what is appended or prepended, and stays null otherwise. The value is read from the row that is
  * locked, so concurrent updates lose nothing.
  */
-import { operatorForm, type UpdateOperator } from '../../model/added/update-operators.ts';
-import type { Column, SqlType } from '../../model/model.ts';
-import type { Assignment } from '../plan/assignment.ts';
-import { list, type Names, type Row } from '../sql/print-row.ts';
-import { builtin, ident, literal, param, type Sql, sql } from '../sql/sql.ts';
+import { operatorForm, type UpdateOperator } from '../../../model/added/update-operators.ts';
+import type { Column, SqlType } from '../../../model/model.ts';
+import type { Assignment } from '../../plan/write/assignment.ts';
+import { list, type Names, type Row } from '../../sql/print-row.ts';
+import { builtin, ident, literal, param, type Sql, sql } from '../../sql/sql.ts';
 
 /** Prefix of the text that fails on purpose if a value does not fit its operator, before the operator and the field. */
 export const operandMarker = 'pgreflect:operand:';

@@ -14,15 +14,15 @@ import {
   operatorForm,
   type UpdateOperator,
   updateOperators,
-} from '../../model/added/update-operators.ts';
-import { tableTypeNames } from '../../model/inflect.ts';
-import type { Table } from '../../model/model.ts';
-import { fieldMap } from '../field-map.ts';
-import { typed, withOrigin } from '../origin.ts';
-import { addedInput, type SchemaContext } from '../schema-context.ts';
-import type { FieldMaker } from './root-type.ts';
-import { scalarTypes } from './scalars.ts';
-import { valueType } from './value-type.ts';
+} from '../../../model/added/update-operators.ts';
+import { tableTypeNames } from '../../../model/inflect.ts';
+import type { Table } from '../../../model/model.ts';
+import { fieldMap } from '../../field-map.ts';
+import { typed, withOrigin } from '../../origin.ts';
+import { addedInput, type SchemaContext } from '../../schema-context.ts';
+import type { FieldMaker } from '../root-type.ts';
+import { scalarTypes } from '../scalars.ts';
+import { valueType } from '../value-type.ts';
 
 /** Registers the inputs that have an entry in this schema. */
 export function defineUpdateInputs(

@@ -8,13 +8,13 @@ import {
   type GraphQLNamedType,
   GraphQLNonNull,
 } from 'graphql';
-import { isUpsertable } from '../../model/added/conflict-targets.ts';
-import { tableTypeNames } from '../../model/inflect.ts';
-import type { Column, Table } from '../../model/model.ts';
-import { typed } from '../origin.ts';
-import { addedEnum, addedInput, type SchemaContext } from '../schema-context.ts';
-import { StringEnumType } from './enum-types.ts';
-import { valueType } from './value-type.ts';
+import { isUpsertable } from '../../../model/added/conflict-targets.ts';
+import { tableTypeNames } from '../../../model/inflect.ts';
+import type { Column, Table } from '../../../model/model.ts';
+import { typed } from '../../origin.ts';
+import { addedEnum, addedInput, type SchemaContext } from '../../schema-context.ts';
+import { StringEnumType } from '../enum-types.ts';
+import { valueType } from '../value-type.ts';
 
 /** Registers the types that the table has. */
 export function defineConflictTypes(

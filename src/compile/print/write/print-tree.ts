@@ -8,14 +8,14 @@
  *
  * Keys are computed before they are compared: PostgreSQL uses no index of the table for a condition that computes them.
  */
-import type { WriteChange, WritePlan } from '../plan/plan.ts';
-import { keyColumns } from '../plan/plan-order.ts';
-import type { Within, WriteStep, WriteTree } from '../plan/write-tree.ts';
-import { printEntries, printObject, printObjectQuery } from '../sql/print-object.ts';
-import { printJoined } from '../sql/print-operator.ts';
-import { directRow, list, type Names, type Row, SubqueryRow } from '../sql/print-row.ts';
-import { type Printer, printMembers, tableName } from '../sql/printer.ts';
-import { builtin, empty, ident, integer, join, literal, param, type Sql, sql, typeName } from '../sql/sql.ts';
+import type { WriteChange, WritePlan } from '../../plan/plan.ts';
+import { keyColumns } from '../../plan/plan-order.ts';
+import type { Within, WriteStep, WriteTree } from '../../plan/write/write-tree.ts';
+import { printEntries, printObject, printObjectQuery } from '../../sql/print-object.ts';
+import { printJoined } from '../../sql/print-operator.ts';
+import { directRow, list, type Names, type Row, SubqueryRow } from '../../sql/print-row.ts';
+import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
+import { builtin, empty, ident, integer, join, literal, param, type Sql, sql, typeName } from '../../sql/sql.ts';
 import { printInsert, printInserts, printKeptKeys } from './print-insert.ts';
 import { printChange, type RowChange } from './print-write.ts';
 

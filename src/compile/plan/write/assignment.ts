@@ -1,9 +1,9 @@
 /**
  * Changes of columns, as parts of the plan.
  */
-import type { UpdateOperator } from '../../model/added/update-operators.ts';
-import type { Column } from '../../model/model.ts';
-import type { Slot } from '../input/slot.ts';
+import type { UpdateOperator } from '../../../model/added/update-operators.ts';
+import type { Column } from '../../../model/model.ts';
+import type { Slot } from '../../input/slot.ts';
 
 /** A column that an update changes: to the operand, or by it. */
 export interface Assignment {

@@ -5,15 +5,15 @@
  * hidden, the filter is asked of rows that the role finds again. Any other row is not filtered: policies refuse it, and
  * otherwise the marker does, because the view hides the row or another transaction has just written it.
  */
-import type { Column, ConflictTarget, IndexExpression, IndexToken, IndexWord, Table } from '../../model/model.ts';
-import { invariant, unreachable } from '../../shared/invariant.ts';
-import type { ConflictPlan } from '../plan/plan.ts';
-import { columnOf } from '../plan/plan-order.ts';
-import { printCondition, where } from '../sql/print-condition.ts';
-import { printJoined } from '../sql/print-operator.ts';
-import { directRow, list, type Names } from '../sql/print-row.ts';
-import { tableName } from '../sql/printer.ts';
-import { empty, ident, integer, join, literal, operatorIn, type Sql, sql } from '../sql/sql.ts';
+import type { Column, ConflictTarget, IndexExpression, IndexToken, IndexWord, Table } from '../../../model/model.ts';
+import { invariant, unreachable } from '../../../shared/invariant.ts';
+import type { ConflictPlan } from '../../plan/plan.ts';
+import { columnOf } from '../../plan/plan-order.ts';
+import { printCondition, where } from '../../sql/print-condition.ts';
+import { printJoined } from '../../sql/print-operator.ts';
+import { directRow, list, type Names } from '../../sql/print-row.ts';
+import { tableName } from '../../sql/printer.ts';
+import { empty, ident, integer, join, literal, operatorIn, type Sql, sql } from '../../sql/sql.ts';
 
 /** The table of an insert. */
 export interface InsertTarget {

@@ -3,15 +3,15 @@
  *
  * Refuses an update without a change, a column with two, and operands that never fit.
  */
-import { operatorForm, type UpdateOperator, updateOperators } from '../../model/added/update-operators.ts';
-import type { Column } from '../../model/model.ts';
-import { inputFieldOrigin } from '../../schema/origin.ts';
-import { PublicError } from '../../shared/errors.ts';
-import { invariant } from '../../shared/invariant.ts';
-import { type Input, refuseInput } from '../input/input.ts';
-import type { Slot } from '../input/slot.ts';
+import { operatorForm, type UpdateOperator, updateOperators } from '../../../model/added/update-operators.ts';
+import type { Column } from '../../../model/model.ts';
+import { inputFieldOrigin } from '../../../schema/origin.ts';
+import { PublicError } from '../../../shared/errors.ts';
+import { invariant } from '../../../shared/invariant.ts';
+import { type Input, refuseInput } from '../../input/input.ts';
+import type { Slot } from '../../input/slot.ts';
+import { planValue } from '../plan-operator.ts';
 import type { Assignment } from './assignment.ts';
-import { planValue } from './plan-operator.ts';
 
 /** The inputs of an update's changes; an operator without one is absent. */
 export type ChangeInputs = ReadonlyMap<(typeof changes)[number], Input>;

@@ -8,17 +8,15 @@
  * written rows show the new state. All columns that the role may select are returned, so the write fails on rows that
  * policies hide.
  */
-import type { Table } from '../../model/model.ts';
-import { pinsPrimaryKey, runsVolatile } from '../plan/inspect-plan.ts';
-import type { WriteChange, WritePlan } from '../plan/plan.ts';
-import { conjunction, printCondition, where } from '../sql/print-condition.ts';
-import { printEntries, printObject, printObjectQuery } from '../sql/print-object.ts';
-import { directRow, list, type Names, SubqueryRow } from '../sql/print-row.ts';
-import { type Printer, printMembers, tableName } from '../sql/printer.ts';
-import { builtin, empty, ident, param, type Sql, sql } from '../sql/sql.ts';
-import { type AnswerLayout, type AnswerPiece, layOutAll } from './answer-layout.ts';
-import { printAssignments } from './print-assignment.ts';
-import { printInsert, printInserts } from './print-insert.ts';
+import type { Table } from '../../../model/model.ts';
+import { pinsPrimaryKey, runsVolatile } from '../../plan/inspect-plan.ts';
+import type { WriteChange, WritePlan } from '../../plan/plan.ts';
+import { conjunction, printCondition, where } from '../../sql/print-condition.ts';
+import { printEntries, printObject, printObjectQuery } from '../../sql/print-object.ts';
+import { directRow, list, type Names, SubqueryRow } from '../../sql/print-row.ts';
+import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
+import { builtin, empty, ident, param, type Sql, sql } from '../../sql/sql.ts';
+import { type AnswerLayout, type AnswerPiece, layOutAll } from '../answer-layout.ts';
 import {
   callsRoutine,
   isFlat,
@@ -27,7 +25,9 @@ import {
   objectPieces,
   type RowContext,
   Selection,
-} from './row-layout.ts';
+} from '../row-layout.ts';
+import { printAssignments } from './print-assignment.ts';
+import { printInsert, printInserts } from './print-insert.ts';
 
 /** A change of rows that are there. */
 export type RowChange = Exclude<WriteChange, { kind: 'insert' }>;

@@ -4,8 +4,8 @@
  *
  * Plain data, as plan.ts.
  */
-import type { Column, Table } from '../../model/model.ts';
-import type { Path, Slot } from '../input/slot.ts';
+import type { Column, Table } from '../../../model/model.ts';
+import type { Path, Slot } from '../../input/slot.ts';
 
 /** The steps. @template Change What each of them writes. */
 export interface WriteTree<Change> {

@@ -1,12 +1,12 @@
 /**
  * Plans which rows an update or delete changes: its filter, and the limit of their number.
  */
-import type { Table } from '../../model/model.ts';
-import type { Input } from '../input/input.ts';
-import type { Slot } from '../input/slot.ts';
-import type { UpdateChange } from './plan.ts';
-import { planFilter } from './plan-filter.ts';
-import type { Planner } from './planner.ts';
+import type { Table } from '../../../model/model.ts';
+import type { Input } from '../../input/input.ts';
+import type { Slot } from '../../input/slot.ts';
+import type { UpdateChange } from '../plan.ts';
+import { planFilter } from '../plan-filter.ts';
+import type { Planner } from '../planner.ts';
 
 /** Where the rows are changed. */
 interface ChangePlace {

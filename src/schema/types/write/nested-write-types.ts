@@ -9,12 +9,12 @@ import {
   GraphQLList,
   GraphQLNonNull,
 } from 'graphql';
-import { tableTypeNames } from '../../model/inflect.ts';
-import type { Relationship, Table, TableType } from '../../model/model.ts';
-import { fieldMap } from '../field-map.ts';
-import { typed } from '../origin.ts';
-import { addedInput, type SchemaContext } from '../schema-context.ts';
-import { scalarTypes } from './scalars.ts';
+import { tableTypeNames } from '../../../model/inflect.ts';
+import type { Relationship, Table, TableType } from '../../../model/model.ts';
+import { fieldMap } from '../../field-map.ts';
+import { typed } from '../../origin.ts';
+import { addedInput, type SchemaContext } from '../../schema-context.ts';
+import { scalarTypes } from '../scalars.ts';
 
 type Entry = readonly [string, GraphQLInputFieldConfig | null];
 

@@ -3,13 +3,9 @@
  *
  * See plan-insert.ts for the objects of inserts, plan-assignments.ts for the changes of updates.
  */
-import type { Table } from '../../model/model.ts';
-import type { Input } from '../input/input.ts';
-import type { UpdateChange, WritePlan } from './plan.ts';
-import { isChange, planAssignments } from './plan-assignments.ts';
-import { planChangedRows } from './plan-changed-rows.ts';
-import { planInsert } from './plan-insert.ts';
-import { planRelated } from './plan-update.ts';
+import type { Table } from '../../../model/model.ts';
+import type { Input } from '../../input/input.ts';
+import type { UpdateChange, WritePlan } from '../plan.ts';
 import {
   descend,
   type Inputs,
@@ -20,7 +16,11 @@ import {
   objectTypeOf,
   type Planner,
   planFields,
-} from './planner.ts';
+} from '../planner.ts';
+import { isChange, planAssignments } from './plan-assignments.ts';
+import { planChangedRows } from './plan-changed-rows.ts';
+import { planInsert } from './plan-insert.ts';
+import { planRelated } from './plan-update.ts';
 
 /** Plans one insert, update or delete with its result. */
 export function planWrite(

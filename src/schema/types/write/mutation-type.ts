@@ -9,15 +9,15 @@ import {
   GraphQLNonNull,
   type GraphQLObjectType,
 } from 'graphql';
-import { tableRootFields, tableTypeNames } from '../../model/inflect.ts';
-import type { Table } from '../../model/model.ts';
-import { describeRoot } from '../describe-type.ts';
-import { typed, withOrigin } from '../origin.ts';
-import type { SchemaContext } from '../schema-context.ts';
+import { tableRootFields, tableTypeNames } from '../../../model/inflect.ts';
+import type { Table } from '../../../model/model.ts';
+import { describeRoot } from '../../describe-type.ts';
+import { typed, withOrigin } from '../../origin.ts';
+import type { SchemaContext } from '../../schema-context.ts';
+import { type RootEntry, RootType } from '../root-type.ts';
+import { rootRoutines } from '../routine-fields.ts';
+import { scalarTypes } from '../scalars.ts';
 import { conflictInput } from './conflict-types.ts';
-import { type RootEntry, RootType } from './root-type.ts';
-import { rootRoutines } from './routine-fields.ts';
-import { scalarTypes } from './scalars.ts';
 import { batchField, operatorInputs } from './update-types.ts';
 import type { WriteCommand } from './write-types.ts';
 

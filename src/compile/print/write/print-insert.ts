@@ -6,13 +6,13 @@
  * An object without a key gets the column's default. `insert … select` has no `default`, so the column is left out, and
  * objects that lack different columns with defaults are separate inserts of one statement.
  */
-import type { Column, SqlType, Table } from '../../model/model.ts';
-import type { Slot } from '../input/slot.ts';
-import type { InsertChange } from '../plan/plan.ts';
-import type { InsertColumn, InsertLink } from '../plan/write-tree.ts';
-import { directRow, list, type Names, type SubqueryRow } from '../sql/print-row.ts';
-import { tableName } from '../sql/printer.ts';
-import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from '../sql/sql.ts';
+import type { Column, SqlType, Table } from '../../../model/model.ts';
+import type { Slot } from '../../input/slot.ts';
+import type { InsertChange } from '../../plan/plan.ts';
+import type { InsertColumn, InsertLink } from '../../plan/write/write-tree.ts';
+import { directRow, list, type Names, type SubqueryRow } from '../../sql/print-row.ts';
+import { tableName } from '../../sql/printer.ts';
+import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
 import { type InsertTarget, printConflict } from './print-conflict.ts';
 
 /** Common table expressions; the last one, named after `written`, has the written rows in the order of the objects. */
