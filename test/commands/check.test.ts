@@ -84,7 +84,12 @@ describe('for people', () => {
     expect(code).toBe(1);
     expect(out).toContain('The schema "publik" is missing in the database');
     expect(out).toContain('Did you mean "public"?');
-    expect((await checkAs(database, ['--schemas', 'elsewhere'])).out).not.toContain('Did you mean');
+    expect(out).toContain("      --schemas 'public'\n      -- For a new schema: create schema publik;\n");
+    const oneOfTwo = (await checkAs(database, ['--schemas', 'public,pubilc'])).out;
+    expect(oneOfTwo).toContain("      --schemas 'public'\n      -- For a new schema: create schema pubilc;\n");
+    const { out: unlike } = await checkAs(database, ['--schemas', 'elsewhere']);
+    expect(unlike).toContain('      create schema elsewhere;\n');
+    expect(unlike).not.toContain('Did you mean');
   });
 
   test('a missing role is an error', async () => {

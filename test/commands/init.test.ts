@@ -190,6 +190,7 @@ describe('init', () => {
   test('a schema that does not exist is left out and said', async () => {
     const { err } = await init('--schemas', 'public,nowhere');
     expect(err).toContain('Skipped the schema "nowhere", which does not exist. To create it: create schema nowhere;');
+    expect((await init('--schemas', 'pubilc')).err).toContain('does not exist. Did you mean "public"? To create it:');
   });
 
   test('a second run changes nothing, and prints the connections of the kept logins without passwords', async () => {

@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { readExposedNames } from '../../catalog/read-catalog.ts';
 import { loadOptionsOrThrow, type OptionValues } from '../../config/load-options.ts';
+import { nearestName } from '../../config/nearest-name.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
@@ -220,11 +221,16 @@ function printSteps(steps: readonly SetupStep[], context: CommandContext): void 
 async function noteSchemas(pool: SystemPool, setup: RoleSetup, context: CommandContext): Promise<void> {
   for (const schema of setup.schemas ?? []) {
     const [row] = await pool.query(
-      'select pg_catalog.quote_ident($1::text) as quoted, exists (select from pg_catalog.pg_namespace n where n.nspname = $1) as there',
+      'select pg_catalog.quote_ident($1::text) as quoted, pg_catalog.array_agg(n.nspname::text) as known from pg_catalog.pg_namespace n',
       [schema],
     );
-    if (row?.there === false)
-      context.note(`Skipped the schema "${schema}", which does not exist. To create it: create schema ${row.quoted};`);
+    const { quoted, known } = row as unknown as { readonly quoted: string; readonly known: readonly string[] };
+    if (known.includes(schema)) continue;
+    const nearest = nearestName(schema, known);
+    const meant = nearest === null ? '' : ` Did you mean "${nearest}"?`;
+    context.note(
+      `Skipped the schema "${schema}", which does not exist.${meant} To create it: create schema ${quoted};`,
+    );
   }
   if (!setup.grantDefaults) return;
   const schemas = await readExposedNames(pool, setup.schemas);

@@ -106,7 +106,7 @@ function schemaProblems(facts: Facts): readonly Problem[] {
     return [
       {
         problem: `${list('schema', names)} missing in the database "${facts.database}".${didYouMean(names, facts)}`,
-        fix: names.map((name) => `create schema ${quoteName(name)};`).join('\n'),
+        fix: schemaFix(names, facts),
       },
     ];
   }
@@ -124,8 +124,17 @@ function missingSchemas(facts: Facts): readonly Problem[] {
   if (missing.length === facts.schemas.length) return [];
   return missing.map(({ name }) => ({
     problem: `The schema "${name}" does not exist yet.${didYouMean([name], facts)}`,
-    fix: `create schema ${quoteName(name)};`,
+    fix: schemaFix([name], facts),
   }));
+}
+
+/** The option with the names that were probably meant, before the statements that create those that were not. */
+function schemaFix(missing: readonly string[], { schemas, knownSchemas }: Facts): string {
+  const creation = missing.map((name) => `create schema ${quoteName(name)};`);
+  const meant = schemas.map(({ name, exists }) => (exists ? name : (nearestName(name, knownSchemas) ?? name)));
+  if (!missing.some((name) => nearestName(name, knownSchemas) !== null)) return creation.join('\n');
+  const option = `--schemas '${[...new Set(meant)].join(',').replaceAll("'", "'\\''")}'`;
+  return [option, ...creation.map((statement) => `-- For a new schema: ${statement}`)].join('\n');
 }
 
 function loginWarnings(facts: Facts): readonly Problem[] {
