@@ -2,7 +2,7 @@
 --
 -- $1: names of the schemas. One row per policy: name, table, target (the text between `alter policy` and its expressions),
 -- using and check (expressions or null), columns (json: those it reads, of any table; each with table, quoted name,
--- whether an index leads with it, and the statement that makes one).
+-- whether an index leads with it, and the statement that makes one, on the root of a partitioned table).
 select p.polname as name, pg_catalog.format('%I.%I', n.nspname, c.relname) as table,
   pg_catalog.format('%I on %I.%I', p.polname, n.nspname, c.relname) as target,
   pg_catalog.pg_get_expr(p.polqual, p.polrelid) as using,
@@ -14,7 +14,12 @@ select p.polname as name, pg_catalog.format('%I.%I', n.nspname, c.relname) as ta
       'indexed', exists (
         select from pg_catalog.pg_index i
         where i.indrelid = a.attrelid and i.indisvalid and i.indpred is null and i.indkey[0] = a.attnum),
-      'fix', pg_catalog.format('create index on %I.%I (%I)', tn.nspname, t.relname, a.attname)
+      'fix', (
+        -- The index of a partitioned table has a part in every partition.
+        select pg_catalog.format('create index on %I.%I (%I)', rn.nspname, r.relname, a.attname)
+        from pg_catalog.pg_class r
+        join pg_catalog.pg_namespace rn on rn.oid = r.relnamespace
+        where r.oid = coalesce(pg_catalog.pg_partition_root(t.oid), t.oid))
     ) order by tn.nspname, t.relname, a.attnum)
     from (
       select distinct d.refobjid, d.refobjsubid

@@ -17,6 +17,7 @@ import { findAmbiguousKeys, proposeViewKeys } from './check-keys.ts';
 import { securityChecks } from './check-security.ts';
 import { speedChecks } from './check-speed.ts';
 import { type CheckScope, type Finding, findingKinds, type RoleModel, type Severity } from './finding.ts';
+import { mergeIndexes } from './merge-indexes.ts';
 import { mergePartitions, readPartitions } from './partitions.ts';
 import { isAboutReached } from './reached-objects.ts';
 import { formats } from './report.ts';
@@ -87,7 +88,9 @@ async function runCheck(context: CommandContext): Promise<number> {
     ].filter((finding) => !isIgnored(finding));
     return { findings: found, isReached: isAboutReached(catalog, scope.roles) };
   });
-  const chosen = findings.filter(({ check: kind }) => (only?.includes(kind) ?? true) && !ignored?.includes(kind));
+  const chosen = mergeIndexes(
+    findings.filter(({ check: kind }) => (only?.includes(kind) ?? true) && !ignored?.includes(kind)),
+  );
   const [reached, others] = [chosen.filter(isReached), chosen.filter((finding) => !isReached(finding))];
   const sorted = severities.flatMap((severity) =>
     [...reached, ...others].filter((finding) => finding.severity === severity),
