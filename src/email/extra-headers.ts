@@ -1,9 +1,10 @@
 /**
- * The headers that `smtp_headers` adds to every email: settings of mail providers, for example against link tracking.
+ * The headers of an email besides the standard ones: that it was sent by a program, where replies go, and what
+ * `smtp_headers` adds, such as settings of mail providers against link tracking.
  *
- * They cannot replace standard headers (addresses, subject, encoding).
+ * `smtp_headers` cannot replace standard headers (addresses, subject, encoding).
  */
-
+import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { isObject, parseJson } from '../shared/json.ts';
 /** Header name -> value. */
 export type ExtraHeaders = Readonly<Record<string, string>>;
@@ -23,8 +24,28 @@ export function parseExtraHeaders(json: string | null): Readonly<Record<string, 
   return Object.fromEntries(entries);
 }
 
-/** The headers of one email. Several values of a name are joined; empty names and values are left out. */
-export function extraHeaders(json: string | null, messageType: string): ExtraHeaders {
+/** Keeps vacation replies and other automatic answers away (RFC 3834, and Exchange). */
+const automatic: ExtraHeaders = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' };
+
+/** All of one email. `smtp_headers` may override those of automatic emails. */
+export function messageHeaders(
+  config: Pick<AuthConfig, 'mailer_compatible' | 'mailer_reply_to' | 'smtp_headers'>,
+  messageType: string,
+): ExtraHeaders {
+  const { mailer_compatible, mailer_reply_to: replyTo, smtp_headers } = config;
+  const extra = extraHeaders(smtp_headers, messageType);
+  const own = replyTo ? { 'Reply-To': replyTo } : {};
+  return { ...without(mailer_compatible ? {} : automatic, extra), ...without(extra, own), ...own };
+}
+
+/** Names are compared in any case. */
+function without(headers: ExtraHeaders, others: ExtraHeaders): ExtraHeaders {
+  const taken = new Set(Object.keys(others).map((name) => name.toLowerCase()));
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !taken.has(name.toLowerCase())));
+}
+
+/** The headers of `smtp_headers`. Several values of a name are joined; empty names and values are left out. */
+function extraHeaders(json: string | null, messageType: string): ExtraHeaders {
   const headers: [string, string][] = [];
   for (const [name, values] of Object.entries(parseExtraHeaders(json) ?? {})) {
     if (!headerName.test(name) || reserved.test(name)) continue;

@@ -5,13 +5,14 @@
  * engine escapes the body.
  */
 import { randomUUID } from 'node:crypto';
+import { domainToASCII } from 'node:url';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { invariant } from '../shared/invariant.ts';
-import { defaultTemplates, type TemplateTexts } from './default-templates.ts';
+import { defaultTemplates } from './default-templates.ts';
 import { type EmailKind, type EmailVariable, emailKinds } from './email-kind.ts';
-import { type ExtraHeaders, extraHeaders } from './extra-headers.ts';
+import { type ExtraHeaders, messageHeaders } from './extra-headers.ts';
 import { parseOptions, type TemplatePart } from './parse-options.ts';
-import { cleanSubject } from './subject.ts';
+import { cleanSubject, cleanText } from './subject.ts';
 import { renderTemplate, type TemplateData } from './template/template.ts';
 import { cachedTemplate } from './template-cache.ts';
 
@@ -30,6 +31,8 @@ export interface EmailMessage {
   /** One line. */
   readonly subject: string;
   readonly html: string;
+  /** The text part. Null: made from `html` when it is sent, because that takes longer than all else. Absent: none. */
+  readonly text?: string | null;
   /** In addition to the standard headers. */
   readonly headers: ExtraHeaders;
   /** With its angle brackets. */
@@ -81,8 +84,9 @@ export function buildMessage(
   const variables = templateData(kind, config, data);
   const { newId = randomUUID, onWarning = () => {} } = tools;
   const from = senderOf(config);
+  const texts = templateTexts(kind, config);
   const render = (part: TemplatePart): string => {
-    const template = cachedTemplate(templateTexts(kind, config)[part], parseOptions(part, config));
+    const template = cachedTemplate(texts[part] ?? '', parseOptions(part, config));
     const isLenient = config.mailer_template_lenient_compare;
     return renderTemplate(template, variables, {
       ...(isLenient && { onWrongValue: (_message, { line }) => onWarning(part, line) }),
@@ -94,18 +98,37 @@ export function buildMessage(
     to: data.to,
     subject: cleanSubject(render('subject')),
     html: render('content'),
-    headers: extraHeaders(config.smtp_headers, emailKinds[kind].messageType),
+    ...(!config.mailer_compatible && { text: texts.text === null ? null : cleanText(render('text')) }),
+    headers: messageHeaders(config, emailKinds[kind].messageType),
     messageId: `<${newId()}@${hostOf(from.address)}>`,
   };
 }
 
+/** The texts of an email in the template language. */
+export type CurrentTexts = Readonly<Record<Exclude<TemplatePart, 'text'>, string>> & {
+  /** Null: the text part is made from the body. */
+  readonly text: string | null;
+};
+
 /** The current texts: the configured ones, or the built-in ones if none is set. */
-export function templateTexts(kind: EmailKind, config: AuthConfig): TemplateTexts {
+export function templateTexts(kind: EmailKind, config: AuthConfig): CurrentTexts {
   const { subject, content } = defaultTemplates[kind];
   return {
     subject: config[`mailer_subjects_${kind}`] || subject,
     content: config[`mailer_templates_${kind}_content`] || content,
+    text: config[`mailer_templates_${kind}_text`] || null,
   };
+}
+
+/** The text that an empty one stands for; null for a text part, which is made from the body. */
+export function builtInText({
+  email,
+  part,
+}: {
+  readonly email: EmailKind;
+  readonly part: TemplatePart;
+}): string | null {
+  return part === 'text' ? null : defaultTemplates[email][part];
 }
 
 /** The data of a kind's template. Also for previews with sample data. */
@@ -139,6 +162,8 @@ function senderOf({ smtp_admin_email, smtp_sender_name, site_url }: AuthConfig):
   return { name: cleanSubject(smtp_sender_name ?? ''), address };
 }
 
+/** In ASCII, as ids of messages are. */
 function hostOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1) || 'localhost';
+  const host = address.slice(address.lastIndexOf('@') + 1);
+  return domainToASCII(host) || host || 'localhost';
 }

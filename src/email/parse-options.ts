@@ -4,8 +4,8 @@
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { ParseOptions } from './template-cache.ts';
 
-/** A text of an email. */
-export type TemplatePart = 'subject' | 'content';
+/** A text of an email: `content` is its HTML body, `text` its text part. */
+export type TemplatePart = 'subject' | 'content' | 'text';
 
 /** Configuration fields that affect parsing. */
 export type TemplateSwitches = Pick<
@@ -13,10 +13,10 @@ export type TemplateSwitches = Pick<
   'mailer_extra_url_schemes' | 'mailer_keep_conditional_comments' | 'mailer_subject_html_escape'
 >;
 
-/** The parse options of a subject or body. */
+/** The parse options of a text. */
 export function parseOptions(part: TemplatePart, switches: TemplateSwitches): ParseOptions {
   return {
-    kind: part === 'content' || switches.mailer_subject_html_escape ? 'html' : 'text',
+    kind: part === 'content' || (part === 'subject' && switches.mailer_subject_html_escape) ? 'html' : 'text',
     extraUrlSchemes: splitSchemes(switches.mailer_extra_url_schemes),
     keepConditionalComments: switches.mailer_keep_conditional_comments,
   };

@@ -1,5 +1,6 @@
 /**
- * Turns a rendered subject into a header: one line without control characters, of limited length.
+ * Turns a rendered subject into a header: one line without control characters, of limited length. And a rendered text
+ * part into lines.
  */
 
 /** Longest subject in bytes of UTF-8. */
@@ -15,6 +16,14 @@ export function cleanSubject(rendered: string): string {
     .replace(/ {2,}/g, ' ')
     .trim();
   return cutBytes(line, maxSubjectBytes).trimEnd();
+}
+
+/** Line ends of one kind, and no control characters but tabs: a terminal would obey those. */
+export function cleanText(rendered: string): string {
+  return rendered
+    .toWellFormed()
+    .replace(/\r\n?/g, '\n')
+    .replace(/[^\P{Cc}\n\t]/gu, '');
 }
 
 function cutBytes(text: string, most: number): string {

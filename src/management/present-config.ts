@@ -4,7 +4,7 @@
  */
 import { parseDurationSeconds } from '../config/auth/auth-field.ts';
 import { isAuthFieldName } from '../config/auth/auth-fields.ts';
-import { defaultTemplates } from '../email/default-templates.ts';
+import { builtInText } from '../email/message.ts';
 import { configFields } from './config-fields.ts';
 import type { ConfigSnapshot } from './config-store.ts';
 import type { DigestSecret } from './secret-digest.ts';
@@ -16,7 +16,7 @@ export function presentConfig(snapshot: ConfigSnapshot, digest: DigestSecret): R
     const value = effectiveValue(snapshot, name);
     if (row.secret) return [name, typeof value === 'string' && value !== '' ? digest(name, value) : value];
     const template = templateField(name);
-    if (template !== null) return [name, value || defaultTemplates[template.email][template.part]];
+    if (template !== null) return [name, value || (builtInText(template) ?? value)];
     return [name, typeof value === 'string' && row.kind.type === 'integer' ? toHourly(value) : value];
   });
   return Object.fromEntries(entries);

@@ -10,7 +10,9 @@
  *   toml               a `pgreflect.toml`, read as `serve` reads it
  *   anything FILE=…    is written to that file of the folder
  */
+
 import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -187,10 +189,19 @@ function renderSample({ language, body }: CodePart, data: Readonly<Record<string
   return renderTemplate(template, { ...sampleData('confirmation')[0], ...data }, { onWrongValue: () => {} });
 }
 
+/** A value that the field of a name like this takes. */
+function secretNamed(name: string): string {
+  if (!name.endsWith('PRIVATE_KEY')) return hookSecret;
+  return String(
+    generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
+  );
+}
+
 function readConfigFile(body: string, { directory, environment }: PageWorld): void {
   writeFileSync(join(directory, 'pgreflect.toml'), body);
   const needed = { DATABASE_URL: environment.DATABASE_URL!, PGREFLECT_JWT_SECRET: secret };
-  const secrets = Object.fromEntries([...body.matchAll(/env\((\w+)\)/g)].map(([, name]) => [name, hookSecret]));
+  const names = [...body.matchAll(/env\((\w+)\)/g)].map(([, name = '']) => name);
+  const secrets = Object.fromEntries(names.map((name) => [name, secretNamed(name)]));
   const { warnings, allProblems } = loadServeOptions({
     flags: new Map(),
     authFlags: new Map(),

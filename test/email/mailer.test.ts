@@ -1,6 +1,7 @@
 /**
  * The mailer follows the configuration of the moment.
  */
+import { createPublicKey, createVerify, generateKeyPairSync, hash } from 'node:crypto';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { createInbox } from '../../src/email/transport/inbox.ts';
@@ -108,6 +109,77 @@ test('after it has stopped it refuses, and what was on its way has arrived', asy
   expect(server.messages).toHaveLength(1);
   await expect(mailer.deliver(layerAuthConfig({}), sampleMessage())).rejects.toMatchObject({ code: 'stopped' });
 });
+
+test('a message of more than 100 KB is sent, with a warning about its kind, once', async () => {
+  const server = await startSmtpServer();
+  const observations: Observation[] = [];
+  const mailer = openMailer(observations);
+  const large = sampleMessage({ mailer_templates_recovery_content: `<p>${'x'.repeat(100 * 1024)}</p>` });
+  for (const message of [sampleMessage(), large, large]) await mailer.deliver(smtp(server.port), message);
+  expect(server.messages).toHaveLength(3);
+  expect(observations.filter(({ kind }) => kind === 'warning')).toEqual([
+    {
+      kind: 'warning',
+      message: 'The recovery email has 101 KB. Mail programs such as Gmail cut emails of more than 100 KB.',
+      hint: 'Shorten its template.',
+    },
+  ]);
+});
+
+test('a message is signed with the key of the moment', async () => {
+  const server = await startSmtpServer();
+  const mailer = openMailer();
+  const { privateKey } = generateKeyPairSync('rsa', {
+    ...{ modulusLength: 2048, publicKeyEncoding: { type: 'spki', format: 'pem' } },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const signing = { mailer_dkim_domain: 'mail.test', mailer_dkim_selector: 'k1', mailer_dkim_private_key: privateKey };
+  await mailer.deliver(smtp(server.port, signing), sampleMessage({ mailer_reply_to: 'help@mail.test' }));
+  await mailer.deliver(smtp(server.port), sampleMessage());
+  const [signed, unsigned] = server.messages.map(({ raw }) => raw);
+  expect(unsigned).not.toMatch(/^DKIM-Signature:/m);
+  const { tags, verified } = verifyDkim(signed ?? '', privateKey);
+  expect(tags).toMatchObject({ d: 'mail.test', s: 'k1', a: 'rsa-sha256', c: 'relaxed/relaxed' });
+  expect(tags.h?.split(':')).toEqual(expect.arrayContaining(['from', 'to', 'subject', 'reply-to', 'message-id']));
+  expect(verified).toBe(true);
+});
+
+/** By RFC 6376, for relaxed canonical forms; the key is a private one, of which only the public part is used. */
+function verifyDkim(raw: string, key: string) {
+  const end = raw.indexOf('\r\n\r\n');
+  const lines = raw
+    .slice(0, end)
+    .replace(/\r\n(?=[ \t])/g, '')
+    .split('\r\n');
+  const fieldOf = (name: string) => lines.find((line) => line.toLowerCase().startsWith(`${name}:`)) ?? '';
+  const relaxed = (line: string) =>
+    `${line.slice(0, line.indexOf(':')).toLowerCase()}:${line
+      .slice(line.indexOf(':') + 1)
+      .replace(/[ \t]+/g, ' ')
+      .trim()}`;
+  const signature = fieldOf('dkim-signature');
+  const tags: Record<string, string> = Object.fromEntries(
+    [...signature.slice(signature.indexOf(':') + 1).matchAll(/(\w+)=([^;]*)/g)].map(([, name, value]) => [
+      name,
+      value!.replace(/\s+/g, ''),
+    ]),
+  );
+  const body = raw
+    .slice(end + 4)
+    .replace(/[ \t]+/g, ' ')
+    .replace(/ (?=\r\n)/g, '')
+    .replace(/(\r\n)*$/, '\r\n');
+  const signed = [
+    ...(tags.h ?? '')
+      .toLowerCase()
+      .split(':')
+      .map((name) => relaxed(fieldOf(name))),
+    relaxed(signature.replace(/\bb=[^;]*$/, 'b=')),
+  ];
+  const verifier = createVerify('RSA-SHA256').update(signed.join('\r\n'), 'latin1');
+  const isBody = hash('sha256', Buffer.from(body, 'latin1'), 'base64') === tags.bh;
+  return { tags, verified: isBody && verifier.verify(createPublicKey(key), tags.b ?? '', 'base64') };
+}
 
 test('extra headers that cannot be read are a warning, once', async () => {
   const observations: Observation[] = [];

@@ -138,10 +138,12 @@ describe('what users put into an email', () => {
     expect(
       names.filter(
         (name) =>
-          !/^(X-Note|From|To|Subject|Date|Message-ID|MIME-Version|Content-Type|Content-Transfer-Encoding)$/.test(name),
+          !/^(X-Note|From|To|Subject|Date|Message-ID|MIME-Version|Content-Type|Auto-Submitted|X-Auto-Response-Suppress)$/.test(
+            name,
+          ),
       ),
     ).toEqual([]);
-    expect(head).toContain('Content-Type: text/html; charset=UTF-8');
+    expect(head).toContain('Content-Type: multipart/alternative;');
   });
 });
 
@@ -229,13 +231,23 @@ describe('switches of the configuration', () => {
       '': ['a'],
       'X-Text': 'c',
     });
-    expect(build('reauthentication', { smtp_headers }).headers).toEqual({
+    expect(build('reauthentication', { smtp_headers, mailer_compatible: true }).headers).toEqual({
       'X-Tag': 'reauthenticate, b',
       'X-Text': 'c',
     });
     expect(build('email_changed_notification', { smtp_headers }).headers['X-Tag']).toBe(
       'email_changed_notification, b',
     );
-    expect(build('recovery', { smtp_headers: 'nonsense' }).headers).toEqual({});
+    const automatic = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' };
+    expect(build('recovery', { smtp_headers: 'nonsense' }).headers).toEqual(automatic);
+    expect(build('recovery', { smtp_headers: '{"auto-submitted":["no"]}' }).headers).toEqual({
+      ...{ 'X-Auto-Response-Suppress': 'All', 'auto-submitted': 'no' },
+    });
+  });
+
+  test('replies go to one address, whatever the extra headers say', () => {
+    const values = { mailer_compatible: true, mailer_reply_to: 'help@mail.test' };
+    const smtp_headers = '{"reply-to":["other@mail.test"]}';
+    expect(build('recovery', { ...values, smtp_headers }).headers).toEqual({ 'Reply-To': 'help@mail.test' });
   });
 });

@@ -7,7 +7,7 @@ import { EmailError } from '../../src/email/transport/email-error.ts';
 import type { SmtpSettings } from '../../src/email/transport/smtp-settings.ts';
 import { createSmtpTransport, type SmtpTransportOptions } from '../../src/email/transport/smtp-transport.ts';
 import type { EmailTransport } from '../../src/email/transport/transport.ts';
-import { sampleMessage } from '../support/email.ts';
+import { sampleMessage, sampleUrl } from '../support/email.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { startSmtpServer, trustTestAuthority } from '../support/smtp-server.ts';
 
@@ -20,7 +20,15 @@ function connect(
   changes: Partial<SmtpSettings> = {},
   options: SmtpTransportOptions = {},
 ): EmailTransport {
-  const settings = { host: 'localhost', port, implicitTls: false, login: null, greetingName: 'db.test', ...changes };
+  const settings = {
+    host: 'localhost',
+    port,
+    implicitTls: false,
+    login: null,
+    dkim: null,
+    greetingName: 'db.test',
+    ...changes,
+  };
   const transport = createSmtpTransport(settings, { clock: noon, timeoutMs: 60_000, ...options });
   onTestFinished(() => transport.stop());
   return transport;
@@ -37,9 +45,55 @@ async function failure(work: Promise<void>): Promise<{ readonly code: string; re
 }
 
 describe('a message that arrives', () => {
-  test('has the sender, one recipient, the date, an id and one HTML part in quoted-printable', async () => {
+  test('has its text and its HTML, the sender, one recipient, the date, an id, and says that a program sent it', async () => {
     const server = await startSmtpServer();
-    const message = sampleMessage({ mailer_templates_recovery_content: '<p>Zwölf Boxkämpfer = 12 €</p>' });
+    const content = '<p>Zwölf Boxkämpfer = 12 €, <a href="{{ .ConfirmationURL }}">weiter</a></p>';
+    const message = sampleMessage({ mailer_templates_recovery_content: content, mailer_reply_to: 'help@mail.test' });
+    await connect(server.port).send(message);
+
+    const [received] = server.messages;
+    expect(received?.parsed).toMatchObject({
+      ...{ from: { name: 'Shop', address: 'shop@mail.test' }, to: [{ name: '', address: 'to@mail.test' }] },
+      ...{ replyTo: [{ name: '', address: 'help@mail.test' }], messageId: message.messageId },
+      ...{ date: '2026-11-21T12:00:00.000Z', attachments: [] },
+      text: `Zwölf Boxkämpfer = 12 €, weiter\n<${sampleUrl}>\n`,
+      html: expect.stringContaining('<p>Zwölf Boxkämpfer = 12 €, <a href='),
+    });
+    expect(received?.raw).toMatch(/^Auto-Submitted: auto-generated\r$/m);
+    expect(received?.raw).toMatch(/^X-Auto-Response-Suppress: All\r$/m);
+    // Readers show the last part that they can.
+    expect(received?.raw).toMatch(
+      /^Content-Type: multipart\/alternative;[\s\S]*^Content-Type: text\/plain; charset=UTF-8\r$[\s\S]*^Content-Type: text\/html; charset=UTF-8\r$/im,
+    );
+  });
+
+  test('has the text part of its own template as it was rendered, whatever users put into it', async () => {
+    const server = await startSmtpServer();
+    const own = '.\nDear {{ .Data.name }},\n\n--\n{{ .ConfirmationURL }}\n';
+    const name = '\r\n--_NmP--\r\nContent-Type: text/html\r\n\r\n<b>A & B</b>\0\x1b[31m\u0085\ud800';
+    const message = sampleMessage({ mailer_templates_recovery_text: own }, { userMetadata: { name } });
+    await connect(server.port).send(message);
+    const [received] = server.messages;
+    const shown = '\n--_NmP--\nContent-Type: text/html\n\n<b>A & B</b>[31m\ufffd';
+    expect(received?.parsed.text).toBe(`.\nDear ${shown},\n\n--\n${sampleUrl}\n\n`);
+    expect(received?.parsed.html).toContain('Reset your password');
+    expect(received?.parsed.attachments).toEqual([]);
+    expect(received?.raw.match(/^Content-Type: text\/html; charset=UTF-8\r$/gm)).toHaveLength(1);
+  });
+
+  test('is HTML alone where it shows no text, or is too long to be read whole', async () => {
+    const server = await startSmtpServer();
+    for (const content of ['<img src="https://app.test/a.png">', `<p>${'x '.repeat(60_000)}</p>`]) {
+      await connect(server.port).send(sampleMessage({ mailer_templates_recovery_content: content }));
+    }
+    expect(server.messages.map(({ parsed }) => parsed.text)).toEqual([undefined, undefined]);
+  });
+
+  test('is as Supabase Auth sends it where the configuration says so', async () => {
+    const server = await startSmtpServer();
+    const content = '<p>Zwölf Boxkämpfer = 12 €</p>';
+    const values = { mailer_compatible: true, mailer_templates_recovery_text: 'not sent' };
+    const message = sampleMessage({ ...values, mailer_templates_recovery_content: content });
     await connect(server.port).send(message);
 
     const [received] = server.messages;
@@ -54,10 +108,21 @@ describe('a message that arrives', () => {
       attachments: [],
     });
     expect(received?.parsed.text).toBeUndefined();
-    expect(received?.raw).toMatch(/^MIME-Version: 1\.0\r$/m);
-    expect(received?.raw).toMatch(/^Content-Type: text\/html; charset=UTF-8\r$/m);
-    expect(received?.raw).toMatch(/^Content-Transfer-Encoding: quoted-printable\r$/m);
-    expect(received?.raw).toContain('<p>Zw=C3=B6lf Boxk=C3=A4mpfer =3D 12 =E2=82=AC</p>');
+    expect(received?.raw.replace(message.messageId, '<ID>')).toBe(
+      [
+        'Content-Transfer-Encoding: quoted-printable',
+        'Subject: Reset your password',
+        'From: Shop <shop@mail.test>',
+        'To: to@mail.test',
+        'Message-ID: <ID>',
+        'Date: Sat, 21 Nov 2026 12:00:00 +0000',
+        'MIME-Version: 1.0',
+        'Content-Type: text/html; charset=UTF-8',
+        '',
+        '<p>Zw=C3=B6lf Boxk=C3=A4mpfer =3D 12 =E2=82=AC</p>',
+        '',
+      ].join('\r\n'),
+    );
   });
 
   test('has names and subjects as RFC 2047 words where they are not ASCII', async () => {

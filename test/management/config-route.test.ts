@@ -1,4 +1,4 @@
-import { createHmac, hash } from 'node:crypto';
+import { createHmac, generateKeyPairSync, hash } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { authFieldNames } from '../../src/config/auth/auth-fields.ts';
 import type { Config } from '../../src/config/config.ts';
@@ -12,6 +12,16 @@ import { addToken, managedGateway, ref } from './management.ts';
 
 let database: TestDatabase;
 let token: string;
+
+/** The settings of a signature. */
+const signing = {
+  mailer_dkim_domain: 'mail.test',
+  mailer_dkim_selector: 'k1',
+  mailer_dkim_private_key: generateKeyPairSync('rsa', {
+    ...{ modulusLength: 2048, publicKeyEncoding: { type: 'spki', format: 'pem' } },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  }).privateKey,
+};
 
 beforeAll(async () => {
   database = await createAuthDatabase();
@@ -42,7 +52,11 @@ describe('reading', () => {
     const { body } = await get();
     expect(body.mailer_subjects_recovery).toBe(defaultTemplates.recovery.subject);
     expect(body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
-    expect(templateFieldNames.every((name) => typeof body[name] === 'string' && body[name] !== '')).toBe(true);
+    const [textParts, others] = [true, false].map((isText) =>
+      templateFieldNames.filter((name) => name.endsWith('_text') === isText),
+    );
+    expect(others!.every((name) => typeof body[name] === 'string' && body[name] !== '')).toBe(true);
+    expect(textParts!.every((name) => body[name] === null)).toBe(true);
   });
 
   test('start values lie above the defaults, stored values above both', async () => {
@@ -162,7 +176,7 @@ describe('changing', () => {
 
   test('a body of everything that was read can be sent back and changes nothing', async () => {
     const { patch, get } = await managedGateway(database, token);
-    await patch({ smtp_pass: 'hunter2', jwt_exp: 60 });
+    await patch({ ...signing, smtp_pass: 'hunter2', jwt_exp: 60 });
     const before = (await get()).body;
     const after = await patch(before);
     expect(after.body).toEqual(before);
@@ -170,11 +184,25 @@ describe('changing', () => {
       `select c.values ->> 'smtp_pass' as pass from auth.pgreflect_config c`,
     );
     expect(row?.pass).toBe('hunter2');
+    expect((await get()).body.mailer_dkim_private_key).toMatch(/^hmac-sha256:/);
   });
 });
 
 describe('secrets', () => {
   const form = /^hmac-sha256:[0-9a-f]{64}$/;
+
+  test('of signatures are refused without quoting them, and a signature is configured whole or not at all', async () => {
+    const { patch } = await managedGateway(database, token);
+    const pem = signing.mailer_dkim_private_key;
+    const broken = await patch({ ...signing, mailer_dkim_private_key: pem.replace('PRIVATE', 'SECRET') });
+    expect(broken.status).toBe(400);
+    expect(broken.body.message).toContain('mailer_dkim_private_key must be a private RSA key of at least 1024 bits');
+    const alone = await patch({ mailer_dkim_private_key: pem });
+    expect(alone.body.message).toContain('missing: mailer_dkim_domain, mailer_dkim_selector');
+    const injected = await patch({ ...signing, mailer_dkim_domain: 'mail.test; l=0' });
+    expect(injected.body.message).toContain('mailer_dkim_domain must be a DNS name in ASCII');
+    for (const { body } of [broken, alone, injected]) expect(JSON.stringify(body)).not.toContain(pem.slice(40, 80));
+  });
 
   test('are answered as digests, and nobody can try guesses on them with what is public', async () => {
     const { patch, get } = await managedGateway(database, token, {

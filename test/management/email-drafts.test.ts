@@ -79,6 +79,19 @@ describe('rendering a draft', () => {
     expect(chosen.body.subject.output).toBe('Hello <script>alert(1)</script>');
   });
 
+  test('shows the text part: made from the body, or from its own template, which is checked like the others', async () => {
+    const content = '<p>Go <a href="{{ .ConfirmationURL }}">there</a></p>';
+    const made = await post('/emails/render', { email: 'invite', content });
+    expect(made.body).toMatchObject({ text: expect.stringMatching(/^Go there\n<http:\/\/.*>$/), textPart: null });
+    const own = await post('/emails/render', { email: 'invite', content, text: 'Hi {{ .Data.name }} & {{ .Toke }}' });
+    expect(own.body.text).toBe('Hi Ada Lovelace & ');
+    expect(own.body.textPart.warnings[0].message).toContain('.Toke is always empty in this email');
+    const faulty = await post('/emails/render', { email: 'invite', content, text: '{{ if }}' });
+    expect(faulty.body).toMatchObject({ text: null, textPart: { fault: { line: 1 } } });
+    const refused = await managed.patch({ mailer_templates_invite_text: '\n{{ if }}' });
+    expect(refused.body.message).toMatch(/^mailer_templates_invite_text: line 2: /);
+  });
+
   test('says where a fault is, and what is valid but most likely not meant', async () => {
     const content = '<p>\n  {{ if .Token }}x';
     const { body } = await post('/emails/render', { email: 'recovery', subject: '{{ .Token', content });
@@ -202,6 +215,7 @@ describe('a trial', () => {
       to: 'me@mail.test',
       subject: 'S',
       content: '<p>{{ .Data.name }}</p>',
+      text: '{{ .Data.name }}',
       data: { Data: {} },
     };
     expect(Object.keys(whole).sort()).toEqual(Object.keys(properties).sort());

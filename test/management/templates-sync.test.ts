@@ -53,6 +53,25 @@ describe('pgreflect templates', () => {
     });
   });
 
+  test('the text part of an email is a file where it has a template of its own', async () => {
+    const { run, file, patch, get } = await project();
+    await patch({ mailer_templates_invite_text: 'Join: {{ .ConfirmationURL }}' });
+    expect((await run('pull')).out).toContain('Wrote 15 files');
+    expect(readFileSync(file('invite.txt'), 'utf8')).toBe('Join: {{ .ConfirmationURL }}');
+    writeFileSync(file('invite.txt'), '');
+    writeFileSync(file('recovery.txt'), 'Reset: {{ .ConfirmationURL }}');
+    const pushed = await run('push');
+    expect([pushed.code, pushed.out]).toEqual([
+      0,
+      expect.stringMatching(/invite\.txt \(empty.*changed {2}recovery\.txt/s),
+    ]);
+    expect((await get()).body).toMatchObject({
+      mailer_templates_invite_text: '',
+      mailer_templates_recovery_text: 'Reset: {{ .ConfirmationURL }}',
+    });
+    expect(await run('diff')).toMatchObject({ code: 0, out: 'Nothing differs.\n' });
+  });
+
   test('diff shows what a push would change, line by line, and ends with 1 for CI', async () => {
     const { run, file } = await project();
     await run('pull');

@@ -1,12 +1,13 @@
 /**
- * Emails as files, for `pgreflect templates pull|push|diff`: `NAME.html` is the body of an email, `subjects.json` an
- * object with all subjects by name.
+ * Emails as files, for `pgreflect templates pull|push|diff`: `NAME.html` is the body of an email, `NAME.txt` its text
+ * part if it has a template of its own, and `subjects.json` an object with all subjects by name.
  */
 
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { textFields } from '../../config/auth/auth-template-fields.ts';
 import { nearestName } from '../../config/nearest-name.ts';
-import { emailKindNames } from '../../email/email-kind.ts';
+import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import { refuse } from '../shared/command.ts';
 
@@ -17,22 +18,27 @@ const subjectsFile = 'subjects.json';
 
 /** The file of a field's text, for messages. */
 export function placeOfField(field: string): string {
-  const [, content] = /^mailer_templates_(.+)_content$/.exec(field) ?? [];
-  return content === undefined ? `${subjectsFile}: ${field.replace('mailer_subjects_', '')}` : `${content}.html`;
+  const [, email, part] = /^mailer_templates_(.+)_(content|text)$/.exec(field) ?? [];
+  if (email === undefined) return `${subjectsFile}: ${field.replace('mailer_subjects_', '')}`;
+  return `${email}${part === 'content' ? '.html' : '.txt'}`;
 }
 
-/** Writes both files of every email into a directory, created if missing. @returns The written files. */
+/** Writes the files of every email into a directory, created if missing. @returns The written files. */
 export function writeTemplates(directory: string, texts: TemplateTexts): readonly string[] {
   mkdirSync(directory, { recursive: true });
   const subjects: Record<string, string> = {};
   const written: string[] = [];
   for (const email of emailKindNames) {
-    const content = texts.get(`mailer_templates_${email}_content`);
-    const subject = texts.get(`mailer_subjects_${email}`);
+    const fields = textFields(email);
+    const subject = texts.get(fields.subject);
     if (subject !== undefined) subjects[email] = subject;
-    if (content === undefined) continue;
-    writeFileSync(join(directory, `${email}.html`), content);
-    written.push(`${email}.html`);
+    for (const field of [fields.content, fields.text]) {
+      const [text, file] = [texts.get(field), placeOfField(field)];
+      // Most emails have no text part of their own.
+      if (text === undefined || (text === '' && !existsSync(join(directory, file)))) continue;
+      writeFileSync(join(directory, file), text);
+      written.push(file);
+    }
   }
   writeFileSync(join(directory, subjectsFile), `${JSON.stringify(subjects, null, 2)}\n`);
   return [...written, subjectsFile];
@@ -54,9 +60,11 @@ export function readTemplates(directory: string): TemplateTexts {
 export function readTexts(directory: string): TemplateTexts {
   const files = listDirectory(directory);
   const texts = new Map<string, string>();
-  for (const file of files.filter((name) => name.endsWith('.html'))) {
-    const email = assertEmail(file.slice(0, -'.html'.length), file);
-    texts.set(`mailer_templates_${email}_content`, readText(directory, file));
+  for (const file of files) {
+    const [, name, ending] = /^(.*)\.(html|txt)$/.exec(file) ?? [];
+    if (name === undefined) continue;
+    const fields = textFields(assertEmail(name, file));
+    texts.set(ending === 'html' ? fields.content : fields.text, readText(directory, file));
   }
   if (files.includes(subjectsFile)) {
     for (const [name, subject] of readSubjects(directory))
@@ -95,8 +103,9 @@ function readSubjects(directory: string): readonly (readonly [string, string])[]
   return Object.entries(json) as [string, string][];
 }
 
-function assertEmail(name: string, place: string): string {
-  if ((emailKindNames as readonly string[]).includes(name)) return name;
+function assertEmail(name: string, place: string): EmailKind {
+  const email = emailKindNames.find((known) => known === name);
+  if (email !== undefined) return email;
   const nearest = nearestName(name, emailKindNames);
   const fix = nearest === null ? `Emails are: ${emailKindNames.join(', ')}.` : `Did you mean "${nearest}"?`;
   refuse(`${place}: there is no email "${name}".`, fix);

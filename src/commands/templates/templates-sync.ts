@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs';
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
-import { defaultTemplates } from '../../email/default-templates.ts';
+import { builtInText } from '../../email/message.ts';
 import { templateField, templateFieldNames } from '../../management/templates/check-template.ts';
 import { type CommandContext, CommandError, flagText, pathOf } from '../shared/command.ts';
 import { createManagementClient, type ManagementClient, type ReadConfig } from '../shared/management-client.ts';
@@ -163,5 +163,5 @@ function differences(files: TemplateTexts, inForce: TemplateTexts, pulled: Templ
 /** An empty text means the built-in one. */
 function meaning(field: string, text: string): string {
   const held = templateField(field);
-  return text === '' && held !== null ? defaultTemplates[held.email][held.part] : text;
+  return text === '' && held !== null ? (builtInText(held) ?? '') : text;
 }

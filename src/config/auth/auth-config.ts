@@ -34,6 +34,7 @@ export function checkAuthConfig(config: AuthConfig): readonly string[] {
     ...(isOpen ? ['mailer_autoconfirm and mailer_allow_unverified_email_sign_ins cannot both be true'] : []),
     ...checkHooks(config),
     ...checkPhone(config),
+    ...checkSigning(config),
   ];
 }
 
@@ -43,4 +44,12 @@ function checkPhone(config: AuthConfig): readonly string[] {
   if (!external_phone_enabled || hook_send_sms_enabled || sms_provider === null) return [];
   const problem = checkSmsProvider(sms_provider, config);
   return problem === null ? [] : [problem];
+}
+
+/** A signature needs all three. An unsigned email could be taken for a forged one, so none is left out silently. */
+function checkSigning(config: AuthConfig): readonly string[] {
+  const names = ['mailer_dkim_domain', 'mailer_dkim_selector', 'mailer_dkim_private_key'] as const;
+  const missing = names.filter((name) => !config[name]);
+  if (missing.length === 0 || missing.length === names.length) return [];
+  return [`DKIM signatures need ${names.join(', ')}; missing: ${missing.join(', ')}`];
 }

@@ -11,7 +11,17 @@ import {
   seconds,
   string,
 } from './auth-field.ts';
-import { checkEmail, checkHeaders, checkLine, checkPath, checkPort, checkTestCodes } from './auth-value-checks.ts';
+import {
+  checkEmail,
+  checkHeaders,
+  checkHostName,
+  checkLine,
+  checkMailbox,
+  checkPath,
+  checkPort,
+  checkSigningKey,
+  checkTestCodes,
+} from './auth-value-checks.ts';
 
 const most = 2_147_483_647;
 const invert = (value: unknown): unknown => (typeof value === 'boolean' ? !value : value);
@@ -51,6 +61,12 @@ const joinCodes = (value: unknown): unknown =>
         .join(',')
     : value;
 
+const signingKey: FieldKind<string> = {
+  ...string(checkSigningKey),
+  // Many environments cannot hold line breaks.
+  fromText: (text) => string(checkSigningKey).fromText(text.replaceAll('\\n', '\n')),
+};
+
 const rateLimit = integer(0, most);
 
 /** The fields. */
@@ -68,6 +84,16 @@ export const deliveryFields = {
     'Wrong attempts until a code or link is invalid: email, SMS and second factors.', { notNull: true, environment: null }),
   mailer_delivery: field<'direct' | 'queue'>(choice('direct', 'queue'), 'queue',
     'direct: send the email during the request. queue: store it and send it after the request.', { environment: null }),
+  mailer_compatible: field(boolean, false,
+    'Send emails as Supabase Auth does: HTML only, without headers of automatic emails.', { environment: null }),
+  mailer_reply_to: field<string | null>(string(checkMailbox), null,
+    'Address that replies to emails go to.', { environment: null }),
+  mailer_dkim_domain: field<string | null>(string(checkHostName), null,
+    'Domain of the DKIM signature, for mail servers that do not sign.', { environment: null }),
+  mailer_dkim_selector: field<string | null>(string(checkHostName), null,
+    'Selector of the DKIM key: the name before `._domainkey` in DNS.', { environment: null }),
+  mailer_dkim_private_key: field<string | null>(signingKey, null,
+    'Private RSA key of the DKIM signature, as PEM.', { environment: null, secret: true }),
   mailer_notifications_admin_changes_enabled: field(boolean, false,
     'Also notify users of changes made through the admin API.', { environment: null }),
   mailer_confirmation_link_type: field<'email' | 'signup'>(choice('email', 'signup'), 'email',

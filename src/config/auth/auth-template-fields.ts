@@ -1,8 +1,8 @@
 /**
- * Fields of the auth configuration for the 13 emails: subject and body of each, and a switch for the seven
+ * Fields of the auth configuration for the 13 emails: subject, body and text part of each, and a switch for the seven
  * notifications.
  *
- * A null or empty text means the built-in one.
+ * A null or empty text means the built-in one, for the text part the one made from the body.
  */
 import { type AuthField, boolean, field, string } from './auth-field.ts';
 import { checkSubject } from './auth-value-checks.ts';
@@ -27,11 +27,17 @@ export type EmailName = Authentication | `${Notification}_notification`;
 /** The fields. */
 export type TemplateFields = { readonly [K in EmailName as `mailer_subjects_${K}`]: AuthField<string | null> } & {
   readonly [K in EmailName as `mailer_templates_${K}_content`]: AuthField<string | null>;
-} & { readonly [K in Notification as `mailer_notifications_${K}_enabled`]: AuthField<boolean> };
+} & { readonly [K in EmailName as `mailer_templates_${K}_text`]: AuthField<string | null> } & {
+  readonly [K in Notification as `mailer_notifications_${K}_enabled`]: AuthField<boolean>;
+};
 
 /** The fields with the texts of an email. */
 export function textFields<K extends EmailName>(email: K) {
-  return { subject: `mailer_subjects_${email}`, content: `mailer_templates_${email}_content` } as const;
+  return {
+    subject: `mailer_subjects_${email}`,
+    content: `mailer_templates_${email}_content`,
+    text: `mailer_templates_${email}_text`,
+  } as const;
 }
 
 /** The email whose body is in a field; null for other fields. */
@@ -67,5 +73,11 @@ function textsOf(email: EmailName, table: string) {
     doc('Body'),
     more,
   );
-  return [[`mailer_subjects_${email}`, subject], [`mailer_templates_${email}_content`, content]]; // biome-ignore format: pairs
+  const text = field<string | null>(
+    string(() => null, maxTemplateBytes),
+    null,
+    `Text part of the ${words} email; empty: made from its body.`,
+    { like, file: `${table}.text`, environment: null },
+  );
+  return [[`mailer_subjects_${email}`, subject], [`mailer_templates_${email}_content`, content], [`mailer_templates_${email}_text`, text]]; // biome-ignore format: pairs
 }

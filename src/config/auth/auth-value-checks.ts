@@ -3,6 +3,7 @@
  * field's name.
  */
 
+import { createPrivateKey } from 'node:crypto';
 import { isObject, parseJson } from '../../shared/json.ts';
 /** An absolute URL without a comma. */
 export function checkSiteUrl(text: string): string | null {
@@ -21,6 +22,32 @@ export function checkWebAddress(text: string): string | null {
 /** `name@host`, as permissive as HTML forms. */
 export function checkEmail(text: string): string | null {
   return /^[^\s@<>",]+@[^\s@<>",]+$/.test(text) ? null : 'must be an email address';
+}
+
+/** One address for a header: stricter than `checkEmail`, because lists, groups and comments are syntax there. */
+export function checkMailbox(text: string): string | null {
+  const isPlain = /^[^\s@<>()[\]",;:\\]+@[^\s@<>()[\]",;:\\]+$/.test(text) && !/\p{Cc}/u.test(text);
+  return isPlain ? null : 'must be an email address';
+}
+
+/** A name of DNS in ASCII. */
+export function checkHostName(text: string): string | null {
+  const isName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/i.test(text);
+  return isName ? null : 'must be a DNS name in ASCII, such as example.com';
+}
+
+/** Shorter keys are not accepted by receivers (RFC 8301). */
+const minSigningBits = 1024;
+
+/** A private RSA key. Never quoted in a message. */
+export function checkSigningKey(text: string): string | null {
+  const problem = `must be a private RSA key of at least ${minSigningBits} bits, as PEM without a passphrase`;
+  try {
+    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(text);
+    return asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= minSigningBits ? null : problem;
+  } catch {
+    return problem;
+  }
 }
 
 /** A TCP port as digits. */

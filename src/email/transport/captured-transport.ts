@@ -59,7 +59,15 @@ async function keep(database: Queryable, message: EmailMessage, date: Date): Pro
   const { kind, from, to, subject, html } = message;
   const source = await composeMessage(message, date);
   const sender = from.name === '' ? from.address : `${from.name} <${from.address}>`;
-  const texts = [kind, sender, to, subject, html, await toPlainText(html), source.toString('utf8')].map(storable);
+  const texts = [
+    kind,
+    sender,
+    to,
+    subject,
+    html,
+    message.text ?? (await toPlainText(html)),
+    source.toString('utf8'),
+  ].map(storable);
   await database.query(insertEmail, [date, ...texts]);
 }
 

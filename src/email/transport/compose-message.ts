@@ -1,9 +1,10 @@
 /**
- * Encodes a message for SMTP: headers by RFC 2047, one HTML part in quoted-printable.
+ * Encodes a message for SMTP: headers by RFC 2047, its text and its HTML in quoted-printable.
  *
  * The SMTP transport and the inbox share these bytes, so the source in the inbox is what would be sent.
  */
 import type { EmailMessage } from '../message.ts';
+import { textPartOf } from '../plain-text.ts';
 
 /** Longer words of a header are encoded, so that lines can be broken inside them. */
 const maxWordLength = 70;
@@ -20,6 +21,8 @@ export async function composeMessage(message: EmailMessage, date: Date): Promise
     name,
     isReady(name, value) ? prepared(value) : value,
   ]);
+  const text = await textPartOf(message);
+  const html = { contentType: 'text/html; charset=UTF-8', content: message.html };
   return new MailComposer({
     from: { ...message.from },
     to: { name: '', address: message.to },
@@ -27,7 +30,7 @@ export async function composeMessage(message: EmailMessage, date: Date): Promise
     messageId: message.messageId,
     headers: { ...Object.fromEntries(extra), Subject: headerText(message.subject) },
     // As an alternative, even a body without text stays HTML.
-    alternatives: [{ contentType: 'text/html; charset=UTF-8', content: message.html }],
+    alternatives: [...(text === null ? [] : [{ contentType: 'text/plain; charset=UTF-8', content: text }]), html],
     encoding: 'quoted-printable',
     textEncoding: 'Q',
     newline: 'win',

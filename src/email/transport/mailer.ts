@@ -37,6 +37,9 @@ export function isEmailCaptured(config: Pick<SmtpConfig, 'smtp_host'>): boolean 
   return !config.smtp_host;
 }
 
+/** Gmail shows 102 KB. */
+const maxWholeBytes = 100 * 1024;
+
 interface Current {
   readonly key: string;
   readonly transport: EmailTransport;
@@ -47,6 +50,7 @@ export function createMailer(parts: MailerParts): Mailer {
   const captured = createCapturedTransport(parts);
   const retired = new Set<Promise<void>>();
   let current: Current | null = null;
+  const large = new Set<EmailMessage['kind']>();
   let warnedOf: string | null = null;
   let stopped = false;
 
@@ -65,6 +69,15 @@ export function createMailer(parts: MailerParts): Mailer {
     retired.add(end);
   }
 
+  /** Once for each kind: users choose how long their data are. */
+  function warnOfLarge({ kind, html }: EmailMessage): void {
+    const bytes = Buffer.byteLength(html);
+    if (bytes <= maxWholeBytes || large.has(kind)) return;
+    large.add(kind);
+    const message = `The ${kind} email has ${Math.ceil(bytes / 1024)} KB. Mail programs such as Gmail cut emails of more than 100 KB.`;
+    parts.observe({ kind: 'warning', message, hint: 'Shorten its template.' });
+  }
+
   function warn({ smtp_headers }: AuthConfig): void {
     if (smtp_headers === warnedOf) return;
     warnedOf = smtp_headers;
@@ -77,6 +90,7 @@ export function createMailer(parts: MailerParts): Mailer {
     async deliver(config, ...messages) {
       if (stopped) throw new EmailError('stopped', 'The gateway is stopping and sends no more emails.');
       warn(config);
+      messages.forEach(warnOfLarge);
       const transport = transportFor(config);
       const results = await Promise.allSettled(messages.map((message) => transport.send(message)));
       const failed = results.find((result) => result.status === 'rejected');

@@ -11,12 +11,23 @@ export interface SmtpSettings {
   readonly implicitTls: boolean;
   /** Null: no login. */
   readonly login: { readonly user: string; readonly password: string } | null;
+  /** Null: the mail server signs, or nobody does. */
+  readonly dkim: { readonly domain: string; readonly selector: string; readonly privateKey: string } | null;
   /** Our name in the greeting. */
   readonly greetingName: string;
 }
 
 /** The fields that settings depend on. */
-export type SmtpConfig = Pick<AuthConfig, 'smtp_host' | 'smtp_port' | 'smtp_user' | 'smtp_pass'>;
+export type SmtpConfig = Pick<
+  AuthConfig,
+  | 'smtp_host'
+  | 'smtp_port'
+  | 'smtp_user'
+  | 'smtp_pass'
+  | 'mailer_dkim_domain'
+  | 'mailer_dkim_selector'
+  | 'mailer_dkim_private_key'
+>;
 
 const implicitTlsPort = '465';
 
@@ -30,8 +41,14 @@ export function smtpSettings(config: SmtpConfig, authUrl: string): SmtpSettings 
     port: Number(port),
     implicitTls: port === implicitTlsPort,
     login,
+    dkim: signature(config),
     greetingName: greetingName(authUrl),
   };
+}
+
+function signature(config: SmtpConfig): SmtpSettings['dkim'] {
+  const { mailer_dkim_domain: domain, mailer_dkim_selector: selector, mailer_dkim_private_key: privateKey } = config;
+  return domain && selector && privateKey ? { domain, selector, privateKey } : null;
 }
 
 function greetingName(authUrl: string): string {

@@ -89,7 +89,7 @@ function socketFinder({ host, port }: SmtpSettings, egress: Egress) {
   };
 }
 
-function poolOptions({ host, port, implicitTls, login, greetingName }: SmtpSettings, allowUnencrypted: boolean) {
+function poolOptions({ host, port, implicitTls, login, dkim, greetingName }: SmtpSettings, allowUnencrypted: boolean) {
   return {
     pool: true as const,
     host,
@@ -98,6 +98,9 @@ function poolOptions({ host, port, implicitTls, login, greetingName }: SmtpSetti
     // Require TLS even if an attacker in between removes STARTTLS from the greeting.
     requireTLS: !implicitTls && !isLoopback(host) && (login !== null || !allowUnencrypted),
     ...(login !== null && { auth: { user: login.user, pass: login.password } }),
+    ...(dkim !== null && {
+      dkim: { domainName: dkim.domain, keySelector: dkim.selector, privateKey: dkim.privateKey },
+    }),
     name: greetingName,
     maxConnections,
     // Retries once, because the server may have closed a kept connection.

@@ -1,5 +1,5 @@
 /**
- * Checks subjects and bodies of emails before they are stored: what would fail for every email is a problem, what is
+ * Checks the texts of emails before they are stored: what would fail for every email is a problem, what is
  * valid but probably a mistake is a warning.
  *
  * Faults that depend on the data do not count: a template may use metadata that the samples lack.
@@ -38,10 +38,11 @@ const fields: ReadonlyMap<string, TemplateField> = new Map(
   emailKindNames.flatMap((email): [string, TemplateField][] => [
     [textFields(email).subject, { part: 'subject', email }],
     [textFields(email).content, { part: 'content', email }],
+    [textFields(email).text, { part: 'text', email }],
   ]),
 );
 
-/** Names of the fields with subject or body of an email, in order of the emails. */
+/** Names of the fields with a text of an email, in order of the emails. */
 export const templateFieldNames: readonly string[] = [...fields.keys()];
 
 /** The template in a field; null for other fields. */
@@ -49,7 +50,7 @@ export function templateField(name: string): TemplateField | null {
   return fields.get(name) ?? null;
 }
 
-/** Checks one subject or body. Empty text means the built-in one and is always valid. */
+/** Checks one text. An empty one means the built-in one and is always valid. */
 export function checkTemplate(field: TemplateField, text: string, switches: TemplateSwitches): TemplateFindings {
   if (text === '') return nothing;
   return findings(text, field.email, () => {
@@ -105,7 +106,7 @@ export function mistakesIn(
   const { brokenLinks, warnings } = plainTextOf(template, field);
   const isLink = part === 'content' && variablesThatAct(email).length > 0;
   const empty = isLink ? findEmptyLinks(tree, emailKinds[email].variables).slice(0, maxPlaces) : [];
-  const markup = part === 'subject' ? [] : findDoubtfulMarkup(source, switches.mailer_keep_conditional_comments);
+  const markup = part !== 'content' ? [] : findDoubtfulMarkup(source, switches.mailer_keep_conditional_comments);
   return {
     warnings: [
       ...emptyVariables(template, email),
@@ -158,7 +159,7 @@ const maxPlaces = 20;
 
 /** Links to plain text (`brokenLinks` if they contain a variable without its braces), and other such variables. */
 function plainTextOf({ source }: Template, { part, email }: TemplateField) {
-  const addresses = part === 'subject' ? [] : findDeadAddresses(source);
+  const addresses = part !== 'content' ? [] : findDeadAddresses(source);
   const variables = outside(addresses, findPlainVariables(source)).slice(0, maxPlaces);
   const isBroken = ({ text }: PlainText) => variablesThatAct(email).length > 0 && !['', '#'].includes(text.trim());
   const links = (chosen: readonly PlainText[]) =>

@@ -26,6 +26,7 @@ export const describedEmail = objectOf({
   group: oneOf('authentication', 'notification'),
   subjectField: text(),
   contentField: text(),
+  textField: text(),
   enabledField: orNull(text('Null: the email cannot be switched off.')),
   variables: listOf(text() as SchemaOf<EmailVariable>),
   defaults: objectOf(texts, 'Built-in texts, used for empty fields.'),
@@ -40,6 +41,7 @@ const draft = {
   email: emailName,
   subject: orNull(text('Absent or null: the one in force; empty: the built-in one.')),
   content: orNull(text('Absent or null: the one in force; empty: the built-in one.')),
+  text: orNull(text('Text part. Absent or null: the one in force; empty: made from the body.')),
   data: orNull(
     record('Values of variables by name: `Data` an object, the others texts. Those that are absent: the sample.'),
   ),
@@ -70,11 +72,13 @@ const finding = {
 
 const refused = { ...flag, description: 'Stored only with `allow_warnings`.' } as SchemaOf<boolean>;
 
-const renderedText = objectOf({
+const renderedFields = {
   output: orNull(text('Null: there is a fault.')),
   fault: orNull(objectOf({ ...{ phase: text(), code: text() }, ...finding })),
   warnings: listOf(objectOf({ ...finding, refused }, 'What is valid and probably not meant.')),
-});
+};
+
+const renderedText = objectOf(renderedFields);
 
 /** The result of one text. */
 export type RenderedText = ValueOf<typeof renderedText>;
@@ -82,7 +86,8 @@ export type RenderedText = ValueOf<typeof renderedText>;
 /** The result of a draft. */
 export const renderedDraft = objectOf({
   ...{ subject: renderedText, content: renderedText },
-  text: orNull(text('The body as a client without HTML shows it; null: there is a fault.')),
+  text: orNull(text('The email as a client without HTML shows it; null: there is a fault.')),
+  textPart: orNull(objectOf(renderedFields, 'The template of the text part; null: it is made from the body.')),
 });
 
 /** The result of a draft. */

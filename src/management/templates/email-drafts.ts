@@ -15,7 +15,7 @@ import { type EmailKind, type EmailVariable, emailKindNames, emailKinds } from '
 import { buildMessage, type EmailMessage, templateTexts } from '../../email/message.ts';
 import { parseOptions, type TemplatePart } from '../../email/parse-options.ts';
 import { toPlainText } from '../../email/plain-text.ts';
-import { cleanSubject } from '../../email/subject.ts';
+import { cleanSubject, cleanText } from '../../email/subject.ts';
 import { parseTemplate, renderTemplate, type TemplateData } from '../../email/template/template.ts';
 import { TemplateError, type TemplatePlace } from '../../email/template/template-error.ts';
 import { isObject } from '../../shared/json.ts';
@@ -42,6 +42,7 @@ export function describeEmails(project: Project, start: AuthConfig): readonly De
       group: change === null ? 'authentication' : 'notification',
       subjectField: textFields(email).subject,
       contentField: textFields(email).content,
+      textField: textFields(email).text,
       enabledField: change === null ? null : `mailer_notifications_${change}_enabled`,
       variables: emailKinds[email].variables,
       defaults: defaultTemplates[email],
@@ -71,11 +72,13 @@ export interface EmailDraft {
   readonly email: EmailKind;
   readonly subject: string;
   readonly content: string;
+  /** Empty: made from the body. */
+  readonly text: string;
   readonly data: TemplateData;
 }
 
 /**
- * Reads the members `email`, `subject`, `content` and `data`. Missing texts are the current ones, empty ones the
+ * Reads the members `email`, `subject`, `content`, `text` and `data`. Missing texts are the current ones, empty ones the
  * built-in ones; missing data are the sample's.
  *
  * @param schema Further members of the body.
@@ -83,7 +86,7 @@ export interface EmailDraft {
  */
 export function readDraft(body: unknown, project: Project, schema = emailDraft): EmailDraft {
   if (!isObject(body)) throw new ManagementError('invalid_body');
-  const { email: name, subject, content, data } = body;
+  const { email: name, subject, content, text, data } = body;
   const unknown = Object.keys(body).find((member) => !Object.hasOwn(schema.properties, member));
   if (unknown !== undefined) refuse(`Unknown field "${unknown.slice(0, 80)}"`);
   const email = emailKindNames.find((known) => known === name);
@@ -93,6 +96,7 @@ export function readDraft(body: unknown, project: Project, schema = emailDraft):
     email,
     subject: readText('subject', subject, inForce.subject) || defaultTemplates[email].subject,
     content: readText('content', content, inForce.content) || defaultTemplates[email].content,
+    text: readText('text', text, inForce.text ?? ''),
     data: { ...sampleOf(email, project), ...readData(email, data ?? {}) },
   };
 }
@@ -122,8 +126,9 @@ function refuse(message: string): never {
 export async function renderDraft(draft: EmailDraft, config: AuthConfig): Promise<RenderedDraft> {
   const subject = renderText('subject', draft, config);
   const content = renderText('content', draft, config);
-  const text = content.output === null ? null : await toPlainText(content.output);
-  return { subject, content, text };
+  const textPart = draft.text === '' ? null : renderText('text', draft, config);
+  const made = content.output === null ? null : await toPlainText(content.output);
+  return { subject, content, text: textPart === null ? made : textPart.output, textPart };
 }
 
 function renderText(part: TemplatePart, { email, data, ...texts }: EmailDraft, config: AuthConfig): RenderedText {
@@ -139,7 +144,7 @@ function renderText(part: TemplatePart, { email, data, ...texts }: EmailDraft, c
     const output = renderTemplate(template, data, { ...lenient, maxMs: trialMs });
     const { warnings, emptyLinks } = mistakesIn(template, { part, email }, config);
     return {
-      output: part === 'subject' ? cleanSubject(output) : output,
+      output: part === 'subject' ? cleanSubject(output) : part === 'text' ? cleanText(output) : output,
       fault: null,
       warnings: [...asWarnings([...wrong, ...warnings], false), ...asWarnings(emptyLinks, true)],
     };
@@ -160,14 +165,14 @@ export function buildTrial(draft: EmailDraft, config: AuthConfig, to: unknown): 
   if (typeof to !== 'string' || to.length > 255) refuse('to must be an email address');
   const problem = checkEmail(to);
   if (problem !== null) refuse(`to ${problem}`);
-  const { email, subject, content } = draft;
+  const { email, subject, content, text: textPart } = draft;
   const data: TemplateData = 'SendingTo' in draft.data ? { ...draft.data, SendingTo: to } : draft.data;
-  for (const part of ['subject', 'content'] as const) {
+  for (const part of ['subject', 'content', 'text'] as const) {
     const { fault } = renderText(part, { ...draft, data }, config);
     if (fault !== null) refuse(sayFinding(fault));
   }
   const fields = textFields(email);
-  const texts = { [fields.subject]: subject, [fields.content]: content };
+  const texts = { [fields.subject]: subject, [fields.content]: content, [fields.text]: textPart };
   const text = (name: EmailVariable) => String(data[name] ?? '');
   const facts = { ...factsOf(data, text), to };
   const message = buildMessage(email, { ...config, ...texts, site_url: text('SiteURL') }, facts);

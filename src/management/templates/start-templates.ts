@@ -1,8 +1,8 @@
 /**
  * Email bodies in files and at addresses: read at the start and when they change, and merged into the start values.
  *
- * Subject and body of an email are used together. If one is unreadable or invalid, the previous pair stays, or the
- * built-in one if there was none. Each mistake is observed once, with its place.
+ * The texts of an email are used together. If one is unreadable or invalid, the previous ones stay, or the built-in
+ * ones if there were none. Each mistake is observed once, with its place.
  */
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../../config/auth/auth-config.ts';
 import { textFields } from '../../config/auth/auth-template-fields.ts';
@@ -34,11 +34,8 @@ interface StartTemplatesParts {
 /** Interval of checking the files, and the addresses that are due, in milliseconds. */
 const lookMs = 500;
 
-/** Subject and body of an email; null: the built-in one. */
-interface Pair {
-  readonly subject: string | null;
-  readonly content: string | null;
-}
+/** The texts of an email; null: the built-in one. */
+type Texts = Readonly<Record<TemplatePart, string | null>>;
 
 type Readers = ReadonlyMap<EmailKind, TemplateReader>;
 
@@ -47,8 +44,8 @@ export class StartTemplates {
   readonly #parts: StartTemplatesParts;
   #authValues: AuthValues = {};
   #readers: Readers = new Map();
-  /** The last valid pairs. */
-  readonly #good = new Map<EmailKind, Pair>();
+  /** The last valid ones. */
+  readonly #good = new Map<EmailKind, Texts>();
   /** The last message about each email. */
   readonly #told = new Map<EmailKind, string>();
   /** Sources being read: a slow address must not delay others. */
@@ -106,30 +103,33 @@ export class StartTemplates {
     const values: Record<string, unknown> = { ...this.#authValues };
     const config = this.#parts.store.configWith(this.#authValues);
     for (const email of emailKindNames) {
-      const { subject, content } = this.#pairOf(email, config);
-      setOrDelete(values, textFields(email).subject, subject);
-      setOrDelete(values, textFields(email).content, content);
+      const texts = this.#textsOf(email, config);
+      for (const part of parts) setOrDelete(values, textFields(email)[part], texts[part]);
     }
     this.#parts.store.setStartValues(values as AuthValues);
   }
 
-  #pairOf(email: EmailKind, config: AuthConfig): Pair {
+  #textsOf(email: EmailKind, config: AuthConfig): Texts {
     const reader = this.#readers.get(email);
     const fields = textFields(email);
-    const given: Pair = {
+    const given: Texts = {
       subject: this.#authValues[fields.subject] ?? null,
       content: reader?.text ?? this.#authValues[fields.content] ?? null,
+      text: this.#authValues[fields.text] ?? null,
     };
-    const [subject, content] = parts.map((part) => lookAt(part, given[part], email, config));
-    const problem = reader?.problem ?? subject!.problem ?? content!.problem;
+    const looks = parts.map((part) => lookAt(part, given[part], email, config));
+    const problem = reader?.problem ?? looks.find((look) => look.problem !== null)?.problem ?? null;
     if (problem === null) {
       this.#good.set(email, given);
-      this.#warn(email, [...subject!.mistakes, ...content!.mistakes]);
+      this.#warn(
+        email,
+        looks.flatMap(({ mistakes }) => mistakes),
+      );
       return given;
     }
     const kept = this.#good.get(email) ?? null;
     this.#tell(email, problem, kept !== null);
-    return kept ?? { subject: null, content: null };
+    return kept ?? { subject: null, content: null, text: null };
   }
 
   #tell(email: EmailKind, problem: string, isKept: boolean): void {
@@ -153,7 +153,7 @@ export class StartTemplates {
   }
 }
 
-const parts = ['subject', 'content'] as const satisfies readonly TemplatePart[];
+const parts = ['subject', 'content', 'text'] as const satisfies readonly TemplatePart[];
 
 /** Findings about a text: why it is unusable, or probable mistakes. */
 interface Look {
