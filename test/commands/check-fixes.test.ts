@@ -1,5 +1,5 @@
 /** What the advice of `pgreflect check` does to a database that is in use: it changes what it says, and breaks nothing in silence. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Finding } from '../../src/commands/check/finding.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { runCommand } from './run-command.ts';
@@ -40,4 +40,103 @@ test('a foreign key and a policy that need one index are one finding', async () 
   for (const kind of kinds.split(',')) expect(await findings(database, '--only', kind)).not.toEqual([]);
   for (const { fix } of found) await database.query(fix!);
   expect(await findings(database, '--only', kinds)).toEqual([]);
+});
+
+describe('a view that runs with the rights of its owner', async () => {
+  const database = await createDatabase(`
+    create table copy (id int primary key, title text);
+    create table rental (copy_id int references copy, customer text, returned boolean not null);
+    create table shelf (id int primary key, copy_id int references copy);
+    create index on rental (copy_id); create index on shelf (copy_id);
+    ${['copy', 'rental', 'shelf'].map((table) => `alter table ${table} enable row level security;`).join('\n')}
+    create policy everybody on copy using (true);
+    create policy own on rental to anon using (customer = (select current_setting('request.customer', true)));
+    insert into copy select n, 'Title ' || n from generate_series(1, 10) n;
+    insert into rental select n, 'Ana', false from generate_series(1, 4) n;
+    create view available as select id, title from copy c
+      where not exists (select from rental r where r.copy_id = c.id and not r.returned);
+    create view popular as select copy_id, count(*) as times from rental group by copy_id;
+    create view free as select id from copy except select copy_id from rental;
+    create view with_rental as select c.id, r.customer from copy c left join rental r on r.copy_id = c.id;
+    create view latest as select copy_id from rental order by copy_id limit 1;
+    create view number as select count(*) as rentals from rental;
+    create view rentals as select copy_id, customer from rental;
+    create view titles as select count(*) as number from copy;
+    ${['available', 'popular', 'free', 'with_rental', 'latest', 'number', 'rentals', 'titles']
+      .map((view) => `comment on view ${view} is 'A view. @graphql({"max_rows": 9})';`)
+      .join('\n')}
+    comment on view available is 'Free copies. @graphql({"primary_key_columns": ["id"]})';
+    grant select on available, popular, free, with_rental, latest, number, rentals, titles, copy to anon;
+  `);
+  const [server] = await database.query<{ invokes: boolean }>(
+    "select current_setting('server_version_num')::int >= 150000 as invokes",
+  );
+  const found = await findings(database, '--only', 'view_runs_as_owner');
+  const of = (name: string) => found.find(({ object }) => object === `public.${name}`)!;
+  const asAnon = async (query: string) => {
+    const rows = await database.query<{ count: number }>(`begin; set local role anon; ${query}`);
+    await database.query('rollback');
+    return rows[0]?.count;
+  };
+
+  test.runIf(server!.invokes).each([
+    ['available', 'subqueries'],
+    ['popular', 'aggregates'],
+    ['free', 'except'],
+    ['with_rental', 'outer joins'],
+    ['latest', 'a limit'],
+    ['number', 'aggregates'],
+  ])(
+    '%s would return other rows with the rights of its callers, so nothing is done before somebody chooses',
+    (view, depends) => {
+      const { message, fix } = of(view);
+      expect(message).toContain(
+        `With the rights of its callers it returns other rows and values, not only fewer rows: it has ${depends}, and policies hide rows of public.rental.`,
+      );
+      expect(fix?.split('\n').every((line) => line.startsWith('-- '))).toBe(true);
+      expect(fix).toContain(
+        `-- alter view public.${view} set (security_invoker = true);\n-- grant select on public.rental to anon;\n`,
+      );
+    },
+  );
+
+  test.runIf(server!.invokes)('one that would only return fewer rows is changed, and the rest is said', () => {
+    expect(of('rentals').fix).toBe(
+      [
+        'alter view public.rentals set (security_invoker = true);',
+        '-- It returns the rows that policies of public.rental allow its caller.',
+        '-- From then on, callers need SELECT on what it reads. Where its rows are theirs to see:',
+        '-- grant select on public.rental to anon;',
+        '-- To take it away from them:',
+        '-- revoke all on public.rentals from public, anon;',
+        '-- To keep it, if all that it returns is for them: {"ignore": ["view_runs_as_owner"]} in its comment directive.',
+      ].join('\n'),
+    );
+    expect(of('titles').fix).toContain(
+      '-- It has aggregates: once policies hide rows of what it reads, it returns other rows and values.',
+    );
+  });
+
+  test('each choice for it is a statement that ends the finding, and only one changes what it returns', async () => {
+    const count = 'select count(*)::int from available';
+    expect(await asAnon(count)).toBe(6);
+    const { fix } = of('available');
+    expect(fix).toContain(
+      `-- comment on view public.available is 'Free copies. @graphql({"primary_key_columns":["id"],"ignore":["view_runs_as_owner"]})';`,
+    );
+    for (const start of ['comment on view', 'revoke all', ...(server!.invokes ? ['alter view'] : [])]) {
+      const chosen = fix!.split('\n').filter((line) => line.startsWith(`-- ${start}`) || line.startsWith('-- grant'));
+      await database.query(chosen.map((line) => line.slice('-- '.length)).join('\n'));
+      const after = await findings(database, '--only', 'view_runs_as_owner');
+      expect(
+        after.map(({ object }) => object),
+        start,
+      ).not.toContain('public.available');
+      if (start === 'revoke all') await expect(asAnon(count)).rejects.toThrow('permission denied');
+      else expect(await asAnon(count)).toBe(start === 'comment on view' ? 6 : 10);
+      await database.query(`grant select on available to anon; revoke select on rental from anon;
+        ${server!.invokes ? 'alter view available reset (security_invoker);' : ''}
+        comment on view available is 'Free copies. @graphql({"primary_key_columns": ["id"]})'`);
+    }
+  });
 });

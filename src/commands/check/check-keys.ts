@@ -56,7 +56,7 @@ const maxTotalMs = 20_000;
  * it runs as a request would: under that role, and not if the login is or may become a superuser, because that code
  * could reset the role.
  */
-export async function findAmbiguousKeys({ tx, roles }: CheckScope, catalog: Catalog): Promise<readonly Finding[]> {
+export async function findAmbiguousKeys({ tx, catalog, roles }: CheckScope): Promise<readonly Finding[]> {
   const declared = catalog.tables.flatMap((row) => {
     const { settings } = readSettings(catalog, 'table', row._id);
     const key = settings.primaryKeyColumns && primaryKey(row, settings);

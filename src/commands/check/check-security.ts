@@ -3,8 +3,8 @@
  * per function; the statements are in `sql/`.
  */
 
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
-import { asStatement, type Check, type FindingKind, statementCheck } from './finding.ts';
+import { findOpenTables } from './check-open-tables.ts';
+import { type Check, type FindingKind, statementCheck } from './finding.ts';
 
 /** Roles that bypass row security: policies do not protect against them. */
 const findPassingRoles = statementCheck('check-passing-roles.sql', ({ role, name, why }) => ({
@@ -13,32 +13,6 @@ const findPassingRoles = statementCheck('check-passing-roles.sql', ({ role, name
   object: String(name ?? role),
   message: `Row security of ${name ?? 'all tables'} does not apply to the role "${role}", because ${why}.`,
 }));
-
-/** Unprotected tables and views, and the roles that reach them. */
-const findOpenTables: Check = async ({ tx, schemas, roles }) => {
-  const rows = await tx.query(loadSqlFile('roles-open-tables.sql'), [JSON.stringify({ schemas, roles })]);
-  return rows.map(({ kind, name, why, roles: reached, fix, policy, grants }) => ({
-    check: kind === 'v' ? 'view_runs_as_owner' : 'row_security_off',
-    severity: 'warning',
-    object: String(name),
-    message: `Row security does not protect ${name} (${why}): ${reached} can access every row.`,
-    fix: withRemarks(asStatement(fix), [
-      ...(policy === null ? [] : [emptied, `${policy};`]),
-      ...(grants === null ? [] : [refused, ...String(grants).split('\n')]),
-    ]),
-  }));
-};
-
-function withRemarks(fix: string | null, remarks: readonly string[]): string | null {
-  return fix && [fix, ...remarks.map((remark) => `-- ${remark}`)].join('\n');
-}
-
-/** A person must choose the policy; without any, the table looks empty to everyone. */
-const emptied =
-  'From then on, callers see and write no row until a policy allows it. For a start, let them read all rows:';
-
-/** A person must choose the grants; without them, every operation with the view fails. */
-const refused = 'From then on, callers need SELECT on what it reads. Where its rows are theirs to see:';
 
 /** What is wrong with a grant, after its words; by kind of sql/check-grants.sql. */
 const grantKinds: Readonly<Record<string, { readonly check: FindingKind; readonly why: string }>> = {

@@ -2,7 +2,6 @@
  * `pgreflect check`: connects, inspects the API, its protection and its future speed, and reports problems and hints,
  * each with SQL that fixes it. Changes nothing.
  */
-import type { Catalog } from '../../catalog/catalog.ts';
 import { readCatalog } from '../../catalog/read-catalog.ts';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { nearestName } from '../../config/nearest-name.ts';
@@ -75,6 +74,7 @@ async function runCheck(context: CommandContext): Promise<number> {
     const callers = roles.filter((role) => role !== serviceRole);
     const models = buildModels(catalog, { roles, extensions: values.extensions! });
     const scope = {
+      catalog,
       schemas: catalog.namespaces.map(({ nspname }) => nspname),
       roles: callers,
       models: models.filter(({ role }) => callers.includes(role)),
@@ -83,7 +83,7 @@ async function runCheck(context: CommandContext): Promise<number> {
     const found = [
       ...describeSetup(setup),
       ...checkDirectives(catalog),
-      ...(await runChecks(pool, { scope, catalog, models })),
+      ...(await runChecks(pool, scope, models)),
       ...checkTrigger(catalog),
     ].filter((finding) => !isIgnored(finding));
     return { findings: found, isReached: isAboutReached(catalog, scope.roles) };
@@ -99,22 +99,24 @@ async function runCheck(context: CommandContext): Promise<number> {
   return sorted.some(({ severity }) => severity === 'error') ? 1 : 0;
 }
 
-interface Subject {
-  readonly scope: Omit<CheckScope, 'tx'>;
-  readonly catalog: Catalog;
-  /** Of all roles, the service role too. */
-  readonly models: readonly RoleModel[];
-}
-
-/** Runs all checks at one snapshot, in a read-only transaction. */
-function runChecks(pool: SystemPool, { scope, catalog, models }: Subject): Promise<readonly Finding[]> {
+/**
+ * Runs all checks at one snapshot, in a read-only transaction.
+ *
+ * @param models Of all roles, the service role too.
+ */
+function runChecks(
+  pool: SystemPool,
+  scope: Omit<CheckScope, 'tx'>,
+  models: readonly RoleModel[],
+): Promise<readonly Finding[]> {
+  const { catalog, schemas } = scope;
   return pool.transaction(
     async (tx) => {
       const findings: Finding[] = [];
       for (const find of [...securityChecks, ...speedChecks]) findings.push(...(await find({ ...scope, tx })));
       findings.push(...checkModels(catalog, models, await proposeViewKeys(tx, catalog)));
-      const merged = mergePartitions(findings, await readPartitions(tx, scope.schemas));
-      return [...merged, ...(await findAmbiguousKeys({ ...scope, tx }, catalog))];
+      const merged = mergePartitions(findings, await readPartitions(tx, schemas));
+      return [...merged, ...(await findAmbiguousKeys({ ...scope, tx }))];
     },
     { begin: 'begin isolation level repeatable read read only' },
   );

@@ -1,6 +1,7 @@
 /**
  * Findings of `pgreflect check`: one format for all checks, printed as text or JSON.
  */
+import type { Catalog } from '../../catalog/catalog.ts';
 import type { Model } from '../../model/model.ts';
 import type { Omission } from '../../model/model-context.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
@@ -31,7 +32,10 @@ export interface Finding {
   readonly object: string | null;
   /** One sentence. */
   readonly message: string;
-  /** The SQL, or in a few cases the `pgreflect` command, that fixes it; null if a person must decide. */
+  /**
+   * The SQL, or in a few cases the `pgreflect` command, that fixes it; null if there is none. Lines that begin with `--`
+   * are what a person must decide: other choices, or what is needed as well.
+   */
   readonly fix: string | null;
 }
 
@@ -46,6 +50,7 @@ export interface RoleModel {
 export interface CheckScope {
   /** Has an empty search path, so that PostgreSQL prints every name with its schema. */
   readonly tx: Queryable;
+  readonly catalog: Catalog;
   /** Exposed schemas that exist. */
   readonly schemas: readonly string[];
   /** API roles except the service role; the visitors' first. */
@@ -73,7 +78,15 @@ export function statementCheck(
 
 /** A statement for printing, with one semicolon; null stays null. */
 export function asStatement(fix: unknown): string | null {
-  if (fix === null) return null;
-  const statement = String(fix);
+  return fix === null ? null : withSemicolon(String(fix));
+}
+
+function withSemicolon(statement: string): string {
   return statement.endsWith(';') ? statement : `${statement};`;
+}
+
+/** What a person must decide: a sentence, and the statements that it is about. */
+export function remark(sentence: string, ...statements: readonly string[]): string {
+  const lines = [sentence, ...statements.map(withSemicolon)].join('\n');
+  return lines.replaceAll(/^/gm, '-- ');
 }

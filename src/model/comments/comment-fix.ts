@@ -42,6 +42,13 @@ export function tableFix(context: ModelContext, row: CatalogTable, keys: Keys): 
   return commentFix(context, { place: ['table', row._id], name }, keys);
 }
 
+/** For a table or view that is meant as it is: `check` leaves out findings of this kind about it. */
+export function ignoreFix(context: ModelContext, row: CatalogTable, check: string): string | null {
+  const directive = context.catalog.directive('table', row._id);
+  const ignored = directive.kind === 'directive' ? directive.value.ignore : undefined;
+  return tableFix(context, row, { ignore: [...new Set([...(Array.isArray(ignored) ? ignored : []), check])] });
+}
+
 /** For a column, by its name. */
 export function columnFix(context: ModelContext, row: CatalogTable, column: string, keys: Keys): string | null {
   const number = row.getAttributes().find(({ attname }) => attname === column)?.attnum ?? 0;

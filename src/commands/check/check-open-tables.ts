@@ -1,0 +1,82 @@
+/**
+ * The check of `pgreflect check` for tables and views that row security does not protect. A view that is to run with the
+ * rights of its callers may change what it says, so the advice names what changes, and the other choices.
+ */
+
+import { ignoreFix } from '../../model/comments/comment-fix.ts';
+import { createContext, nobody } from '../../model/model-context.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { asStatement, type Check, type CheckScope, type Finding, remark } from './finding.ts';
+
+/** One row of sql/roles-open-tables.sql. */
+interface OpenTable
+  extends Readonly<Record<'fix' | 'policy' | 'grants' | 'guarded' | 'depends' | 'invoker', string | null>> {
+  readonly oid: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly why: string;
+  readonly revoke: string;
+  readonly roles: string;
+}
+
+/** Unprotected tables and views, and the roles that reach them. */
+export const findOpenTables: Check = async (scope) => {
+  const { tx, schemas, roles } = scope;
+  const rows = await tx.query(loadSqlFile('roles-open-tables.sql'), [JSON.stringify({ schemas, roles })]);
+  return (rows as readonly unknown[] as readonly OpenTable[]).map((row): Finding => {
+    const { kind, name, why, roles: reached, fix, policy } = row;
+    const message = `Row security does not protect ${name} (${why}): ${reached} can access every row.`;
+    const about = { severity: 'warning', object: name } as const;
+    if (kind === 'v') {
+      return { ...about, check: 'view_runs_as_owner', message: message + whatChanges(row), fix: viewFix(scope, row) };
+    }
+    const statement = asStatement(fix);
+    const emptied = policy === null ? '' : `\n${remark(tableEmptied, policy)}`;
+    return { ...about, check: 'row_security_off', message, fix: statement && statement + emptied };
+  });
+};
+
+/** A person must choose the policy; without any, the table looks empty to everyone. */
+const tableEmptied =
+  'From then on, callers see and write no row until a policy allows it. For a start, let them read all rows:';
+
+/** A person must choose for a view that returns more than fewer rows: all statements are remarks then. */
+function viewFix(scope: CheckScope, row: OpenTable): string {
+  const { fix, invoker, grants } = row;
+  const needed = grants === null ? [] : grants.split('\n');
+  return [
+    ...(fix === null ? [] : [asStatement(fix), ...rowsAfter(row)]),
+    ...(fix !== null || invoker === null
+      ? []
+      : [remark('To run it with the rights of its callers:', invoker, ...needed)]),
+    // Without these, every operation with the view fails.
+    ...(fix === null || needed.length === 0 ? [] : [remark(refused, ...needed)]),
+    remark('To take it away from them:', row.revoke),
+    keepView(scope, row),
+  ].join('\n');
+}
+
+/** A person must choose the grants. */
+const refused = 'From then on, callers need SELECT on what it reads. Where its rows are theirs to see:';
+
+function whatChanges({ depends, guarded }: OpenTable): string {
+  if (depends === null || guarded === null) return '';
+  return ` With the rights of its callers it returns other rows and values, not only fewer rows: it has ${depends}, and policies hide rows of ${guarded}.`;
+}
+
+function rowsAfter({ depends, guarded }: OpenTable): readonly string[] {
+  if (guarded !== null) return [`-- It returns the rows that policies of ${guarded} allow its caller.`];
+  return depends === null
+    ? []
+    : [`-- It has ${depends}: once policies hide rows of what it reads, it returns other rows and values.`];
+}
+
+function keepView({ catalog, models }: CheckScope, { oid }: OpenTable): string {
+  const context = createContext(catalog, nobody, null);
+  const fix = ignoreFix(context, catalog.table(oid)!, 'view_runs_as_owner');
+  const sentence = 'To keep it, if all that it returns is for them';
+  // Of a view that is left out, another finding may change the comment: one statement would undo the other.
+  const isExposed = models.some(({ model }) => model.tables.has(oid));
+  if (isExposed && fix !== null) return remark(`${sentence}:`, fix);
+  return remark(`${sentence}: {"ignore": ["view_runs_as_owner"]} in its comment directive.`);
+}
