@@ -63,6 +63,23 @@ test('the guesses of two processes are counted together', async () => {
   expect((await two.ask('/verify', { type: 'email', email, token: code })).body.code).toBe('otp_expired');
 });
 
+test('of fifty guesses at once ten are checked, and guesses at an unknown address are answered alike', async () => {
+  const auth = await serve();
+  const email = 'fifty@x.test';
+  await auth.ask('/signup', { email, password: 'a good password' });
+  const { code } = await auth.message(email);
+  const answers = await guess(auth, { type: 'email', email }, code, 50);
+  const [row] = await database.query(
+    `select l.tokens from auth.pgreflect_rate_limits l join auth.one_time_tokens t on l.name = 'window:guess:' || t.id
+    where t.relates_to = $1`,
+    [email],
+  );
+  expect(row).toEqual({ tokens: 10 });
+  const [unknown] = await guess(auth, { type: 'email', email: 'unknown@x.test' }, code, 1);
+  const codes = new Set([...answers, unknown].map((answer) => `${answer?.status} ${answer?.body.code}`));
+  expect([...codes]).toEqual(['403 otp_expired']);
+});
+
 test('no guess at a code is a guess at a link', async () => {
   const auth = await serve();
   const email = 'hash@x.test';

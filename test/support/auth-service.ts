@@ -76,6 +76,7 @@ const manyMessages = 1_000_000;
 /** Limits that tests of something else must not meet. */
 const unlimited: AuthValues = {
   rate_limit_email_sent: manyMessages,
+  rate_limit_email_recipient: 0,
   rate_limit_sms_sent: manyMessages,
   rate_limit_anonymous_users: 0,
   rate_limit_otp: 0,

@@ -6,7 +6,7 @@
 import type { MessageData } from '../../email/message.ts';
 import { AuthError } from '../auth-error.ts';
 import type { AuthContext, Transaction } from '../steps/auth-context.ts';
-import { assertSendAllowed } from '../store/rate-limit.ts';
+import { assertSendAllowed, takeRecipient } from '../store/rate-limit.ts';
 import type { User } from '../user.ts';
 import { buildEmail } from './build-email.ts';
 import { toNotificationHookEmail } from './send-by-hook.ts';
@@ -51,6 +51,9 @@ export async function queueNotification(tx: Transaction, notification: Notificat
     ? toNotificationHookEmail(tx, email, user, data)
     : buildEmail(tx, email, data);
   if (!(await isSendAllowed(tx))) return giveUp('rate_limit_email_sent is used up');
+  if (!(await takeRecipient(services.limiter, data.to, config.rate_limit_email_recipient))) {
+    return giveUp('rate_limit_email_recipient is used up');
+  }
   await services.outbox.add(tx, { message, userId: user.id, lifetimeSeconds });
 }
 

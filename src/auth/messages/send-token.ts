@@ -10,8 +10,8 @@ import type { EmailMessage } from '../../email/message.ts';
 import { AuthError } from '../auth-error.ts';
 import { type AuthContext, type Transaction, timeLeftMs } from '../steps/auth-context.ts';
 import { createFlow, type PkceChallenge } from '../store/flows.ts';
-import { emailTokenSeconds, sentAtOf } from '../store/one-time-tokens.ts';
-import { assertSendAllowed, findTooFrequent } from '../store/rate-limit.ts';
+import { emailTokenSeconds, hasToken, sentAtOf } from '../store/one-time-tokens.ts';
+import { assertSendAllowed, findTooFrequent, takeRecipient } from '../store/rate-limit.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
 import { buildConfigured, buildEmail } from './build-email.ts';
@@ -21,6 +21,9 @@ import { sendTokensByHook } from './send-by-hook.ts';
 /**
  * Stores tokens and sends their emails, which are of one kind. Lock the user first, so that frequency limits see the
  * email of a concurrent request.
+ *
+ * An email to an address that got too many is not sent, and the request succeeds as if it was. An older token for the
+ * address stays valid then, because its email is the last one that arrived.
  *
  * @throws AuthError `email_address_not_authorized`, `over_email_send_rate_limit`, `unexpected_failure` if an email
  *   cannot be rendered or sent, and refusals of the hook `send_email`.
@@ -35,9 +38,14 @@ export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail
   const sent: [TokenEmail, MadeToken][] = [];
   for (const email of emails) {
     await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
+    const isAllowed = await takeRecipient(services.limiter, email.to, config.rate_limit_email_recipient);
+    if (!isAllowed) reportFull(tx, email);
+    if (!isAllowed && email.kind !== 'email_change' && hasToken(email.user, email.tokenType)) continue;
     const token = { userId: email.user.id, type: email.tokenType, address: email.to };
-    sent.push([email, await makeToken(tx, token, email.isPkce)]);
+    const made = await makeToken(tx, token, email.isPkce);
+    if (isAllowed) sent.push([email, made]);
   }
+  if (sent.length === 0) return;
   if (config.hook_send_email_enabled) return sendTokensByHook(tx, sent);
   try {
     const messages = sent.map(([email, token]) => ({ userId: email.user.id, message: build(tx, email, token) }));
@@ -53,6 +61,11 @@ export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail
     const text = emails[0] === undefined ? null : emailKinds[emails[0].kind].failure;
     throw new AuthError('unexpected_failure', text, { cause: error });
   }
+}
+
+function reportFull({ services }: AuthContext, { kind, user }: TokenEmail): void {
+  const reason = 'rate_limit_email_recipient is used up';
+  services.observe({ kind: 'email_given_up', email: kind, userId: user.id, attempts: 0, reason });
 }
 
 function build(context: AuthContext, email: TokenEmail, { code, linkToken }: MadeToken): EmailMessage {

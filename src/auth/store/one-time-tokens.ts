@@ -186,6 +186,11 @@ export async function findUserIdByCode(
   return found?.user?.id ?? null;
 }
 
+/** Whether a user has a token of a type, perhaps an expired one. */
+export function hasToken(user: User, type: OneTimeTokenType): boolean {
+  return user[places[type][0]] !== '';
+}
+
 /** When the last token of a type was sent; null for never. */
 export function sentAtOf(user: User, type: OneTimeTokenType): Time | null {
   return user[places[type][1]];

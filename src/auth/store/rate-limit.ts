@@ -2,6 +2,7 @@
  * Rate limits: requests per IP address, messages in total. The counts are in the database, shared by all processes. If
  * it cannot be reached, each process counts for itself.
  */
+import { createHash } from 'node:crypto';
 import type { SendLimit } from '../../config/auth/auth-delivery-fields.ts';
 import { parseDurationSeconds } from '../../config/auth/auth-field.ts';
 import { isAway } from '../../postgres/failure.ts';
@@ -87,6 +88,18 @@ export async function assertSendAllowed(limiter: RateLimiter, kind: 'email' | 's
   if (isNone) throw new AuthError(sendCodes[kind]);
   const waitMs = await limiter.take(`sent:${kind}`, allowance);
   if (waitMs !== null) throw tooMany(sendCodes[kind], waitMs);
+}
+
+/**
+ * Counts an email to an address, from any user. The caller answers as if it was sent in any case.
+ *
+ * @returns False if the address got too many; the email must not be sent then.
+ */
+export async function takeRecipient(limiter: RateLimiter, address: string, perHour: number): Promise<boolean> {
+  if (perHour <= 0) return true;
+  // Hashed, because names of counts have a limited length, and to store no address.
+  const hash = createHash('sha256').update(address.toLowerCase()).digest('hex');
+  return (await limiter.take(`email_to:${hash}`, { kind: 'window', limit: perHour, windowMs: 3_600_000 })) === null;
 }
 
 /** Text messages that a number may get at once; the configured pause then separates further ones. */

@@ -1,0 +1,122 @@
+/**
+ * Somebody has emails sent to an address that is not theirs, in every way there is, to bury another email or to annoy.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import { open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { hookSecret, startHookServer } from '../support/hook-server.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createAuthDatabase();
+});
+
+const password = 'a good password';
+const serve = (values = {}) => testAuth(database, { smtp_max_frequency: 0, rate_limit_email_recipient: 10, ...values });
+const received = async (auth: TestAuth, email: string) => (await auth.messages(email)).length;
+
+test('all kinds of emails to an address count together, whoever asks, in any case of letters', async () => {
+  const auth = await serve({ mailer_notifications_password_changed_enabled: true });
+  const email = 'all.kinds@x.test';
+  const { access_token: token } = await signedUp(auth, email);
+  const { length: before } = await auth.messages(email);
+  const statuses = [
+    await auth.ask('/recover', { email: 'All.Kinds@X.test' }),
+    await auth.ask('/otp', { email }),
+    await auth.ask('/magiclink', { email: email.toUpperCase() }),
+    await auth.ask('/reauthenticate', undefined, { token }),
+    await auth.ask('/user', { email: 'elsewhere@x.test' }, { method: 'PUT', token }),
+    await auth.ask('/user', { password: 'another good password' }, { method: 'PUT', token }),
+  ].map(({ status }) => status);
+  expect(statuses).toEqual(Array(6).fill(200));
+  expect(await received(auth, email)).toBe(before + 6);
+  for (let left = 10 - before - 6; left > 0; left -= 1) await auth.ask('/recover', { email });
+  expect(await received(auth, email)).toBe(10);
+  await auth.ask('/otp', { email });
+  await auth.ask('/reauthenticate', undefined, { token });
+  await auth.ask('/user', { password }, { method: 'PUT', token });
+  expect(await received(auth, email)).toBe(10);
+  auth.pass(3600);
+  await auth.ask('/recover', { email });
+  expect(await received(auth, email)).toBe(11);
+});
+
+test('many users who change to one address, and admins who invite it, do not get around it', async () => {
+  const auth = await serve({ rate_limit_email_recipient: 3, mailer_secure_email_change_enabled: false });
+  const email = 'wanted@x.test';
+  const users = await Promise.all([1, 2, 3, 4, 5].map((number) => signedUp(auth, `changes${number}@x.test`)));
+  for (const { access_token: token } of users) {
+    const { status, body } = await auth.ask('/user', { email }, { method: 'PUT', token });
+    expect([status, body.new_email]).toEqual([200, email]);
+  }
+  expect((await auth.askAdmin('/invite', { email })).status).toBe(200);
+  expect(await received(auth, email)).toBe(3);
+});
+
+test('two processes count together, and requests at once are counted one by one', async () => {
+  const [one, two] = [
+    await serve({ rate_limit_email_recipient: 4 }),
+    await serve({ rate_limit_email_recipient: 4, mailer_otp_length: 7 }),
+  ];
+  const email = 'at.once@x.test';
+  await signedUp(one, email);
+  await database.query(`delete from auth.pgreflect_rate_limits where name like '%email\\_to:%'`);
+  const before = await received(one, email);
+  const asked = [one, two].flatMap((auth) => Array.from({ length: 6 }, () => auth.ask('/recover', { email })));
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(12).fill(200));
+  expect(await received(one, email)).toBe(before + 4);
+});
+
+test('the answers do not tell that an address got too many, nor does the log quote it', async () => {
+  const auth = await serve({ rate_limit_email_recipient: 1 });
+  const plain = (text: string) =>
+    text
+      .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+      .replace(/(full|fresh)@x.test/g, 'EMAIL');
+  await auth.askAdmin('/invite', { email: 'full@x.test' });
+  await database.query(`delete from auth.users where email = 'full@x.test'`);
+  for (const path of ['/signup', '/signup', '/recover', '/otp', '/resend']) {
+    const [full, fresh] = [
+      await auth.ask(path, { email: 'full@x.test', password, type: 'signup' }),
+      await auth.ask(path, { email: 'fresh@x.test', password, type: 'signup' }),
+    ];
+    expect([full.status, plain(full.text)]).toEqual([fresh.status, plain(fresh.text)]);
+  }
+  expect([await received(auth, 'full@x.test'), await received(auth, 'fresh@x.test')]).toEqual([1, 1]);
+  expect(auth.observations).toContainEqual(
+    expect.objectContaining({ kind: 'email_given_up', reason: 'rate_limit_email_recipient is used up' }),
+  );
+  expect(JSON.stringify(auth.observations)).not.toContain('full@x.test');
+});
+
+test('the last email that arrived stays valid, whatever is asked for after it', async () => {
+  const auth = await serve({ rate_limit_email_recipient: 2 });
+  const email = 'still.valid@x.test';
+  await auth.ask('/signup', { email, password });
+  await open((await auth.message(email)).link);
+  await auth.ask('/recover', { email });
+  const { link } = await auth.message(email);
+  await auth.ask('/recover', { email });
+  await auth.ask('/otp', { email });
+  expect(await received(auth, email)).toBe(2);
+  expect((await open(link)).location).toContain('access_token=');
+});
+
+test('the hook that sends emails is not called for an address that got too many', async () => {
+  const server = await startHookServer();
+  const auth = await serve({
+    ...{ rate_limit_email_recipient: 2, hook_send_email_enabled: true, hook_send_email_uri: server.url },
+    ...{ hook_send_email_secrets: hookSecret, mailer_delivery: 'direct' },
+  });
+  const email = 'hooked@x.test';
+  for (let time = 0; time < 4; time += 1) await auth.ask('/signup', { email, password });
+  expect(server.requests).toHaveLength(2);
+});
+
+test('0 is no limit', async () => {
+  const auth = await serve({ rate_limit_email_recipient: 0 });
+  const email = 'no.limit@x.test';
+  for (let time = 0; time < 12; time += 1) await auth.ask('/signup', { email, password });
+  expect(await received(auth, email)).toBe(12);
+});
