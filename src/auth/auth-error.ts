@@ -89,6 +89,7 @@ export const authErrorCodes = {
   hook_payload_over_size_limit: row(422),
   hook_payload_invalid_content_type: row(400),
   conflict: row(409, 'Too many concurrent token refresh requests on the same session or refresh token'),
+  captcha_failed: row(400),
   feature_disabled: row(404),
   saml_provider_disabled: row(404, 'SAML 2.0 is disabled'),
   passkey_disabled: row(404, 'Passkeys are disabled'),

@@ -14,6 +14,7 @@ import { finishesWithin } from '../shared/finishes-within.ts';
 import type { Observe } from '../shared/observation.ts';
 import { AuthError } from './auth-error.ts';
 import type { VerifyClaims } from './bearer.ts';
+import { createCaptchaCheck } from './captcha.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { createIssuers } from './providers/issuers.ts';
 import { createProviderSignIn } from './providers/provider-sign-in.ts';
@@ -91,6 +92,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     limitWaiting: createConcurrencyLimit(Math.floor(config.authPoolSize / 2), overloaded, config.poolWaitMs),
     limiter: createRateLimiter(side.shared, () => clock.now()),
     requestLimiter: createRateLimiter(database.shared, () => clock.now()),
+    checkCaptcha: createCaptchaCheck({ egress, observe }),
     hasher: setup.hasher ?? createPasswordHasher(),
     isPwned: createPwnedCheck({ address: config.leakedPasswordsUrl, clock, observe }),
     signer,

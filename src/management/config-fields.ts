@@ -22,19 +22,19 @@ const hooks = ['after_user_created', 'mfa_verification_attempt', 'password_verif
 const switches = [
   'custom_oauth_enabled', 'external_web3_ethereum_enabled', 'external_web3_solana_enabled', 'mfa_web_authn_enroll_enabled',
   'mfa_web_authn_verify_enabled', 'nimbus_oauth_email_optional', 'oauth_server_allow_dynamic_registration',
-  'oauth_server_enabled', 'passkey_enabled', 'saml_allow_encrypted_assertions', 'saml_enabled', 'security_captcha_enabled',
+  'oauth_server_enabled', 'passkey_enabled', 'saml_allow_encrypted_assertions', 'saml_enabled',
 ] as const; // biome-ignore format: a list of names
 
 const numbers = ['custom_oauth_max_providers', 'db_max_pool_size', 'rate_limit_web3'] as const;
 
 const texts = [
   'db_max_pool_size_unit', 'external_workos_url', 'nimbus_oauth_client_id',
-  'oauth_server_authorization_path', 'saml_external_url', 'security_captcha_provider', 'sms_twilio_verify_account_sid',
+  'oauth_server_authorization_path', 'saml_external_url', 'sms_twilio_verify_account_sid',
   'sms_twilio_verify_message_service_sid', 'webauthn_rp_display_name', 'webauthn_rp_id', 'webauthn_rp_origins',
 ] as const; // biome-ignore format: a list of names
 
 const secrets = [
-  'nimbus_oauth_client_secret', 'security_captcha_secret', 'sms_twilio_verify_auth_token',
+  'nimbus_oauth_client_secret', 'sms_twilio_verify_auth_token',
 ] as const; // biome-ignore format: a list of names
 
 const doc = 'Accepted and stored; has no effect.';

@@ -13,6 +13,7 @@ import type { SystemPool } from '../../postgres/system/run-system.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import type { VerifyClaims } from '../bearer.ts';
+import type { CheckCaptcha } from '../captcha.ts';
 import type { ConcurrencyLimit } from '../concurrency-limit.ts';
 import type { ProviderSignIn } from '../providers/provider-sign-in.ts';
 import type { IsPwned } from '../secrets/leaked-passwords.ts';
@@ -33,6 +34,7 @@ export interface AuthServices extends Tools {
   readonly limiter: RateLimiter;
   /** Counts requests before they start, in the same round trip as the check of the configuration. */
   readonly requestLimiter: RateLimiter;
+  readonly checkCaptcha: CheckCaptcha;
   readonly hasher: PasswordHasher;
   readonly isPwned: IsPwned;
   readonly signer: TokenSigner;

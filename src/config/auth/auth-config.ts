@@ -35,6 +35,7 @@ export function checkAuthConfig(config: AuthConfig): readonly string[] {
     ...checkHooks(config),
     ...checkPhone(config),
     ...checkSigning(config),
+    ...checkCaptcha(config),
   ];
 }
 
@@ -52,4 +53,9 @@ function checkSigning(config: AuthConfig): readonly string[] {
   const missing = names.filter((name) => !config[name]);
   if (missing.length === 0 || missing.length === names.length) return [];
   return [`DKIM signatures need ${names.join(', ')}; missing: ${missing.join(', ')}`];
+}
+
+function checkCaptcha({ security_captcha_enabled, security_captcha_secret }: AuthConfig): readonly string[] {
+  const lacksSecret = security_captcha_enabled && !security_captcha_secret?.trim();
+  return lacksSecret ? ['security_captcha_enabled needs security_captcha_secret'] : [];
 }

@@ -5,7 +5,8 @@
 import { checkPattern } from '../url-pattern.ts';
 import { boolean, choice, field, hours, integer, seconds, string } from './auth-field.ts';
 import { type SmsProvider, smsProviders } from './auth-sms-fields.ts';
-import { checkDateTime, checkSessionTags, checkSiteUrl } from './auth-value-checks.ts';
+import { checkDateTime, checkLine, checkSessionTags, checkSiteUrl } from './auth-value-checks.ts';
+import { checkWebhookUrl } from './hook-target.ts';
 
 const most = 2_147_483_647;
 const invert = (value: unknown): unknown => (typeof value === 'boolean' ? !value : value);
@@ -66,6 +67,15 @@ export const signInFields = {
     'Look up users in the audience of the X-JWT-AUD header.', { environment: null }),
   security_sb_forwarded_for_enabled: field(boolean, false,
     'Read the client address from Sb-Forwarded-For, sent by a trusted proxy.'),
+
+  security_captcha_enabled: field(boolean, false,
+    'Require a captcha for sign-up, sign-in with a password or code, recovery and resending.', { file: 'auth.captcha.enabled' }),
+  security_captcha_provider: field<'hcaptcha' | 'turnstile'>(choice('hcaptcha', 'turnstile'), 'hcaptcha',
+    'Captcha service.', { file: 'auth.captcha.provider' }),
+  security_captcha_secret: field<string | null>(string(checkLine, 2000), null,
+    'Secret key of the captcha service.', { file: 'auth.captcha.secret', secret: true }),
+  security_captcha_url: field<string | null>(string(checkWebhookUrl, 2000), null,
+    "Address that verifies captcha tokens; default: the service's own.", { environment: null }),
 
   password_min_length: field(integer(6, 32_767), 6,
     'Minimum length of a new password in bytes.', { file: 'auth.minimum_password_length' }),

@@ -10,6 +10,7 @@ import { authPath } from '../server/parts.ts';
 import { type AuthDocument, authDocuments } from './auth-documents.ts';
 import { authRoutes } from './auth-route.ts';
 import type { AuthRoute } from './auth-route-table.ts';
+import { captchaMember } from './require-captcha.ts';
 
 /** Operations and schemas. */
 export function describeAuth(): ApiDescription {
@@ -40,7 +41,7 @@ function operationId(method: string, path: string): string {
 
 function describeRoute(route: AuthRoute): ApiOperation {
   const { method, path, caller, summary, body, form, isBodyOptional = false } = route;
-  const taken = form === undefined ? body && json(oneOfBodies(body.map(bodySchema))) : formContent(form);
+  const taken = form === undefined ? body && json(oneOfBodies(bodySchemas(route))) : formContent(form);
   const parameters = [...pathParameters(path), ...queryParameters(route)];
   return {
     method,
@@ -73,6 +74,15 @@ function queryParameters({ query = {} }: AuthRoute): readonly JsonSchema[] {
     const { description, required = false, schema = {} } = typeof given === 'string' ? { description: given } : given;
     return { name, in: 'query', required, description, schema: { type: 'string', ...schema } };
   });
+}
+
+function bodySchemas({ body = [], captcha }: AuthRoute): readonly JsonSchema[] {
+  const schemas = body.map(bodySchema);
+  if (captcha === undefined) return schemas;
+  return schemas.map(({ properties, ...schema }) => ({
+    ...schema,
+    properties: { ...(properties as JsonSchema), ...captchaMember },
+  }));
 }
 
 function oneOfBodies(bodies: readonly JsonSchema[]): JsonSchema {

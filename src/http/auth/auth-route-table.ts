@@ -8,6 +8,7 @@ import type { BodyMembers } from '../../auth/steps/members.ts';
 import type { JsonSchema } from '../../shared/json-schema.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AddressLimit, AskingUser, AuthRequest } from './auth-request.ts';
+import { requireCaptcha } from './require-captcha.ts';
 
 /** Handles the request for its caller. @throws AuthError; any other error becomes an unexpected failure. */
 type Run<A extends readonly unknown[]> = (request: AuthRequest, ...asking: A) => Promise<AuthReply>;
@@ -51,6 +52,8 @@ type RouteFacts = Work & {
   readonly answer: AnswerSchema | null;
   /** The limit on requests per IP address; null for none. @throws AuthError as `run` would. */
   readonly limit?: (request: AuthRequest) => AddressLimit | null;
+  /** Whether the request needs a captcha where the configuration asks for one; absent: never. */
+  readonly captcha?: (request: AuthRequest) => boolean;
   /** Waits until `minResponseMs`, because the time would otherwise reveal whether an account exists. */
   readonly hasMinResponse?: true;
 };
@@ -73,8 +76,12 @@ export function routesOf(...lists: readonly AuthRoutes[]): readonly AuthRoute[] 
     });
 }
 
+/** Every request of a route needs a captcha. */
+export const always = (): boolean => true;
+
 /** Authenticates the caller and runs the handler. */
 export async function runRoute(route: AuthRoute, request: AuthRequest): Promise<AuthReply> {
+  if (route.captcha?.(request)) await requireCaptcha(request);
   if (route.caller === 'user') return route.run(request, await request.asUser(route.use));
   return route.caller === 'admin' ? route.run(request, await request.asAdmin()) : route.run(request);
 }

@@ -33,7 +33,7 @@ import { requestAllowance } from '../../auth/store/rate-limit.ts';
 import { toUserJson, userSerializer } from '../../auth/user-json.ts';
 import type { AuthReply } from './auth-reply.ts';
 import { type AddressLimit, type AskingUser, type AuthRequest, limitBy, noteRefusal } from './auth-request.ts';
-import { type AuthRoutes, json, redirectQuery } from './auth-route-table.ts';
+import { type AuthRoutes, always, json, redirectQuery } from './auth-route-table.ts';
 
 /** Interval in seconds of a configured number of requests. */
 const fiveMinutes = 300;
@@ -56,6 +56,7 @@ export const userRoutes: AuthRoutes = {
     body: [signUpBody, anonymousBody],
     answer: anyOf(sessionSerializer, userSerializer),
     limit: limitSignUp,
+    captcha: always,
     hasMinResponse: true,
     run: ({ context, body }) => json((hasAddress(body()) ? signUp : signUpAnonymously)(context, body())),
   },
@@ -70,6 +71,8 @@ export const userRoutes: AuthRoutes = {
     body: [passwordBody, refreshBody, codeBody, idTokenBody],
     answer: sessionSerializer,
     limit: (request) => (grantOf(request.query) === undefined ? null : limitTokens(request)),
+    // The other grants present what a sign-in has given already.
+    captcha: ({ query }) => query.get('grant_type') === 'password',
     run: runToken,
   },
   'POST /verify': {
@@ -153,7 +156,7 @@ type Sending = (context: AuthContext, body: unknown) => Promise<unknown>;
 function sendingRoute(bucket: string, summary: string, body: BodyMembers, send: Sending): AuthRoutes {
   const route: AuthRoutes[string & keyof AuthRoutes] = {
     ...{ summary, query: redirectQuery, body: [body], answer: messageSerializer },
-    ...{ limit: limitBy(bucket, 'rate_limit_otp', fiveMinutes), hasMinResponse: true },
+    ...{ limit: limitBy(bucket, 'rate_limit_otp', fiveMinutes), hasMinResponse: true, captcha: always },
     async run(request) {
       try {
         return await json(send(request.context, request.body()));

@@ -255,12 +255,12 @@ client_id = "us"
 
   test('is told of a mistyped key, and warned of one without effect', () => {
     const { problems, warnings } = load({
-      toml: '[auth]\nsite_ulr = "https://a.test"\n[auth.captcha]\nenabled = true',
+      toml: '[auth]\nsite_ulr = "https://a.test"\n[auth.saml]\nenabled = true',
     });
     expect(problems).toEqual([
       { problem: 'pgreflect.toml: there is no setting "auth.site_ulr".', fix: 'Did you mean "site_url"?' },
     ]);
-    expect(warnings).toEqual(['pgreflect.toml: "auth.captcha" has no effect here.']);
+    expect(warnings).toEqual(['pgreflect.toml: "auth.saml" has no effect here.']);
   });
 
   test('switches a mail server off, and asks for no secrets of what is switched off', () => {
