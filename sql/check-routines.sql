@@ -1,43 +1,99 @@
 -- Routines that run with the rights of their owner (security definer) and are not safe.
 --
--- $1: names of the exposed schemas, $2: names of the API roles without the service role, the visitor's first. For the search
--- path, routines of all schemas are checked, because policies, triggers and other routines call those that are not exposed. Routines of
+-- $1: names of the exposed schemas, $2: names of the API roles, the visitor's first. For the search path, routines of all
+-- schemas are checked, because policies, triggers and other routines call those that are not exposed. Routines of
 -- extensions are not checked.
--- One row per routine and kind: name, owner, kind, grantees (of kind `callable`, separated by commas), fix.
+-- One row per routine and kind: name, owner, kind, grantees (of kind `callable`, separated by commas), fix. Of kind `callable`
+-- also lost (API roles that lose the right with the fix, separated by commas, or null), uses (what calls it, json: text and whether
+-- visitors use that) and bodies (routines whose text names it, separated by commas, or null).
 --   search_path  names in it are looked up in the caller's search path
 --   callable     a visitor may call it through the API
---   policy       the same, and a policy calls it: readers of the table need EXECUTE
 with definer as (
-  select p.oid, n.nspname, p.oid::pg_catalog.regprocedure::text as name, pg_catalog.pg_get_userbyid(p.proowner) as owner,
-    p.proconfig, p.proacl, p.proowner, p.prorettype
+  select p.oid, n.nspname, p.proname, p.oid::pg_catalog.regprocedure::text as name, p.proowner,
+    pg_catalog.pg_get_userbyid(p.proowner) as owner, p.proconfig, p.prorettype,
+    coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner)) as acl
   from pg_catalog.pg_proc p
   join pg_catalog.pg_namespace n on n.oid = p.pronamespace
   where p.prosecdef and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
     and not exists (
       select from pg_catalog.pg_depend d
       where d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objid = p.oid and d.deptype = 'e')
+),
+visitor as (
+  select r.oid from pg_catalog.pg_roles r where r.rolname = ($2::text[])[1]
 )
-select d.name, d.owner, 'search_path' as kind, null as grantees,
+select d.name, d.owner, 'search_path' as kind, null as grantees, null as lost, null::json as uses, null as bodies,
   pg_catalog.format('alter routine %s set search_path = %I, pg_temp', d.name, d.nspname) as fix
 from definer d
 where not exists (select from pg_catalog.unnest(d.proconfig) as s (setting) where s.setting like 'search_path=%')
 union all
-select d.name, d.owner, case when p.calls then 'policy' else 'callable' end, g.list,
-  case when not p.calls then pg_catalog.format('revoke execute on routine %s from %s', d.name, g.list) end
+select d.name, d.owner, 'callable', g.list, l.list, u.list, b.list,
+  pg_catalog.format('revoke execute on routine %s from %s', d.name, g.list)
 from definer d
-cross join lateral (
-  select exists (
-    select from pg_catalog.pg_depend u
-    where u.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass
-      and u.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass and u.refobjid = d.oid
-  ) as calls
-) p
+cross join visitor v
 cross join lateral (
   select pg_catalog.string_agg(case when e.grantee = 0 then 'public' else pg_catalog.quote_ident(r.rolname) end, ', ' order by e.grantee) as list
-  from pg_catalog.aclexplode(coalesce(d.proacl, pg_catalog.acldefault('f', d.proowner))) e
+  from pg_catalog.aclexplode(d.acl) e
   left join pg_catalog.pg_roles r on r.oid = e.grantee
-  where e.privilege_type = 'EXECUTE' and e.grantee <> d.proowner and (e.grantee = 0 or r.rolname = ($2::text[])[1])
+  where e.privilege_type = 'EXECUTE' and e.grantee <> d.proowner and (e.grantee = 0 or e.grantee = v.oid)
 ) g
+cross join lateral (
+  select pg_catalog.string_agg(pg_catalog.quote_ident(r.rolname), ', ' order by r.rolname) as list
+  from pg_catalog.pg_roles r
+  where r.rolname = any ($2::text[]) and r.oid <> v.oid and not r.rolsuper
+    and pg_catalog.has_function_privilege(r.oid, d.oid, 'execute')
+    and not exists (
+      select from pg_catalog.aclexplode(d.acl) e
+      where e.privilege_type = 'EXECUTE' and e.grantee not in (0, v.oid) and pg_catalog.pg_has_role(r.oid, e.grantee, 'usage'))
+) l
+-- Routines whose text calls it, or that is itself: their text stays as it is when the routine moves.
+cross join lateral (
+  select pg_catalog.array_agg(p.oid) as oids, pg_catalog.string_agg(p.oid::pg_catalog.regprocedure::text, ', ' order by p.oid::pg_catalog.regprocedure::text) as list
+  from pg_catalog.pg_proc p
+  join pg_catalog.pg_namespace n on n.oid = p.pronamespace and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
+  where pg_catalog.strpos(p.prosrc, d.proname) > 0
+    and p.prosrc ~ ('\m' || pg_catalog.regexp_replace(d.proname, '(\W)', '\\\1', 'g') || '"?\s*\(')
+) b
+-- What calls it with the rights of whoever uses that, so that they need EXECUTE on it.
+cross join lateral (
+  select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('text', c.text, 'visited', c.visited) order by c.text), '[]') as list
+  from (
+    select pg_catalog.regexp_replace(pg_catalog.pg_describe_object(u.classid, u.objid, u.objsubid), '^rule "?_RETURN"? on ', '') as text,
+      case
+        when f.oid is not null and f.prorettype <> 'pg_catalog.trigger'::pg_catalog.regtype
+          then pg_catalog.has_function_privilege(v.oid, f.oid, 'execute')
+        when p.oid is not null and not exists (
+          select from pg_catalog.unnest(p.polroles) as o (oid) where o.oid = 0 or pg_catalog.pg_has_role(v.oid, o.oid, 'usage')) then false
+        else coalesce(pg_catalog.bool_or(pg_catalog.has_table_privilege(v.oid, t.oid, 'delete')
+          or pg_catalog.has_any_column_privilege(v.oid, t.oid, 'select, insert, update')), f.oid is null)
+      end as visited
+    from (
+      select x.classid, x.objid, x.objsubid
+      from pg_catalog.pg_depend x
+      where x.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass and x.refobjid = d.oid
+      union
+      select 'pg_catalog.pg_proc'::pg_catalog.regclass, o.oid, 0 from pg_catalog.unnest(b.oids) as o (oid)
+    ) u
+    left join pg_catalog.pg_policy p on u.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass and p.oid = u.objid
+    left join pg_catalog.pg_proc f on u.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass and f.oid = u.objid
+    left join pg_catalog.pg_class t on t.oid = any (
+      select p.polrelid
+      union all
+      select w.ev_class from pg_catalog.pg_rewrite w where u.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and w.oid = u.objid
+      union all
+      select a.adrelid from pg_catalog.pg_attrdef a where u.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass and a.oid = u.objid
+      union all
+      select c.conrelid from pg_catalog.pg_constraint c where u.classid = 'pg_catalog.pg_constraint'::pg_catalog.regclass and c.oid = u.objid
+      union all
+      select i.indrelid from pg_catalog.pg_index i where u.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and i.indexrelid = u.objid
+      union all
+      select g.tgrelid from pg_catalog.pg_trigger g
+      where g.tgfoid = f.oid or (u.classid = 'pg_catalog.pg_trigger'::pg_catalog.regclass and g.oid = u.objid))
+    -- The text of a routine with the rights of the same owner calls it with those; a materialized view is filled with its owner's.
+    where coalesce(f.oid <> d.oid and not (f.prosecdef and f.proowner = d.proowner), true) and coalesce(t.relkind <> 'm', true)
+    group by u.classid, u.objid, u.objsubid, f.oid, f.prorettype, p.oid, p.polroles
+  ) c
+) u
 where d.nspname = any ($1::text[]) and g.list is not null
   and d.prorettype not in ('pg_catalog.trigger'::pg_catalog.regtype, 'pg_catalog.event_trigger'::pg_catalog.regtype)
 order by 1, 3 desc

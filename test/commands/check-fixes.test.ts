@@ -140,3 +140,84 @@ describe('a view that runs with the rights of its owner', async () => {
     }
   });
 });
+
+describe('a function that runs with the rights of its owner', async () => {
+  const names = ['of_members', 'of_visitors', 'in_view', 'in_default', 'in_text', 'in_trigger', 'alone'];
+  const database = await createDatabase(`
+    ${names
+      .map(
+        (name) =>
+          `create function ${name}() returns boolean language sql security definer set search_path = '' as 'select true';`,
+      )
+      .join('\n')}
+    create table chart (id int primary key);
+    create table ward (id int primary key);
+    create table bed (id int primary key, free boolean default in_default());
+    create view beds with (security_barrier) as select id from bed where in_view();
+    create function calls() returns boolean language sql stable as 'select public.in_text()';
+    create function guards() returns trigger language plpgsql as $$ begin perform public.in_trigger(); return new; end $$;
+    create trigger guard before insert on ward for each row execute function guards();
+    alter table chart enable row level security; alter table ward enable row level security;
+    create policy members on chart to authenticated using (of_members());
+    create policy everybody on ward using (of_visitors());
+    grant select on chart to authenticated; grant select, insert on ward to anon, authenticated;
+    grant select on beds to anon; grant insert on bed to anon;
+  `);
+  const found = await findings(database, '--only', 'definer_callable');
+  const of = (name: string) => found.find(({ object }) => object === `public.${name}()`)!;
+  const runAs = async (role: string, sql: string) => {
+    await database.query(`begin; set local role ${role}; ${sql}`);
+    await database.query('rollback');
+  };
+  const chosen = (fix: string, start: RegExp) =>
+    fix
+      .split('\n')
+      .map((line) => line.replace(/^-- /, ''))
+      .filter((line) => start.test(line))
+      .join('\n');
+
+  test('that nothing else calls is taken from everybody', () => {
+    expect(of('alone').fix).toBe(
+      `revoke execute on routine public.alone() from public;
+-- For roles that are to call it:
+-- grant execute on routine public.alone() to authenticated, service_role;`,
+    );
+  });
+
+  test('that visitors do not need is kept by those whose policies call it', async () => {
+    expect(of('of_members').fix).toBe(
+      `grant execute on routine public.of_members() to authenticated, service_role;
+revoke execute on routine public.of_members() from public;`,
+    );
+    await database.query(of('of_members').fix!);
+    await runAs('authenticated', 'select from chart');
+    await expect(runAs('anon', 'select of_members()')).rejects.toThrow('permission denied');
+  });
+
+  test.each([
+    ['of_visitors', 'policy everybody on table public.ward', 'select from ward', null],
+    ['in_view', 'view public.beds', 'select from beds', null],
+    ['in_default', 'default value for column free of table public.bed', 'insert into bed (id) values (1)', null],
+    ['in_text', 'function public.calls()', 'select calls()', 'public.calls()'],
+    ['in_trigger', 'function public.guards()', 'insert into ward values (1)', 'public.guards()'],
+  ])('%s that visitors need for a %s is theirs until somebody chooses', async (name, use, sql, text) => {
+    const { message, fix } = of(name);
+    expect(message).toContain(`They need that for ${use}.`);
+    expect(fix?.split('\n').every((line) => line.startsWith('-- '))).toBe(true);
+    await database.query(chosen(fix!, /^(grant|revoke) execute/));
+    await expect(runAs('anon', sql)).rejects.toThrow('permission denied for function');
+    await runAs('service_role', `select ${name}()`);
+    await database.query(`grant execute on routine ${name}() to public`);
+    await runAs('anon', sql);
+    // What is stored by what it means follows the function; a text does not, and is named.
+    expect(fix).toContain(
+      `${text === null ? 'functions and clients that name it do not' : `texts do not, such as ${text}`}:`,
+    );
+    await database.query(chosen(fix!, /^(create schema|grant usage|alter routine)/));
+    if (text === null) await runAs('anon', sql);
+    else await expect(runAs('anon', sql)).rejects.toThrow('does not exist');
+    expect(await findings(database, '--only', 'definer_callable')).not.toContainEqual(
+      expect.objectContaining({ object: `public.${name}()` }),
+    );
+  });
+});

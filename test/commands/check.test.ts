@@ -369,7 +369,9 @@ describe('for programs, --format json: each finding goes away with the SQL that 
       check: 'definer_callable',
       object: 'public."Count"(integer,text[])',
       severity: 'warning',
-      fix: 'revoke execute on routine public."Count"(integer,text[]) from public;',
+      fix: `revoke execute on routine public."Count"(integer,text[]) from public;
+-- For roles that are to call it:
+-- grant execute on routine public."Count"(integer,text[]) to authenticated, "check passes", check_owner, service_role;`,
     },
   ];
   const security = new Set(expected.map(({ check }) => check));

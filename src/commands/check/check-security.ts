@@ -4,6 +4,7 @@
  */
 
 import { findOpenTables } from './check-open-tables.ts';
+import { findLooseRoutines } from './check-routines.ts';
 import { type Check, type FindingKind, statementCheck } from './finding.ts';
 
 /** Roles that bypass row security: policies do not protect against them. */
@@ -59,17 +60,6 @@ const findOpenSchemas = statementCheck('check-open-schemas.sql', ({ name, grante
   severity: 'warning',
   object: String(name),
   message: `The grant of create on the schema "${name}" to ${grantees} lets them create functions and operators that requests of other roles may run.`,
-}));
-
-/** Security definer routines that look names up in the caller's search path, or that visitors may call. */
-const findLooseRoutines = statementCheck('check-routines.sql', ({ name, owner, kind, grantees }) => ({
-  check: kind === 'search_path' ? 'definer_search_path' : 'definer_callable',
-  severity: 'warning',
-  object: String(name),
-  message:
-    kind === 'search_path'
-      ? `The routine ${name} runs with the rights of "${owner}" and without a fixed search path: a caller can substitute other objects for the ones it names.`
-      : `The routine ${name} runs with the rights of "${owner}", and anonymous callers can call it (granted to ${grantees}).${kind === 'policy' ? ' A policy calls it, so callers keep the right: move it to a schema that is not exposed.' : ''}`,
 }));
 
 /** All checks of this file, the most severe first. */

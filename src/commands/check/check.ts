@@ -77,6 +77,7 @@ async function runCheck(context: CommandContext): Promise<number> {
       catalog,
       schemas: catalog.namespaces.map(({ nspname }) => nspname),
       roles: callers,
+      serviceRole,
       models: models.filter(({ role }) => callers.includes(role)),
     };
     const isIgnored = ignoredByComments(catalog);

@@ -55,6 +55,7 @@ export interface CheckScope {
   readonly schemas: readonly string[];
   /** API roles except the service role; the visitors' first. */
   readonly roles: readonly string[];
+  readonly serviceRole: string;
   /** What these roles see. */
   readonly models: readonly RoleModel[];
 }

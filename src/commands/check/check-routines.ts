@@ -1,0 +1,65 @@
+/**
+ * The check of `pgreflect check` for routines that run with the rights of their owner. What else needs such a routine
+ * decides what is safe to do about it: a policy, a view or the text of another routine may call it.
+ */
+import { quoteName } from '../../catalog/quote-name.ts';
+import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { asStatement, type Check, type Finding, remark } from './finding.ts';
+
+/** Security definer routines that look names up in the caller's search path, or that visitors may call. */
+export const findLooseRoutines: Check = async ({ tx, schemas, roles, serviceRole }) => {
+  const everyRole = [...roles, serviceRole];
+  const rows = await tx.query(loadSqlFile('check-routines.sql'), [schemas, everyRole]);
+  return (rows as readonly unknown[] as readonly LooseRoutine[]).map((row): Finding => {
+    const { name, owner, kind, grantees, fix, uses } = row;
+    const runs = `The routine ${name} runs with the rights of "${owner}"`;
+    const about = { severity: 'warning', object: name } as const;
+    if (kind === 'search_path') {
+      const message = `${runs} and without a fixed search path: a caller can substitute other objects for the ones it names.`;
+      return { ...about, check: 'definer_search_path', message, fix: asStatement(fix) };
+    }
+    const users = uses.filter(({ visited }) => visited).map(({ text }) => text);
+    const needed = users.length === 0 ? '' : ` They need that for ${users.join(', ')}.`;
+    const message = `${runs}, and anonymous callers can call it (granted to ${grantees}).${needed}`;
+    return {
+      ...about,
+      check: 'definer_callable',
+      message,
+      fix: routineFix(row, { isNeeded: users.length > 0, roles: everyRole }),
+    };
+  });
+};
+
+/** One row of sql/check-routines.sql. */
+interface LooseRoutine extends Readonly<Record<'name' | 'owner' | 'kind' | 'fix', string>> {
+  readonly grantees: string | null;
+  readonly lost: string | null;
+  readonly uses: readonly { readonly text: string; readonly visited: boolean }[];
+  readonly bodies: string | null;
+}
+
+/** Nothing but choices where visitors need the routine for something else. */
+function routineFix({ name, lost, uses, bodies, fix }: LooseRoutine, { isNeeded, roles }: Need): string {
+  const kept = lost === null ? [] : [`grant execute on routine ${name} to ${lost};`];
+  if (!isNeeded && uses.length > 0) return [...kept, asStatement(fix)].join('\n');
+  if (!isNeeded) {
+    return [asStatement(fix), ...(lost === null ? [] : [remark('For roles that are to call it:', ...kept)])].join('\n');
+  }
+  const named = bodies === null ? 'functions and clients that name it do not' : `texts do not, such as ${bodies}`;
+  return [
+    remark('To take it from anonymous callers, for whom what needs it fails then:', ...kept, fix),
+    remark(
+      `To move it out of the API. Policies, views and triggers follow it; ${named}:`,
+      'create schema if not exists private',
+      `grant usage on schema private to ${roles.map(quoteName).join(', ')}`,
+      `alter routine ${name} set schema private`,
+    ),
+  ].join('\n');
+}
+
+interface Need {
+  /** By visitors, for something else. */
+  readonly isNeeded: boolean;
+  /** The API roles. */
+  readonly roles: readonly string[];
+}
