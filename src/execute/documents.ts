@@ -18,6 +18,7 @@ import { bytesPerToken, createCompiledOperations, OperationCompiler } from '../c
 import { type DocumentVariables, examineVariables } from '../compile/input/document-variables.ts';
 import type { UnknownField } from '../model/explain-missing.ts';
 import type { Model } from '../model/model.ts';
+import { type Correction, explainMistake } from '../schema/explain-mistake.ts';
 import { subscriptionMessage, validateDocument } from '../schema/validate.ts';
 import { forgetStack, PublicError } from '../shared/errors.ts';
 import { fromGraphQLError, isStackOverflow, tooDeep } from './answer/public-error.ts';
@@ -37,9 +38,15 @@ interface RefusedDocument {
   readonly kind: 'refused';
   readonly hash: string;
   readonly errors: readonly PublicError[];
-  /** Unknown fields, for hints. */
-  readonly unknownFields: readonly (UnknownField | null)[];
+  /** What hints are made of, for each error. */
+  readonly clues: readonly Clue[];
   readonly fatal: boolean;
+}
+
+/** What is known about a mistake. */
+export interface Clue {
+  readonly unknownField: UnknownField | null;
+  readonly correction: Correction | null;
 }
 
 /** An operation with all that compiling it needs. */
@@ -129,13 +136,9 @@ function prepareDocument(
   options: DocumentsOptions,
 ): PreparedDocument | RefusedDocument {
   const hash = digest('sha256', text).slice(0, 16);
-  const refused = (
-    errors: readonly PublicError[],
-    fatal: boolean,
-    unknownFields: readonly (UnknownField | null)[] = [],
-  ) => {
+  const refused = (errors: readonly PublicError[], fatal: boolean, clues: readonly Clue[] = []) => {
     for (const error of errors) forgetStack(error);
-    return { kind: 'refused', hash, errors, fatal, unknownFields } as const;
+    return { kind: 'refused', hash, errors, fatal, clues } as const;
   };
   try {
     // The grammar requires a field between braces; graphql-js allows none by default.
@@ -145,7 +148,11 @@ function prepareDocument(
     const errors = validateDocument(options.schema, document, { strictVariablePositions, suggestions });
     if (errors.length > 0) {
       const visible = errors.map((error) => fromGraphQLError(error, 'GRAPHQL_VALIDATION_FAILED'));
-      return refused(visible, false, errors.map(unknownField));
+      const clueOf = (error: GraphQLError): Clue => ({
+        unknownField: unknownField(error),
+        correction: explainMistake(options.schema, error),
+      });
+      return refused(visible, false, errors.map(clueOf));
     }
     const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
     const [tokens, aliases] = [document.tokenCount ?? 0, countAliases(document)];

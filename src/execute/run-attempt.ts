@@ -10,16 +10,18 @@ import { RequestRefusal } from '../compile/input/input.ts';
 import type { ValueLanguage } from '../compile/input/plan-budget.ts';
 import { type BindingSource, bindSlots, type Variables } from '../compile/input/slot.ts';
 import type { Statement } from '../compile/print/print-operation.ts';
-import { explainMissing, type UnknownField } from '../model/explain-missing.ts';
+import { explainMissing } from '../model/explain-missing.ts';
 import type { Step } from '../postgres/caller/flight-request.ts';
 import type { AnswerSink } from '../postgres/wire/answer-sink.ts';
 import type { FlightResult } from '../postgres/wire/flight.ts';
+import { explainMistake } from '../schema/explain-mistake.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { PublicError } from '../shared/errors.ts';
 import { citedInput, placeOfRows } from './answer/cited-input.ts';
 import { joinTexts, type Text } from './answer/compressed-text.ts';
 import { committedTooLarge, type ErrorScope, fromGraphQLError } from './answer/public-error.ts';
 import { type AnswerContext, RowsAnswer } from './answer/rows-answer.ts';
+import type { Clue } from './documents.ts';
 import {
   answerIntrospection,
   type IntrospectionRequest,
@@ -71,8 +73,7 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
     if (document.fatal) {
       return { data: undefined, errors: document.errors, operationName: null, documentHash: document.hash };
     }
-    const unknown = (index: number) => document.unknownFields[index] ?? null;
-    return refuse(withHints(document.errors, unknown, execution, attempt), document.hash, null);
+    return refuse(withHints(document.errors, document.clues, execution, attempt), document.hash, null);
   }
   const { hash } = document;
 
@@ -92,7 +93,10 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
     const errors = coerced.errors.map((error) =>
       error instanceof PublicError ? error : fromGraphQLError(error, 'BAD_USER_INPUT'),
     );
-    return refuse(errors, hash, name);
+    const clues = coerced.errors.map((error) =>
+      error instanceof PublicError ? null : { unknownField: null, correction: explainMistake(shared.schema, error) },
+    );
+    return refuse(withHints(errors, clues, execution, attempt), hash, name);
   }
   // Some variables match their declared types but not the places where they are used.
   const compiled = orRefusal(RequestRefusal, () => operation.compiler.compile(coerced.variables));
@@ -104,8 +108,7 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
   const { variables } = coerced;
   const run: CompiledRun = { attempt, document: document.document, compiled, variables, outcome };
   const result = await runCompiled(options, execution, run);
-  const closed = (index: number) =>
-    result.errors[index]?.code === 'INTROSPECTION_DISABLED' ? introspectionField : null;
+  const closed = result.errors.map(({ code }) => (code === 'INTROSPECTION_DISABLED' ? introspectionIsOff : null));
   return { ...result, errors: withHints(result.errors, closed, execution, attempt), ...outcome };
 }
 
@@ -278,21 +281,25 @@ function directiveProblem(options: ExecuteOptions, execution: Execution, attempt
   return new PublicError('DIRECTIVE_INVALID', prefix, { extensions: { id } });
 }
 
-/** Adds hints for callers who may see them: why a field is missing, and the SQL that changes it. */
+/**
+ * Adds hints: what to write instead, for everybody unless it names what the caller may not discover; and for callers who
+ * may see it, why a field is missing, and the SQL that changes it.
+ */
 function withHints(
   errors: readonly PublicError[],
-  unknownFieldOf: (index: number) => UnknownField | null,
-  execution: Execution,
-  attempt: Attempt,
+  clues: readonly (Clue | null)[],
+  { context }: Execution,
+  { role }: Attempt,
 ): readonly PublicError[] {
-  if (!execution.context.showHints) return errors;
+  const mayDiscover = context.showHints || role.shared.suggestions;
   return errors.map((error, index) => {
-    const unknown = unknownFieldOf(index);
-    const found = unknown && explainMissing(attempt.role.catalog, attempt.role, unknown);
-    if (!found) return error;
-    const hint = found.fix === null ? found.reason : `${found.reason} Change it with: ${found.fix}`;
-    return new PublicError(error.code, error.message, { ...error.details, hint });
+    const { unknownField, correction } = clues[index] ?? { unknownField: null, correction: null };
+    const missing = context.showHints && unknownField ? explainMissing(role.catalog, role, unknownField) : null;
+    const reason =
+      missing && (missing.fix === null ? missing.reason : `${missing.reason} Change it with: ${missing.fix}`);
+    const hint = reason ?? (correction && (mayDiscover || !correction.namesSchema) ? correction.hint : null);
+    return hint === null ? error : new PublicError(error.code, error.message, { ...error.details, hint });
   });
 }
 
-const introspectionField = { type: 'Query', field: '__schema' } as const;
+const introspectionIsOff: Clue = { unknownField: { type: 'Query', field: '__schema' }, correction: null };

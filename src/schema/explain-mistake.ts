@@ -1,0 +1,179 @@
+/**
+ * What to write instead of a mistake that graphql-js has found in a document or in variables: the form of this API.
+ *
+ * A hint stands beside the message, which stays that of graphql-js. Hints with names that the caller has not sent are
+ * marked, because only who may discover the schema gets them.
+ */
+import {
+  type GraphQLError,
+  type GraphQLField,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  isObjectType,
+  Kind,
+} from 'graphql';
+import { updateOperators } from '../model/added/update-operators.ts';
+import { fieldOrigin, inputFieldOrigin } from './origin.ts';
+import { orderByDirectionType } from './types/order-by-direction.ts';
+
+/** What to write instead. */
+export interface Correction {
+  readonly hint: string;
+  /** It has names that the caller has not sent. */
+  readonly namesSchema: boolean;
+}
+
+/** The correction of a mistake; null if none is known. */
+export function explainMistake(schema: GraphQLSchema, error: GraphQLError): Correction | null {
+  for (const [pattern, explain] of explanations) {
+    const found = pattern.exec(error.message);
+    if (found === null) continue;
+    const [, first = '', second = ''] = found;
+    return explain(schema, error, [first, second]);
+  }
+  return null;
+}
+
+type Explain = (schema: GraphQLSchema, error: GraphQLError, found: readonly [string, string]) => Correction | null;
+
+/** Messages of graphql-js, with what is found in them. */
+const explanations: readonly (readonly [RegExp, Explain])[] = [
+  [/Expected value of type "(\w+)!?" to be an object, found: (.*)\.$/s, correctObject],
+  [/Value "(\w+)" does not exist in "OrderByDirection" enum/, correctDirection],
+  [/Expected value of type "(\w+)!?" not to include unknown field "(\w+)"/, correctOperator],
+  [/^Argument "\w+\.(\w+)\(set:\)" of type /, correctUpdate],
+  [/^Unknown argument "(\w+)" on field "([\w.]+)"/, correctArgument],
+  [/^Cannot query field "(\w+)" on type "(\w+)"/, correctField],
+];
+
+const form = (hint: string): Correction => ({ hint, namesSchema: false });
+const name = (hint: string): Correction => ({ hint, namesSchema: true });
+
+/** A value where a filter or an order is an object. */
+function correctObject(schema: GraphQLSchema, error: GraphQLError, [typeName, found]: readonly [string, string]) {
+  const type = schema.getType(typeName);
+  if (!isInputObjectType(type)) return null;
+  const fields = type.getFields();
+  const place = placeOf(error);
+  if (fields.eq !== undefined && inputFieldOrigin(fields.eq).kind === 'operator') {
+    const isList = found.startsWith('[') && fields.in !== undefined;
+    return form(`Name the comparison: ${place ?? 'COLUMN'}: { ${isList ? 'in' : 'eq'}: ${shorten(found)} }.`);
+  }
+  const isOrder = Object.values(fields).some((field) => getNamedType(field.type) === orderByDirectionType);
+  if (isOrder) return form('Name the column and the direction: orderBy: [{ COLUMN: DescNullsLast }].');
+  return fields.and === undefined
+    ? null
+    : form('Name the column and the comparison: filter: { COLUMN: { eq: VALUE } }.');
+}
+
+function correctDirection(_schema: GraphQLSchema, error: GraphQLError, [found]: readonly [string, string]) {
+  const direction = /desc/i.test(found) ? 'DescNullsLast' : 'AscNullsLast';
+  const all = 'Directions are AscNullsFirst, AscNullsLast, DescNullsFirst and DescNullsLast.';
+  return form(`Write orderBy: [{ ${placeOf(error) ?? 'COLUMN'}: ${direction} }]. ${all}`);
+}
+
+/** An operator of another API. */
+function correctOperator(schema: GraphQLSchema, _error: GraphQLError, [typeName]: readonly [string, string]) {
+  const type = schema.getType(typeName);
+  if (!isInputObjectType(type)) return null;
+  const fields = Object.values(type.getFields());
+  const isFilter = fields.every((field) => inputFieldOrigin(field).kind === 'operator');
+  return isFilter ? form(`${typeName} has ${listNames(fields.map((field) => field.name))}.`) : null;
+}
+
+/** Only operators, without `set`. */
+function correctUpdate(_schema: GraphQLSchema, error: GraphQLError) {
+  const [node] = error.nodes ?? [];
+  const given = node?.kind === Kind.FIELD ? (node.arguments ?? []).map((argument) => argument.name.value) : [];
+  const operator = updateOperators.find((each) => given.includes(each));
+  return operator === undefined ? null : form(`Write set: {} beside ${operator}.`);
+}
+
+/** Arguments of other APIs, and ours. */
+const arguments_: Readonly<Record<string, readonly string[]>> = {
+  first: ['limit', 'take', 'top', 'count', 'pageSize', 'page_size', 'perPage', 'per_page'],
+  offset: ['skip', 'start', 'page'],
+  filter: ['where', 'condition', 'conditions', 'filters', 'query', 'search'],
+  orderBy: ['order_by', 'order', 'sort', 'sortBy', 'sort_by', 'orderby'],
+  distinctOn: ['distinct', 'distinct_on'],
+  objects: ['object', 'data', 'input', 'values', 'records', 'rows'],
+  set: ['_set', 'patch', 'data', 'input', 'values', 'changes'],
+  increment: ['_inc', 'inc'],
+};
+
+function correctArgument(schema: GraphQLSchema, _error: GraphQLError, [asked, place]: readonly [string, string]) {
+  const [typeName = '', fieldName = ''] = place.split('.');
+  const type = schema.getType(typeName);
+  const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
+  const ours = field?.args.find((argument) => arguments_[argument.name]?.includes(asked));
+  return ours === undefined ? null : form(`The argument is called ${ours.name} here.`);
+}
+
+function correctField(schema: GraphQLSchema, error: GraphQLError, [asked, typeName]: readonly [string, string]) {
+  const type = schema.getType(typeName);
+  if (!isObjectType(type) || typeName.startsWith('__') || error.message.includes('Did you mean')) return null;
+  const fields = Object.values(type.getFields());
+  const kinds = new Set(fields.map((field) => fieldOrigin(field).kind));
+  if (kinds.has('edges') && asked !== 'totalCount')
+    return form(`Rows are nodes of edges: edges { node { ${rowField(asked)} } }.`);
+  if (kinds.has('edge_node')) return form(`The row is the node of the edge: node { ${rowField(asked)} }.`);
+  const isRoot = type === schema.getQueryType() || type === schema.getMutationType();
+  const meant = isRoot ? nearestRootField(asked, fields) : fields.find((field) => plain(field.name) === plain(asked));
+  return meant === undefined ? null : name(`Did you mean "${meant.name}"?`);
+}
+
+/** What other APIs call rows stands for one of the fields of a row. */
+function rowField(asked: string): string {
+  return /^(?:nodes?|items?|rows?|data|results?)$/.test(asked) ? '…' : asked;
+}
+
+/** The root field of the same table: for `products`, `allProducts` or `product`, `productCollection`. */
+function nearestRootField(asked: string, fields: readonly GraphQLField<unknown, unknown>[]) {
+  const wanted = readRootField(asked);
+  const near = fields.filter((field) => readRootField(field.name).table === wanted.table);
+  return near.find((field) => readRootField(field.name).action === wanted.action) ?? near[0];
+}
+
+const actions: readonly (readonly [string, RegExp])[] = [
+  ['insert', /^(?:insert|create|add|new|save)(?:_?into)?(?=[A-Z_])/i],
+  ['update', /^(?:update|edit|change|set|patch|modify)(?=[A-Z_])/i],
+  ['delete', /^(?:delete|remove|destroy)(?:_?from)?(?=[A-Z_])/i],
+  ['one', /^get(?=[A-Z_])/i],
+  ['list', /^(?:all|list|find|query|search|fetch)(?=[A-Z_])/i],
+];
+
+/** What a root field does, and the stem of the table's name: both by how such fields are called in this and other APIs. */
+function readRootField(field: string): { readonly action: string; readonly table: string } {
+  const [action, prefix] = actions.find(([, pattern]) => pattern.test(field)) ?? ['list', /^/];
+  const rest = field.replace(prefix, '');
+  const table = rest.replace(/_?(?:collection|connection|aggregate|list|by_?pk|by_?id|one)$/i, '');
+  const isOne = action === 'list' && /by_?(?:pk|id)$|_one$/i.test(field);
+  const stem = plain(table)
+    .replace(/s$/, '')
+    .replace(/(?:ie|e|y)$/, '');
+  return { action: isOne ? 'one' : action, table: stem };
+}
+
+/** Ignores case and underscores. */
+function plain(text: string): string {
+  return text.replaceAll('_', '').toLowerCase();
+}
+
+/** The name before the value: of the argument or field in a document, of the last member in variables. */
+function placeOf(error: GraphQLError): string | null {
+  const [node] = error.nodes ?? [];
+  let token = node?.loc?.startToken.prev ?? null;
+  while (token?.kind === '[') token = token.prev;
+  if (token?.kind === ':' && token.prev?.kind === 'Name') return token.prev.value;
+  return / at [^:]*\.(\w+)(?:\[\d+\])*: /.exec(error.message)?.[1] ?? null;
+}
+
+/** A value as the message prints it, if it is short. */
+function shorten(value: string): string {
+  return value.length <= 60 ? value : '…';
+}
+
+function listNames(names: readonly string[]): string {
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}

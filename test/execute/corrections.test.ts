@@ -1,0 +1,86 @@
+/** What to write instead of the forms of other APIs stands beside the message of a mistake. */
+import { expect, test } from 'vitest';
+import { startExecution } from '../support/execution.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const database = await createDatabase(`
+  create table category (id int primary key, name text);
+  create table product (id int primary key, name text, tags text[], in_stock int, category_id int references category);
+  grant usage on schema public to anon;
+  grant all on all tables in schema public to anon;
+`);
+const execution = await startExecution(database);
+const local = await startExecution(database, { showHints: true });
+
+const hintsOf = async (query: string, variables = {}, asked = execution) => {
+  const { errors } = await asked.run('anon', query, { variables });
+  return errors.map((error: { extensions: { hint?: string } }) => error.extensions.hint);
+};
+const where = (filter: string) => `{ productCollection(filter: ${filter}) { edges { cursor } } }`;
+const by = (order: string) => `{ productCollection(orderBy: ${order}) { edges { cursor } } }`;
+
+const directions = 'Directions are AscNullsFirst, AscNullsLast, DescNullsFirst and DescNullsLast.';
+test.each([
+  [where('{ name: "x" }'), 'Name the comparison: name: { eq: "x" }.'],
+  [where('{ id: [1, 2] }'), 'Name the comparison: id: { in: [1, 2] }.'],
+  [where('{ tags: ["x"] }'), 'Name the comparison: tags: { eq: ["x"] }.'],
+  [where('{ or: [{ name: "x" }] }'), 'Name the comparison: name: { eq: "x" }.'],
+  [where('"x"'), 'Name the column and the comparison: filter: { COLUMN: { eq: VALUE } }.'],
+  [where('{ id: { _eq: 1 } }'), 'IntFilter has eq, gt, gte, in, is, lt, lte and neq.'],
+  [by('{ name: desc }'), `Write orderBy: [{ name: DescNullsLast }]. ${directions}`],
+  [by('[{ name: ASC }]'), `Write orderBy: [{ name: AscNullsLast }]. ${directions}`],
+  [by('name_DESC'), 'Name the column and the direction: orderBy: [{ COLUMN: DescNullsLast }].'],
+  ['{ productCollection(limit: 1) { edges { cursor } } }', 'The argument is called first here.'],
+  ['{ productCollection(where: {}) { edges { cursor } } }', 'The argument is called filter here.'],
+  ['{ productCollection { name } }', 'Rows are nodes of edges: edges { node { name } }.'],
+  ['{ productCollection { nodes { name } } }', 'Rows are nodes of edges: edges { node { … } }.'],
+  ['{ productCollection { edges { name } } }', 'The row is the node of the edge: node { name }.'],
+  [
+    'mutation { updateproductCollection(increment: { in_stock: 1 }) { affectedCount } }',
+    'Write set: {} beside increment.',
+  ],
+])('%s', async (query, hint) => {
+  expect(await hintsOf(query)).toContain(hint);
+});
+
+test('what a hint says to write is valid', async () => {
+  for (const query of [
+    where('{ name: { eq: "x" }, id: { in: [1, 2] }, tags: { eq: ["x"] } }'),
+    by('[{ name: DescNullsLast }]'),
+    'mutation { updateproductCollection(set: {}, increment: { in_stock: 1 }) { affectedCount } }',
+  ]) {
+    expect(await execution.errors('anon', query), query).toEqual([]);
+  }
+});
+
+test('variables get the same hints', async () => {
+  const query =
+    'query ($filter: productFilter, $order: [productOrderBy!]) { productCollection(filter: $filter, orderBy: $order) { edges { cursor } } }';
+  expect(await hintsOf(query, { filter: { name: 'x' } })).toEqual(['Name the comparison: name: { eq: "x" }.']);
+  expect(await hintsOf(query, { order: [{ name: 'desc' }] })).toEqual([
+    `Write orderBy: [{ name: DescNullsLast }]. ${directions}`,
+  ]);
+});
+
+test.each([
+  ['{ products { name } }', 'productCollection'],
+  ['{ product(id: 1) { name } }', 'productCollection'],
+  ['{ allProducts { name } }', 'productCollection'],
+  ['{ categories { name } }', 'categoryCollection'],
+  ['{ product_by_pk(id: 1) { name } }', 'productByPk'],
+  ['{ getProduct(id: 1) { name } }', 'productByPk'],
+  ['{ productByPk(id: 1) { inStock } }', 'in_stock'],
+  ['mutation { createProduct { id } }', 'insertIntoproductCollection'],
+  ['mutation { insertIntoProductCollection { id } }', 'insertIntoproductCollection'],
+  ['mutation { update_product { id } }', 'updateproductCollection'],
+  ['mutation { deleteCategory { id } }', 'deleteFromcategoryCollection'],
+])('%s: the name in this schema, for those who may discover it', async (query, meant) => {
+  expect(await hintsOf(query, {}, local)).toContain(`Did you mean "${meant}"?`);
+  expect((await hintsOf(query)).filter((hint?: string) => hint !== undefined)).toEqual([]);
+});
+
+test('a long value is not repeated, and what nothing resembles gets no hint', async () => {
+  expect(await hintsOf(where(`{ name: "${'x'.repeat(100)}" }`))).toEqual(['Name the comparison: name: { eq: … }.']);
+  expect(await hintsOf('{ weather { name } }', {}, local)).toEqual([undefined]);
+  expect(await hintsOf('{ __type(name: "product") { nme } }', {}, local)).toEqual([undefined]);
+});
