@@ -151,6 +151,11 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
       ...{ email, part, line },
       option: '--mailer-template-lenient-compare',
     }),
+  password_absent: ({ userId: user }) =>
+    info('sign-in refused: the user has no password', {
+      user,
+      hint: 'A sign-up that was confirmed by an opened link keeps no password; the user sets one after the link, or by a recovery email.',
+    }),
   text_not_sent: ({ provider, reason }) => error('text message not sent', { provider, reason }),
   hook_failed: ({ hook, reason }) => error('hook failed', { hook, reason }),
   warning: ({ message, hint }) => warn(message, hint ? { hint } : {}),

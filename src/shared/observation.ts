@@ -104,6 +104,8 @@ export type Observation =
     }
   /** A template of the email treated a value of a wrong type as unequal or empty; `line` counts from 1. */
   | { readonly kind: 'template_tolerated'; readonly email: string; readonly part: string; readonly line: number }
+  /** A sign-in with a password was refused because the user has none. The client learns nothing of it. */
+  | { readonly kind: 'password_absent'; readonly userId: string }
   /** The provider refused a text message, so its request failed. */
   | { readonly kind: 'text_not_sent'; readonly provider: string; readonly reason: string }
   /** A hook gave no usable answer, so its request was refused. `hook` is its name in the configuration. */

@@ -89,6 +89,46 @@ test('in the PKCE flow the code of the link becomes a session, and a recovery is
   expect((await supabase.auth.signInWithPassword({ email, password: 'another password' })).error).toBeNull();
 });
 
+test('an opened link keeps no password of the sign-up: the log says why the sign-in is refused, and updateUser sets one', async () => {
+  const auth = await testAuth(database);
+  const supabase = clientOf(auth);
+  const email = 'opened@x.test';
+  await supabase.auth.signUp({ email, password });
+  const opened = await open((await auth.message(email)).link);
+  const refused = await supabase.auth.signInWithPassword({ email, password });
+  expect(refused.error).toMatchObject({ code: 'invalid_credentials', message: 'Invalid login credentials' });
+  const [{ id }] = (await database.query('select id from auth.users where email = $1', [email])) as [{ id: string }];
+  expect(auth.observations).toContainEqual({ kind: 'password_absent', userId: id });
+
+  const tokens = new URLSearchParams(new URL(opened.location).hash.slice(1));
+  const [access_token, refresh_token] = [tokens.get('access_token'), tokens.get('refresh_token')];
+  expect((await supabase.auth.setSession({ access_token, refresh_token })).error).toBeNull();
+  expect((await supabase.auth.updateUser({ password })).error).toBeNull();
+  expect((await supabase.auth.signInWithPassword({ email, password })).error).toBeNull();
+});
+
+test('a page that verifies the link token keeps no password of the sign-up either; a typed code and PKCE do', async () => {
+  const auth = await testAuth(database);
+  const linkOf = async (email: string) => new URL((await auth.message(email)).link);
+  const hash = async (email: string) => ({ token_hash: (await linkOf(email)).searchParams.get('token') });
+  const code = async (email: string) => ({ email, token: (await auth.message(email)).code });
+  const proofs = { 'hash@x.test': hash, 'code@x.test': code, 'own-browser@x.test': null };
+  const codes = [];
+  for (const [email, proof] of Object.entries(proofs)) {
+    const supabase = clientOf(auth, { flowType: proof === null ? 'pkce' : 'implicit' });
+    await supabase.auth.signUp({ email, password });
+    const { error } =
+      proof === null
+        ? await supabase.auth.exchangeCodeForSession(
+            new URL((await open((await linkOf(email)).href)).location).searchParams.get('code'),
+          )
+        : await supabase.auth.verifyOtp({ type: 'email', ...(await proof(email)) });
+    expect(error).toBeNull();
+    codes.push((await supabase.auth.signInWithPassword({ email, password })).error?.code);
+  }
+  expect(codes).toEqual(['invalid_credentials', undefined, undefined]);
+});
+
 test('one-time sign-in, change of the address, weak passwords and anonymous users', async () => {
   const auth = await testAuth(database, { external_anonymous_users_enabled: true, smtp_max_frequency: 0 });
   const supabase = clientOf(auth);

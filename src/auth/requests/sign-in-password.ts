@@ -28,6 +28,7 @@ export async function signInWithPassword(context: AuthContext, body: unknown): P
     find(context, credentials),
   ]);
   const isRight = await services.hasher.verify(credentials.password, found?.passwordHash ?? null, context.deadline);
+  if (found !== null && found.passwordHash === null) services.observe({ kind: 'password_absent', userId: found.id });
   if (found === null || found.passwordHash === null) throw new AuthError('invalid_credentials');
   if (isBanned(found, nowOf(context))) throw new AuthError('user_banned', null, { status: 400 });
   if (!isRight) throw new AuthError('invalid_credentials');
