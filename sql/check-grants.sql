@@ -3,7 +3,9 @@
 -- $1: names of the schemas, $2: names of the API roles; roles that bypass row security do not count. A grant is
 -- reported for its grantee: one of the roles, a role that one of them inherits from, or everyone (`public`). One
 -- row per table, kind and list of privileges: name, kind, grantees and privileges (separated by commas), visitors
--- (whether everyone or the first role is among the grantees), fix (null where a policy has to be written).
+-- (whether everyone or the first role is among the grantees), fix (null where a policy has to be written), first (one of the
+-- grantees, unquoted), policies (names of the table's policies), reading (json: permissive policies by which the grantees may read,
+-- each with its expression and the quoted columns that it reads).
 --   unguarded       row security is off, and rows may be inserted, updated or deleted
 --   beyond_rows     truncate and the like, which row security does not apply to and the API does not use
 --   no_policy       row security is on, and the table has no policy at all
@@ -50,7 +52,7 @@ judged as (
     where pg_catalog.pg_has_role(r.oid, o.oid, 'usage'))
 ),
 by_grantee as (
-  select j.oid, j.nspname, j.relname, j.kind, j.visitor,
+  select j.oid, j.nspname, j.relname, j.kind, j.visitor, j.grantee as role,
     case when j.grantee = 0 then 'public' else pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(j.grantee)) end as grantee,
     pg_catalog.string_agg(j.privilege, ', ' order by
       pg_catalog.array_position(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger', 'maintain'], j.privilege)
@@ -64,7 +66,25 @@ select pg_catalog.format('%I.%I', b.nspname, b.relname) as name, b.kind, b.privi
   pg_catalog.bool_or(b.visitor) as visitors,
   case when b.kind <> 'no_policy' then
     pg_catalog.format('revoke %s on %I.%I from %s', b.privileges, b.nspname, b.relname,
-      pg_catalog.string_agg(b.grantee, ', ' order by b.grantee)) end as fix
+      pg_catalog.string_agg(b.grantee, ', ' order by b.grantee)) end as fix,
+  coalesce(pg_catalog.min(r.rolname), 'public') as first,
+  array(select p.polname::text from pg_catalog.pg_policy p where p.polrelid = b.oid) as policies,
+  (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
+      'using', pg_catalog.pg_get_expr(p.polqual, p.polrelid),
+      'columns', array(
+        select pg_catalog.quote_ident(a.attname)
+        from pg_catalog.pg_depend d
+        join pg_catalog.pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
+        where d.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass and d.objid = p.oid
+          and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refobjsubid > 0))), '[]')
+    from pg_catalog.pg_policy p
+    where p.polrelid = b.oid and p.polpermissive and p.polcmd in ('r', '*') and p.polqual is not null and (
+      0 = any (p.polroles) or exists (
+        select from pg_catalog.unnest(p.polroles) as o (oid), pg_catalog.unnest(pg_catalog.array_agg(b.role)) as g (oid)
+        where o.oid <> 0 and g.oid <> 0 and pg_catalog.pg_has_role(g.oid, o.oid, 'usage')))
+  ) as reading
 from by_grantee b
+left join pg_catalog.pg_roles r on r.oid = b.role
 group by b.oid, b.nspname, b.relname, b.kind, b.privileges
 order by b.nspname, b.relname, b.kind, b.privileges

@@ -221,3 +221,60 @@ revoke execute on routine public.of_members() from public;`,
     );
   });
 });
+
+describe('a grant to write without a policy', async () => {
+  const database = await createDatabase(`
+    create table diary (id int primary key, owner text, line text);
+    alter table diary enable row level security;
+    create index on diary (owner);
+    create policy own on diary for select to authenticated using (owner = (select current_setting('request.owner', true)));
+    create policy insert_by_authenticated on diary for insert to service_role with check (true);
+    create table wall (id int primary key, owner text);
+    create policy reading on wall for select using (owner = (select current_setting('request.owner', true)) or id < 9);
+    grant select, insert, update, delete on diary, wall to authenticated;
+    grant insert on wall to anon;
+    insert into diary values (1, 'Ana', 'one'), (2, 'Ben', 'two');
+  `);
+  const kinds = 'write_unguarded,grant_without_policy';
+  const found = await findings(database, '--only', kinds);
+  const choice = (fix: string | null) =>
+    fix!
+      .split('\n')
+      .slice(2)
+      .map((line) => line.replace(/^-- /, ''))
+      .join('\n');
+  const asOwner = async (sql: string) => {
+    const query = `begin; set local role authenticated; set local request.owner = 'Ana'; ${sql}`;
+    const rows = await database.query(query);
+    await database.query('rollback');
+    return rows.length;
+  };
+
+  test('comes with the policies that let callers write the rows that they may read', async () => {
+    const [{ fix } = { fix: null }] = found.filter(({ object }) => object === 'public.diary');
+    const own = `(owner = ( SELECT current_setting('request.owner'::text, true) AS current_setting))`;
+    expect(fix).toBe(
+      `revoke insert, update, delete on public.diary from authenticated;
+-- To let them write the rows that they may read:
+-- create policy insert_by_authenticated_2 on public.diary for insert to authenticated with check ${own};
+-- create policy update_by_authenticated on public.diary for update to authenticated using ${own};
+-- create policy delete_by_authenticated on public.diary for delete to authenticated using ${own};`,
+    );
+    await database.query(choice(fix));
+    expect(await asOwner(`insert into diary values (3, 'Ana') returning id`)).toBe(1);
+    expect(await asOwner(`update diary set line = 'x' returning id`)).toBe(1);
+    expect(await asOwner('delete from diary returning id')).toBe(1);
+    for (const row of [`insert into diary values (3, 'Ben')`, `update diary set owner = 'Ben'`]) {
+      await expect(asOwner(row)).rejects.toThrow('violates row-level security');
+    }
+  });
+
+  test('lets nobody write before somebody says which rows, where the policy for reading does not', async () => {
+    const ofWall = found.filter(({ object }) => object === 'public.wall');
+    expect(ofWall).toHaveLength(2);
+    for (const { fix } of ofWall) await database.query(choice(fix));
+    expect(await asOwner(`delete from wall returning id`)).toBe(0);
+    await expect(asOwner(`insert into wall values (1, 'Ana')`)).rejects.toThrow('violates row-level security');
+    expect(await findings(database, '--only', kinds)).toEqual([]);
+  });
+});

@@ -21,6 +21,14 @@ const guarded = (table: string, roles: string) =>
     `-- create policy read_all on ${table} for select to ${roles} using (true);`,
   ].join('\n');
 
+/** What takes a grant back, and says which policies would guard it. */
+const orPolicies = (revoke: string, ...choices: readonly string[]) =>
+  [
+    revoke,
+    '-- To allow some rows, write their condition in place of false, such as owner_id = (select auth.uid()):',
+    ...choices.map((choice) => `-- ${choice};`),
+  ].join('\n');
+
 describe('for people', () => {
   let database: TestDatabase;
   beforeAll(async () => {
@@ -221,13 +229,23 @@ describe('for programs, --format json: each finding goes away with the SQL that 
       check: 'write_unguarded',
       object: 'public.guest_book',
       severity: 'error',
-      fix: 'revoke insert, update, delete on public.guest_book from anon;',
+      fix: orPolicies(
+        'revoke insert, update, delete on public.guest_book from anon;',
+        'alter table public.guest_book enable row level security',
+        'create policy insert_by_anon on public.guest_book for insert to anon with check (false)',
+        'create policy update_by_anon on public.guest_book for update to anon using (false)',
+        'create policy delete_by_anon on public.guest_book for delete to anon using (false)',
+      ),
     },
     {
       check: 'write_unguarded',
       object: 'public.member_book',
       severity: 'warning',
-      fix: 'revoke insert on public.member_book from authenticated;',
+      fix: orPolicies(
+        'revoke insert on public.member_book from authenticated;',
+        'alter table public.member_book enable row level security',
+        'create policy insert_by_authenticated on public.member_book for insert to authenticated with check (false)',
+      ),
     },
     {
       check: 'grant_beyond_rows',
@@ -239,7 +257,10 @@ describe('for programs, --format json: each finding goes away with the SQL that 
       check: 'grant_without_policy',
       object: 'public.half_guarded',
       severity: 'warning',
-      fix: 'revoke insert on public.half_guarded from anon;',
+      fix: orPolicies(
+        'revoke insert on public.half_guarded from anon;',
+        'create policy insert_by_anon on public.half_guarded for insert to anon with check (false)',
+      ),
     },
     {
       check: 'grant_to_everybody',

@@ -57,3 +57,19 @@ export function comparesColumn(expression: string, column: string): boolean {
   const onTheRight = new RegExp(`(?<!''(?:::[\\w ."]+)?|\\d) = ${name}(?![\\w$".(])`);
   return onTheLeft.test(text) || onTheRight.test(text);
 }
+
+/**
+ * Whether the expression does nothing but compare one column with a property of the caller, so that it says whose a row
+ * is.
+ *
+ * @param columns SQL names of all columns that it reads.
+ */
+export function comparesCaller(expression: string, columns: readonly string[]): boolean {
+  const [column, ...others] = columns;
+  if (column === undefined || others.length > 0 || !comparesColumn(expression, column)) return false;
+  const text = expression.replaceAll(/"(?:[^"]|"")*"|'(?:[^']|'')*'/g, "''");
+  const operators = text.match(/[-<>=~!@#%^&|+*/?]+/g) ?? [];
+  const compares = operators.filter((operator) => operator !== '->' && operator !== '->>');
+  if (compares.length !== 1 || /\b(?:AND|OR|NOT|FROM|CASE|IS|IN|ANY|ALL|LIKE|EXISTS)\b/.test(text)) return false;
+  return [...expression.matchAll(tokens)].some(([token]) => /^(?:auth\.|current_setting)/.test(token));
+}

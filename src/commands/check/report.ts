@@ -17,31 +17,50 @@ const unprintable = '-- The fix contains control characters, see: pgreflect chec
 
 /** More findings than these are shortened. */
 const many = 30;
-/** Findings shown of each kind then: the first of these numbers with which the report fits on two screens. */
-const shownOfAKind = [3, 2, 1];
+/** What is shown then of each kind, and of each fix: the first of these with which the report fits on two screens. */
+const limits: readonly Limit[] = [3, 2, 1].map((findings) => ({ findings, lines: Number.POSITIVE_INFINITY }));
+const shortest: Limit = { findings: 1, lines: 2 };
 const linesOfTwoScreens = 100;
 
 function asText(findings: readonly Finding[]): string {
   const kinds = Map.groupBy(findings, ({ severity, check }) => `${severity.padEnd(7)}  ${check}`);
-  if (findings.length <= many || kinds.size === 1) return withSummary(kinds, findings.length);
-  const texts = shownOfAKind.map((limit) => withSummary(kinds, limit));
-  return texts.find((text) => text.split('\n').length <= linesOfTwoScreens) ?? texts.at(-1)!;
+  if (findings.length <= many || kinds.size === 1) return withSummary(kinds, all);
+  const texts = limits.map((limit) => withSummary(kinds, limit));
+  return texts.find((text) => text.split('\n').length <= linesOfTwoScreens) ?? withSummary(kinds, shortest);
 }
 
-/** @param limit Most findings shown of each kind. */
-function withSummary(kinds: ReadonlyMap<string, readonly Finding[]>, limit: number): string {
-  const parts = [...kinds].map(([kind, all]) => {
-    const rest = all.length - limit;
-    const more = rest > 0 ? [`  … and ${rest} more: pgreflect check --only ${all[0]!.check}`] : [];
-    return [`${kind} (${all.length})`, ...all.slice(0, limit).map(toLines), ...more, ''].join('\n');
+/** The most that is shown. */
+interface Limit {
+  /** Of one kind. */
+  readonly findings: number;
+  /** Of one fix. Statements are never cut, remarks after them are. */
+  readonly lines: number;
+}
+
+const all: Limit = { findings: Number.POSITIVE_INFINITY, lines: Number.POSITIVE_INFINITY };
+
+function withSummary(kinds: ReadonlyMap<string, readonly Finding[]>, limit: Limit): string {
+  const parts = [...kinds].map(([kind, found]) => {
+    const rest = found.length - limit.findings;
+    const more = rest > 0 ? [`  … and ${rest} more: pgreflect check --only ${found[0]!.check}`] : [];
+    const shown = found.slice(0, limit.findings).map((finding) => toLines(finding, limit));
+    return [`${kind} (${found.length})`, ...shown, ...more, ''].join('\n');
   });
   const { error, warning, note } = countFindings([...kinds.values()].flat());
   return [...parts, `${plural(error, 'error')}, ${plural(warning, 'warning')}, ${plural(note, 'note')}.`].join('\n');
 }
 
-function toLines({ message, fix }: Finding): string {
-  const sql = fix === null ? '' : `\n${(pasteable(fix) ?? unprintable).replaceAll(/^/gm, '      ')}`;
+function toLines({ check, message, fix }: Finding, limit: Limit): string {
+  const printable = fix && withoutLastRemarks(pasteable(fix) ?? unprintable, check, limit);
+  const sql = printable === null ? '' : `\n${printable.replaceAll(/^/gm, '      ')}`;
   return `  ${onOneLine(message)}${sql}`;
+}
+
+function withoutLastRemarks(fix: string, check: string, { lines: limit }: Limit): string {
+  const lines = fix.split('\n');
+  const end = Math.max(limit - 1, lines.findLastIndex((line) => !line.startsWith('--')) + 1);
+  const more = `-- … and ${lines.length - end} more lines: pgreflect check --only ${check}`;
+  return lines.length - end < 2 ? fix : [...lines.slice(0, end), more].join('\n');
 }
 
 function asJson(findings: readonly Finding[]): string {

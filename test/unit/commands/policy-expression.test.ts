@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { comparesColumn, wrapCalls } from '../../../src/commands/check/policy-expression.ts';
+import { comparesCaller, comparesColumn, wrapCalls } from '../../../src/commands/check/policy-expression.ts';
 
 test.each([
   ['(owner = auth.uid())', '(owner = ( SELECT auth.uid()))'],
@@ -43,4 +43,22 @@ test.each([
   [`(title = 'x = user_id'::text)`, 'user_id', false],
 ])('%s compares %s: %s', (expression, column, expected) => {
   expect(comparesColumn(expression, column)).toBe(expected);
+});
+
+test.each([
+  ['(user_id = auth.uid())', ['user_id'], true],
+  ['(( SELECT auth.uid() AS uid) = "User")', ['"User"'], true],
+  [`(user_id = (NULLIF(current_setting('request.sub'::text, true), ''::text))::uuid)`, ['user_id'], true],
+  [`(tenant = (( SELECT auth.jwt() AS jwt) ->> 'tenant'::text))`, ['tenant'], true],
+  ['((user_id = auth.uid()) AND open)', ['open', 'user_id'], false],
+  [`((user_id = auth.uid()) OR (user_id = 'x'::text))`, ['user_id'], false],
+  ['(user_id <> auth.uid())', ['user_id'], false],
+  ['(NOT (user_id = auth.uid()))', ['user_id'], false],
+  ['((user_id = auth.uid()) IS NULL)', ['user_id'], false],
+  ['(user_id IN ( SELECT m.user_id FROM member m WHERE (m.id = auth.uid())))', ['user_id', 'id'], false],
+  [`(user_id = 'auth.uid()'::text)`, ['user_id'], false],
+  ['(auth.uid() IS NOT NULL)', [], false],
+  ['true', [], false],
+])('%s says alone whose a row is: %s %s', (expression, columns, expected) => {
+  expect(comparesCaller(expression, columns)).toBe(expected);
 });
