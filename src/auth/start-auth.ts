@@ -3,6 +3,7 @@
  */
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { Config } from '../config/config.ts';
+import { deriveKey } from '../config/keys.ts';
 import { OutboxWorker } from '../email/outbox/outbox-worker.ts';
 import { createInbox, type Inbox } from '../email/transport/inbox.ts';
 import { createMailer } from '../email/transport/mailer.ts';
@@ -102,6 +103,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     sendText: createSendText({ ...tools, database: side, observe, egress }),
     providers: createProviderSignIn(createIssuers(egress), clock),
     hooks,
+    linkKey: deriveKey(config, 'emailed links'),
     issuer: config.jwtIssuer ?? authUrl,
     audience: config.jwtAud?.[0] ?? 'authenticated',
     userRole: config.authenticatedRole,

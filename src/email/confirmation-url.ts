@@ -1,10 +1,11 @@
 /**
- * The link in an email: `<link base>?token=…&type=…&redirect_to=…`.
+ * The link in an email: `<link base>?token=…&type=…&redirect_to=…`, for a page that asks first also `&address=…`.
  *
  * The redirect stays readable if possible: it is encoded only if a character would not survive in the query.
  */
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { EmailKind } from './email-kind.ts';
+import { stampAddress } from './shown-address.ts';
 
 /** Emails with a link. */
 export type LinkKind = Extract<EmailKind, 'confirmation' | 'invite' | 'magic_link' | 'recovery' | 'email_change'>;
@@ -18,12 +19,21 @@ interface ConfirmationLink {
   readonly redirectTo: string;
   /** Overrides the kind's type: links of the admin API use `signup` for a confirmation. */
   readonly type?: string;
+  /** The recipient, for a page that asks first. Absent: it names nobody. */
+  readonly recipient?: Recipient;
+}
+
+interface Recipient {
+  readonly address: string;
+  /** See shown-address.ts. */
+  readonly key: Buffer;
 }
 
 /** The fields that links depend on. */
 type LinkConfig = Pick<
   AuthConfig,
   | 'mailer_confirmation_link_type'
+  | 'mailer_link_confirmation'
   | 'mailer_urlpaths_confirmation'
   | 'mailer_urlpaths_invite'
   | 'mailer_urlpaths_recovery'
@@ -33,11 +43,16 @@ type LinkConfig = Pick<
 /** In links of test emails; no hash is like it. */
 export const trialToken = 'test-email';
 
-/** The URL, parameters in this order and no others. */
+/** The URL, parameters in this order and no others: Supabase Auth's three, unless a page asks first. */
 export function buildConfirmationUrl(kind: LinkKind, config: LinkConfig, link: ConfirmationLink): string {
   const type = link.type ?? (kind === 'confirmation' ? config.mailer_confirmation_link_type : linkTypes[kind]);
   const query = `token=${encodeQuery(link.linkToken)}&type=${encodeQuery(type)}&redirect_to=${encodeRedirect(link.redirectTo)}`;
-  return `${linkBase(config[pathFields[kind]], link.authUrl)}?${query}`;
+  return `${linkBase(config[pathFields[kind]], link.authUrl)}?${query}${shownTo(config, link)}`;
+}
+
+function shownTo({ mailer_link_confirmation }: LinkConfig, { linkToken, recipient }: ConfirmationLink): string {
+  if (mailer_link_confirmation !== 'page' || recipient === undefined) return '';
+  return `&address=${encodeRedirect(stampAddress(recipient.key, linkToken, recipient.address))}`;
 }
 
 const linkTypes = {

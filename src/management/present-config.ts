@@ -4,6 +4,8 @@
  */
 import { parseDurationSeconds } from '../config/auth/auth-field.ts';
 import { isAuthFieldName } from '../config/auth/auth-fields.ts';
+import { linkPageField } from '../config/auth/auth-template-fields.ts';
+import { builtInLinkPage } from '../email/link-page-texts.ts';
 import { builtInText } from '../email/message.ts';
 import { configFields } from './config-fields.ts';
 import type { ConfigSnapshot } from './config-store.ts';
@@ -15,6 +17,7 @@ export function presentConfig(snapshot: ConfigSnapshot, digest: DigestSecret): R
   const entries = [...configFields].map(([name, { row }]) => {
     const value = effectiveValue(snapshot, name);
     if (row.secret) return [name, typeof value === 'string' && value !== '' ? digest(name, value) : value];
+    if (name === linkPageField) return [name, value || builtInLinkPage('en')];
     const template = templateField(name);
     if (template !== null) return [name, value || (builtInText(template) ?? value)];
     return [name, typeof value === 'string' && row.kind.type === 'integer' ? toHourly(value) : value];

@@ -6,12 +6,14 @@
  */
 
 import type { AuthConfig } from '../config/auth/auth-config.ts';
+import { linkPageField } from '../config/auth/auth-template-fields.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import type { TemplateSwitches } from '../email/parse-options.ts';
 import { isObject } from '../shared/json.ts';
 import { type ConfigField, configFields } from './config-fields.ts';
 import { type ChangeProblem, ManagementError, refuseChange } from './management-error.ts';
 import { isDigest } from './secret-digest.ts';
+import { checkLinkPage } from './templates/check-link-page.ts';
 import {
   checkMessageTemplate,
   checkTemplate,
@@ -125,7 +127,7 @@ function checkInForce(
   next: AuthConfig,
   problems: ChangeProblem[],
 ): void {
-  for (const name of templateFieldNames) {
+  for (const name of [...templateFieldNames, linkPageField]) {
     if (values.get(name)) continue;
     const text = (values.has(name) ? start : config)[name as keyof AuthConfig];
     const problem = typeof text === 'string' ? (checkText(name, text, next)?.problem ?? null) : null;
@@ -135,6 +137,7 @@ function checkInForce(
 
 function checkText(name: string, text: string, config: AuthConfig): TemplateFindings | null {
   if (name === 'sms_template' || name === 'mfa_phone_template') return checkMessageTemplate(text);
+  if (name === linkPageField) return checkLinkPage(text, config);
   const field = templateField(name);
   return field === null ? null : checkTemplate(field, text, config);
 }

@@ -73,6 +73,9 @@ test('requests say which members they need, and which words and formats texts ha
       "get /verify": [
         "type: signup invite magiclink recovery email email_change sms phone_change",
       ],
+      "head /verify": [
+        "type: signup invite magiclink recovery email email_change sms phone_change",
+      ],
       "post /admin/generate_link": [
         "email is needed",
         "email: email",
@@ -208,6 +211,8 @@ interface Walk {
   /** As `auth.ask`, and the exchange has to be as described. */
   ask(path: string, body?: unknown, options?: AuthRequestOptions): Promise<AuthReply>;
   askAdmin(path: string, body?: unknown, options?: AuthRequestOptions): Promise<AuthReply>;
+  /** Other requests, which have to be as described. */
+  checked(ask: TestAuth['ask']): TestAuth['ask'];
 }
 
 async function startWalk(): Promise<Walk> {
@@ -230,7 +235,7 @@ async function startWalk(): Promise<Walk> {
     async (path, body, options) => {
       const reply = await ask(path, body, options);
       const method = (options?.method ?? (body === undefined ? 'GET' : 'POST')).toLowerCase();
-      const answer = reply.text === '' ? null : reply.body;
+      const answer = reply.text === '' ? null : (reply.body ?? reply.text);
       const problems = conformance.check({
         ...{ method, path: `/auth/v1${path.replace(/\?.*/, '')}`, body: toSent(body, options), answer },
         status: reply.status,
@@ -238,7 +243,7 @@ async function startWalk(): Promise<Walk> {
       expect([`${method} ${path} ${reply.status}`, ...problems]).toEqual([`${method} ${path} ${reply.status}`]);
       return reply;
     };
-  return { auth, conformance, ask: checked(auth.ask), askAdmin: checked(auth.askAdmin) };
+  return { auth, conformance, ask: checked(auth.ask), askAdmin: checked(auth.askAdmin), checked };
 }
 
 test('every operation answers as described: sign-up, sign-in, messages, links, the own user, second factors, administration', async () => {
@@ -248,6 +253,7 @@ test('every operation answers as described: sign-up, sign-in, messages, links, t
   await walkThroughProviders(walk);
   await walkThroughFactors(walk);
   await walkThroughAdministration(walk);
+  await walkThroughPage(walk);
   const { described, seen } = walk.conformance;
   const auth = described.filter((name) => name.includes(' /auth/v1/'));
   expect(auth.filter((name) => !seen.has(name))).toEqual([]);
@@ -287,6 +293,16 @@ async function walkThroughSignIn({ auth, ask }: Walk): Promise<void> {
   await ask('/verify', { type: 'email_change', email, token: change });
   await ask('/logout?scope=local', undefined, { method: 'POST', token });
   await walkIntoRefusals({ ask });
+}
+
+/** The page that asks before a link is used. */
+async function walkThroughPage({ checked }: Walk): Promise<void> {
+  const auth = await testAuth(database, { mailer_link_confirmation: 'page' });
+  const [ask, link] = [checked(auth.ask), '/verify?token=x&type=recovery'];
+  await ask(link, undefined, { key: null });
+  await ask(link, undefined, { key: null, method: 'HEAD' });
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  await ask('/verify', 'token=x&type=recovery', { key: null, headers });
 }
 
 async function walkThroughIdentities({ auth, ask }: Walk): Promise<void> {

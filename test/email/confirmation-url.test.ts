@@ -27,6 +27,14 @@ test('the type of the sign-up email is a choice of the configuration, and of who
   expect(buildConfirmationUrl('confirmation', config, { ...link, type: 'signup' })).toContain('&type=signup&');
 });
 
+test('a link to a page that asks first says to whom it was sent, with the middle hidden', () => {
+  const recipient = { address: 'ada.lovelace@mail.test', key: Buffer.alloc(32) };
+  const paged = layerAuthConfig({ mailer_link_confirmation: 'page' });
+  const url = buildConfirmationUrl('invite', paged, { ...link, recipient });
+  expect(url).toMatch(/&redirect_to=https:\/\/app\.test\/cb&address=a\*\*\*@mail\.test\.[\w-]{22}$/);
+  expect(buildConfirmationUrl('invite', config, { ...link, recipient })).not.toContain('address');
+});
+
 describe('the base of the link', () => {
   const base = (kind: LinkKind, values: AuthValues) =>
     buildConfirmationUrl(kind, layerAuthConfig(values), link).split('?')[0];

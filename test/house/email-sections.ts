@@ -5,6 +5,7 @@ import type { SectionRow } from './sections.ts';
 
 /** The rows. */
 export const emailSections: readonly SectionRow[] = [
+  ['1', 'Links that scanners cannot use up', 'auth/link-page: opening a link shows a page and uses up nothing; its button verifies, once', 'auth/link-page: the page of a link that is used up, expired or made up is that of a good one', 'auth/link-page: of two presses at once, one gets a session and the other otp_expired', 'auth/link-page-browser: after a scanner, %s signs in (%s) by %s', 'management/link-page: a page that would not work is refused: %s'],
   ['8.1', 'Captcha', 'auth/captcha: a person signs up, in and recovers with %s', 'auth/captcha: without a captcha, and with one that is wrong or was used, nothing happens', 'auth/captcha: a service that hangs holds few connections'],
   ['8.2', 'The limit of emails to an address', 'attack/flooded-inbox: all kinds of emails to an address count together', 'attack/flooded-inbox: two processes count together', 'attack/flooded-inbox: the answers do not tell'],
   ['8.3', 'Wrong codes', 'attack/guessed-codes: after ten wrong guesses the code of an email (%s) is dead, and so is its link', 'attack/guessed-codes: of fifty guesses at once ten are checked'],

@@ -70,7 +70,8 @@ export function createConformance(document: Json): Conformance {
       ) {
         hold('request', body, ['requestBody'], Object.keys(operation.requestBody.content)[0]);
       }
-      if (operation.responses[response].content !== undefined) hold('answer', answer, ['responses', response]);
+      const [type] = Object.keys(operation.responses[response].content ?? {});
+      if (type !== undefined) hold('answer', answer, ['responses', response], type);
       else if (answer !== null) problems.push('the body of the answer is not described');
       return problems;
     },

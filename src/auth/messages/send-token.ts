@@ -69,8 +69,9 @@ function reportFull({ services }: AuthContext, { kind, user }: TokenEmail): void
 }
 
 function build(context: AuthContext, email: TokenEmail, { code, linkToken }: MadeToken): EmailMessage {
-  const { config, redirectTo, authUrl } = context;
+  const { config, redirectTo, authUrl, services } = context;
   const { kind, user, to, newEmail } = email;
+  const link = { authUrl, linkToken, redirectTo, recipient: { address: to, key: services.linkKey } };
   const data = {
     to,
     email: user.email ?? '',
@@ -78,9 +79,7 @@ function build(context: AuthContext, email: TokenEmail, { code, linkToken }: Mad
     redirectTo,
     token: code,
     tokenHash: linkToken,
-    ...(kind === 'reauthentication'
-      ? {}
-      : { confirmationUrl: buildConfirmationUrl(kind, config, { authUrl, linkToken, redirectTo }) }),
+    ...(kind === 'reauthentication' ? {} : { confirmationUrl: buildConfirmationUrl(kind, config, link) }),
     ...(newEmail === undefined ? {} : { newEmail }),
   };
   // The client that signs up chose the metadata in this request, so a failing template may fail the request.

@@ -156,13 +156,9 @@ export interface LinkTarget {
   readonly refusal: unknown;
 }
 
-/** `GET /verify`. @throws AuthError `validation_failed` if a parameter is missing. */
-export async function openLink(
-  context: AuthContext,
-  { token, type }: { readonly token: string | null; readonly type: string | null },
-): Promise<LinkTarget> {
-  if (!type) throw new AuthError('validation_failed', 'Verify requires a verification type');
-  if (!token) throw new AuthError('validation_failed', 'Verify requires a token or a token hash');
+/** Uses a link: `GET /verify`, or the button of the page that asks first. @throws AuthError `validation_failed` if a parameter is missing. */
+export async function openLink(context: AuthContext, parameters: LinkParameters): Promise<LinkTarget> {
+  const { token, type } = assertComplete(parameters);
   try {
     return { location: await follow(context, token, type), refusal: null };
   } catch (refusal) {
@@ -170,6 +166,19 @@ export async function openLink(
     const base = isPkceHash(token) ? withQuery(context.redirectTo, parameters) : context.redirectTo;
     return { location: withFragment(base, { ...parameters, sb: '' }), refusal };
   }
+}
+
+/** What a link carries. */
+export interface LinkParameters {
+  readonly token: string | null;
+  readonly type: string | null;
+}
+
+/** @throws AuthError `validation_failed` if a parameter is missing. */
+export function assertComplete({ token, type }: LinkParameters): Readonly<Record<keyof LinkParameters, string>> {
+  if (!type) throw new AuthError('validation_failed', 'Verify requires a verification type');
+  if (!token) throw new AuthError('validation_failed', 'Verify requires a token or a token hash');
+  return { token, type };
 }
 
 async function follow(context: AuthContext, token: string, typeName: string): Promise<string> {

@@ -45,6 +45,8 @@ export interface AuthServices extends Tools {
   readonly sendText: SendText;
   readonly hooks: Hooks;
   readonly providers: ProviderSignIn;
+  /** Stamps the address in emailed links. */
+  readonly linkKey: Buffer;
   /** The tokens' claim `iss`. */
   readonly issuer: string;
   /** Default audience, for requests that name none. */

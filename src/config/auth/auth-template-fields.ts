@@ -29,7 +29,10 @@ export type TemplateFields = { readonly [K in EmailName as `mailer_subjects_${K}
   readonly [K in EmailName as `mailer_templates_${K}_content`]: AuthField<string | null>;
 } & { readonly [K in EmailName as `mailer_templates_${K}_text`]: AuthField<string | null> } & {
   readonly [K in Notification as `mailer_notifications_${K}_enabled`]: AuthField<boolean>;
-};
+} & { readonly [linkPageField]: AuthField<string | null> };
+
+/** The field with the page of emailed links, which is no email. */
+export const linkPageField = 'mailer_templates_link_page_content';
 
 /** The fields with the texts of an email. */
 export function textFields<K extends EmailName>(email: K) {
@@ -42,6 +45,7 @@ export function textFields<K extends EmailName>(email: K) {
 
 /** The email whose body is in a field; null for other fields. */
 export function emailOfContent(field: string): EmailName | null {
+  if (field === linkPageField) return null;
   const [, email] = /^mailer_templates_(.+)_content$/.exec(field) ?? [];
   return (email as EmailName | undefined) ?? null;
 }
@@ -58,6 +62,7 @@ export const templateFields = Object.fromEntries([
     const enabled = field(boolean, false, `Send the ${email.replaceAll('_', ' ')} notification.`, place);
     return [...textsOf(`${email}_notification`, table), [`mailer_notifications_${email}_enabled`, enabled]];
   }),
+  [linkPageField, linkPage()],
 ]) as unknown as TemplateFields;
 
 function textsOf(email: EmailName, table: string) {
@@ -80,4 +85,10 @@ function textsOf(email: EmailName, table: string) {
     { like, file: `${table}.text`, environment: null },
   );
   return [[`mailer_subjects_${email}`, subject], [`mailer_templates_${email}_content`, content], [`mailer_templates_${email}_text`, text]]; // biome-ignore format: pairs
+}
+
+function linkPage(): AuthField<string | null> {
+  const doc = 'Page that asks before a link is used; empty: the built-in one. It uses .Button once.';
+  const text = string(() => null, maxTemplateBytes);
+  return field<string | null>(text, null, doc, { environment: null });
 }

@@ -5,8 +5,10 @@
  * data, and rendering is limited in time, output and recursion.
  */
 import { Budget } from './budget.ts';
+import { startContext } from './escape/context.ts';
 import { escapeTree } from './escape/escape-tree.ts';
 import { makeEscapers } from './escape/escapers.ts';
+import { rewriteText } from './escape/rewrite-text.ts';
 import { parseTree } from './parse/parse-tree.ts';
 import { findVariables } from './parse/template-variables.ts';
 import type { Tolerate } from './run/compare-values.ts';
@@ -108,6 +110,17 @@ export function renderTemplate(template: Template, data: TemplateData, options: 
 /** Top-level variables that a template uses, sorted: `Data`, `Email`. With the offset of the first action that does. */
 export function templateVariables(template: Template): ReadonlyMap<string, number> {
   return findVariables(template.tree);
+}
+
+/** Whether text behind this markup is shown as text: it is in no tag, comment, title, script or style. */
+export function endsInText(html: string): boolean {
+  const budget = new Budget(usualParseMs, 'parse_limit', 'reading the page');
+  try {
+    return rewriteText(startContext, html, { keepsConditional: false, budget }).context.state === 'text';
+  } catch (error) {
+    if (error instanceof EvaluationFailure) return false;
+    throw error;
+  }
 }
 
 /** Turns a stack overflow, which only a deliberate template can cause, into a template error. */

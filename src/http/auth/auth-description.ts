@@ -5,7 +5,7 @@
 import { errorSchema } from '../../auth/error-response.ts';
 import { bodySchema } from '../../auth/steps/members.ts';
 import { type JsonSchema, schemaNamed } from '../../shared/json-schema.ts';
-import { type ApiDescription, type ApiOperation, json, response } from '../server/openapi.ts';
+import { type ApiDescription, type ApiOperation, response } from '../server/openapi.ts';
 import { authPath } from '../server/parts.ts';
 import { type AuthDocument, authDocuments } from './auth-documents.ts';
 import { authRoutes } from './auth-route.ts';
@@ -40,8 +40,8 @@ function operationId(method: string, path: string): string {
 }
 
 function describeRoute(route: AuthRoute): ApiOperation {
-  const { method, path, caller, summary, body, form, isBodyOptional = false } = route;
-  const taken = form === undefined ? body && json(oneOfBodies(bodySchemas(route))) : formContent(form);
+  const { method, path, caller, summary, body, isBodyOptional = false } = route;
+  const taken = requestBody(route);
   const parameters = [...pathParameters(path), ...queryParameters(route)];
   return {
     method,
@@ -52,7 +52,7 @@ function describeRoute(route: AuthRoute): ApiOperation {
     security: securityOf(route),
     more: {
       ...(parameters.length > 0 && { parameters }),
-      ...(taken !== undefined && { requestBody: { required: !isBodyOptional && form === undefined, ...taken } }),
+      ...(taken !== null && { requestBody: { required: !isBodyOptional && body !== undefined, ...taken } }),
       responses: { ...successesOf(route), ...response('default', schemaNamed('AuthError')) },
     },
   };
@@ -90,16 +90,26 @@ function oneOfBodies(bodies: readonly JsonSchema[]): JsonSchema {
   return only !== undefined && bodies.length === 1 ? only : { anyOf: bodies };
 }
 
+function requestBody(route: AuthRoute): { readonly content: JsonSchema } | null {
+  const { body, form } = route;
+  const content = {
+    ...(body !== undefined && { 'application/json': { schema: oneOfBodies(bodySchemas(route)) } }),
+    ...(form !== undefined && formContent(form)),
+  };
+  return Object.keys(content).length === 0 ? null : { content };
+}
+
 function formContent(form: Readonly<Record<string, string>>): JsonSchema {
   const members = Object.entries(form).map(([name, description]) => [name, { type: 'string', description }]);
   const schema = { type: 'object', properties: Object.fromEntries(members) };
-  return { content: { 'application/x-www-form-urlencoded': { schema } } };
+  return { 'application/x-www-form-urlencoded': { schema } };
 }
 
-function successesOf({ status = 200, redirects = [], answer }: AuthRoute): JsonSchema {
+function successesOf({ status = 200, redirects = [], answer, page }: AuthRoute): JsonSchema {
   const headers = { Location: 'Where the browser goes next, with what came of it.' };
   const isAlwaysSentOn = redirects.length > 0 && answer === null;
   return {
+    ...(page !== undefined && { 200: { description: page, content: { 'text/html': { schema: { type: 'string' } } } } }),
     ...(!isAlwaysSentOn && response(status, answer?.schema ?? null)),
     ...Object.assign({}, ...redirects.map((redirect) => response(redirect, null, headers))),
   };

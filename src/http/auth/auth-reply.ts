@@ -25,7 +25,7 @@ export interface AuthReply {
 export function sendReply(request: FastifyRequest, reply: FastifyReply, answer: AuthReply): FastifyReply {
   reply.code(answer.status ?? 200).headers(answer.headers ?? {});
   request.state.errorCode = answer.errorCode ?? null;
-  if (answer.body === undefined) return reply.send();
+  if (answer.body === undefined && answer.page === undefined) return reply.send();
   const text = answer.page ?? JSON.stringify(answer.body);
   request.state.bytes = Buffer.byteLength(text);
   if (answer.page === undefined) reply.header('content-type', 'application/json');

@@ -21,6 +21,7 @@ import { type Allowance, assertRequestAllowed, requestAllowance } from '../../au
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { parseJson } from '../../shared/json.ts';
 import { type IsTrusted, networkOf, parseAddress } from '../caller/client-address.ts';
+import { requestTypeOf } from '../server/media-types.ts';
 import type { AuthParts } from '../server/parts.ts';
 
 /** A limit on requests per IP address. */
@@ -64,6 +65,10 @@ export interface AuthRequest {
   optionalBody(): unknown;
   /** The body of a browser's form; empty for none. */
   form(): URLSearchParams;
+  /** Whether the body is that of a browser's form. */
+  readonly isForm: boolean;
+  /** Whether the method is HEAD. */
+  readonly isHead: boolean;
   /** The header `Cookie`. */
   readonly cookies: string | undefined;
   /** Whether there is an `Authorization` header. Without one, an opaque API key stands in for a token. */
@@ -109,6 +114,8 @@ export function readAuthRequest(
     body: () => parseBody(request.body),
     optionalBody: () => (isEmpty(request.body) ? {} : parseBody(request.body)),
     form: () => new URLSearchParams(isEmpty(request.body) ? '' : Buffer.from(request.body as Uint8Array).toString()),
+    isForm: isForm(request),
+    isHead: request.method === 'HEAD',
     cookies: headers.cookie,
     hasAuthorization: headers.authorization !== undefined,
     count: ({ bucket, allowance }) =>
@@ -199,6 +206,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function isEmpty(body: unknown): boolean {
   return !(body instanceof Uint8Array) || body.length === 0;
+}
+
+/** Whether the body is that of a browser's form. JSON counts as JSON whatever its content type. */
+export function isForm({ headers, body }: FastifyRequest): boolean {
+  if (requestTypeOf(headers['content-type']) !== 'urlencoded' || isEmpty(body)) return false;
+  return !/^\s*[{[]/.test(Buffer.from(body as Uint8Array).toString('latin1', 0, 64));
 }
 
 /** Accepts any content type. */

@@ -34,7 +34,7 @@ type RouteFacts = Work & {
   readonly summary: string;
   /** `anyone`: for browsers and mail programs, which have no API key. Absent: needs a key. */
   readonly access?: 'anyone';
-  /** People open it from an email: an error without a redirect is a page for them. */
+  /** People come to it from an email: an error without a redirect is a page for them. */
   readonly opensFromEmail?: true;
   /** Query parameters, each with a description. */
   readonly query?: Readonly<Record<string, string | QueryParameter>>;
@@ -42,12 +42,14 @@ type RouteFacts = Work & {
   readonly body?: readonly BodyMembers[];
   /** The body is optional. */
   readonly isBodyOptional?: true;
-  /** Fields of a browser's form, each with a description; absent: no form. */
+  /** Fields of a browser's form, which needs no API key, each with a description; absent: no form. */
   readonly form?: Readonly<Record<string, string>>;
   /** Default: 200. */
   readonly status?: 200 | 204;
   /** Statuses of redirects; without `answer`, the route always redirects. */
   readonly redirects?: readonly (302 | 303)[];
+  /** What the HTML page is that it may answer with; absent: none. */
+  readonly page?: string;
   /** Null: no body. */
   readonly answer: AnswerSchema | null;
   /** The limit on requests per IP address; null for none. @throws AuthError as `run` would. */
@@ -58,7 +60,7 @@ type RouteFacts = Work & {
   readonly hasMinResponse?: true;
 };
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
 
 /** Routes by method and path relative to the service, with parameters after colons: `GET /admin/users/:id`. */
 export type AuthRoutes = Readonly<Record<`${Method} /${string}`, RouteFacts>>;

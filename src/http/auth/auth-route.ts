@@ -11,7 +11,7 @@ import { authDocuments, registerAuthDocuments } from './auth-documents.ts';
 import { adminFactorRoutes, factorRoutes } from './auth-factor-routes.ts';
 import { providerRoutes } from './auth-provider-routes.ts';
 import { type AuthReply, sendReply, toErrorReply } from './auth-reply.ts';
-import { type AuthRequest, apiKeyOf, readAuthRequest } from './auth-request.ts';
+import { type AuthRequest, apiKeyOf, isForm, readAuthRequest } from './auth-request.ts';
 import { type AuthRoute, routesOf, runRoute } from './auth-route-table.ts';
 import { ownRoutes, userRoutes } from './auth-user-routes.ts';
 import { asLinkPage } from './link-page.ts';
@@ -58,12 +58,14 @@ function addRoute(scope: FastifyInstance, route: AuthRoute, parts: HttpParts, au
     // A HEAD request must not use up a link.
     exposeHeadRoute: false,
     bodyLimit: maxBodyBytes,
-    onRequest: async (request) => {
-      if (route.access !== 'anyone') await checkKey(request, parts);
+    // A browser has no key for a form; only the body shows whether it is one.
+    [route.form === undefined ? 'onRequest' : 'preHandler']: async (request: FastifyRequest) => {
+      if (route.access !== 'anyone' && !(route.form && isForm(request))) await checkKey(request, parts);
     },
     ...(route.opensFromEmail && {
       errorHandler: (error, request, reply) => {
         const answer = toErrorReply(request, error, parts.observe);
+        if (route.method === 'POST' && !isForm(request)) return sendReply(request, reply, answer);
         return sendReply(request, reply, asLinkPage(request, answer, auth.knownConfig().site_url));
       },
     }),
@@ -141,9 +143,10 @@ const unservedPaths = unserved.flatMap(([code, message, ...paths]) =>
   paths.map((path) => ({ pattern: patternOf(path), code, message })),
 );
 
-const servedPaths = [...authDocuments.map(({ path }) => ({ path, method: 'GET' })), ...authRoutes].map(
-  ({ path, method }) => ({ path, pattern: patternOf(path), method: String(method) }),
-);
+const servedPaths = [...authDocuments.map(({ path }) => ({ path, method: 'GET' })), ...authRoutes]
+  // The configuration decides whether a HEAD request is served.
+  .filter(({ method }) => method !== 'HEAD')
+  .map(({ path, method }) => ({ path, pattern: patternOf(path), method: String(method) }));
 
 /**
  * Answers what no route takes: a part that this service lacks, another method, an unknown path. One handler, because a

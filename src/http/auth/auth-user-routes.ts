@@ -23,16 +23,16 @@ import { refreshBody, signInWithRefreshToken } from '../../auth/requests/sign-in
 import { anonymousBody, signUp, signUpAnonymously, signUpBody } from '../../auth/requests/sign-up.ts';
 import { unlinkedSerializer, unlinkIdentity } from '../../auth/requests/unlink-identity.ts';
 import { updateOwnUser, updateUserBody } from '../../auth/requests/update-user.ts';
-import { openLink, otherAddressSerializer, verify, verifyBody } from '../../auth/requests/verify.ts';
+import { otherAddressSerializer, verify, verifyBody } from '../../auth/requests/verify.ts';
 import { sessionSerializer } from '../../auth/secrets/access-token.ts';
 import { anyOf } from '../../auth/serializer.ts';
 import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../../auth/steps/members.ts';
-import { verificationTypes } from '../../auth/steps/verification-types.ts';
 import { requestAllowance } from '../../auth/store/rate-limit.ts';
 import { toUserJson, userSerializer } from '../../auth/user-json.ts';
+import { limitOpened, linkForm, openedAnswers, openedLink, pressLink } from './auth-link-routes.ts';
 import type { AuthReply } from './auth-reply.ts';
-import { type AddressLimit, type AskingUser, type AuthRequest, limitBy, noteRefusal } from './auth-request.ts';
+import { type AddressLimit, type AskingUser, type AuthRequest, limitBy } from './auth-request.ts';
 import { type AuthRoutes, always, json, redirectQuery } from './auth-route-table.ts';
 
 /** Interval in seconds of a configured number of requests. */
@@ -76,30 +76,21 @@ export const userRoutes: AuthRoutes = {
     run: runToken,
   },
   'POST /verify': {
-    summary: 'Verify a code or a token hash',
+    opensFromEmail: true,
+    summary: 'Verify a code or a token hash; as a form without a key, use an emailed link',
     body: [verifyBody],
+    form: linkForm,
+    redirects: [303],
     answer: anyOf(sessionSerializer, otherAddressSerializer),
     limit: limitVerify,
-    run: ({ context, body }) => json(verify(context, body())),
+    run: (request) => (request.isForm ? pressLink(request) : json(verify(request.context, request.body()))),
   },
   ...sendingRoute('otp', 'Send a sign-in link or code', oneTimeBody, sendOneTimeSignIn),
   ...sendingRoute('magiclink', 'Send a sign-in link', magicLinkBody, sendMagicLinkOnly),
   ...sendingRoute('recover', 'Send a password reset link', recoverBody, recover),
   ...sendingRoute('resend', 'Resend a message', resendBody, resend),
-  'GET /verify': {
-    access: 'anyone',
-    opensFromEmail: true,
-    summary: 'Open an emailed link',
-    query: {
-      token: 'Hash of the link.',
-      type: { description: 'What it is for.', schema: { enum: verificationTypes } },
-      ...redirectQuery,
-    },
-    redirects: [303],
-    answer: null,
-    limit: limitVerify,
-    run: runVerifyLink,
-  },
+  'GET /verify': { ...openedLink, ...openedAnswers, summary: 'Open an emailed link', limit: limitOpened(limitVerify) },
+  'HEAD /verify': { ...openedLink, summary: 'Look at an emailed link; 405 unless a page asks first' },
 };
 
 /** The routes for signed-in users. */
@@ -211,16 +202,6 @@ function grantOf(query: URLSearchParams): (typeof grants)[string] | undefined {
 async function askToLink(request: AuthRequest): Promise<AskingUser> {
   if (request.hasAuthorization) return request.asUser();
   throw new OAuthStyleError('invalid request', 'Linking requires a valid user access token in Authorization');
-}
-
-async function runVerifyLink(request: AuthRequest): Promise<AuthReply> {
-  const { query, context } = request;
-  const parameters = { token: query.get('token') || query.get('token_hash'), type: query.get('type') };
-  const { location, refusal } = await openLink(context, parameters);
-  const errorCode = refusal === null ? null : noteRefusal(refusal, request);
-  // The URL that the browser leaves contains a token, and the next one perhaps a session.
-  const headers = { location, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' };
-  return { status: 303, headers, errorCode };
 }
 
 function assertSameAudience({ bearer, context }: AskingUser): UserBearer {

@@ -1,10 +1,11 @@
 /**
- * The page for a browser if an emailed link is refused and has no redirect: the error and the next step, instead of
- * JSON.
+ * Pages for a browser that opened an emailed link: their headers, and the page for a link that is refused and has no
+ * redirect. It has the error and the next step, instead of JSON, and nothing of the request.
  *
- * The page loads nothing, and contains nothing of the request.
+ * A page loads nothing from elsewhere.
  */
 import type { FastifyRequest } from 'fastify';
+import { escapeHtml } from '../../email/link-page.ts';
 import { acceptsHtml } from '../server/media-types.ts';
 import type { AuthReply } from './auth-reply.ts';
 
@@ -16,16 +17,34 @@ interface PageText {
 /** The answer as a page, with its status, for clients that accept HTML. @param siteUrl Of the application. */
 export function asLinkPage(request: FastifyRequest, answer: AuthReply, siteUrl: string): AuthReply {
   if (!acceptsHtml(request.headers.accept)) return answer;
-  const headers = {
-    ...answer.headers,
+  const headers = { ...answer.headers, ...pageHeaders(null), vary: 'Accept' };
+  return { ...answer, headers, page: printPage(textOf(answer.status ?? 500), siteUrl) };
+}
+
+/**
+ * Headers of a page.
+ *
+ * @param redirectTo Where the page's form leads in the end. Chromium applies the policy to redirects of a form, too.
+ *   Null: the page has no form.
+ */
+export function pageHeaders(redirectTo: string | null): Readonly<Record<string, string>> {
+  const forms = redirectTo === null ? "'none'" : `'self' ${formTarget(redirectTo)}`.trim();
+  const policy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action ${forms}; frame-ancestors 'none'`;
+  return {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
-    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    'content-security-policy': policy,
+    'x-frame-options': 'DENY',
     'referrer-policy': 'no-referrer',
     'x-robots-tag': 'noindex',
-    vary: 'Accept',
   };
-  return { ...answer, headers, page: printPage(textOf(answer.status ?? 500), siteUrl) };
+}
+
+/** The source of a policy for an address: its origin, or the scheme if a policy cannot name the host. */
+function formTarget(redirectTo: string): string {
+  const { protocol = '', host = '' } = URL.parse(redirectTo) ?? {};
+  const isNamed = /^https?:$/.test(protocol) && /^[a-z0-9.-]+(:[0-9]+)?$/.test(host);
+  return isNamed ? `${protocol}//${host}` : protocol;
 }
 
 function textOf(status: number): PageText {
@@ -56,8 +75,4 @@ function printPage({ title, advice }: PageText, siteUrl: string): string {
 <p>${advice}</p>${way}
 </html>
 `;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -26,7 +26,8 @@ export interface TemplateFindings {
   readonly emptyLinks: readonly Finding[];
 }
 
-const nothing: TemplateFindings = { problem: null, warnings: [], emptyLinks: [] };
+/** No findings. */
+export const nothing: TemplateFindings = { problem: null, warnings: [], emptyLinks: [] };
 
 /** The template in a field. */
 export interface TemplateField {

@@ -158,7 +158,8 @@ async function link(tx: Transaction, { id }: User, request: Request): Promise<Us
   const { token, kind, link: linkType } = rows[type];
   const address = type === 'email_change_new' ? newEmail : email;
   const { code, linkToken } = await makeToken(tx, { userId: id, type: token, address });
-  const { redirectTo, authUrl, config } = tx;
-  const actionLink = buildConfirmationUrl(kind, config, { authUrl, linkToken, redirectTo, type: linkType });
+  const { redirectTo, authUrl, config, services } = tx;
+  const recipient = { address, key: services.linkKey };
+  const actionLink = buildConfirmationUrl(kind, config, { authUrl, linkToken, redirectTo, type: linkType, recipient });
   return linkSerializer.toJson({ user: await reloadUser(tx, id), actionLink, code, linkToken, type, redirectTo });
 }

@@ -1,0 +1,77 @@
+/**
+ * The built-in page that asks before an emailed link is used: its texts, and the template that is made of them.
+ */
+import type { LinkKind } from './confirmation-url.ts';
+
+/** What the button does: the email that its link is from; `other` for a link of an unknown type. */
+export type LinkAction = LinkKind | 'other';
+
+interface ActionTexts {
+  readonly heading: string;
+  readonly button: string;
+}
+
+/** The page in one language. Sentences are parts of a template, and may use its variables. */
+export interface LinkPageTexts {
+  readonly actions: Readonly<Record<LinkAction, ActionTexts>>;
+  /** Names the site: `.SiteURL`. */
+  readonly next: string;
+  /** Names the recipient: `.Email`. */
+  readonly sentTo: string;
+  readonly unexpected: string;
+}
+
+/** The texts by language. */
+export const linkPageTexts = {
+  en: {
+    actions: {
+      confirmation: { heading: 'Confirm your email address', button: 'Confirm email address' },
+      invite: { heading: 'You have been invited', button: 'Accept invitation' },
+      magic_link: { heading: 'Sign in', button: 'Sign in' },
+      email_change: { heading: 'Confirm your email address change', button: 'Confirm change' },
+      recovery: { heading: 'Reset your password', button: 'Reset password' },
+      other: { heading: 'Continue', button: 'Continue' },
+    },
+    next: 'Press the button to continue to {{ .SiteURL }}.',
+    sentTo: 'The link was sent to {{ .Email }}.',
+    unexpected: "If you didn't request it, close this page.",
+  },
+} as const satisfies Record<string, LinkPageTexts>;
+
+/** Language of a built-in page. */
+export type LinkPageLocale = keyof typeof linkPageTexts;
+
+/** All of them. */
+export const linkActions = Object.keys(linkPageTexts.en.actions) as readonly LinkAction[];
+
+/** The page of a language, in the template language. */
+export function builtInLinkPage(locale: LinkPageLocale): string {
+  const texts: LinkPageTexts = linkPageTexts[locale];
+  const named = linkActions.filter((action) => action !== 'other');
+  const branches = named.map((action) => `if eq .Action "${action}" }}${texts.actions[action].heading}`);
+  const heading = `{{ ${branches.join('{{ else ')}{{ else }}${texts.actions.other.heading}{{ end }}`;
+  return `<!doctype html>
+<html lang="{{ .Locale }}">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width">
+  <meta name="color-scheme" content="light dark">
+  <title>${heading}</title>
+  <style>
+    body { max-width: 34em; margin: 15vh auto 0; padding: 0 24px; font: 17px/1.5 system-ui, sans-serif }
+    h1 { font-size: 24px }
+    button { padding: 12px 24px; border: 0; border-radius: 6px; background: CanvasText; color: Canvas; font: inherit; font-weight: bold; cursor: pointer }
+    button:focus-visible { outline: 3px solid Highlight; outline-offset: 2px }
+  </style>
+</head>
+<body>
+  <main>
+    <h1>${heading}</h1>
+    <p>${texts.next}{{ if .Email }} ${texts.sentTo}{{ end }}</p>
+    {{ .Button }}
+    <p>${texts.unexpected}</p>
+  </main>
+</body>
+</html>
+`;
+}

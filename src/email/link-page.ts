@@ -1,0 +1,75 @@
+/**
+ * The page that asks before an emailed link is used: a template around a form, whose button sends what the link carried.
+ *
+ * The template engine escapes every value, and the form is not a value: it takes the place of a random mark that the
+ * template printed, which must stand between tags.
+ */
+import { randomBytes } from 'node:crypto';
+import type { AuthConfig } from '../config/auth/auth-config.ts';
+import { linkPageField } from '../config/auth/auth-template-fields.ts';
+import { builtInLinkPage, type LinkAction, type LinkPageLocale, linkPageTexts } from './link-page-texts.ts';
+import { parseOptions, type TemplateSwitches } from './parse-options.ts';
+import { endsInText, parseTemplate, renderTemplate, type Template } from './template/template.ts';
+import { cachedTemplate } from './template-cache.ts';
+
+/** What a page shows, and what its button sends. */
+export interface LinkPage {
+  readonly action: LinkAction;
+  /** With its middle hidden; empty if the link does not say. */
+  readonly email: string;
+  readonly siteUrl: string;
+  readonly locale: LinkPageLocale;
+  /** Fields of the form. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Variables of the template. */
+export const linkPageVariables: readonly string[] = ['Action', 'SiteURL', 'Email', 'Locale', 'Button'];
+
+/** A template that makes no page whose button works. The message is the rest of a sentence that begins with "it". */
+export class LinkPageFault extends Error {
+  override readonly name = 'LinkPageFault';
+}
+
+/** The page by the configured template. @throws LinkPageFault, TemplateError */
+export function renderConfigured(config: AuthConfig, page: LinkPage): string {
+  const source = config[linkPageField] || builtInLinkPage(page.locale);
+  return renderPage(cachedTemplate(source, parseOptions('content', config)), page);
+}
+
+/** The built-in page. */
+export function renderBuiltIn(page: LinkPage): string {
+  return renderPage(cachedTemplate(builtInLinkPage(page.locale), { kind: 'html' }), page);
+}
+
+/** Parses a template for trials. @throws TemplateError */
+export function parseLinkPage(source: string, switches: TemplateSwitches, maxMs: number): Template {
+  return parseTemplate(source, { ...parseOptions('content', switches), maxMs });
+}
+
+/** @throws LinkPageFault, TemplateError */
+export function renderPage(template: Template, page: LinkPage, maxMs?: number): string {
+  const { action, email, siteUrl, locale, fields } = page;
+  const mark = `button-${randomBytes(16).toString('hex')}`;
+  const data = { Action: action, SiteURL: siteUrl, Email: email, Locale: locale, Button: mark };
+  const html = renderTemplate(template, data, maxMs === undefined ? {} : { maxMs });
+  const [before = '', ...after] = html.split(mark);
+  if (after.length !== 1)
+    throw new LinkPageFault(`must use {{ .Button }} exactly once, and uses it ${after.length} times`);
+  if (!endsInText(before)) throw new LinkPageFault('must use {{ .Button }} as text between tags');
+  if (/<form[\s/>]/i.test(html)) throw new LinkPageFault('must not have a <form> of its own: {{ .Button }} is one');
+  return `${before}${printForm(linkPageTexts[locale].actions[action].button, fields)}${after[0]}`;
+}
+
+/** The action is the page's own address without its query, whatever proxies have made of it. */
+function printForm(label: string, fields: LinkPage['fields']): string {
+  const inputs = Object.entries(fields).map(
+    ([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`,
+  );
+  return `<form method="post" action="?">${inputs.join('')}<button type="submit">${escapeHtml(label)}</button></form>`;
+}
+
+/** Text for HTML, also inside quotes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"'\r\n]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
