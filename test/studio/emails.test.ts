@@ -373,3 +373,17 @@ test('a notification is switched on, and a test is sent', async () => {
   await page.locator('.trial').getByRole('link', { name: 'Inbox' }).click();
   await page.getByRole('heading', { name: '[Test] After' }).waitFor();
 });
+
+test('links ask on a page first, after one switch for all emails', async () => {
+  const { page } = await studio.visit('emails/recovery');
+  const asks = page.getByRole('checkbox', { name: 'Ask before a link is used' });
+  await asks.check();
+  await page.getByText('Links open a page that asks first.').waitFor();
+  expect((await fetch(`${studio.url}/auth/v1/verify?token=x&type=recovery`)).status).toBe(200);
+  await page.getByRole('link', { name: 'Invite user' }).click();
+  await asks.uncheck();
+  await page.getByText('Links verify when they are opened.').waitFor();
+  await page.getByRole('link', { name: 'Password changed' }).click();
+  await page.getByRole('checkbox', { name: 'Send this email' }).waitFor();
+  expect(await asks.count()).toBe(0);
+});

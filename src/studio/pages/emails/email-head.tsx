@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { useMayWrite } from '../../shared/session.ts';
 import { emailTitles } from './email-names.ts';
-import { type DescribedEmail, isSent, type StoredEmails, switchEmail } from './emails-state.ts';
+import { type DescribedEmail, isSent, type StoredEmails, switchField } from './emails-state.ts';
 
 /** The result of an action. */
 export interface Outcome {
@@ -39,12 +39,27 @@ export function EmailHead({ email, stored, perform, children }: EmailHeadProps) 
         <p className="soft small">{sent}</p>
       </div>
       <div className="row">
+        {email.variables.includes('ConfirmationURL') && (
+          <Switch
+            title="Ask before a link is used"
+            hint="For all emails: a link opens a page whose button verifies, so mail scanners cannot use it up."
+            isOn={stored.config.mailer_link_confirmation === 'page'}
+            onSwitch={(isOn) =>
+              perform(async () => {
+                await switchField('mailer_link_confirmation', isOn ? 'page' : 'direct');
+                const text = isOn ? 'Links open a page that asks first.' : 'Links verify when they are opened.';
+                return { kind: 'good', text };
+              })
+            }
+          />
+        )}
         {enabledField !== null && (
-          <SendSwitch
+          <Switch
+            title="Send this email"
             isOn={isSent(stored, email)}
             onSwitch={(isOn) =>
               perform(async () => {
-                await switchEmail(enabledField, isOn);
+                await switchField(enabledField, isOn);
                 const text = isOn ? 'Sending is on.' : 'Sending is off.';
                 return { kind: 'good', text };
               })
@@ -57,13 +72,15 @@ export function EmailHead({ email, stored, perform, children }: EmailHeadProps) 
   );
 }
 
-interface SendSwitchProps {
+interface SwitchProps {
+  readonly title: string;
+  readonly hint?: string;
   readonly isOn: boolean;
   readonly onSwitch: (isOn: boolean) => Promise<void>;
 }
 
 /** Shows the requested state until the server has answered. */
-function SendSwitch({ isOn, onSwitch }: SendSwitchProps) {
+function Switch({ title, hint, isOn, onSwitch }: SwitchProps) {
   const [wished, setWished] = useState<boolean | null>(null);
   const mayWrite = useMayWrite();
   const change = (wish: boolean): void => {
@@ -71,14 +88,14 @@ function SendSwitch({ isOn, onSwitch }: SendSwitchProps) {
     void onSwitch(wish).finally(() => setWished(null));
   };
   return (
-    <label className="switch">
+    <label className="switch" title={hint}>
       <input
         type="checkbox"
         disabled={!mayWrite}
         checked={wished ?? isOn}
         onChange={({ target }) => change(target.checked)}
       />
-      Send this email
+      {title}
     </label>
   );
 }

@@ -179,14 +179,14 @@ function toStored({ defaults, start }: DescribedEmail, draft: EmailTexts, part: 
   return draft[part] === defaults[part] ? '' : draft[part];
 }
 
-/** Switches a notification. @throws ApiError */
-export async function switchEmail(enabledField: string, isOn: boolean): Promise<void> {
+/** Stores the value of a switch. @throws ApiError */
+export async function switchField(field: string, value: boolean | string): Promise<void> {
   try {
-    await store({ [enabledField]: isOn });
+    await store({ [field]: value });
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 412)) throw error;
     await readStored();
-    await store({ [enabledField]: isOn });
+    await store({ [field]: value });
   }
 }
 
