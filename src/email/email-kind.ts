@@ -8,8 +8,8 @@ import type { EmailName } from '../config/auth/auth-template-fields.ts';
 /** Name of an email, as in its configuration fields. */
 export type EmailKind = EmailName;
 
-const all = ['SiteURL', 'Data', 'Email', 'RedirectTo'] as const;
-const link = [...all, 'Token', 'TokenHash', 'ConfirmationURL'] as const;
+const all = ['SiteURL', 'Brand', 'Data', 'Email', 'RedirectTo'] as const;
+const link = [...all, 'Token', 'SpelledToken', 'TokenHash', 'ConfirmationURL'] as const;
 
 /**
  * @param messageType The value of `$messageType` in an extra header.
@@ -33,7 +33,11 @@ export const emailKinds = {
   email_change: authentication('email_change', [...link, 'NewEmail', 'SendingTo'], 'email change'),
   recovery: authentication('recovery', link, 'recovery'),
   // Supabase Auth names this type after the verb.
-  reauthentication: authentication('reauthenticate', [...all, 'Token', 'TokenHash'], 'reauthentication'),
+  reauthentication: authentication(
+    'reauthenticate',
+    [...all, 'Token', 'SpelledToken', 'TokenHash'],
+    'reauthentication',
+  ),
   password_changed_notification: notification('password_changed_notification'),
   email_changed_notification: notification('email_changed_notification', 'OldEmail'),
   phone_changed_notification: notification('phone_changed_notification', 'Phone', 'OldPhone'),

@@ -8,12 +8,14 @@ import { randomUUID } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { invariant } from '../shared/invariant.ts';
-import { defaultTemplates } from './default-templates.ts';
+import { brandOf } from './brand.ts';
+import { builtIn, type TemplateTexts } from './built-in/built-in.ts';
+import { compatibleTemplates } from './compatible-templates.ts';
 import { type EmailKind, type EmailVariable, emailKinds } from './email-kind.ts';
 import { type ExtraHeaders, messageHeaders } from './extra-headers.ts';
 import { parseOptions, type TemplatePart } from './parse-options.ts';
 import { cleanSubject, cleanText } from './subject.ts';
-import { renderTemplate, type TemplateData } from './template/template.ts';
+import { renderTemplate, type Template, type TemplateData } from './template/template.ts';
 import { cachedTemplate } from './template-cache.ts';
 
 /** A name and an address; the name may be empty. */
@@ -81,27 +83,61 @@ export function buildMessage(
   data: MessageData,
   tools: MessageTools = {},
 ): EmailMessage {
+  const { from, idHost, headers, templates } = prepare(kind, config);
   const variables = templateData(kind, config, data);
   const { newId = randomUUID, onWarning = () => {} } = tools;
-  const from = senderOf(config);
-  const texts = templateTexts(kind, config);
-  const render = (part: TemplatePart): string => {
-    const template = cachedTemplate(texts[part] ?? '', parseOptions(part, config));
-    const isLenient = config.mailer_template_lenient_compare;
-    return renderTemplate(template, variables, {
-      ...(isLenient && { onWrongValue: (_message, { line }) => onWarning(part, line) }),
+  const render = (part: TemplatePart, template: Template): string =>
+    renderTemplate(template, variables, {
+      ...(config.mailer_template_lenient_compare && {
+        onWrongValue: (_message, { line }) => onWarning(part, line),
+      }),
     });
-  };
+  const { subject, content, text } = templates;
   return {
     kind,
     from,
     to: data.to,
-    subject: cleanSubject(render('subject')),
-    html: render('content'),
-    ...(!config.mailer_compatible && { text: texts.text === null ? null : cleanText(render('text')) }),
-    headers: messageHeaders(config, emailKinds[kind].messageType),
-    messageId: `<${newId()}@${hostOf(from.address)}>`,
+    subject: cleanSubject(render('subject', subject)),
+    html: render('content', content),
+    ...(!config.mailer_compatible && { text: text === null ? null : cleanText(render('text', text)) }),
+    headers,
+    messageId: `<${newId()}@${idHost}>`,
   };
+}
+
+/** What all emails of a kind have in common under a configuration. */
+interface Prepared {
+  readonly from: Mailbox;
+  /** The host in ids of messages. */
+  readonly idHost: string;
+  readonly headers: ExtraHeaders;
+  readonly templates: { readonly subject: Template; readonly content: Template; readonly text: Template | null };
+}
+
+/** A configuration never changes, so it is read once. */
+const prepared = new WeakMap<AuthConfig, Map<EmailKind, Prepared>>();
+
+function prepare(kind: EmailKind, config: AuthConfig): Prepared {
+  const kinds = prepared.get(config) ?? new Map<EmailKind, Prepared>();
+  prepared.set(config, kinds);
+  let known = kinds.get(kind);
+  if (known === undefined) {
+    const { subject, content, text } = templateTexts(kind, config);
+    const parse = (part: TemplatePart, source: string) => cachedTemplate(source, parseOptions(part, config));
+    const from = senderOf(config);
+    known = {
+      from,
+      idHost: hostOf(from.address),
+      headers: messageHeaders(config, emailKinds[kind].messageType),
+      templates: {
+        subject: parse('subject', subject),
+        content: parse('content', content),
+        text: text === null ? null : parse('text', text),
+      },
+    };
+    kinds.set(kind, known);
+  }
+  return known;
 }
 
 /** The texts of an email in the template language. */
@@ -112,7 +148,7 @@ export type CurrentTexts = Readonly<Record<Exclude<TemplatePart, 'text'>, string
 
 /** The current texts: the configured ones, or the built-in ones if none is set. */
 export function templateTexts(kind: EmailKind, config: AuthConfig): CurrentTexts {
-  const { subject, content } = defaultTemplates[kind];
+  const { subject, content } = builtInTexts(kind, config);
   return {
     subject: config[`mailer_subjects_${kind}`] || subject,
     content: config[`mailer_templates_${kind}_content`] || content,
@@ -120,25 +156,32 @@ export function templateTexts(kind: EmailKind, config: AuthConfig): CurrentTexts
   };
 }
 
+/** The texts that empty ones stand for. */
+export function builtInTexts(
+  kind: EmailKind,
+  { mailer_compatible }: Pick<AuthConfig, 'mailer_compatible'>,
+): TemplateTexts {
+  return mailer_compatible ? compatibleTemplates[kind] : builtIn(kind, 'en');
+}
+
 /** The text that an empty one stands for; null for a text part, which is made from the body. */
-export function builtInText({
-  email,
-  part,
-}: {
-  readonly email: EmailKind;
-  readonly part: TemplatePart;
-}): string | null {
-  return part === 'text' ? null : defaultTemplates[email][part];
+export function builtInText(
+  { email, part }: { readonly email: EmailKind; readonly part: TemplatePart },
+  config: Pick<AuthConfig, 'mailer_compatible'>,
+): string | null {
+  return part === 'text' ? null : builtInTexts(email, config)[part];
 }
 
 /** The data of a kind's template. Also for previews with sample data. */
-function templateData(kind: EmailKind, config: Pick<AuthConfig, 'site_url'>, data: MessageData): TemplateData {
+function templateData(kind: EmailKind, config: AuthConfig, data: MessageData): TemplateData {
   const values: Readonly<Record<EmailVariable, unknown>> = {
     SiteURL: config.site_url,
+    Brand: brandOf(config),
     Data: data.userMetadata,
     Email: data.email,
     RedirectTo: data.redirectTo,
     Token: data.token,
+    SpelledToken: data.token === undefined ? undefined : spell(data.token),
     TokenHash: data.tokenHash,
     ConfirmationURL: data.confirmationUrl,
     NewEmail: data.newEmail,
@@ -149,11 +192,17 @@ function templateData(kind: EmailKind, config: Pick<AuthConfig, 'site_url'>, dat
     Provider: data.provider,
     FactorType: data.factorType,
   };
-  const entries = emailKinds[kind].variables.map((name) => {
+  const chosen: Record<string, unknown> = {};
+  for (const name of emailKinds[kind].variables) {
     invariant(values[name] !== undefined, `the email ${kind} was built without ${name}`);
-    return [name, values[name]] as const;
-  });
-  return Object.fromEntries(entries);
+    chosen[name] = values[name];
+  }
+  return chosen;
+}
+
+/** `012345` -> `0 1 2 3 4 5`: screen readers would read one large number. */
+export function spell(code: string): string {
+  return [...code].join(' ');
 }
 
 /** The sender. Without a configured address, a no-reply address at the application's host. */

@@ -19,7 +19,7 @@ const options: HtmlToTextOptions = {
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, ignoreHref: false, linkBrackets: ['<', '>'] } },
     { selector: 'img', format: 'alternative' },
     { selector: 'title', format: 'skip' },
-    { selector: 'h1', options: { uppercase: false } },
+    { selector: 'h1', options: { uppercase: false, leadingLineBreaks: 2 } },
     { selector: 'h2', options: { uppercase: false } },
     { selector: 'h3', options: { uppercase: false } },
     { selector: 'table', format: 'block' },

@@ -6,8 +6,12 @@
 /** Longest subject in bytes of UTF-8. */
 const maxSubjectBytes = 998;
 
+/** What needs no change: words of ASCII with single blanks. */
+const plainLine = /^[!-~]+(?: [!-~]+)*$/;
+
 /** Removes control characters, collapses white space, trims, and cuts at a whole character. */
 export function cleanSubject(rendered: string): string {
+  if (rendered.length <= maxSubjectBytes && plainLine.test(rendered)) return rendered;
   const line = rendered
     .toWellFormed()
     .replace(/\p{White_Space}+/gu, ' ')

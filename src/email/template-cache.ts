@@ -12,19 +12,28 @@ export type ParseOptions = Pick<TemplateOptions, 'kind' | 'extraUrlSchemes' | 'k
 /** Limit of cached source characters: 26 current texts, their drafts, and a few large ones. */
 const maxCharacters = 8_000_000;
 
-const cache = new LRUCache<string, Template>({
+/** Parse options per source: those in force, and those of a change that is being checked. */
+const maxOptions = 2;
+
+/** By source alone, because making one key of source and options would read the whole source each time. */
+const cache = new LRUCache<string, Map<string, Template>>({
   max: 500,
   maxSize: maxCharacters,
-  sizeCalculation: ({ source }) => source.length + 1,
+  sizeCalculation: (_templates, source) => source.length * maxOptions + 1,
 });
 
 /** The parsed template. @throws TemplateError of the phases `parse` and `escape`. */
 export function cachedTemplate(source: string, options: ParseOptions): Template {
   const { kind, extraUrlSchemes = [], keepConditionalComments = false } = options;
-  const key = `${kind} ${keepConditionalComments} ${extraUrlSchemes.join()}\n${source}`;
-  const known = cache.get(key);
+  const key = `${kind} ${keepConditionalComments} ${extraUrlSchemes.join()}`;
+  const templates = cache.get(source);
+  const known = templates?.get(key);
   if (known !== undefined) return known;
   const template = parseTemplate(source, options);
-  cache.set(key, template);
+  if (templates === undefined) cache.set(source, new Map([[key, template]]));
+  else {
+    if (templates.size === maxOptions) templates.clear();
+    templates.set(key, template);
+  }
   return template;
 }

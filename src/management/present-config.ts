@@ -19,7 +19,7 @@ export function presentConfig(snapshot: ConfigSnapshot, digest: DigestSecret): R
     if (row.secret) return [name, typeof value === 'string' && value !== '' ? digest(name, value) : value];
     if (name === linkPageField) return [name, value || builtInLinkPage('en')];
     const template = templateField(name);
-    if (template !== null) return [name, value || (builtInText(template) ?? value)];
+    if (template !== null) return [name, value || (builtInText(template, snapshot.config) ?? value)];
     return [name, typeof value === 'string' && row.kind.type === 'integer' ? toHourly(value) : value];
   });
   return Object.fromEntries(entries);

@@ -8,6 +8,7 @@
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { linkPageField } from '../config/auth/auth-template-fields.ts';
 import { nearestName } from '../config/nearest-name.ts';
+import { faintColor } from '../email/brand.ts';
 import type { TemplateSwitches } from '../email/parse-options.ts';
 import { isObject } from '../shared/json.ts';
 import { type ConfigField, configFields } from './config-fields.ts';
@@ -54,7 +55,7 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
   const problems: ChangeProblem[] = [];
   const values = readValues(given, problems);
   const next = { ...context.config, ...switchesOf(values, context.start) };
-  const warnings = checkTemplates(values, { ...context, config: next }, problems);
+  const warnings = [...checkTemplates(values, { ...context, config: next }, problems), ...faintBrand(values)];
   if (switches.some((name) => next[name] !== context.config[name])) checkInForce(values, context, next, problems);
   const unknown = Object.keys(given).filter((name) => !configFields.has(name));
   if (!context.ignoreUnknown) problems.push(...describeUnknown(unknown, [...configFields.keys()]).map(wrong));
@@ -99,6 +100,12 @@ const switches = [
 function switchesOf(values: ReadonlyMap<string, unknown>, start: AuthConfig): Partial<TemplateSwitches> {
   const given = switches.filter((name) => values.has(name)).map((name) => [name, values.get(name) ?? start[name]]);
   return Object.fromEntries(given);
+}
+
+function faintBrand(values: ReadonlyMap<string, unknown>): readonly string[] {
+  const color = values.get('mailer_brand_color');
+  const problem = typeof color === 'string' ? faintColor(color) : null;
+  return problem === null ? [] : [`mailer_brand_color: ${problem}`];
 }
 
 function checkTemplates(

@@ -156,7 +156,7 @@ test('an added factor is told by email once, a removed one where it was in use; 
   const first = await signedUp(auth, email);
   const app = await enrolledApp(auth, first);
   await first.auth.mfa.challengeAndVerify({ factorId: app.id, code: app.code() });
-  const added = expect.stringContaining('A second factor (totp) was added to your account told@x.test');
+  const added = expect.stringContaining('A second factor (authenticator app) was added to your account told@x.test');
   expect(await told(1)).toEqual([[email], 'A second factor was added', added]);
   auth.pass(30);
   const again = await signedIn(auth, email);
@@ -164,7 +164,9 @@ test('an added factor is told by email once, a removed one where it was in use; 
   const abandoned = await enrolledApp(auth, again, 'abandoned');
   expect((await again.auth.mfa.unenroll({ factorId: abandoned.id })).error).toBeNull();
   expect((await again.auth.mfa.unenroll({ factorId: app.id })).error).toBeNull();
-  const removed = expect.stringContaining('A second factor (totp) was removed from your account told@x.test');
+  const removed = expect.stringContaining(
+    'A second factor (authenticator app) was removed from your account told@x.test',
+  );
   // Neither the second sign-in nor the factor that was never in use had an email of its own.
   expect(await told(2)).toEqual([[email], 'A second factor was removed', removed]);
   const last = await enrolledApp(auth, again, 'last');

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { authFieldNames } from '../../src/config/auth/auth-fields.ts';
 import type { Config } from '../../src/config/config.ts';
 import { makeSigningKey } from '../../src/config/keys.ts';
-import { defaultTemplates } from '../../src/email/default-templates.ts';
+import { defaultTemplates } from '../../src/email/built-in/built-in.ts';
 import { inertFields } from '../../src/management/config-fields.ts';
 import { templateFieldNames } from '../../src/management/templates/check-template.ts';
 import { anonKey, serviceKey } from '../support/http.ts';

@@ -2,7 +2,7 @@
  * What people see of an email before they store it, and of what was stored before: drafts rendered and tried, versions listed.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { defaultTemplates } from '../../src/email/default-templates.ts';
+import { defaultTemplates } from '../../src/email/built-in/built-in.ts';
 import { emailKindNames } from '../../src/email/email-kind.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -127,7 +127,7 @@ describe('rendering a draft', () => {
     await managed.patch({ mailer_subjects_invite: 'Stored' });
     expect((await post('/emails/render', { email: 'invite' })).body.subject.output).toBe('Stored');
     const { body } = await post('/emails/render', { email: 'invite', subject: '' });
-    expect(body.subject.output).toBe(defaultTemplates.invite.subject);
+    expect(body.subject.output).toBe('You have been invited to shop.test');
   });
 
   test('refuses what it cannot read, naming it', async () => {
@@ -196,7 +196,7 @@ describe('a trial', () => {
     await managed.patch({ smtp_host: 'localhost', smtp_port: String(server.port) });
     const sent = await post('/emails/send', { email: 'invite', to: 'me@mail.test' });
     expect(sent).toMatchObject({ status: 200, body: {} });
-    expect(server.messages.map(({ parsed }) => parsed.subject)).toEqual([`[Test] ${defaultTemplates.invite.subject}`]);
+    expect(server.messages.map(({ parsed }) => parsed.subject)).toEqual(['[Test] You have been invited to shop.test']);
     await managed.patch({ smtp_port: '1' });
     const refused = await post('/emails/send', { email: 'invite', to: 'me@mail.test' });
     expect(refused.status).toBe(502);

@@ -4,7 +4,7 @@
 
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { defaultTemplates } from '../../src/email/default-templates.ts';
+import { defaultTemplates } from '../../src/email/built-in/built-in.ts';
 import { addToken } from '../management/management.ts';
 import { serviceKey } from '../support/http.ts';
 import { supabaseClient } from '../support/supabase-js.ts';

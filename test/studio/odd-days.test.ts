@@ -3,7 +3,7 @@
  */
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { defaultTemplates } from '../../src/email/default-templates.ts';
+import { defaultTemplates } from '../../src/email/built-in/built-in.ts';
 import { addToken, ref } from '../management/management.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import { accessToken, startStudio, startSubject, type TestStudio } from './studio.ts';

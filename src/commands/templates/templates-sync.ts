@@ -20,9 +20,10 @@ export const defaultTemplateDirectory = 'templates';
 /** Writes the current texts into files, except over edited ones. @returns The exit code. */
 export async function pullTemplates(context: CommandContext): Promise<number> {
   const { client, directory } = open(context);
-  const inForce = textsOf((await client.readConfig()).config);
+  const { config } = await client.readConfig();
+  const inForce = textsOf(config);
   const pulled = readPulled(directory, client.ref);
-  const { edited } = differences(existsSync(directory) ? readTexts(directory) : new Map(), inForce, pulled);
+  const { edited } = differences(existsSync(directory) ? readTexts(directory) : new Map(), config, pulled);
   const conflicts = edited.filter((edit) => pulled.get(edit.field) !== edit.inForce);
   if (conflicts.length > 0) await refuseConflicts(client, conflicts, { pulled, end: 'Nothing was written.' });
   const texts = new Map(inForce);
@@ -47,7 +48,7 @@ export async function pushTemplates(context: CommandContext): Promise<number> {
   const files = readTemplates(directory);
   const read = await client.readConfig();
   const pulled = readPulled(directory, client.ref);
-  const { edited: changes, outdated } = differences(files, textsOf(read.config), pulled);
+  const { edited: changes, outdated } = differences(files, read.config, pulled);
   const conflicts = changes.filter(({ field, inForce }) => (pulled.get(field) ?? inForce) !== inForce);
   if (conflicts.length > 0) await refuseConflicts(client, conflicts, { pulled, end: 'Nothing was pushed.' });
   for (const { field } of outdated)
@@ -62,7 +63,7 @@ export async function pushTemplates(context: CommandContext): Promise<number> {
   if (changes.length === 0) context.print('Nothing differs.');
   else await storeChanges(context, { client, read, changes });
   if (pulled.size > 0 && !context.flags['dry-run']) {
-    const common = [...files].map(([field, file]) => [field, meaning(field, file)] as const);
+    const common = [...files].map(([field, file]) => [field, meaning(field, file, read.config)] as const);
     writePulled(directory, client.ref, new Map([...pulled, ...common]));
   }
   return 0;
@@ -118,12 +119,13 @@ async function refuseConflicts(
 /** Prints the differences between files and project. @returns The exit code: 1 if there are any, for CI. */
 export async function diffTemplates(context: CommandContext): Promise<number> {
   const { client, directory } = open(context);
-  const { edited } = differences(readTemplates(directory), textsOf((await client.readConfig()).config));
+  const { config } = await client.readConfig();
+  const { edited } = differences(readTemplates(directory), config);
   for (const { field, file, inForce } of edited) {
     const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
     const names = [`in force: ${placeOfField(field)}`, directory] as const;
     context.print(
-      createTwoFilesPatch(...names, inForce, meaning(field, file), undefined, undefined, options).slice(0, -1),
+      createTwoFilesPatch(...names, inForce, meaning(field, file, config), undefined, undefined, options).slice(0, -1),
     );
   }
   if (edited.length === 0) context.print('Nothing differs.');
@@ -136,7 +138,10 @@ function open(context: CommandContext): { readonly client: ManagementClient; rea
   return { client: createManagementClient(loaded, context.sources.workingDirectory), directory };
 }
 
-function textsOf(config: Readonly<Record<string, unknown>>): TemplateTexts {
+/** As the management API answers it. */
+type ConfigJson = Readonly<Record<string, unknown>>;
+
+function textsOf(config: ConfigJson): TemplateTexts {
   return new Map(templateFieldNames.map((name) => [name, typeof config[name] === 'string' ? config[name] : '']));
 }
 
@@ -153,15 +158,17 @@ interface Differences {
   readonly outdated: readonly Difference[];
 }
 
-function differences(files: TemplateTexts, inForce: TemplateTexts, pulled: TemplateTexts = new Map()): Differences {
+function differences(files: TemplateTexts, config: ConfigJson, pulled: TemplateTexts = new Map()): Differences {
+  const inForce = textsOf(config);
   const all = [...files].map(([field, file]) => ({ field, file, inForce: inForce.get(field) ?? '' }));
-  const differing = all.filter((one) => meaning(one.field, one.file) !== one.inForce);
-  const isPulled = ({ field, file }: Difference) => meaning(field, file) === pulled.get(field);
+  const differing = all.filter((one) => meaning(one.field, one.file, config) !== one.inForce);
+  const isPulled = ({ field, file }: Difference) => meaning(field, file, config) === pulled.get(field);
   return { edited: differing.filter((one) => !isPulled(one)), outdated: differing.filter(isPulled) };
 }
 
 /** An empty text means the built-in one. */
-function meaning(field: string, text: string): string {
+function meaning(field: string, text: string, { mailer_compatible }: ConfigJson): string {
   const held = templateField(field);
-  return text === '' && held !== null ? (builtInText(held) ?? '') : text;
+  if (text !== '' || held === null) return text;
+  return builtInText(held, { mailer_compatible: mailer_compatible === true }) ?? '';
 }

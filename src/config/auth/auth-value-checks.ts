@@ -30,6 +30,18 @@ export function checkMailbox(text: string): string | null {
   return isPlain ? null : 'must be an email address';
 }
 
+/** `#rrggbb` */
+export function checkColor(text: string): string | null {
+  return /^#[0-9a-f]{6}$/i.test(text) ? null : 'must be a color such as #2563eb';
+}
+
+/** An address that mail programs load images from: many refuse http. */
+export function checkImageAddress(text: string): string | null {
+  const problem = checkWebAddress(text);
+  if (problem !== null || text === '') return problem;
+  return text.toLowerCase().startsWith('https:') ? null : 'must be an https address';
+}
+
 /** A name of DNS in ASCII. */
 export function checkHostName(text: string): string | null {
   const isName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/i.test(text);

@@ -43,7 +43,9 @@ const draft = {
   content: orNull(text('Absent or null: the one in force; empty: the built-in one.')),
   text: orNull(text('Text part. Absent or null: the one in force; empty: made from the body.')),
   data: orNull(
-    record('Values of variables by name: `Data` an object, the others texts. Those that are absent: the sample.'),
+    record(
+      'Values of variables by name: `Data` and `Brand` objects, the others texts. Those that are absent: the sample.',
+    ),
   ),
 };
 

@@ -8,11 +8,11 @@
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { notificationEmails, textFields } from '../../config/auth/auth-template-fields.ts';
-import { checkEmail } from '../../config/auth/auth-value-checks.ts';
+import { checkColor, checkEmail } from '../../config/auth/auth-value-checks.ts';
+import { brandOf } from '../../email/brand.ts';
 import { buildConfirmationUrl, isLinkKind, trialToken } from '../../email/confirmation-url.ts';
-import { defaultTemplates } from '../../email/default-templates.ts';
 import { type EmailKind, type EmailVariable, emailKindNames, emailKinds } from '../../email/email-kind.ts';
-import { buildMessage, type EmailMessage, templateTexts } from '../../email/message.ts';
+import { buildMessage, builtInTexts, type EmailMessage, spell, templateTexts } from '../../email/message.ts';
 import { parseOptions, type TemplatePart } from '../../email/parse-options.ts';
 import { toPlainText } from '../../email/plain-text.ts';
 import { cleanSubject, cleanText } from '../../email/subject.ts';
@@ -45,7 +45,7 @@ export function describeEmails(project: Project, start: AuthConfig): readonly De
       textField: textFields(email).text,
       enabledField: change === null ? null : `mailer_notifications_${change}_enabled`,
       variables: emailKinds[email].variables,
-      defaults: defaultTemplates[email],
+      defaults: builtInTexts(email, project.config),
       start: startTexts(email, start),
       sample: sampleOf(email, project),
     };
@@ -54,14 +54,14 @@ export function describeEmails(project: Project, start: AuthConfig): readonly De
 
 function startTexts(email: EmailKind, start: AuthConfig): DescribedEmail['start'] {
   const { subject, content } = templateTexts(email, start);
-  const builtIn = defaultTemplates[email];
+  const builtIn = builtInTexts(email, start);
   return { subject: subject || builtIn.subject, content: content || builtIn.content };
 }
 
 /** Addresses are those of the project, so that a trial shows where its links would lead. */
 function sampleOf(email: EmailKind, { config, authUrl }: Project): TemplateData {
   const { site_url: siteUrl } = config;
-  const sample = { ...sampleData(email)[0], SiteURL: siteUrl, RedirectTo: siteUrl };
+  const sample = { ...sampleData(email)[0], SiteURL: siteUrl, Brand: brandOf(config), RedirectTo: siteUrl };
   if (!isLinkKind(email)) return sample;
   const link = { authUrl, linkToken: trialToken, redirectTo: siteUrl };
   return { ...sample, ConfirmationURL: buildConfirmationUrl(email, config, link) };
@@ -92,12 +92,13 @@ export function readDraft(body: unknown, project: Project, schema = emailDraft):
   const email = emailKindNames.find((known) => known === name);
   if (email === undefined) refuse(`email must be one of ${emailKindNames.join(', ')}`);
   const inForce = templateTexts(email, project.config);
+  const builtIn = builtInTexts(email, project.config);
   return {
     email,
-    subject: readText('subject', subject, inForce.subject) || defaultTemplates[email].subject,
-    content: readText('content', content, inForce.content) || defaultTemplates[email].content,
+    subject: readText('subject', subject, inForce.subject) || builtIn.subject,
+    content: readText('content', content, inForce.content) || builtIn.content,
     text: readText('text', text, inForce.text ?? ''),
-    data: { ...sampleOf(email, project), ...readData(email, data ?? {}) },
+    data: { ...sampleOf(email, project), ...spelled(readData(email, data ?? {})) },
   };
 }
 
@@ -111,11 +112,17 @@ function readData(email: EmailKind, data: unknown): TemplateData {
   const known: readonly string[] = emailKinds[email].variables;
   for (const [name, value] of Object.entries(data)) {
     if (!known.includes(name)) refuse(`data: the email ${email} has no variable "${name.slice(0, 80)}"`);
-    if (name === 'Data' ? !isObject(value) : typeof value !== 'string') {
-      refuse(`data.${name} must be ${name === 'Data' ? 'a JSON object' : 'a string'}`);
+    const isObjectOf = name === 'Data' || name === 'Brand';
+    if (isObjectOf ? !isObject(value) : typeof value !== 'string') {
+      refuse(`data.${name} must be ${isObjectOf ? 'a JSON object' : 'a string'}`);
     }
   }
   return data;
+}
+
+/** A given code is spelled like the sample's. */
+function spelled(data: TemplateData): TemplateData {
+  return typeof data.Token === 'string' ? { ...data, SpelledToken: spell(data.Token) } : data;
 }
 
 function refuse(message: string): never {
@@ -175,8 +182,20 @@ export function buildTrial(draft: EmailDraft, config: AuthConfig, to: unknown): 
   const texts = { [fields.subject]: subject, [fields.content]: content, [fields.text]: textPart };
   const text = (name: EmailVariable) => String(data[name] ?? '');
   const facts = { ...factsOf(data, text), to };
-  const message = buildMessage(email, { ...config, ...texts, site_url: text('SiteURL') }, facts);
+  const look = { ...brandFields(data.Brand), site_url: text('SiteURL') };
+  const message = buildMessage(email, { ...config, ...texts, ...look }, facts);
   return { ...message, subject: `[Test] ${message.subject}` };
+}
+
+/** The fields that a given `.Brand` stands for. */
+function brandFields(brand: unknown): Partial<AuthConfig> {
+  const { Name, LogoURL, Color, Footer } = (isObject(brand) ? brand : {}) as Readonly<Record<string, unknown>>;
+  return {
+    ...(typeof Name === 'string' && { mailer_brand_name: Name }),
+    ...(typeof LogoURL === 'string' && { mailer_brand_logo_url: LogoURL }),
+    ...(typeof Color === 'string' && checkColor(Color) === null && { mailer_brand_color: Color }),
+    ...(typeof Footer === 'string' && { mailer_brand_footer: Footer }),
+  };
 }
 
 function factsOf(data: TemplateData, text: (name: EmailVariable) => string) {

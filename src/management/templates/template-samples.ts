@@ -12,9 +12,17 @@ export function variablesThatAct(email: EmailKind): readonly string[] {
 
 const samples: Readonly<Record<string, unknown>> = {
   SiteURL: 'https://app.example.com',
+  Brand: {
+    Name: 'app.example.com',
+    LogoURL: '',
+    Color: '#2563eb',
+    OnColor: '#ffffff',
+    Footer: 'Example Ltd, 1 Main Street, London',
+  },
   Email: 'ada@example.com',
   RedirectTo: 'https://app.example.com/welcome',
   Token: '123456',
+  SpelledToken: '1 2 3 4 5 6',
   TokenHash: '5f4dcc3b5aa765d61d8327deb882cf99f4dcc3b5aa765d61d8327deb',
   ConfirmationURL:
     'https://api.example.com/auth/v1/verify?token=5f4dcc3b&type=email&redirect_to=https://app.example.com',

@@ -2,7 +2,7 @@
  * Markup that does nothing in an email, and placeholders of other systems: said to whoever writes the text.
  */
 import { describe, expect, test } from 'vitest';
-import { defaultTemplates } from '../../../src/email/default-templates.ts';
+import { defaultTemplates } from '../../../src/email/built-in/built-in.ts';
 import { emailKindNames } from '../../../src/email/email-kind.ts';
 import { findDoubtfulMarkup } from '../../../src/email/template/parse/doubtful-markup.ts';
 import { parseTemplate, renderTemplate } from '../../../src/email/template/template.ts';

@@ -28,11 +28,13 @@ export const emailTitles: Readonly<Record<string, { readonly title: string; read
 /** Descriptions of variables. */
 export const variableMeanings: Readonly<Record<string, string>> = {
   SiteURL: 'URL of your application',
+  Brand: 'Your brand: .Brand.Name, .LogoURL, .Color, .OnColor, .Footer',
   Email: 'Email address of the user',
   Data: 'User metadata, for example .Data.name',
   RedirectTo: 'Redirect URL after the link',
   ConfirmationURL: 'Link to confirm or sign in',
   Token: 'One-time code to type',
+  SpelledToken: 'The code digit by digit, for screen readers',
   TokenHash: 'Token hash for your own link',
   NewEmail: 'New email address',
   SendingTo: 'Recipient of this email',

@@ -59,7 +59,10 @@ export function TextFields({ email, texts, data, rendered, onChange }: TextField
         <ul>
           {email.variables.map((name) => (
             <li key={name}>
-              <button type="button" onClick={() => body.current?.insert(`{{ .${name} }}`)}>
+              <button
+                type="button"
+                onClick={() => body.current?.insert(`{{ .${name}${name === 'Brand' ? '.Name' : ''} }}`)}
+              >
                 <code>{`{{ .${name} }}`}</code>
               </button>
               <span className="soft small">{variableMeanings[name]}</span>

@@ -1,19 +1,12 @@
 /**
- * The built-in subjects and bodies of the 13 emails.
- *
- * Plain pages without a style block or remote resources. They read well on a phone, without CSS and as plain text. The
- * management API returns them for fields that are not set, as a starting point for your own.
+ * The built-in subjects and bodies of the 13 emails under `mailer_compatible`: those of the releases that sent HTML only,
+ * in English, kept as they were.
  */
+import type { TemplateTexts } from './built-in/built-in.ts';
 import type { EmailKind } from './email-kind.ts';
 
-/** Subject and body of an email, both in the template language. */
-export interface TemplateTexts {
-  readonly subject: string;
-  readonly content: string;
-}
-
 /** Texts for all kinds. */
-export const defaultTemplates: Readonly<Record<EmailKind, TemplateTexts>> = {
+export const compatibleTemplates: Readonly<Record<EmailKind, TemplateTexts>> = {
   confirmation: page('Confirm your email address', [
     'Thanks for signing up at {{ .SiteURL }}. Confirm your email address to finish.',
     button('Confirm email address'),

@@ -1,0 +1,76 @@
+/**
+ * The built-in subjects and bodies of the 13 emails, in nine languages.
+ *
+ * The management API returns them for fields that are not set, as a starting point for your own.
+ */
+import { type EmailKind, emailKindNames } from '../email-kind.ts';
+import type { LanguageTexts } from './language-texts.ts';
+import { layOut } from './layout.ts';
+import { german } from './texts/de.ts';
+import { english } from './texts/en.ts';
+import { spanish } from './texts/es.ts';
+import { french } from './texts/fr.ts';
+import { italian } from './texts/it.ts';
+import { japanese } from './texts/ja.ts';
+import { dutch } from './texts/nl.ts';
+import { polish } from './texts/pl.ts';
+import { portuguese } from './texts/pt.ts';
+
+/** Subject and body of an email, both in the template language. */
+export interface TemplateTexts {
+  readonly subject: string;
+  readonly content: string;
+}
+
+/** Texts by language. */
+export const languages = {
+  en: english,
+  de: german,
+  fr: french,
+  es: spanish,
+  it: italian,
+  pt: portuguese,
+  nl: dutch,
+  pl: polish,
+  ja: japanese,
+} as const satisfies Readonly<Record<string, LanguageTexts>>;
+
+/** A language of the built-in texts. */
+export type BuiltInLocale = keyof typeof languages;
+
+/** All of them, the base first. */
+export const builtInLocales = Object.keys(languages) as readonly BuiltInLocale[];
+
+/** Emails with a code. The invited have nowhere to type one. */
+const withCode: readonly EmailKind[] = ['confirmation', 'magic_link', 'email_change', 'recovery', 'reauthentication'];
+
+const made = new Map<string, TemplateTexts>();
+
+/** The texts of an email. @param locale A tag without them has the English ones. */
+export function builtIn(kind: EmailKind, locale: string): TemplateTexts {
+  const language = builtInLocales.find((name) => name === locale) ?? 'en';
+  const key = `${language} ${kind}`;
+  const known = made.get(key);
+  if (known !== undefined) return known;
+  const texts = make(kind, language);
+  made.set(key, texts);
+  return texts;
+}
+
+/** The English ones, by kind. */
+export const defaultTemplates = Object.fromEntries(
+  emailKindNames.map((kind) => [kind, builtIn(kind, 'en')]),
+) as Readonly<Record<EmailKind, TemplateTexts>>;
+
+function make(kind: EmailKind, locale: BuiltInLocale): TemplateTexts {
+  const { orCode, factors, emails }: LanguageTexts = languages[locale];
+  const { subject, heading = subject, lead, button = null, end } = emails[kind];
+  const factor = `{{ if eq .FactorType "totp" }}${factors.totp}{{ else if eq .FactorType "phone" }}${factors.phone}{{ else }}{{ .FactorType }}{{ end }}`;
+  const hasCode = withCode.includes(kind);
+  const content = layOut({
+    ...{ locale, heading, button, hasCode, end },
+    lead: lead.replace('{factor}', () => factor),
+    codeLine: hasCode && button !== null ? orCode : null,
+  });
+  return { subject, content };
+}

@@ -1,0 +1,40 @@
+/**
+ * What is written for each language: the 13 emails, and the words that they share.
+ *
+ * Texts are in the template language. They are part of HTML, so `&` and `<` do not occur; `{factor}` stands for the name
+ * of a second factor.
+ */
+import type { EmailKind } from '../email-kind.ts';
+
+/** One email. */
+export interface EmailText {
+  readonly subject: string;
+  /** Above the text, if it is not the subject. */
+  readonly heading?: string;
+  /** What happened or what to do. */
+  readonly lead: string;
+  /** What the button does; only for emails with a link. */
+  readonly button?: string;
+  /** What to do if it wasn't the recipient, and what else there is to say. */
+  readonly end: readonly string[];
+}
+
+/** A language. */
+export interface LanguageTexts {
+  /** Between the button and the code. */
+  readonly orCode: string;
+  /** Names of second factors in a sentence; others are named as they are. */
+  readonly factors: { readonly totp: string; readonly phone: string };
+  readonly emails: Readonly<Record<EmailKind, EmailText>>;
+  /** The page that asks before a link is used up. `.Email` is hidden in part. */
+  readonly linkPage: {
+    readonly lead: string;
+    /** For whoever did not ask for the link. */
+    readonly end: string;
+  };
+}
+
+/** One text for the recipient at the new address, who may be a stranger, and one for the account's owner. */
+export function byAddress(toNew: string, toOwner: string): string {
+  return `{{ if eq .SendingTo .NewEmail }}${toNew}{{ else }}${toOwner}{{ end }}`;
+}

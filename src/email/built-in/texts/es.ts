@@ -1,0 +1,102 @@
+/**
+ * The texts in Spanish, with “tú”, as Google and Apple write to their users.
+ */
+import { byAddress, type LanguageTexts } from '../language-texts.ts';
+
+/** The texts. */
+export const spanish: LanguageTexts = {
+  orCode: 'O introduce este código:',
+  factors: { totp: 'aplicación de autenticación', phone: 'teléfono' },
+  emails: {
+    confirmation: {
+      subject: 'Confirma tu dirección de correo electrónico',
+      lead: 'Gracias por registrarte en {{ .Brand.Name }}. Confirma tu dirección de correo electrónico para terminar.',
+      button: 'Confirmar dirección',
+      end: ['Si no te has registrado, puedes ignorar este correo.'],
+    },
+    invite: {
+      subject: 'Te han invitado a {{ .Brand.Name }}',
+      lead: 'Te han invitado a crear una cuenta en {{ .Brand.Name }}.',
+      button: 'Aceptar invitación',
+      end: ['Si no esperabas esta invitación, puedes ignorar este correo.'],
+    },
+    magic_link: {
+      subject: 'Tu enlace de inicio de sesión',
+      lead: 'Usa este enlace para iniciar sesión en {{ .Brand.Name }}. Funciona una sola vez y caduca pronto.',
+      button: 'Iniciar sesión',
+      end: ['Si no has solicitado este enlace, puedes ignorar este correo.'],
+    },
+    email_change: {
+      subject: 'Confirma el cambio de tu dirección de correo electrónico',
+      lead: byAddress(
+        'Hemos recibido una solicitud para usar {{ .NewEmail }} en una cuenta de {{ .Brand.Name }}.',
+        'Hemos recibido una solicitud para cambiar tu dirección de correo electrónico en {{ .Brand.Name }} de {{ .Email }} a {{ .NewEmail }}.',
+      ),
+      button: 'Confirmar cambio',
+      end: [
+        byAddress(
+          'Si no has solicitado este cambio, puedes ignorar este correo.',
+          'Si no has solicitado este cambio, no lo confirmes. Cambia tu contraseña.',
+        ),
+      ],
+    },
+    recovery: {
+      subject: 'Restablece tu contraseña',
+      lead: 'Hemos recibido una solicitud para restablecer la contraseña de tu cuenta en {{ .Brand.Name }}.',
+      button: 'Restablecer contraseña',
+      end: ['Si no lo has solicitado, puedes ignorar este correo. Tu contraseña seguirá siendo la misma.'],
+    },
+    reauthentication: {
+      subject: '{{ .Token }} es tu código de verificación',
+      heading: 'Tu código de verificación',
+      lead: 'Introduce este código en {{ .Brand.Name }} para confirmar que eres tú. Funciona una sola vez y caduca pronto.',
+      end: ['Si no has solicitado este código, no lo compartas. Cambia tu contraseña.'],
+    },
+    password_changed_notification: {
+      subject: 'Se ha cambiado tu contraseña',
+      lead: 'Se ha cambiado la contraseña de tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
+      end: ['Si has sido tú, no tienes que hacer nada. Si no, restablece tu contraseña de inmediato.'],
+    },
+    email_changed_notification: {
+      subject: 'Se ha cambiado tu dirección de correo electrónico',
+      lead: 'La dirección de correo electrónico de tu cuenta en {{ .Brand.Name }} se ha cambiado de {{ .OldEmail }} a {{ .Email }}.',
+      end: [
+        'Si has sido tú, no tienes que hacer nada. Si no, contacta de inmediato con el equipo de asistencia en {{ .SiteURL }}.',
+        'Los correos de tu cuenta ya no se envían a esta dirección.',
+      ],
+    },
+    phone_changed_notification: {
+      subject: 'Se ha cambiado tu número de teléfono',
+      lead: 'El número de teléfono de tu cuenta {{ .Email }} en {{ .Brand.Name }} se ha cambiado de +{{ .OldPhone }} a +{{ .Phone }}.',
+      end: ['Si has sido tú, no tienes que hacer nada. Si no, cambia tu contraseña y restaura tu número de teléfono.'],
+    },
+    identity_linked_notification: {
+      subject: 'Se ha añadido un método de inicio de sesión',
+      lead: 'Se ha añadido un método de inicio de sesión ({{ .Provider }}) a tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
+      end: [
+        'Si has sido tú, no tienes que hacer nada. Si no, elimina el método de inicio de sesión y cambia tu contraseña.',
+      ],
+    },
+    identity_unlinked_notification: {
+      subject: 'Se ha eliminado un método de inicio de sesión',
+      lead: 'Se ha eliminado un método de inicio de sesión ({{ .Provider }}) de tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
+      end: [
+        'Si has sido tú, no tienes que hacer nada. Si no, cambia tu contraseña y vuelve a añadir el método de inicio de sesión.',
+      ],
+    },
+    mfa_factor_enrolled_notification: {
+      subject: 'Se ha añadido un segundo factor',
+      lead: 'Se ha añadido un segundo factor ({factor}) a tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
+      end: ['Si has sido tú, no tienes que hacer nada. Si no, elimina el factor y cambia tu contraseña.'],
+    },
+    mfa_factor_unenrolled_notification: {
+      subject: 'Se ha eliminado un segundo factor',
+      lead: 'Se ha eliminado un segundo factor ({factor}) de tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
+      end: ['Si has sido tú, no tienes que hacer nada. Si no, cambia tu contraseña y vuelve a añadir el factor.'],
+    },
+  },
+  linkPage: {
+    lead: 'Pulsa el botón para continuar en {{ .SiteURL }} como {{ .Email }}.',
+    end: 'Si no lo has solicitado, cierra esta página. No pasará nada.',
+  },
+};

@@ -1,0 +1,108 @@
+/**
+ * The texts in French, with “vous”, as most services write.
+ */
+import { byAddress, type LanguageTexts } from '../language-texts.ts';
+
+/** The texts. */
+export const french: LanguageTexts = {
+  orCode: 'Ou saisissez ce code\u00a0:',
+  factors: { totp: 'application d’authentification', phone: 'téléphone' },
+  emails: {
+    confirmation: {
+      subject: 'Confirmez votre adresse e-mail',
+      lead: 'Merci de votre inscription sur {{ .Brand.Name }}. Confirmez votre adresse e-mail pour la terminer.',
+      button: 'Confirmer l’adresse e-mail',
+      end: ['Si vous ne vous êtes pas inscrit, vous pouvez ignorer cet e-mail.'],
+    },
+    invite: {
+      subject: 'Vous êtes invité sur {{ .Brand.Name }}',
+      lead: 'Vous êtes invité à créer un compte sur {{ .Brand.Name }}.',
+      button: 'Accepter l’invitation',
+      end: ['Si vous n’attendiez pas cette invitation, vous pouvez ignorer cet e-mail.'],
+    },
+    magic_link: {
+      subject: 'Votre lien de connexion',
+      lead: 'Utilisez ce lien pour vous connecter à {{ .Brand.Name }}. Il ne fonctionne qu’une fois et expire bientôt.',
+      button: 'Se connecter',
+      end: ['Si vous n’avez pas demandé ce lien, vous pouvez ignorer cet e-mail.'],
+    },
+    email_change: {
+      subject: 'Confirmez le changement de votre adresse e-mail',
+      lead: byAddress(
+        'Nous avons reçu une demande d’utilisation de {{ .NewEmail }} pour un compte sur {{ .Brand.Name }}.',
+        'Nous avons reçu une demande de changement de votre adresse e-mail sur {{ .Brand.Name }}, de {{ .Email }} à {{ .NewEmail }}.',
+      ),
+      button: 'Confirmer le changement',
+      end: [
+        byAddress(
+          'Si vous n’avez pas demandé ce changement, vous pouvez ignorer cet e-mail.',
+          'Si vous n’avez pas demandé ce changement, ne le confirmez pas. Changez votre mot de passe.',
+        ),
+      ],
+    },
+    recovery: {
+      subject: 'Réinitialisez votre mot de passe',
+      lead: 'Nous avons reçu une demande de réinitialisation du mot de passe de votre compte sur {{ .Brand.Name }}.',
+      button: 'Réinitialiser le mot de passe',
+      end: [
+        'Si vous n’êtes pas à l’origine de cette demande, vous pouvez ignorer cet e-mail. Votre mot de passe reste le même.',
+      ],
+    },
+    reauthentication: {
+      subject: '{{ .Token }} est votre code de vérification',
+      heading: 'Votre code de vérification',
+      lead: 'Saisissez ce code sur {{ .Brand.Name }} pour confirmer que c’est bien vous. Il ne fonctionne qu’une fois et expire bientôt.',
+      end: ['Si vous n’avez pas demandé ce code, ne le communiquez à personne. Changez votre mot de passe.'],
+    },
+    password_changed_notification: {
+      subject: 'Votre mot de passe a été modifié',
+      lead: 'Le mot de passe de votre compte {{ .Email }} sur {{ .Brand.Name }} a été modifié.',
+      end: ['Si c’était vous, vous n’avez rien à faire. Sinon, réinitialisez immédiatement votre mot de passe.'],
+    },
+    email_changed_notification: {
+      subject: 'Votre adresse e-mail a été modifiée',
+      lead: 'L’adresse e-mail de votre compte sur {{ .Brand.Name }} a été modifiée de {{ .OldEmail }} à {{ .Email }}.',
+      end: [
+        'Si c’était vous, vous n’avez rien à faire. Sinon, contactez immédiatement l’assistance sur {{ .SiteURL }}.',
+        'Les e-mails concernant votre compte ne sont plus envoyés à cette adresse.',
+      ],
+    },
+    phone_changed_notification: {
+      subject: 'Votre numéro de téléphone a été modifié',
+      lead: 'Le numéro de téléphone de votre compte {{ .Email }} sur {{ .Brand.Name }} a été modifié de +{{ .OldPhone }} à +{{ .Phone }}.',
+      end: [
+        'Si c’était vous, vous n’avez rien à faire. Sinon, changez votre mot de passe et rétablissez votre numéro de téléphone.',
+      ],
+    },
+    identity_linked_notification: {
+      subject: 'Une méthode de connexion a été ajoutée',
+      lead: 'Une méthode de connexion ({{ .Provider }}) a été ajoutée à votre compte {{ .Email }} sur {{ .Brand.Name }}.',
+      end: [
+        'Si c’était vous, vous n’avez rien à faire. Sinon, supprimez cette méthode de connexion et changez votre mot de passe.',
+      ],
+    },
+    identity_unlinked_notification: {
+      subject: 'Une méthode de connexion a été supprimée',
+      lead: 'Une méthode de connexion ({{ .Provider }}) a été supprimée de votre compte {{ .Email }} sur {{ .Brand.Name }}.',
+      end: [
+        'Si c’était vous, vous n’avez rien à faire. Sinon, changez votre mot de passe et ajoutez de nouveau cette méthode de connexion.',
+      ],
+    },
+    mfa_factor_enrolled_notification: {
+      subject: 'Un second facteur a été ajouté',
+      lead: 'Un second facteur ({factor}) a été ajouté à votre compte {{ .Email }} sur {{ .Brand.Name }}.',
+      end: ['Si c’était vous, vous n’avez rien à faire. Sinon, supprimez ce facteur et changez votre mot de passe.'],
+    },
+    mfa_factor_unenrolled_notification: {
+      subject: 'Un second facteur a été supprimé',
+      lead: 'Un second facteur ({factor}) a été supprimé de votre compte {{ .Email }} sur {{ .Brand.Name }}.',
+      end: [
+        'Si c’était vous, vous n’avez rien à faire. Sinon, changez votre mot de passe et ajoutez de nouveau ce facteur.',
+      ],
+    },
+  },
+  linkPage: {
+    lead: 'Appuyez sur le bouton pour continuer sur {{ .SiteURL }} en tant que {{ .Email }}.',
+    end: 'Si vous n’êtes pas à l’origine de cette demande, fermez cette page. Il ne se passera rien.',
+  },
+};

@@ -1,0 +1,108 @@
+/**
+ * The texts in Japanese, in the polite form.
+ */
+import { byAddress, type LanguageTexts } from '../language-texts.ts';
+
+/** The texts. */
+export const japanese: LanguageTexts = {
+  orCode: 'または、次のコードを入力してください。',
+  factors: { totp: '認証アプリ', phone: '電話' },
+  emails: {
+    confirmation: {
+      subject: 'メールアドレスの確認',
+      lead: '{{ .Brand.Name }} にご登録いただきありがとうございます。メールアドレスを確認して、登録を完了してください。',
+      button: 'メールアドレスを確認する',
+      end: ['ご登録にお心当たりがない場合は、このメールを無視してください。'],
+    },
+    invite: {
+      subject: '{{ .Brand.Name }} への招待',
+      lead: '{{ .Brand.Name }} のアカウント作成に招待されました。',
+      button: '招待を承諾する',
+      end: ['この招待にお心当たりがない場合は、このメールを無視してください。'],
+    },
+    magic_link: {
+      subject: 'ログイン用リンク',
+      lead: 'このリンクから {{ .Brand.Name }} にログインしてください。リンクは一度だけ使用でき、まもなく期限が切れます。',
+      button: 'ログインする',
+      end: ['このリンクをリクエストしていない場合は、このメールを無視してください。'],
+    },
+    email_change: {
+      subject: 'メールアドレス変更の確認',
+      lead: byAddress(
+        '{{ .Brand.Name }} のアカウントで {{ .NewEmail }} を使用するリクエストを受け付けました。',
+        '{{ .Brand.Name }} のメールアドレスを {{ .Email }} から {{ .NewEmail }} に変更するリクエストを受け付けました。',
+      ),
+      button: '変更を確認する',
+      end: [
+        byAddress(
+          'この変更をリクエストしていない場合は、このメールを無視してください。',
+          'この変更をリクエストしていない場合は、確認せずに、パスワードを変更してください。',
+        ),
+      ],
+    },
+    recovery: {
+      subject: 'パスワードの再設定',
+      lead: '{{ .Brand.Name }} のアカウントのパスワードを再設定するリクエストを受け付けました。',
+      button: 'パスワードを再設定する',
+      end: ['リクエストしていない場合は、このメールを無視してください。パスワードは変更されません。'],
+    },
+    reauthentication: {
+      subject: '確認コード：{{ .Token }}',
+      heading: '確認コード',
+      lead: 'ご本人であることを確認するため、{{ .Brand.Name }} で次のコードを入力してください。コードは一度だけ使用でき、まもなく期限が切れます。',
+      end: ['このコードをリクエストしていない場合は、誰にも教えずに、パスワードを変更してください。'],
+    },
+    password_changed_notification: {
+      subject: 'パスワードが変更されました',
+      lead: '{{ .Brand.Name }} のアカウント {{ .Email }} のパスワードが変更されました。',
+      end: ['ご本人による変更の場合、対応は不要です。お心当たりがない場合は、すぐにパスワードを再設定してください。'],
+    },
+    email_changed_notification: {
+      subject: 'メールアドレスが変更されました',
+      lead: '{{ .Brand.Name }} のアカウントのメールアドレスが {{ .OldEmail }} から {{ .Email }} に変更されました。',
+      end: [
+        'ご本人による変更の場合、対応は不要です。お心当たりがない場合は、すぐに {{ .SiteURL }} のサポートにお問い合わせください。',
+        '今後、アカウントに関するメールはこのアドレスには送信されません。',
+      ],
+    },
+    phone_changed_notification: {
+      subject: '電話番号が変更されました',
+      lead: '{{ .Brand.Name }} のアカウント {{ .Email }} の電話番号が +{{ .OldPhone }} から +{{ .Phone }} に変更されました。',
+      end: [
+        'ご本人による変更の場合、対応は不要です。お心当たりがない場合は、パスワードを変更し、電話番号を元に戻してください。',
+      ],
+    },
+    identity_linked_notification: {
+      subject: 'ログイン方法が追加されました',
+      lead: '{{ .Brand.Name }} のアカウント {{ .Email }} にログイン方法（{{ .Provider }}）が追加されました。',
+      end: [
+        'ご本人による操作の場合、対応は不要です。お心当たりがない場合は、このログイン方法を削除し、パスワードを変更してください。',
+      ],
+    },
+    identity_unlinked_notification: {
+      subject: 'ログイン方法が削除されました',
+      lead: '{{ .Brand.Name }} のアカウント {{ .Email }} からログイン方法（{{ .Provider }}）が削除されました。',
+      end: [
+        'ご本人による操作の場合、対応は不要です。お心当たりがない場合は、パスワードを変更し、ログイン方法をもう一度追加してください。',
+      ],
+    },
+    mfa_factor_enrolled_notification: {
+      subject: '2 段階認証の要素が追加されました',
+      lead: '{{ .Brand.Name }} のアカウント {{ .Email }} に 2 段階認証の要素（{factor}）が追加されました。',
+      end: [
+        'ご本人による操作の場合、対応は不要です。お心当たりがない場合は、この要素を削除し、パスワードを変更してください。',
+      ],
+    },
+    mfa_factor_unenrolled_notification: {
+      subject: '2 段階認証の要素が削除されました',
+      lead: '{{ .Brand.Name }} のアカウント {{ .Email }} から 2 段階認証の要素（{factor}）が削除されました。',
+      end: [
+        'ご本人による操作の場合、対応は不要です。お心当たりがない場合は、パスワードを変更し、要素をもう一度追加してください。',
+      ],
+    },
+  },
+  linkPage: {
+    lead: 'ボタンを押すと、{{ .Email }} として {{ .SiteURL }} に進みます。',
+    end: 'お心当たりがない場合は、このページを閉じてください。何も変更されません。',
+  },
+};

@@ -1,0 +1,112 @@
+/**
+ * How the built-in emails look in a browser, as web mail and phones show them: widths, light and dark, and for people
+ * who cannot see them.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
+import { contrast } from '../../src/email/brand.ts';
+import { builtIn } from '../../src/email/built-in/built-in.ts';
+import { type EmailKind, emailKindNames } from '../../src/email/email-kind.ts';
+import { buildMessage } from '../../src/email/message.ts';
+import { openBrowser } from '../support/browser.ts';
+import { sampleData } from '../support/email.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const browser = await openBrowser();
+
+const wide = 'x'.repeat(64);
+const data = { ...sampleData, email: `${wide}@${wide}.test`, newEmail: `${wide}@mail.test`, to: `${wide}@mail.test` };
+
+function htmlOf(kind: EmailKind, locale = 'en', values: AuthValues = {}): string {
+  const content = { [`mailer_templates_${kind}_content`]: builtIn(kind, locale).content };
+  const config = layerAuthConfig({
+    site_url: 'https://app.test',
+    mailer_brand_footer: 'Main Street 1',
+    ...content,
+    ...values,
+  });
+  return buildMessage(kind, config, data).html;
+}
+
+/** What axe-core finds: rule and place. */
+async function violations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    // A mail program puts the email into its own page, which has the landmarks.
+    const options = { rules: { region: { enabled: false }, 'landmark-one-main': { enabled: false } } };
+    type Found = readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+    type Axe = { readonly run: (root: Document, options: object) => Promise<{ readonly violations: Found }> };
+    const { violations: found } = await (globalThis as unknown as { readonly axe: Axe }).axe.run(document, options);
+    return found.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 120)}`));
+  });
+}
+
+async function open(html: string, colorScheme: 'light' | 'dark', width: number): Promise<Page> {
+  const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 }, offline: true });
+  const page = await context.newPage();
+  await page.setContent(html);
+  return page;
+}
+
+describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
+  test('every email fits a phone, a tablet and a computer, and axe-core finds no fault', async () => {
+    const page = await open('', colorScheme, 320);
+    for (const kind of emailKindNames) {
+      await page.setContent(htmlOf(kind));
+      for (const width of [320, 390, 600, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        const card = await page.evaluate(() => {
+          const { left, width: own } = document.querySelector('.card')!.getBoundingClientRect();
+          return { left, own, scrolls: document.documentElement.scrollWidth > innerWidth };
+        });
+        const space = Math.min(560, width - 16);
+        expect([kind, width, card]).toEqual([kind, width, { left: (width - space) / 2, own: space, scrolls: false }]);
+      }
+      expect([kind, await violations(page)]).toEqual([kind, []]);
+    }
+  });
+
+  test('its colors follow the settings of the reader', async () => {
+    const page = await open(htmlOf('recovery'), colorScheme, 600);
+    const ground = await page.evaluate(() => getComputedStyle(document.querySelector('.card')!).backgroundColor);
+    expect(ground).toBe(colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(28, 28, 31)');
+  });
+
+  test.each(['#ffdd00', '#001f3f', '#777777', '#ffffff', '#000000'])(
+    'the button can be read in the color %s',
+    async (color) => {
+      const page = await open(htmlOf('recovery', 'ja', { mailer_brand_color: color }), colorScheme, 390);
+      expect(await violations(page)).toEqual([]);
+      const link = page.getByRole('link');
+      expect((await link.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+      expect(await link.getAttribute('href')).toBe(sampleData.confirmationUrl);
+    },
+  );
+});
+
+test('a screen reader reads the digits of the code one by one, and a program copies them as a number', async () => {
+  const page = await open(htmlOf('reauthentication'), 'light', 390);
+  const code = page.getByRole('img', { name: '0 1 2 3 4 5', exact: true });
+  expect(await code.textContent()).toBe('012345');
+});
+
+test('a logo stands for the name of the service, which is shown where images are not', async () => {
+  const values = { mailer_brand_name: 'The Shop', mailer_brand_logo_url: 'https://app.test/logo.png' };
+  const page = await open(htmlOf('recovery', 'en', values), 'light', 390);
+  expect(await page.getByRole('img', { name: 'The Shop' }).getAttribute('src')).toBe('https://app.test/logo.png');
+  expect(await violations(page)).toEqual([]);
+  const named = await open(htmlOf('recovery', 'en', { mailer_brand_name: 'A & B <x>' }), 'light', 390);
+  await named.getByText('A & B <x>', { exact: true }).waitFor();
+});
+
+test('black or white can be read on any color', () => {
+  for (let step = 0; step < 4096; step += 1) {
+    const color = `#${[8, 4, 0].map((shift) => ((step >> shift) & 15).toString(16).repeat(2)).join('')}`;
+    expect(Math.max(contrast(color, '#ffffff'), contrast(color, '#000000'))).toBeGreaterThanOrEqual(4.5);
+  }
+  expect(contrast('#ffffff', '#000000')).toBeCloseTo(21);
+  expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);
+});

@@ -1,0 +1,85 @@
+/**
+ * The built-in emails: every language has all of them, they say what they must, and they read well as text.
+ */
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
+import { builtIn, builtInLocales, defaultTemplates, languages } from '../../src/email/built-in/built-in.ts';
+import { emailKindNames, emailKinds } from '../../src/email/email-kind.ts';
+import { buildMessage } from '../../src/email/message.ts';
+import { toPlainText } from '../../src/email/plain-text.ts';
+import { parseTemplate, templateVariables } from '../../src/email/template/template.ts';
+import { sampleData } from '../support/email.ts';
+
+const everyText = builtInLocales.flatMap((locale) => emailKindNames.map((kind) => [locale, kind] as const));
+
+describe.each(builtInLocales)('in %s', (locale) => {
+  test('all emails read well as text', async () => {
+    const texts = emailKindNames.map(async (kind) => {
+      const { subject, content } = builtIn(kind, locale);
+      const values = { [`mailer_subjects_${kind}`]: subject, [`mailer_templates_${kind}_content`]: content };
+      const look = {
+        site_url: 'https://app.test',
+        mailer_brand_name: 'The Shop',
+        mailer_brand_footer: 'Main Street 1',
+      };
+      const message = buildMessage(kind, layerAuthConfig({ ...look, ...values }), sampleData);
+      expect(message.html).not.toContain('{{');
+      return `=== ${kind}: ${message.subject}\n\n${await toPlainText(message.html)}\n`;
+    });
+    const golden = fileURLToPath(new URL(`../golden/emails/${locale}.txt`, import.meta.url));
+    await expect((await Promise.all(texts)).join('\n')).toMatchFileSnapshot(golden);
+  });
+
+  test('an email uses the variables that the English one uses, and no others', () => {
+    for (const kind of emailKindNames) {
+      const [own, base] = [builtIn(kind, locale), defaultTemplates[kind]].map(({ subject, content }) =>
+        [
+          ...templateVariables(parseTemplate(subject, { kind: 'text' })).keys(),
+          ...templateVariables(parseTemplate(content, { kind: 'html' })).keys(),
+        ]
+          // The name of the service may stand in the subject or not.
+          .filter((name, index, all) => all.indexOf(name) === index)
+          .sort(),
+      );
+      expect([kind, own]).toEqual([kind, base]);
+      expect(own!.filter((name) => !(emailKinds[kind].variables as readonly string[]).includes(name))).toEqual([]);
+    }
+  });
+
+  test('the page says its language, and each phrase names the service, the person and the advice of the English one', () => {
+    const places = (text: string) => [...text.matchAll(/\{\{.*?\}\}|\{factor\}/g)].map(([place]) => place).sort();
+    for (const kind of emailKindNames) {
+      expect(builtIn(kind, locale).content).toContain(`<html lang="${locale}">`);
+      const [own, base] = [languages[locale].emails[kind], languages.en.emails[kind]];
+      expect([kind, places(own.lead)]).toEqual([kind, places(base.lead)]);
+      expect([kind, own.end.length, places(own.end.join())]).toEqual([kind, base.end.length, places(base.end.join())]);
+      expect([kind, own.button === undefined]).toEqual([kind, base.button === undefined]);
+    }
+  });
+});
+
+test('no text of another language was left in English, and none is the same for two emails', () => {
+  const leads = everyText.map(([locale, kind]) => languages[locale].emails[kind].lead);
+  expect(new Set(leads).size).toBe(leads.length);
+});
+
+test('subjects are short enough to be read whole', () => {
+  const long = everyText.filter(
+    ([locale, kind]) => builtIn(kind, locale).subject.replace(/\{\{.*?\}\}/g, '123456').length > 70,
+  );
+  expect(long).toEqual([]);
+});
+
+test('a language without texts gets the English ones', () => {
+  expect(builtIn('recovery', 'eo')).toBe(builtIn('recovery', 'en'));
+  expect(builtIn('recovery', 'toString')).toBe(builtIn('recovery', 'en'));
+});
+
+test('nothing is loaded from elsewhere, and no script runs', () => {
+  for (const [locale, kind] of everyText) {
+    const { content } = builtIn(kind, locale);
+    expect(content).not.toMatch(/<script|<link|url\(|@import|<form/i);
+    expect(content.match(/src=[^ ]*/g)).toEqual(['src="{{']);
+  }
+});
