@@ -41,6 +41,8 @@ export interface AuthSetup {
   readonly egress: Egress;
   /** Returns the current auth configuration, as a new request would see it. */
   readonly currentConfig: () => Promise<AuthConfig>;
+  /** Version of the stored configuration. */
+  readonly configVersion: () => number;
   readonly clock: Clock;
   readonly observe: Observe;
   /** Default: a hasher with full cost. */
@@ -84,9 +86,11 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const { allowUnencryptedMail: allowUnencrypted } = config;
   const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock, egress, allowUnencrypted });
   const isInstalled = createInstalledCheck(database);
-  const { currentConfig } = setup;
+  const { currentConfig, configVersion } = setup;
   const hooks = createHooks({ database, clock, observe, egress });
-  const outbox = new OutboxWorker({ database: side.shared, mailer, hooks, currentConfig, isInstalled, clock, observe });
+  const outbox = new OutboxWorker({
+    ...{ database: side.shared, mailer, hooks, currentConfig, configVersion, isInstalled, clock, observe },
+  });
   const services: AuthServices = {
     ...tools,
     database,

@@ -40,7 +40,7 @@ export interface ChangeResult extends ReadResult {
 }
 
 /** Sends a message. @throws EmailError */
-export type DeliverMessage = (config: AuthConfig, message: EmailMessage) => Promise<void>;
+export type DeliverMessage = (config: AuthConfig, message: EmailMessage) => Promise<unknown>;
 
 /** What the API needs. */
 export interface ManagementOptions {
@@ -183,6 +183,17 @@ export class ManagementApi {
       const config = await store.refreshIfNewer(pool);
       return run(await import('./tokens/token-requests.ts'), { pool, clock, ref: await ref(), config, caller, audit });
     });
+  }
+
+  /**
+   * Runs a function of deliveries.ts for an operator, with the time.
+   *
+   * @throws ManagementError as the function does, or `deliveries_failed`
+   */
+  async withDeliveries<T>(caller: ManagementCaller, run: (pool: SystemPool, now: Date) => Promise<T>): Promise<T> {
+    const { pool, clock } = this.#options;
+    demand(caller, 'project:operate');
+    return masked('deliveries_failed', () => run(pool, new Date(clock.now())));
   }
 
   async #read<T>(caller: ManagementCaller, read: (config: AuthConfig) => Promise<T>): Promise<T> {

@@ -33,6 +33,8 @@ export const managementErrors = {
   read_failed: row(500, "Failed to retrieve project's auth config", 'The stored configuration could not be read.'),
   tokens_failed: row(500, 'The access tokens could not be read or changed. Try again.',
     'The access tokens could not be read or changed.'),
+  deliveries_failed: row(500, 'The deliveries could not be read or changed. Try again.',
+    'The deliveries could not be read or changed.'),
   schema_unavailable: row(503, 'The database is not responding. Try again.',
     'The schema of the role could not be read from the database.'),
   send_failed: row(502, 'The mail server did not accept the email',

@@ -111,7 +111,7 @@ type Kind = Exclude<Observation['kind'], 'request'>;
 const at =
   (level: Level) =>
   (text: string, fields: Line['fields'] = {}): Line => ({ level, text, fields });
-const [info, warn, error] = [at('info'), at('warn'), at('error')];
+const [debug, info, warn, error] = [at('debug'), at('info'), at('warn'), at('error')];
 
 const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind: K }) => Line } = {
   listening: ({ url }) => info('listening', { url }),
@@ -138,6 +138,7 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
     warn('the database is behind a pooler with shared connections; prepared statements are off', {
       option: '--prepared-statements=false',
     }),
+  email: ({ email, state }) => debug('email', { email, state }),
   email_captured: ({ email, inboxUrl: url }) =>
     info('no mail server configured; email captured in the inbox', { email, url }),
   email_delayed: ({ email, userId: user, attempts, reason }) =>

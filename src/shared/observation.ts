@@ -94,6 +94,8 @@ export type Observation =
       readonly attempts: number;
       readonly reason: string;
     }
+  /** An email got into a state; `email` is its kind. The list of deliveries says more. */
+  | { readonly kind: 'email'; readonly email: string; readonly state: string }
   /** A text of the email is invalid; `source` names its origin, `kept` the text used instead. */
   | {
       readonly kind: 'template_refused';

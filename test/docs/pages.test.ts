@@ -51,6 +51,7 @@ test('what is not run says why', () => {
       "docs/first-query.md (sh): the tests of the package start it",
       "docs/hooks.md (sql): test/auth/hook-access-token.test.ts runs it",
       "docs/limits.md (sql): it would hold for every database of the server",
+      "docs/mail-server.md (sh): a running project is needed",
     ]
   `);
 });

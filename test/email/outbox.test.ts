@@ -19,6 +19,7 @@ const { database, openPool } = await emailDatabase();
 const pools = [openPool(), openPool()] as const;
 const userId = '11111111-1111-4111-8111-111111111111';
 const lifetimeSeconds = 3 * 24 * 3600;
+const kept = { config: layerAuthConfig() };
 
 let smtp: TestSmtpServer;
 let clock = heldClock();
@@ -33,13 +34,24 @@ beforeEach(async () => {
 
 /** An outbox as a process has it. */
 function outboxOn(pool: SystemPool): OutboxWorker {
-  const observe = (observation: Observation) => void observations.push(observation);
+  const observe = (observation: Observation) => {
+    if (observation.kind !== 'email') observations.push(observation);
+  };
   const urls = { authUrl: 'https://db.test/auth/v1', inboxUrl: 'https://db.test/studio/inbox' };
   const mailer = createMailer({ database: pool, ...urls, observe, clock });
   const config = layerAuthConfig({ smtp_host: '127.0.0.1', smtp_port: String(smtp.port) });
   const currentConfig = async () => config;
   const hooks = createHooks({ database: pool, clock, observe });
-  const parts = { database: pool, mailer, hooks, currentConfig, isInstalled: async () => isInstalled, clock, observe };
+  const parts = {
+    database: pool,
+    mailer,
+    hooks,
+    currentConfig,
+    isInstalled: async () => isInstalled,
+    clock,
+    observe,
+    configVersion: () => 7,
+  };
   return new OutboxWorker(parts);
 }
 
@@ -51,7 +63,7 @@ async function look(outbox: OutboxWorker): Promise<void> {
 
 function add(outbox: OutboxWorker, to = 'to@mail.test', given = lifetimeSeconds, whose = userId): Promise<void> {
   const message = sampleMessage({}, { to }, 'password_changed_notification');
-  const email = { message, userId: whose, lifetimeSeconds: given };
+  const email = { message, userId: whose, lifetimeSeconds: given, ...kept };
   return pools[0].transaction((connection) => outbox.add(connection, email));
 }
 
@@ -64,7 +76,7 @@ test('an email is sent after the commit of what it tells of, not before, and onc
   const message = sampleMessage({}, {}, 'password_changed_notification');
   await pools[0]
     .transaction(async (connection) => {
-      await outbox.add(connection, { message, userId, lifetimeSeconds });
+      await outbox.add(connection, { message, userId, lifetimeSeconds, ...kept });
       await look(outboxOn(pools[1]));
       expect(smtp.connections()).toBe(0);
       return connection;
@@ -82,7 +94,7 @@ test('an email of a transaction that was undone is never sent', async () => {
   const outbox = outboxOn(pools[0]);
   const message = sampleMessage();
   const undone = pools[0].transaction(async (connection) => {
-    await outbox.add(connection, { message, userId, lifetimeSeconds });
+    await outbox.add(connection, { message, userId, lifetimeSeconds, ...kept });
     throw new Error('undone');
   });
   await expect(undone).rejects.toThrow('undone');
@@ -270,7 +282,7 @@ test('tables of an earlier version are a warning, once, and no emails are lost w
 test('every text can wait: PostgreSQL stores what JSON can say', async () => {
   const outbox = outboxOn(pools[0]);
   const message = sampleMessage({ mailer_templates_recovery_content: 'a{{ "\\x00" }}b\0c\uD800 "ü" \\u0000' });
-  await pools[0].transaction((connection) => outbox.add(connection, { message, userId, lifetimeSeconds }));
+  await pools[0].transaction((connection) => outbox.add(connection, { message, userId, lifetimeSeconds, ...kept }));
   await look(outbox);
   expect([smtp.messages.length, observations]).toEqual([1, []]);
 });

@@ -35,7 +35,7 @@ function connect(
 }
 
 /** Code and message of the failure. */
-async function failure(work: Promise<void>): Promise<{ readonly code: string; readonly message: string }> {
+async function failure(work: Promise<unknown>): Promise<{ readonly code: string; readonly message: string }> {
   const error: unknown = await work.then(
     () => new Error('it was sent'),
     (reason) => reason,

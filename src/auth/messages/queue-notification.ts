@@ -42,8 +42,11 @@ export async function queueNotification(tx: Transaction, notification: Notificat
   const data = toData(tx, notification);
   if (data === null) return;
   const email = `${kind}_notification` as const;
-  const giveUp = (reason: string) =>
+  const giveUp = async (reason: string) => {
     services.observe({ kind: 'email_given_up', email, userId: user.id, attempts: 0, reason });
+    const delivery = { kind: email, userId: user.id, to: data.to, messageId: null };
+    await services.outbox.note(tx, delivery, { state: 'suppressed', answer: reason }, config);
+  };
   if (!isAuthorized(data.to, config.external_email_authorized_addresses)) {
     return giveUp('its address is not in external_email_authorized_addresses');
   }
@@ -54,7 +57,7 @@ export async function queueNotification(tx: Transaction, notification: Notificat
   if (!(await takeRecipient(services.limiter, data.to, config.rate_limit_email_recipient))) {
     return giveUp('rate_limit_email_recipient is used up');
   }
-  await services.outbox.add(tx, { message, userId: user.id, lifetimeSeconds });
+  await services.outbox.add(tx, { message, userId: user.id, lifetimeSeconds, config });
 }
 
 /** As `queueNotification`, for changes made by an admin. Sends only if the configuration says so. */

@@ -4,6 +4,7 @@
 
 import type { HookEmail, HookEmailData } from '../../email/hook-email.ts';
 import type { MessageData } from '../../email/message.ts';
+import { deliveryOf } from '../../email/outbox/deliveries.ts';
 import { askHook } from '../steps/ask-hook.ts';
 import type { AuthContext, Transaction } from '../steps/auth-context.ts';
 import { emailTokenSeconds } from '../store/one-time-tokens.ts';
@@ -45,10 +46,11 @@ export async function sendTokensByHook(
   });
   if (tx.config.mailer_delivery === 'direct') {
     await askHook(tx, 'send_email', message.payload);
+    await tx.services.outbox.note(tx, deliveryOf(message, user.id), { state: 'sent', answer: null }, tx.config);
     return;
   }
   const lifetimeSeconds = emailTokenSeconds(tx.config);
-  await tx.services.outbox.add(tx, { userId: user.id, message, lifetimeSeconds });
+  await tx.services.outbox.add(tx, { userId: user.id, message, lifetimeSeconds, config: tx.config });
 }
 
 type Tokens = Pick<HookEmailData, 'token' | 'token_hash' | 'token_new' | 'token_hash_new'>;

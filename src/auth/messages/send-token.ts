@@ -17,6 +17,7 @@ import type { User } from '../user.ts';
 import { buildConfigured, buildEmail } from './build-email.ts';
 import { type MadeToken, makeToken, type TokenEmail } from './make-token.ts';
 import { sendTokensByHook } from './send-by-hook.ts';
+import { sendNow } from './send-now.ts';
 
 /**
  * Stores tokens and sends their emails, which are of one kind. Lock the user first, so that frequency limits see the
@@ -39,7 +40,7 @@ export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail
   for (const email of emails) {
     await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
     const isAllowed = await takeRecipient(services.limiter, email.to, config.rate_limit_email_recipient);
-    if (!isAllowed) reportFull(tx, email);
+    if (!isAllowed) await reportFull(tx, email);
     if (!isAllowed && email.kind !== 'email_change' && hasToken(email.user, email.tokenType)) continue;
     const token = { userId: email.user.id, type: email.tokenType, address: email.to };
     const made = await makeToken(tx, token, email.isPkce);
@@ -51,11 +52,9 @@ export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail
     const messages = sent.map(([email, token]) => ({ userId: email.user.id, message: build(tx, email, token) }));
     timeLeftMs(tx);
     // Send to the mail server, or store in the outbox, which tries for as long as the tokens are valid.
-    if (config.mailer_delivery === 'direct') {
-      return await services.mailer.deliver(config, ...messages.map(({ message }) => message));
-    }
+    if (config.mailer_delivery === 'direct') return await sendNow(tx, messages);
     const lifetimeSeconds = emailTokenSeconds(config);
-    await Promise.all(messages.map((message) => services.outbox.add(tx, { ...message, lifetimeSeconds })));
+    await Promise.all(messages.map((each) => services.outbox.add(tx, { ...each, lifetimeSeconds, config })));
   } catch (error) {
     if (error instanceof AuthError) throw error;
     const text = emails[0] === undefined ? null : emailKinds[emails[0].kind].failure;
@@ -63,9 +62,12 @@ export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail
   }
 }
 
-function reportFull({ services }: AuthContext, { kind, user }: TokenEmail): void {
+async function reportFull(tx: Transaction, { kind, user, to }: TokenEmail): Promise<void> {
+  const { services, config } = tx;
   const reason = 'rate_limit_email_recipient is used up';
   services.observe({ kind: 'email_given_up', email: kind, userId: user.id, attempts: 0, reason });
+  const delivery = { kind, userId: user.id, to, messageId: null };
+  await services.outbox.note(tx, delivery, { state: 'suppressed', answer: reason }, config);
 }
 
 function build(context: AuthContext, email: TokenEmail, { code, linkToken }: MadeToken): EmailMessage {

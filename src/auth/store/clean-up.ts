@@ -10,7 +10,10 @@ import { type Time, toTimestamp } from '../times.ts';
 
 /** The configured limits of sessions, and whether anonymous users are deleted. */
 export interface CleanUpOptions {
-  readonly config: Pick<AuthConfig, 'sessions_timebox' | 'sessions_inactivity_timeout'>;
+  readonly config: Pick<
+    AuthConfig,
+    'sessions_timebox' | 'sessions_inactivity_timeout' | 'mailer_deliveries_retention_days'
+  >;
   readonly now: Time;
   /** Also deletes anonymous users older than 30 days; opt-in by the operator. */
   readonly deleteAnonymousUsers: boolean;
@@ -45,7 +48,20 @@ const statements = {
       limit 100 for update skip locked
     )
     returning d.name`,
+  suppressed: `delete from pgreflect_queue.suppressed d
+    where d.recipient_hash in (
+      select t.recipient_hash from pgreflect_queue.suppressed t
+      where t.expires_at < $1::timestamptz limit 100 for update skip locked
+    )
+    returning d.reason`,
 } as const; // biome-ignore format: a table
+
+const deliveries = `delete from pgreflect_queue.deliveries d
+  where d.id in (
+    select t.id from pgreflect_queue.deliveries t
+    where t.created_at < $1::timestamptz - $2::float8 * interval '1 day' limit 100 for update skip locked
+  )
+  returning d.id`;
 
 const tokensOfEndedSessions = `update auth.refresh_tokens u set revoked = true, updated_at = $1::timestamptz
   where u.id in (
@@ -85,6 +101,7 @@ export async function cleanUp(database: Queryable, options: CleanUpOptions): Pro
   };
   await run('tokensOfEndedSessions', tokensOfEndedSessions);
   for (const [name, text] of Object.entries(statements)) await run(name, text);
+  await run('deliveries', deliveries, [now, config.mailer_deliveries_retention_days]);
   if (config.sessions_timebox > 0) await run('olderThanTimebox', olderThanTimebox, [now, config.sessions_timebox]);
   if (config.sessions_inactivity_timeout > 0) {
     await run('idleSessions', idleSessions, [now, config.sessions_inactivity_timeout]);

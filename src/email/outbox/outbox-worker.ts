@@ -6,8 +6,16 @@ import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { DatabaseError } from '../../postgres/failure.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { RepeatedWork } from '../../postgres/system/repeated-work.ts';
+import {
+  type Delivery,
+  type DeliveryOutcome,
+  type DeliverySettings,
+  insertDelivery,
+  newDelivery,
+} from './deliveries.ts';
 import { claimEmails, type QueuedEmail, storeEmail } from './outbox.ts';
 import { type SendingParts, sendQueued } from './send-queued.ts';
+import { isSuppressed } from './suppressed.ts';
 
 /** What the outbox needs. */
 export interface OutboxParts extends SendingParts {
@@ -15,6 +23,8 @@ export interface OutboxParts extends SendingParts {
   readonly currentConfig: () => Promise<AuthConfig>;
   /** False: the database has no auth tables yet, so nothing can be stored. @throws DatabaseError */
   readonly isInstalled: () => Promise<boolean>;
+  /** Version of the stored configuration. */
+  readonly configVersion: () => number;
 }
 
 /** The outbox for requests. */
@@ -23,6 +33,19 @@ export interface Outbox {
   add(tx: Queryable, email: QueuedEmail): Promise<void>;
   /** Call after the commit of the transaction: sends its emails. Does not wait. */
   committed(tx: Queryable): void;
+  /**
+   * Lists an email that the request itself sent, or that nobody sends.
+   *
+   * @param tx Null: outside a transaction, because that of the request is rolled back.
+   */
+  note(
+    tx: Queryable | null,
+    delivery: Delivery,
+    outcome: DeliveryOutcome,
+    config: DeliverySettings['config'],
+  ): Promise<void>;
+  /** Whether an address gets no emails now. */
+  isSuppressed(tx: Queryable, address: string): Promise<boolean>;
 }
 
 /** Polling interval. */
@@ -38,7 +61,7 @@ const leaseMs = 60_000;
 export class OutboxWorker implements Outbox {
   readonly #parts: OutboxParts;
   /** Transactions with added emails. */
-  readonly #filled = new WeakSet<Queryable>();
+  readonly #filled = new WeakMap<Queryable, QueuedEmail['message']['kind'][]>();
   readonly #work: RepeatedWork;
 
   constructor(parts: OutboxParts) {
@@ -62,12 +85,31 @@ export class OutboxWorker implements Outbox {
   }
 
   async add(tx: Queryable, email: QueuedEmail): Promise<void> {
-    this.#filled.add(tx);
-    await storeEmail(tx, email, this.#parts.clock.now());
+    const { clock, configVersion } = this.#parts;
+    this.#filled.set(tx, [...(this.#filled.get(tx) ?? []), email.message.kind]);
+    await storeEmail(tx, email, { now: clock.now(), version: configVersion() });
   }
 
   committed(tx: Queryable): void {
-    if (this.#filled.has(tx)) this.#work.wake();
+    const kinds = this.#filled.get(tx) ?? [];
+    for (const email of kinds) this.#parts.observe({ kind: 'email', email, state: 'queued' });
+    if (kinds.length > 0) this.#work.wake();
+  }
+
+  async note(
+    tx: Queryable | null,
+    delivery: Delivery,
+    outcome: DeliveryOutcome,
+    config: DeliverySettings['config'],
+  ): Promise<void> {
+    const { database, clock, configVersion, observe } = this.#parts;
+    const settings = { config, now: clock.now(), version: configVersion() };
+    await (tx ?? database).query(insertDelivery, newDelivery(delivery, outcome, settings));
+    observe({ kind: 'email', email: delivery.kind, state: outcome.state });
+  }
+
+  isSuppressed(tx: Queryable, address: string): Promise<boolean> {
+    return isSuppressed(tx, address, this.#parts.clock.now());
   }
 
   /** Continues while the mail server accepts emails; otherwise waits for the next poll. */

@@ -7,6 +7,16 @@
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { OutgoingEmail } from '../hook-email.ts';
+import {
+  type DeliveryOutcome,
+  type DeliverySettings,
+  deliveryOf,
+  insertDelivery,
+  newDelivery,
+  outcomeValues,
+  setOutcome,
+} from './deliveries.ts';
+import { isSuppressedSql } from './suppressed.ts';
 
 /** An email to send later. */
 export interface QueuedEmail {
@@ -15,6 +25,8 @@ export interface QueuedEmail {
   readonly userId: string;
   /** In seconds; an older email is dropped. */
   readonly lifetimeSeconds: number;
+  /** The configuration of the request. */
+  readonly config: DeliverySettings['config'];
 }
 
 /** A claimed email, which no other process takes until the lease ends. */
@@ -26,21 +38,29 @@ export interface ClaimedEmail {
   readonly attempts: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
+  /** Its recipient gets no emails at the moment. */
+  readonly isSuppressed: boolean;
 }
 
 /**
- * Stores an email in the transaction of its change.
- *
- * @param now Milliseconds since the epoch.
+ * Stores an email and its delivery in the transaction of its change.
  */
-export async function storeEmail(tx: Queryable, email: QueuedEmail, now: number): Promise<void> {
-  const { message, userId, lifetimeSeconds } = email;
-  const createdAt = new Date(now);
+export async function storeEmail(
+  tx: Queryable,
+  { message, userId, lifetimeSeconds, config }: QueuedEmail,
+  { version, now }: Omit<DeliverySettings, 'config'>,
+): Promise<void> {
+  const delivery = newDelivery(
+    deliveryOf(message, userId),
+    { state: 'queued', answer: null },
+    { config, version, now },
+  );
   const expiresAt = new Date(now + lifetimeSeconds * 1000);
   await tx.query(
-    `insert into pgreflect_queue.emails (kind, user_id, message, created_at, expires_at, due_at)
-    values ($1, $2::uuid, $3::json, $4::timestamptz, $5::timestamptz, $4::timestamptz)`,
-    [message.kind, userId, JSON.stringify(message), createdAt, expiresAt],
+    `with delivery as (${insertDelivery} returning id)
+    insert into pgreflect_queue.emails (kind, user_id, message, created_at, expires_at, due_at, delivery_id)
+    select $1, $2::uuid, $12::json, $10::timestamptz, $13::timestamptz, $10::timestamptz, delivery.id from delivery`,
+    [...delivery, JSON.stringify(message), expiresAt],
   );
 }
 
@@ -53,7 +73,11 @@ const claim = `with due as materialized (
   )
   update pgreflect_queue.emails e set attempts = e.attempts + 1, due_at = $2::timestamptz
   from due where e.id = due.id
-  returning e.id::text as id, e.message, e.user_id::text as "userId", e.attempts, e.expires_at as "expiresAt"`;
+  returning e.id::text as id, e.message, e.user_id::text as "userId", e.attempts, e.expires_at as "expiresAt",
+    ${isSuppressedSql(
+      '(select d.recipient_hash from pgreflect_queue.deliveries d where d.id = e.delivery_id)',
+      '$1::timestamptz',
+    )} as "isSuppressed"`;
 
 /**
  * Claims due emails, oldest first. Of several to one user, only the oldest: the newest has the valid code and must
@@ -72,9 +96,19 @@ export async function claimEmails(
 
 type Row = Omit<ClaimedEmail, 'expiresAt'> & { readonly expiresAt: Date };
 
-/** Removes an email that was sent or given up. */
-export async function removeEmail(database: Queryable, { id }: ClaimedEmail): Promise<void> {
-  await database.query('delete from pgreflect_queue.emails e where e.id = $1::bigint', [id]);
+const removeWithOutcome = `with ids as (
+    delete from pgreflect_queue.emails e where e.id = $5::bigint returning e.delivery_id, e.attempts
+  )
+  ${setOutcome}`;
+
+/** Removes an email that was sent or given up, and notes the outcome. @param now Milliseconds since the epoch. */
+export async function removeEmail(
+  database: Queryable,
+  { id }: ClaimedEmail,
+  outcome: DeliveryOutcome,
+  now: number,
+): Promise<void> {
+  await database.query(removeWithOutcome, [...outcomeValues(outcome, now), id]);
 }
 
 /** The waiting emails. */
@@ -95,10 +129,23 @@ export async function readOutboxState(database: Queryable, now: number): Promise
   return row as unknown as OutboxState;
 }
 
-/** Ends our lease of an email. @param dueAt When to try again, in milliseconds since the epoch. */
-export async function postponeEmail(database: Queryable, { id, attempts }: ClaimedEmail, dueAt: number): Promise<void> {
-  await database.query(
-    `update pgreflect_queue.emails e set due_at = $3::timestamptz where e.id = $1::bigint and e.attempts = $2::integer`,
-    [id, attempts, new Date(dueAt)],
-  );
+const postponeWithOutcome = `with ids as (
+    update pgreflect_queue.emails e set due_at = $7::timestamptz
+    where e.id = $5::bigint and e.attempts = $6::integer returning e.delivery_id, e.attempts
+  )
+  ${setOutcome}`;
+
+/**
+ * Ends our lease of an email and notes why.
+ *
+ * @param dueAt When to try again, as `now` in milliseconds since the epoch.
+ */
+export async function postponeEmail(
+  database: Queryable,
+  { id, attempts }: ClaimedEmail,
+  answer: string,
+  { dueAt, now }: { readonly dueAt: number; readonly now: number },
+): Promise<void> {
+  const values = outcomeValues({ state: 'deferred', answer }, now);
+  await database.query(postponeWithOutcome, [...values, id, attempts, new Date(dueAt)]);
 }

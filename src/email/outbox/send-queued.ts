@@ -13,7 +13,10 @@ import type { Observe } from '../../shared/observation.ts';
 import { handToHook, isHookEmail } from '../hook-email.ts';
 import { EmailError } from '../transport/email-error.ts';
 import type { Mailer } from '../transport/mailer.ts';
+import { noReceipt, type Receipt } from '../transport/transport.ts';
+import type { DeliveryOutcome } from './deliveries.ts';
 import { type ClaimedEmail, postponeEmail, removeEmail } from './outbox.ts';
+import { suppressedAnswer } from './suppressed.ts';
 
 /** What an attempt needs. */
 export interface SendingParts {
@@ -37,29 +40,43 @@ export async function sendQueued(
   config: AuthConfig,
   email: ClaimedEmail,
 ): Promise<'gone' | 'waiting'> {
-  const { database, clock } = parts;
-  if (clock.now() >= email.expiresAt) return giveUp(parts, email, 'it has expired');
+  if (parts.clock.now() >= email.expiresAt) return giveUp(parts, email, 'it has expired');
+  if (email.isSuppressed && config.mailer_suppress_bounced) {
+    return end(parts, email, { state: 'suppressed', answer: suppressedAnswer });
+  }
+  let receipt: Receipt;
   try {
-    await hand(parts, config, email);
+    receipt = await hand(parts, config, email);
   } catch (error) {
     return retryLater(parts, email, error);
   }
-  await removeEmail(database, email);
+  return end(parts, email, { state: 'sent', ...receipt });
+}
+
+async function end(parts: SendingParts, email: ClaimedEmail, outcome: DeliveryOutcome): Promise<'gone'> {
+  await removeEmail(parts.database, email, outcome, parts.clock.now());
+  parts.observe({ kind: 'email', email: email.message.kind, state: outcome.state });
   return 'gone';
 }
 
 /** Sends through the channel that was chosen when it was stored. */
-async function hand({ mailer, hooks }: SendingParts, config: AuthConfig, { message }: ClaimedEmail): Promise<void> {
-  if (!isHookEmail(message)) return mailer.deliver(config, message);
-  if (config.hook_send_email_enabled) return handToHook(hooks, config, message);
+async function hand({ mailer, hooks }: SendingParts, config: AuthConfig, { message }: ClaimedEmail): Promise<Receipt> {
+  if (!isHookEmail(message)) return (await mailer.deliver(config, message))[0] ?? noReceipt;
+  if (config.hook_send_email_enabled) {
+    await handToHook(hooks, config, message);
+    return noReceipt;
+  }
   throw new EmailError('message_refused', 'The hook send_email, which was to send it, is off by now.');
 }
 
 async function retryLater(parts: SendingParts, email: ClaimedEmail, error: unknown): Promise<'gone' | 'waiting'> {
   const reason = describe(error);
-  const dueAt = parts.clock.now() + pauseMs(email.attempts);
-  if (isUnwanted(error) || dueAt >= email.expiresAt) return giveUp(parts, email, reason);
-  await postponeEmail(parts.database, email, dueAt);
+  const answer = (error instanceof EmailError && error.answer) || reason;
+  const now = parts.clock.now();
+  const dueAt = now + pauseMs(email.attempts);
+  if (isUnwanted(error) || dueAt >= email.expiresAt) return giveUp(parts, email, reason, answer);
+  await postponeEmail(parts.database, email, answer, { dueAt, now });
+  parts.observe({ kind: 'email', email: email.message.kind, state: 'deferred' });
   parts.observe({ kind: 'email_delayed', ...logged(email), reason });
   return 'waiting';
 }
@@ -76,9 +93,10 @@ function describe(error: unknown): string {
   return error instanceof EmailError ? error.message : 'an unexpected error';
 }
 
-async function giveUp({ database, observe }: SendingParts, email: ClaimedEmail, reason: string): Promise<'gone'> {
-  await removeEmail(database, email);
-  observe({ kind: 'email_given_up', ...logged(email), reason });
+/** @param answer For the list of deliveries. */
+async function giveUp(parts: SendingParts, email: ClaimedEmail, reason: string, answer = reason): Promise<'gone'> {
+  await end(parts, email, { state: 'failed', answer });
+  parts.observe({ kind: 'email_given_up', ...logged(email), reason });
   return 'gone';
 }
 

@@ -11,7 +11,7 @@ import type { Observe } from '../../shared/observation.ts';
 import type { EmailMessage } from '../message.ts';
 import { toPlainText } from '../plain-text.ts';
 import { composeMessage } from './compose-message.ts';
-import type { EmailTransport } from './transport.ts';
+import { type EmailTransport, noReceipt } from './transport.ts';
 
 /** Limit of stored emails; older ones are deleted. */
 export const maxCapturedEmails = 200;
@@ -41,6 +41,7 @@ export function createCapturedTransport(parts: CapturedTransportParts): EmailTra
         const reason = error instanceof Error ? error.message : 'unknown reason';
         observe({ kind: 'warning', message: `The ${message.kind} email could not be stored in the inbox: ${reason}` });
       }
+      return noReceipt;
     },
     async stop() {},
   };

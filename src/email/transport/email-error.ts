@@ -34,10 +34,13 @@ export class EmailError extends Error {
   override readonly name = 'EmailError';
   readonly code: EmailErrorCode;
   readonly isTemporary: boolean;
+  /** What the server said, without addresses, for the list of deliveries; null if it said nothing. */
+  readonly answer: string | null;
 
-  constructor(code: EmailErrorCode, message: string) {
+  constructor(code: EmailErrorCode, message: string, answer: string | null = null) {
     super(message);
     this.code = code;
+    this.answer = answer;
     this.isTemporary = emailErrorCodes[code].isTemporary;
   }
 }

@@ -11,7 +11,7 @@ import { type CapturedTransportParts, createCapturedTransport } from './captured
 import { EmailError } from './email-error.ts';
 import { type SmtpConfig, smtpSettings } from './smtp-settings.ts';
 import { createSmtpTransport, type SmtpTransportOptions } from './smtp-transport.ts';
-import type { EmailTransport } from './transport.ts';
+import type { EmailTransport, Receipt } from './transport.ts';
 
 /** What the mailer needs; `reach` limits where the mail server may be. */
 interface MailerParts extends CapturedTransportParts, SmtpTransportOptions {
@@ -25,9 +25,10 @@ export interface Mailer {
    * Sends the messages, several (both halves of an email change) in parallel, and waits for all. Takes at most the time
    * limit, so a transaction may stay open meanwhile and be rolled back on failure.
    *
+   * @returns A receipt for each message.
    * @throws EmailError of the first failed message. Others may have been sent.
    */
-  deliver(config: AuthConfig, ...messages: readonly EmailMessage[]): Promise<void>;
+  deliver(config: AuthConfig, ...messages: readonly EmailMessage[]): Promise<readonly Receipt[]>;
   /** Refuses new messages and waits for those being sent. */
   stop(): Promise<void>;
 }
@@ -93,8 +94,10 @@ export function createMailer(parts: MailerParts): Mailer {
       messages.forEach(warnOfLarge);
       const transport = transportFor(config);
       const results = await Promise.allSettled(messages.map((message) => transport.send(message)));
-      const failed = results.find((result) => result.status === 'rejected');
-      if (failed !== undefined) throw failed.reason;
+      return results.map((result) => {
+        if (result.status === 'rejected') throw result.reason;
+        return result.value;
+      });
     },
     async stop() {
       stopped = true;

@@ -12,7 +12,22 @@ import type { SmtpSettings } from './smtp-settings.ts';
 export function toEmailError(error: NodemailerError, settings: SmtpSettings, timedOut: boolean): EmailError {
   const server = `The mail server ${settings.host}:${settings.port}`;
   const code = timedOut ? 'timed_out' : codeOf(error);
-  return new EmailError(code, `${server} ${sentences[code](detailOf(error))}`);
+  const answer = error.response === undefined ? null : shownAnswer(error.response);
+  return new EmailError(code, `${server} ${sentences[code](detailOf(error))}`, answer);
+}
+
+/** Longest answer that is listed, in characters. */
+const maxAnswerLength = 300;
+
+/** An answer of a mail server for the operator: on one line, without addresses, links and what may be a code. */
+export function shownAnswer(response: string): string {
+  const words = response
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim()
+    .split(/ +/);
+  const shown = words.map((word) => (word.includes('@') ? '[address]' : word.includes('://') ? '[link]' : word));
+  const line = shown.join(' ').replace(/(?<!\w)\d{6,10}(?!\w)/g, '[number]');
+  return line.toWellFormed().slice(0, maxAnswerLength);
 }
 
 const sentences: Readonly<Record<EmailErrorCode, (detail: string) => string>> = {

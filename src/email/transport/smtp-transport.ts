@@ -11,9 +11,9 @@ import { isLoopback } from '../../shared/loopback.ts';
 import type { EmailMessage } from '../message.ts';
 import { composeMessage } from './compose-message.ts';
 import { EmailError } from './email-error.ts';
-import { toEmailError } from './smtp-failure.ts';
+import { shownAnswer, toEmailError } from './smtp-failure.ts';
 import type { SmtpSettings } from './smtp-settings.ts';
-import type { EmailTransport } from './transport.ts';
+import type { EmailTransport, Receipt } from './transport.ts';
 
 /** Time limit of connecting, greeting and TLS, in milliseconds. */
 const connectTimeoutMs = 10_000;
@@ -38,13 +38,14 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
   const underway = new Set<Promise<unknown>>();
   let stopped = false;
 
-  async function hand(message: EmailMessage): Promise<void> {
+  async function hand(message: EmailMessage): Promise<Receipt> {
     const raw = await composeMessage(message, new Date(clock.now()));
     const signal = AbortSignal.timeout(timeoutMs);
     const envelope = { from: message.from.address, to: [message.to] };
     try {
       pool ??= openPool(settings, egress, allowUnencrypted);
-      await (await pool).sendMail({ envelope, raw, messageId: message.messageId, signal });
+      const { response } = await (await pool).sendMail({ envelope, raw, messageId: message.messageId, signal });
+      return { answer: shownAnswer(response ?? ''), messageId: null };
     } catch (error) {
       throw toEmailError(error as NodemailerError, settings, signal.aborted);
     }
@@ -58,7 +59,7 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
       const work = hand(message);
       underway.add(work);
       try {
-        await work;
+        return await work;
       } finally {
         underway.delete(work);
       }

@@ -3,6 +3,17 @@
  */
 import type { EmailMessage } from '../message.ts';
 
+/** What the server said of an accepted message. */
+export interface Receipt {
+  /** Its codes; null for none. */
+  readonly answer: string | null;
+  /** The id that the service gave the message instead of our own; null for none. */
+  readonly messageId: string | null;
+}
+
+/** Nobody said anything. */
+export const noReceipt: Receipt = { answer: null, messageId: null };
+
 /** Accepts messages until it is stopped. */
 export interface EmailTransport {
   /**
@@ -10,7 +21,7 @@ export interface EmailTransport {
    *
    * @throws EmailError, within the transport's time limit.
    */
-  send(message: EmailMessage): Promise<void>;
+  send(message: EmailMessage): Promise<Receipt>;
   /** Refuses new messages, waits for those being sent, closes connections. */
   stop(): Promise<void>;
 }

@@ -15,7 +15,7 @@ import { type AuthParts, authUrlOf, type InboxParts, inboxPath } from '../server
 
 /** What starting the service needs. */
 export interface OpenAuthOptions
-  extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'egress' | 'currentConfig'> {
+  extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'egress' | 'currentConfig' | 'configVersion'> {
   readonly management: Management;
   /** As in `AuthParts`: many times the duration of their statements. */
   readonly minResponseMs?: number | undefined;
@@ -54,7 +54,10 @@ export async function openAuth({
   const currentConfig = () => store.refreshIfNewer(database.shared);
   const addresses = { authUrl, inboxUrl };
   const egress = createEgress(config.allowPrivateNetworks ? null : () => store.snapshot().start);
-  const auth: Auth = await startAuth({ ...setup, ...addresses, verify, egress, currentConfig });
+  const auth: Auth = await startAuth({
+    ...{ ...setup, ...addresses, verify, egress, currentConfig },
+    configVersion: () => store.version,
+  });
   const { services, inbox, isInstalled, stop } = auth;
   const isCaptured = () => isEmailCaptured(store.current()) || store.current().sms_provider === 'capture';
   const verifyAccessToken = async (token: string) =>

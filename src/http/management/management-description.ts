@@ -3,6 +3,7 @@
  */
 import { describedSchema } from '../../execute/describe-schema.ts';
 import { answerSchema, changeSchema } from '../../management/config-schema.ts';
+import { deliverySchema, suppressedSchema } from '../../management/deliveries/deliveries.ts';
 import { type ManagementErrorCode, managementErrors } from '../../management/management-error.ts';
 import { describedEmail, emailDraft, renderedDraft } from '../../management/templates/draft-schemas.ts';
 import { createdToken, listedToken, wantedToken } from '../../management/tokens/token-requests.ts';
@@ -10,7 +11,8 @@ import { configVersion, emailsOfVersion } from '../../management/version-history
 import { flag, type JsonSchema, listOf, objectOf, oneOf, schemaNamed, text } from '../../shared/json-schema.ts';
 import { type ApiDescription, type ApiOperation, json, response } from '../server/openapi.ts';
 import { projectPath } from '../server/parts.ts';
-import { type ManagementRoute, managementRoutes } from './management-route-table.ts';
+import { managementRoutes } from './management-route.ts';
+import type { ManagementRoute } from './management-route-table.ts';
 
 const ref = {
   ...{ name: 'ref', in: 'path', required: true, description: 'Project ref.' },
@@ -34,6 +36,7 @@ export function describeManagement(): ApiDescription {
       ...{ AuthConfig: answerSchema(), AuthConfigChange: changeSchema(), ManagementError },
       ...{ DescribedEmail: describedEmail, EmailDraft: emailDraft, RenderedEmail: renderedDraft },
       ...{ AccessToken: listedToken, CreatedAccessToken: createdToken, NewAccessToken: wantedToken },
+      ...{ Delivery: deliverySchema, SuppressedAddress: suppressedSchema },
       ...{ ConfigVersion: configVersion, ConfigVersionEmails: emailsOfVersion, RoleSchema: describedSchema },
     },
   };

@@ -44,8 +44,8 @@ const ofBodies = ['invalid_body', 'validation_failed', 'body_too_large', 'unsupp
 const config = '/config/auth';
 const tokens = '/access-tokens';
 
-/** The routes. */
-export const managementRoutes: readonly ManagementRoute[] = [
+/** The routes of the configuration, access tokens and schemas. */
+export const configRoutes: readonly ManagementRoute[] = [
   {
     method: 'GET',
     path: config,

@@ -11,10 +11,14 @@ import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { type ManagementParts, projectPath, type RequestKind } from '../server/parts.ts';
-import { type ManagementRoute, managementRoutes } from './management-route-table.ts';
+import { deliveryRoutes } from './delivery-routes.ts';
+import { configRoutes, type ManagementRoute } from './management-route-table.ts';
 
 /** Largest body in bytes: enough for all thirteen emails. */
 const maxBodyBytes = 2 * 1024 * 1024;
+
+/** All routes. */
+export const managementRoutes: readonly ManagementRoute[] = [...configRoutes, ...deliveryRoutes];
 
 /** Adds the routes, in their own scope because of their error format. */
 export async function registerManagementRoutes(

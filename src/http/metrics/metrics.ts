@@ -99,7 +99,9 @@ function createCounts({ library, registers }: Kit): Observe {
   const errors = counter('errors_total', 'Errors in answers by code.', ['code']);
   const events = counter('events_total', 'What is logged beside requests, by kind.', ['kind']);
   const reloads = histogram('model_reload_duration_seconds', 'Time of reading the catalog and building a model.');
+  const emails = counter('emails_total', 'Emails by the states that they got into.', ['kind', 'state']);
   return (observation) => {
+    if (observation.kind === 'email') return emails.inc({ kind: observation.email, state: observation.state });
     if (observation.kind !== 'request') {
       events.inc({ kind: observation.kind });
       if (observation.kind === 'reloaded') reloads.observe(observation.durationMs / 1000);

@@ -1,0 +1,72 @@
+/**
+ * The routes for deliveries of emails and suppressed addresses. They show who gets which emails, so they need a token of
+ * an operator.
+ */
+import type { FastifyRequest } from 'fastify';
+import {
+  deliveryParameters,
+  liftSuppressed,
+  listDeliveries,
+  listSuppressed,
+  readDelivery,
+  readDeliveryFilter,
+} from '../../management/deliveries/deliveries.ts';
+import { listOf, schemaNamed } from '../../shared/json-schema.ts';
+import type { ManagementRoute } from './management-route-table.ts';
+
+const deliveries = '/emails/deliveries';
+const suppressed = '/emails/suppressed';
+
+const idParameter = { name: 'id', in: 'path', required: true, description: 'Id.', schema: { type: 'string' } };
+const idOf = ({ params }: FastifyRequest) => (params as { readonly id: string }).id;
+const queryOf = ({ query }: FastifyRequest) => query as Readonly<Record<string, unknown>>;
+
+/** The routes. */
+export const deliveryRoutes: readonly ManagementRoute[] = [
+  {
+    method: 'GET',
+    path: deliveries,
+    id: 'listDeliveries',
+    summary: 'List what became of emails, newest first. Needs the scope `project:operate`.',
+    parameters: deliveryParameters,
+    answer: listOf(schemaNamed('Delivery')),
+    refusals: ['validation_failed', 'deliveries_failed'],
+    run: ({ api }, request, { caller }) => {
+      const filter = readDeliveryFilter(queryOf(request));
+      return api.withDeliveries(caller, (pool) => listDeliveries(pool, filter));
+    },
+  },
+  {
+    method: 'GET',
+    path: `${deliveries}/:id`,
+    id: 'readDelivery',
+    summary: 'Read what became of an email. Needs the scope `project:operate`.',
+    parameters: [idParameter],
+    answer: schemaNamed('Delivery'),
+    refusals: ['not_found', 'deliveries_failed'],
+    run: ({ api }, request, { caller }) => api.withDeliveries(caller, (pool) => readDelivery(pool, idOf(request))),
+  },
+  {
+    method: 'GET',
+    path: suppressed,
+    id: 'listSuppressed',
+    summary: 'List the addresses that get no emails, newest first. Needs the scope `project:operate`.',
+    parameters: deliveryParameters.filter(({ name }) => name === 'user'),
+    answer: listOf(schemaNamed('SuppressedAddress')),
+    refusals: ['validation_failed', 'deliveries_failed'],
+    run: ({ api }, request, { caller }) => {
+      const { user } = readDeliveryFilter({ user: queryOf(request).user });
+      return api.withDeliveries(caller, (pool, now) => listSuppressed(pool, user, now));
+    },
+  },
+  {
+    method: 'DELETE',
+    path: `${suppressed}/:id`,
+    id: 'liftSuppressed',
+    summary: 'Let an address get emails again. Needs the scope `project:operate`.',
+    parameters: [idParameter],
+    answer: schemaNamed('SuppressedAddress'),
+    refusals: ['not_found', 'deliveries_failed'],
+    run: ({ api }, request, { caller }) => api.withDeliveries(caller, (pool) => liftSuppressed(pool, idOf(request))),
+  },
+];

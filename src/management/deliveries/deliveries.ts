@@ -1,0 +1,186 @@
+/**
+ * Deliveries and suppressed addresses, for operators: list, read, lift. docs/management-api.md says who may.
+ */
+import { emailKindNames } from '../../email/email-kind.ts';
+import { deliveryStates } from '../../email/outbox/deliveries.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
+import {
+  integer,
+  type JsonSchema,
+  objectOf,
+  oneOf,
+  orNull,
+  type SchemaOf,
+  text,
+  type ValueOf,
+} from '../../shared/json-schema.ts';
+import { ManagementError } from '../management-error.ts';
+
+const time: SchemaOf<string> = { ...text(), format: 'date-time' };
+const uuid: SchemaOf<string> = { ...text(), format: 'uuid' };
+
+/** What a mail service tells later of an email that it took. */
+export const deliveryEvents = ['delivered', 'bounced', 'complained'] as const;
+
+/** A delivery. */
+export const deliverySchema = objectOf({
+  id: text('Larger for later emails.'),
+  kind: oneOf(...emailKindNames),
+  userId: uuid,
+  recipient: orNull(text('As mailer_deliveries_recipients says; null: not kept.')),
+  locale: orNull(text('Language tag of the texts; null: the texts without a language.')),
+  templateVersion: {
+    ...integer,
+    description: 'Version of the configuration; 0: nothing is stored.',
+  } as SchemaOf<number>,
+  state: oneOf(...deliveryStates),
+  attempts: integer,
+  answer: orNull(text('What the mail server or service said last.')),
+  event: orNull(oneOf(...deliveryEvents)),
+  createdAt: time,
+  updatedAt: time,
+  sentAt: orNull(time),
+});
+
+/** A suppressed address. */
+export const suppressedSchema = objectOf({
+  id: text('Id for lifting it.'),
+  recipient: orNull(text('As mailer_deliveries_recipients said; null: not kept.')),
+  userId: orNull(uuid),
+  reason: oneOf('bounced', 'complained'),
+  createdAt: time,
+  expiresAt: time,
+});
+
+type Listed = ValueOf<typeof deliverySchema>;
+type Suppressed = ValueOf<typeof suppressedSchema>;
+
+const maxPage = 200;
+const usualPage = 50;
+
+/** Query parameters of the list. */
+export const deliveryParameters: readonly JsonSchema[] = [
+  queryParameter('state', 'Only this state.', { enum: deliveryStates }),
+  queryParameter('kind', 'Only this kind of email.', { enum: emailKindNames }),
+  queryParameter('user', 'Only emails to this user.', { format: 'uuid' }),
+  queryParameter('before', 'Only emails before the one with this id: the last of the page before.', {}),
+  queryParameter('limit', 'Size of the page.', { type: 'integer', minimum: 1, maximum: maxPage, default: usualPage }),
+];
+
+function queryParameter(name: string, description: string, schema: JsonSchema): JsonSchema {
+  return { name, in: 'query', description, schema: { type: 'string', ...schema } };
+}
+
+/** What to list; null: anything. */
+export interface DeliveryFilter {
+  readonly state: string | null;
+  readonly kind: string | null;
+  readonly user: string | null;
+  readonly before: string | null;
+  readonly limit: number;
+}
+
+const idPattern = /^\d{1,18}$/;
+
+/** Checks the query of a list. @throws ManagementError `validation_failed` */
+export function readDeliveryFilter(query: Readonly<Record<string, unknown>>): DeliveryFilter {
+  const problems: string[] = [];
+  const read = (name: string, isValid: (value: string) => boolean, rule: string): string | null => {
+    const value = query[name];
+    if (value === undefined || value === '') return null;
+    if (typeof value === 'string' && isValid(value)) return value;
+    problems.push(`${name} must be ${rule}`);
+    return null;
+  };
+  const among = (words: readonly string[]) => (value: string) => words.includes(value);
+  const filter = {
+    state: read('state', among(deliveryStates), `one of ${deliveryStates.join(', ')}`),
+    kind: read('kind', among(emailKindNames), `one of ${emailKindNames.join(', ')}`),
+    user: read('user', (value) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value), 'the id of a user'),
+    before: read('before', (value) => idPattern.test(value), 'the id of a delivery'),
+    limit: Number(read('limit', isPageSize, `a whole number from 1 to ${maxPage}`) ?? usualPage),
+  };
+  if (problems.length > 0) throw new ManagementError('validation_failed', problems.join('; '));
+  return filter;
+}
+
+function isPageSize(value: string): boolean {
+  return /^\d{1,3}$/.test(value) && Number(value) >= 1 && Number(value) <= maxPage;
+}
+
+const columns = `d.id::text as id, d.kind, d.user_id::text as "userId", d.recipient, d.locale,
+  d.template_version::float8 as "templateVersion", d.state, d.attempts, d.answer, d.event,
+  d.created_at as "createdAt", d.updated_at as "updatedAt", d.sent_at as "sentAt"`;
+
+/** Newest first. */
+export async function listDeliveries(database: Queryable, filter: DeliveryFilter): Promise<readonly Listed[]> {
+  const { state, kind, user, before, limit } = filter;
+  const wanted: readonly (readonly [string, unknown])[] = [
+    ['d.state = ', state],
+    ['d.kind = ', kind],
+    ['d.user_id = ', user],
+    ['d.id < ', before],
+  ];
+  const given = wanted.filter(([, value]) => value !== null);
+  const casts: Readonly<Record<string, string>> = { 'd.user_id = ': '::uuid', 'd.id < ': '::bigint' };
+  const conditions = given.map(([condition], index) => `${condition}$${index + 2}${casts[condition] ?? ''}`);
+  const rows = await database.query(
+    `select ${columns} from pgreflect_queue.deliveries d
+    where ${['true', ...conditions].join(' and ')} order by d.id desc limit $1::integer`,
+    [limit, ...given.map(([, value]) => value)],
+  );
+  return rows.map(toListed);
+}
+
+/** One delivery. @throws ManagementError `not_found` */
+export async function readDelivery(database: Queryable, id: string): Promise<Listed> {
+  const rows = idPattern.test(id)
+    ? await database.query(`select ${columns} from pgreflect_queue.deliveries d where d.id = $1::bigint`, [id])
+    : [];
+  const [row] = rows;
+  if (row === undefined) throw new ManagementError('not_found', 'There is no such delivery');
+  return toListed(row);
+}
+
+function toListed(row: Record<string, unknown>): Listed {
+  const { createdAt, updatedAt, sentAt } = row as Record<string, Date>;
+  const times = { createdAt: createdAt?.toISOString(), updatedAt: updatedAt?.toISOString() };
+  return { ...row, ...times, sentAt: sentAt?.toISOString() ?? null } as Listed;
+}
+
+const suppressedColumns = `pg_catalog.encode(s.recipient_hash, 'hex') as id, s.recipient, s.user_id::text as "userId", s.reason,
+  s.created_at as "createdAt", s.expires_at as "expiresAt"`;
+
+/** Those in force, newest first, as many as a page has. @param user Only the address of this user; null: all. */
+export async function listSuppressed(
+  database: Queryable,
+  user: string | null,
+  now: Date,
+): Promise<readonly Suppressed[]> {
+  const rows = await database.query(
+    `select ${suppressedColumns} from pgreflect_queue.suppressed s
+    where s.expires_at > $1::timestamptz and ($2::uuid is null or s.user_id = $2::uuid)
+    order by s.created_at desc, s.recipient_hash limit ${maxPage}`,
+    [now, user],
+  );
+  return rows.map(toSuppressed);
+}
+
+/** Lets an address get emails again. @throws ManagementError `not_found` */
+export async function liftSuppressed(database: Queryable, id: string): Promise<Suppressed> {
+  const rows = /^[0-9a-f]{64}$/.test(id)
+    ? await database.query(
+        `delete from pgreflect_queue.suppressed s where s.recipient_hash = pg_catalog.decode($1, 'hex')
+        returning ${suppressedColumns}`,
+        [id],
+      )
+    : [];
+  const [row] = rows;
+  if (row === undefined) throw new ManagementError('not_found', 'This address is not suppressed');
+  return toSuppressed(row);
+}
+
+function toSuppressed(row: Record<string, unknown>): Suppressed {
+  const { createdAt, expiresAt } = row as Record<string, Date>;
+  return { ...row, createdAt: createdAt?.toISOString(), expiresAt: expiresAt?.toISOString() } as Suppressed;
+}
