@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
-import { startRecordingProxy } from '../support/recording-proxy.ts';
+import { startRecordingProxy, through } from '../support/recording-proxy.ts';
 import { atEnd } from '../support/when-over.ts';
 
 const database = await createDatabase(`
@@ -35,11 +35,7 @@ const database = await createDatabase(`
   grant all on app.part, app.part_a, app.parts, app.plain, app.seen, app.taken to anon;
 `);
 const proxy = await startRecordingProxy(database.url);
-const throughProxy = {
-  ...database,
-  urlAs: (role: string, password: string) => Object.assign(new URL(proxy.url), { username: role, password }).href,
-};
-const execution = await startExecution(throughProxy, { schemas: ['app'], introspection: 'always' });
+const execution = await startExecution(through(proxy, database), { schemas: ['app'], introspection: 'always' });
 
 beforeEach(() =>
   database.query(`truncate app.item, app.part, app.plain;

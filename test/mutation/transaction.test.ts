@@ -5,15 +5,11 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase, fixture } from '../support/postgres.ts';
-import { startRecordingProxy } from '../support/recording-proxy.ts';
+import { startRecordingProxy, through } from '../support/recording-proxy.ts';
 
 const database = await createDatabase(fixture('mutation-library.sql'));
 const proxy = await startRecordingProxy(database.url);
-const throughProxy = {
-  ...database,
-  urlAs: (role: string, password: string) => Object.assign(new URL(proxy.url), { username: role, password }).href,
-};
-const library = await startExecution(throughProxy, { schemas: ['lib'] });
+const library = await startExecution(through(proxy, database), { schemas: ['lib'] });
 const run = (query: string, variables: Record<string, unknown> = {}) => library.run('anon', query, { variables });
 const data = (query: string, variables: Record<string, unknown> = {}) => library.data('anon', query, { variables });
 const marks = async () =>
@@ -196,7 +192,7 @@ describe('the way to the database', () => {
   });
 
   test('that the server answers too late says that its end is unknown, and a query does not', async () => {
-    const limited = await startExecution(throughProxy, { schemas: ['lib'], statementTimeoutMs: 1000 });
+    const limited = await startExecution(through(proxy, database), { schemas: ['lib'], statementTimeoutMs: 1000 });
     await vi.waitFor(() => limited.data('anon', '{ __typename }'));
     proxy.inspect((from) => (from === 'server' ? 'drop' : 'pass'));
     const written = await limited.run('anon', `mutation { ${insert('N2')} }`);

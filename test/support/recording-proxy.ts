@@ -6,6 +6,7 @@
  * an answer between two messages is caught, whatever the network does to its packets.
  */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { TestDatabase } from './postgres.ts';
 
 /** What to do with a packet: pass it on, drop it, or cut the connection; a number = pass so many bytes of it, then cut. */
 export type Verdict = 'pass' | 'drop' | 'cut' | number;
@@ -40,6 +41,13 @@ export interface RecordingProxy {
   /** Delays every packet in both directions, in milliseconds. */
   delay(milliseconds: number): void;
   stop(): Promise<void>;
+}
+
+/** The database, with logins that lead through the proxy. */
+export function through(proxy: RecordingProxy, database: TestDatabase): TestDatabase {
+  const urlAs = (role: string, password: string) =>
+    Object.assign(new URL(proxy.url), { username: role, password }).href;
+  return { ...database, urlAs };
 }
 
 /** Starts a proxy in front of the server of a connection string. */
