@@ -61,6 +61,8 @@ const changeTexts = {
   at_most: 'Fails where more rows than this match.',
 };
 
+const onConflictText = 'What to do with rows that are there already. Without it they are an error.';
+
 const argumentTexts: Texts<ArgumentOrigin> = {
   first: 'The first n rows.',
   last: 'The last n rows.',
@@ -72,7 +74,7 @@ const argumentTexts: Texts<ArgumentOrigin> = {
   node_id: 'Global id of the row.',
   key: ({ column }) => `The ${column.fieldName} of the row.`,
   objects: 'The rows to add.',
-  on_conflict: 'What to do with rows that are there already. Without it they are an error.',
+  on_conflict: onConflictText,
   updates: 'The changes, in order.',
   ...changeTexts,
   count_at_most: 'Counts no further than this.',
@@ -102,11 +104,9 @@ const inputFieldTexts: Texts<InputFieldOrigin> = {
       ? `The related row of ${target.baseName}, written with this one.`
       : `Related rows of ${target.baseName}, written with this one.`,
   nested_insert: 'What to add.',
+  on_conflict: onConflictText,
   nested_update: 'Which of them to change, and how.',
   nested_delete: 'Which of them to delete.',
-  set: 'New values. Columns that are left out stay as they are.',
-  row_filter: 'Rows that match.',
-  at_most: 'Fails where more rows than this match.',
   function: 'What a function computes of the row.',
   some: 'At least one related row matches.',
   every: 'Every related row matches.',

@@ -57,7 +57,7 @@ export type InputFieldOrigin =
   | { readonly kind: 'relationship'; readonly relationship: Relationship; readonly target: Table }
   | { readonly kind: 'related_order'; readonly relationship: Relationship; readonly target: Table }
   | { readonly kind: 'nested'; readonly relationship: Relationship; readonly target: Table }
-  | { readonly kind: 'nested_insert' | 'nested_update' | 'nested_delete' | 'set' | 'at_most' | 'row_filter' }
+  | { readonly kind: 'nested_insert' | 'nested_update' | 'nested_delete' | 'on_conflict' }
   | { readonly kind: 'some' | 'every' | 'none' | 'aggregate_filter' }
   | { readonly kind: 'related_filter' | 'count' | 'distinct_counts' }
   | { readonly kind: 'distinct_count'; readonly column: Column }

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { startRecordingProxy } from '../support/recording-proxy.ts';
+import { startRecordingProxy, through } from '../support/recording-proxy.ts';
 
 const database = await createDatabase(`
   comment on schema public is '@graphql({"inflect_names": true})';
@@ -17,11 +17,7 @@ const database = await createDatabase(`
   grant select on author to service_role;
 `);
 const proxy = await startRecordingProxy(database.url);
-const throughProxy = {
-  ...database,
-  urlAs: (role: string, password: string) => Object.assign(new URL(proxy.url), { username: role, password }).href,
-};
-const execution = await startExecution(throughProxy, { introspection: 'always' });
+const execution = await startExecution(through(proxy, database), { introspection: 'always' });
 
 beforeEach(async () => {
   await database.query('truncate author, book, chapter, log restart identity');
@@ -195,7 +191,7 @@ test('is offered as far as the rights of the role go', async () => {
     return __type?.inputFields.map(({ name }: { name: string }) => name);
   };
   expect(await fields('AuthorUpdateInput')).toEqual(['id', 'name', 'bookCollection', 'logCollection']);
-  expect(await fields('BookNestedUpdate')).toEqual(['insert', 'update', 'delete']);
+  expect(await fields('BookNestedUpdate')).toEqual(['insert', 'update', 'delete', 'onConflict']);
   expect(await fields('LogNestedUpdate')).toEqual(['delete']);
   expect(await fields('BookNestedUpdateEntry')).toEqual(['set', 'filter', 'atMost']);
   await execution.data('anon', update('{name: "X", logCollection: {delete: [{}]}}'));

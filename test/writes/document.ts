@@ -1,8 +1,9 @@
 /** The document and the variables of a write. */
 import type { GraphQLSchema } from 'graphql';
 import type { Random } from '../property/random.ts';
+import type { Filter, Values } from './values.ts';
 import type { Reference, Table } from './world.ts';
-import type { Change, Children, Conflict, Filter, Tree, Values, Write } from './write.ts';
+import type { Change, Children, Conflict, Tree, Write } from './write.ts';
 
 /** A word of GraphQL: in variables a string, in documents without quotes. */
 class Word {
@@ -92,10 +93,19 @@ function conflictOf({ constraint, columns, filter }: Conflict): object {
   };
 }
 
-function changeOf({ set, operators, filter, atMost }: Change): object {
+function changeOf({ set, operators, related, filter, atMost }: Change): object {
   const changes: Record<string, Record<string, unknown>> = {};
   for (const { name, column, value } of operators) changes[name] = { ...changes[name], [column.name]: value };
-  return { set: Object.fromEntries(set as Values), ...changes, filter: filterOf(filter), atMost };
+  const entries = related.map(({ reference, deletes, updates, trees, conflict }) => {
+    const members = {
+      ...(deletes.length > 0 && { delete: deletes.map((each) => ({ ...each, filter: filterOf(each.filter) })) }),
+      ...(updates.length > 0 && { update: updates.map(changeOf) }),
+      ...(trees.length > 0 && nestedOf(trees.map(objectOf), conflict)),
+    };
+    return [reference.down, members];
+  });
+  const values = { ...Object.fromEntries(set as Values), ...Object.fromEntries(entries) };
+  return { set: values, ...changes, filter: filterOf(filter), atMost };
 }
 
 function filterOf(filter: Filter): object {

@@ -4,12 +4,12 @@
  * Which of several failing rows fails first is PostgreSQL's choice, so rows that follow a failing one are tried, too: the
  * gateway may answer the error of any.
  */
-import pg from 'pg';
+import type pg from 'pg';
 import type { Below } from './document.ts';
-import type { Role, Table } from './world.ts';
-import type { Change, Conflict, Filter, Tree, Value, Values, Write } from './write.ts';
-
-export type Row = Readonly<Record<string, unknown>>;
+import { codeOf, conditionOf, pathOf, place, query, Refusal, type Row, type Run, returning } from './statements.ts';
+import type { Value, Values } from './values.ts';
+import type { Reference, Role, Table } from './world.ts';
+import type { Change, Conflict, Deletion, Related, Tree, Write } from './write.ts';
 
 /** The answer of one field, or of one entry. */
 export interface Payload {
@@ -26,21 +26,6 @@ export interface Outcome {
   readonly payloads: readonly Payload[];
   /** What happened, for the counts. */
   readonly events: ReadonlySet<string>;
-}
-
-class Refusal extends Error {
-  readonly code: string;
-  constructor(code: string) {
-    super(code);
-    this.code = code;
-  }
-}
-
-interface Run {
-  readonly client: pg.ClientBase;
-  readonly refused: Set<string>;
-  readonly allowed: Set<string>;
-  readonly events: Set<string>;
 }
 
 /** Writes in the open transaction of the client, which has the role. */
@@ -62,8 +47,8 @@ export async function writeInSql(
   if (run.refused.size > 0) {
     // The limit of rows may be looked at before constraints are checked.
     if (write.kind !== 'insert') run.allowed.add('BAD_USER_INPUT');
-    // The statements of a tree have an order that nobody promises, so another one may fail first.
-    if (isTree(write)) for (const code of ordinary) run.allowed.add(code);
+    // The statements of a tree, and the rows of entries that are one statement, have an order that nobody promises.
+    if (isTree(write) || write.kind === 'updateMany') for (const code of ordinary) run.allowed.add(code);
   }
   return { ...run, payloads };
 }
@@ -71,26 +56,31 @@ export async function writeInSql(
 async function writeField(run: Run, write: Write, below: Below | null): Promise<readonly Payload[]> {
   const { table, columns } = write;
   switch (write.kind) {
-    case 'update':
-      return [await change(run, table, write.change, columns)];
+    case 'update': {
+      const nested = isTree(write);
+      if (nested && write.change.related.some(refusesRelated)) throw new Refusal('BAD_USER_INPUT');
+      const payload = await changeTree(run, table, write.change, { columns: nested ? table.key : columns });
+      if (!nested || run.refused.size > 0) return [payload];
+      return [{ ...payload, records: await readTrees(run, table, columns, below, payload.records) }];
+    }
     case 'updateMany': {
       const payloads: Payload[] = [];
-      for (const each of write.changes) payloads.push(await change(run, table, each, columns));
+      for (const each of write.changes) payloads.push(await changeTree(run, table, each, { columns }));
       return payloads;
     }
     case 'delete': {
-      const values: Value[] = [];
-      const text = `delete from ${pathOf(table)} as t where ${conditionOf(write.filter, values)} ${returning(columns)}`;
-      return [limited(await query(run, text, values), write.atMost)];
+      return [await deleteRows(run, table, write, { columns })];
     }
     case 'insert': {
       const nested = isTree(write);
-      if (nested && write.trees.some((tree) => keepsRows(tree, write.conflict))) throw new Refusal('BAD_USER_INPUT');
+      const { trees, conflict } = write;
+      if (nested && trees.some((tree) => keepsRows(tree, conflict) || keepsOthers(tree, conflict)))
+        throw new Refusal('BAD_USER_INPUT');
       const read = nested ? [...table.key] : columns;
       const rows = await insertRows(run, {
         table,
-        trees: write.trees,
-        conflict: write.conflict,
+        trees,
+        conflict,
         columns: read,
         isNeeded: nested,
       });
@@ -106,7 +96,28 @@ const ordinary = ['CONSTRAINT_VIOLATION', 'PERMISSION_DENIED', 'BAD_USER_INPUT',
 
 /** Whether a write has related rows. */
 export function isTree(write: Write): boolean {
+  if (write.kind === 'update') return write.change.related.length > 0;
   return write.kind === 'insert' && write.trees.some(({ up, down }) => up.length + down.length > 0);
+}
+
+function refusesRelated({ reference, updates, trees, conflict }: Related): boolean {
+  return (
+    trees.some((tree) => keepsRows(tree, conflict, false) || keepsOthers(tree, conflict, reference.columns)) ||
+    updates.some(({ related }) => related.some(refusesRelated))
+  );
+}
+
+/** A row that is updated would not get the key of another one. @param left Columns that the object around it sets. */
+function keepsOthers({ up, down }: Tree, conflict: Conflict | null, left: readonly string[] = []): boolean {
+  const found = /^\(([\w, ]+)\)/.exec(conflict?.arbiter ?? '')?.[1]?.split(', ') ?? [];
+  const set = [...left, ...up.flatMap(({ reference }) => reference.columns)];
+  return (
+    (conflict !== null &&
+      conflict.columns.length > 0 &&
+      set.some((column) => !found.includes(column) && !conflict.columns.includes(column))) ||
+    up.some((each) => keepsOthers(each.tree, each.conflict)) ||
+    down.some((each) => each.trees.some((tree) => keepsOthers(tree, each.conflict, each.reference.columns)))
+  );
 }
 
 /** Rows that others are made with cannot stay as they are. */
@@ -269,7 +280,57 @@ const operations: Readonly<Record<string, (column: string, operand: string) => s
   'append note': (column, operand) => `coalesce(${column}, '') || ${operand}`,
 };
 
-async function change(run: Run, table: Table, { set, operators, filter, atMost }: Change, columns: readonly string[]) {
+/** What is read of changed rows, and the rows that they belong to; undefined: all. */
+interface Changed {
+  readonly columns: readonly string[];
+  readonly within?: { readonly reference: Reference; readonly keys: readonly Row[] };
+}
+
+async function changeTree(run: Run, table: Table, change: Change, { columns, within }: Changed): Promise<Payload> {
+  const handedOn = change.related.flatMap(({ reference }) => reference.targetColumns);
+  const read = { columns: [...new Set([...columns, ...handedOn])], ...(within && { within }) };
+  const payload = await updateRows(run, table, change, read);
+  const { records } = payload;
+  const inserts = change.related.some(({ trees }) => trees.length > 0);
+  if (inserts && records.length !== 1) throw new Refusal('BAD_USER_INPUT');
+  for (const { reference, table: child, deletes, updates, trees, conflict } of change.related) {
+    const inside = { columns: [], within: { reference, keys: records } };
+    for (const each of deletes) await deleteRows(run, child, each, inside);
+    for (const each of updates) await changeTree(run, child, each, inside);
+    if (trees.length === 0) continue;
+    const given = trees.map((tree) => ({ ...tree, values: new Map(tree.values) }));
+    for (const { values } of given) giveKey(values, reference, records[0] ?? null);
+    await insertRows(run, { table: child, trees: given, conflict, columns: [], isNeeded: false });
+    if (run.refused.size > 0) throw new Refusal([...run.refused][0] as string);
+  }
+  return payload;
+}
+
+async function deleteRows(run: Run, table: Table, { filter, atMost }: Deletion, { columns, within }: Changed) {
+  const values: Value[] = [];
+  const where = `${belongs(table, within, values)} and ${conditionOf(filter, values)}`;
+  const text = `delete from ${pathOf(table)} as t where ${where} ${returning(columns) || 'returning 1'}`;
+  return limited(await query(run, text, values), atMost);
+}
+
+function belongs(table: Table, within: Changed['within'], values: Value[]): string {
+  if (within === undefined) return 'true';
+  const { columns, targetColumns } = within.reference;
+  const keys = within.keys.map((row) =>
+    columns.map((name, index) => {
+      const value = row[targetColumns[index] as string] as Value;
+      return `t.${name} = ${place(table, name, value, values)}`;
+    }),
+  );
+  return `(${keys.map((each) => `(${each.join(' and ')})`).join(' or ') || 'false'})`;
+}
+
+async function updateRows(
+  run: Run,
+  table: Table,
+  { set, operators, filter, atMost }: Change,
+  { columns, within }: Changed,
+) {
   const values: Value[] = [];
   const assignments = [...set].map(([name, value]) => `${name} = ${place(table, name, value, values)}`);
   for (const { name, column, value } of operators) {
@@ -278,8 +339,9 @@ async function change(run: Run, table: Table, { set, operators, filter, atMost }
     assignments.push(`${column.name} = ${operations[`${name} ${column.domain}`]?.(`t.${column.name}`, operand)}`);
   }
   if (assignments.length === 0) throw new Refusal('BAD_USER_INPUT');
-  const where = conditionOf(filter, values);
-  const text = `update ${pathOf(table)} as t set ${assignments.join(', ')} where ${where} ${returning(columns)}`;
+  const where = `${belongs(table, within, values)} and ${conditionOf(filter, values)}`;
+  const read = returning(columns) || 'returning 1';
+  const text = `update ${pathOf(table)} as t set ${assignments.join(', ')} where ${where} ${read}`;
   return limited(await query(run, text, values), atMost);
 }
 
@@ -317,41 +379,4 @@ async function readTrees(
     records.push(row);
   }
   return records;
-}
-
-async function query({ client }: Run, text: string, values: readonly Value[]): Promise<readonly Row[]> {
-  return (await client.query(text, [...values])).rows;
-}
-
-function place({ columns }: Table, name: string, value: Value, values: Value[]): string {
-  const type = columns.find((column) => column.name === name)?.type;
-  return `$${values.push(value)}::${type}`;
-}
-
-function conditionOf(filter: Filter, values: Value[]): string {
-  const operators = { eq: '=', lt: '<', neq: '<>' };
-  const conditions = filter.map(
-    ({ column, operator, value }) => `t.${column.name} ${operators[operator]} $${values.push(value)}::${column.type}`,
-  );
-  return conditions.join(' and ') || 'true';
-}
-
-function returning(columns: readonly string[]): string {
-  return columns.length === 0 ? '' : `returning ${columns.map((column) => `t.${column}`).join(', ')}`;
-}
-
-function pathOf({ schema, name }: Table): string {
-  return `${schema}.${name}`;
-}
-
-/** The gateway's code for an error of PostgreSQL. */
-function codeOf(error: unknown): string {
-  if (error instanceof Refusal) return error.code;
-  if (!(error instanceof pg.DatabaseError)) throw error;
-  const state = error.code ?? '';
-  if (state.startsWith('23') || state === '44000') return 'CONSTRAINT_VIOLATION';
-  if (state.startsWith('22') || state === '428C9' || state === '21000') return 'BAD_USER_INPUT';
-  if (state === '42501') return 'PERMISSION_DENIED';
-  if (state === 'P0001') return 'RAISED';
-  throw new Error(`The statement is wrong: ${error.message} (${state})`);
 }

@@ -5,9 +5,11 @@ import type { Random } from '../property/random.ts';
 import type { TestExecution } from '../support/execution.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { type Below, type Document, documentOf } from './document.ts';
-import { isTree, type Outcome, type Payload, type Row, writeInSql } from './reference.ts';
+import { isTree, type Outcome, type Payload, writeInSql } from './reference.ts';
+import type { Row } from './statements.ts';
+import type { Value } from './values.ts';
 import { type Role, roles, type World } from './world.ts';
-import { columnsOf, generateWrite, type Tree, type Value, type Write } from './write.ts';
+import { type Change, columnsOf, generateWrite, type Tree, type Write } from './write.ts';
 
 /** What is run. */
 export interface WriteRun {
@@ -42,7 +44,14 @@ export async function runWrites(
     const role = random.pick(roles);
     const schema = schemas.get(role) as GraphQLSchema;
     const rows = await readRows(client, world);
-    const write = generateWrite({ random: random.fork(), world, schema, rows, shapes: new Map() });
+    const write = generateWrite({
+      random: random.fork(),
+      world,
+      schema,
+      rows,
+      shapes: new Map(),
+      conflicts: new Map(),
+    });
     if (write === null) continue;
     done++;
     const below = isTree(write) ? belowOf(schema, world, write) : null;
@@ -223,7 +232,10 @@ function constructsOf(write: Write): string[] {
       );
     for (const tree of write.trees) found.push(...treeConstructs(tree, 1));
   }
-  if (kind === 'update') found.push(...write.change.operators.map(({ name, column }) => `${name} ${column.domain}`));
+  if (kind === 'update') {
+    found.push(...write.change.operators.map(({ name, column }) => `${name} ${column.domain}`));
+    found.push(...relatedConstructs(write.change, 1));
+  }
   if (kind === 'updateMany' && write.changes.length > 1) found.push('several entries');
   return [...new Set(found)];
 }
@@ -236,6 +248,17 @@ function conflictConstructs(columns: number, filters: number, arbiter: string): 
     columns === 0 ? 'onConflict keeps' : 'onConflict updates',
     ...(filters > 0 ? ['onConflict filter'] : []),
   ];
+}
+
+function relatedConstructs({ related }: Change, depth: number): string[] {
+  return related.flatMap(({ deletes, updates, trees, conflict }) => [
+    ...(deletes.length > 0 ? [`nested delete, ${depth} deep`] : []),
+    ...(updates.length > 0 ? [`nested update, ${depth} deep`] : []),
+    ...(trees.length > 0 ? [`nested insert of an update, ${depth} deep`] : []),
+    ...(conflict ? ['nested onConflict'] : []),
+    ...updates.flatMap((change) => relatedConstructs(change, depth + 1)),
+    ...trees.flatMap((tree) => treeConstructs(tree, depth + 1)),
+  ]);
 }
 
 function treeConstructs({ up, down }: Tree, depth: number): string[] {

@@ -6,11 +6,20 @@ import {
   type GraphQLSchema,
   getNamedType,
 } from 'graphql';
-import type { Random } from '../property/random.ts';
-import type { Column, Reference, Table, World } from './world.ts';
-
-export type Value = string | number | boolean | null | readonly (string | null)[];
-export type Values = ReadonlyMap<string, Value>;
+import {
+  columnNamed,
+  type Filter,
+  inputFields,
+  keyFilter,
+  makeFilter,
+  makeValue,
+  operand,
+  rowsOf,
+  type Value,
+  type ValueSource,
+  type Values,
+} from './values.ts';
+import type { Column, Reference, Table } from './world.ts';
 
 /** An object of an insert with its related objects. */
 export interface Tree {
@@ -33,38 +42,40 @@ export interface Conflict {
   readonly filter: Filter;
 }
 
-/** All of them hold. */
-export type Filter = readonly {
-  readonly column: Column;
-  readonly operator: 'eq' | 'lt' | 'neq';
-  readonly value: Value;
-}[];
+/** Rows that refer to the updated ones. */
+export interface Related {
+  readonly reference: Reference;
+  readonly table: Table;
+  readonly deletes: readonly Deletion[];
+  readonly updates: readonly Change[];
+  readonly trees: readonly Tree[];
+  readonly conflict: Conflict | null;
+}
 
-export interface Change {
-  readonly set: Values;
-  readonly operators: readonly { readonly name: string; readonly column: Column; readonly value: Value }[];
+export interface Deletion {
   readonly filter: Filter;
   readonly atMost: number;
+}
+
+export interface Change extends Deletion {
+  readonly set: Values;
+  readonly operators: readonly { readonly name: string; readonly column: Column; readonly value: Value }[];
+  /** In the order of the schema. */
+  readonly related: readonly Related[];
 }
 
 /** One mutation field. */
 export type Write = { readonly table: Table; readonly columns: readonly string[] } & (
   | { readonly kind: 'insert'; readonly trees: readonly Tree[]; readonly conflict: Conflict | null }
   | { readonly kind: 'update'; readonly change: Change }
-  | { readonly kind: 'delete'; readonly filter: Filter; readonly atMost: number }
+  | ({ readonly kind: 'delete' } & Deletion)
   | { readonly kind: 'updateMany'; readonly changes: readonly Change[] }
 );
 
 /** What writes are made of. */
-export interface Source {
-  readonly random: Random;
-  readonly world: World;
-  /** Columns with defaults that objects of a table give, where all do alike. */
-  readonly shapes: Map<string, ReadonlySet<string>>;
-  /** What the role is offered. */
-  readonly schema: GraphQLSchema;
-  /** Rows as they are, of each table. */
-  readonly rows: ReadonlyMap<string, readonly Readonly<Record<string, Value>>[]>;
+interface Source extends ValueSource {
+  /** What is said about conflicts at each place: objects there must say the same. */
+  readonly conflicts: Map<string, Conflict | null>;
 }
 
 /** A random write; null: what was picked is not offered. */
@@ -78,14 +89,16 @@ export function generateWrite(source: Source): Write | null {
   const shared = { table, columns };
   if (kind === 'insert' && fields[`insertInto${name}Collection`]) {
     const isNested = random.chance(0.6);
-    const conflict = random.chance(0.4) ? makeConflict(source, table) : null;
-    const trees = makeTrees(source, table, isNested ? 2 : 0, []);
+    const conflict = random.chance(0.4) ? makeConflict(source, table, isNested && random.chance(0.7)) : null;
+    const trees = makeTrees(source, table, { depth: isNested ? 2 : 0, left: [], path: '' });
     return { kind, ...shared, trees, conflict };
   }
   if (kind === 'update' && fields[`update${name}Collection`])
-    return { kind, ...shared, change: makeChange(source, table, false) };
+    return { kind, ...shared, change: makeChange(source, table, { kind: 'root', depth: 2, left: [], path: '' }) };
   if (kind === 'updateMany' && fields[`updateMany${name}Collection`]) {
-    const changes = Array.from({ length: random.int(1, 5) }, () => makeChange(source, table, true));
+    const changes = Array.from({ length: random.int(1, 5) }, () =>
+      makeChange(source, table, { kind: 'entry', depth: 0, left: [], path: '' }),
+    );
     return { kind, ...shared, changes: random.chance(0.5) ? alike(source, table, changes) : changes };
   }
   if (kind === 'delete' && fields[`deleteFrom${name}Collection`])
@@ -110,13 +123,18 @@ export function columnsOf(schema: GraphQLSchema, name: string, table: Table): st
   return table.columns.map((column) => column.name).filter((column) => column in fields);
 }
 
-function inputFields(schema: GraphQLSchema, name: string): ReadonlySet<string> {
-  return new Set(Object.keys((schema.getType(name) as GraphQLInputObjectType | undefined)?.getFields() ?? {}));
+/** Where objects are. */
+interface Place {
+  /** Levels below them. */
+  readonly depth: number;
+  /** Columns that the object around them sets. */
+  readonly left: readonly string[];
+  readonly path: string;
 }
 
-function makeTrees(source: Source, table: Table, depth: number, left: readonly string[]): Tree[] {
-  const count = source.random.pick(left.length > 0 ? [1, 1, 2, 3] : [1, 1, 2, 3, 4]);
-  return Array.from({ length: count }, () => makeTree(source, table, depth, left));
+function makeTrees(source: Source, table: Table, place: Place): Tree[] {
+  const count = source.random.pick(place.left.length > 0 ? [1, 1, 2, 3] : [1, 1, 2, 3, 4]);
+  return Array.from({ length: count }, () => makeTree(source, table, place));
 }
 
 /**
@@ -137,34 +155,34 @@ function isGiven({ random, shapes }: Source, table: Table, { name, domain, ddl }
   return shape.has(name);
 }
 
-/** @param left Columns that the object around it sets, and the fields of that relationship. */
-function makeTree(source: Source, table: Table, depth: number, left: readonly string[]): Tree {
+function makeTree(source: Source, table: Table, { depth, left, path }: Place): Tree {
   const { random, schema, world } = source;
   const offered = inputFields(schema, `${table.name}InsertInput`);
   const up = table.references.flatMap((reference) => {
     const isLeft = reference.columns.some((column) => left.includes(column));
     if (depth === 0 || isLeft || !offered.has(reference.up) || !hasUp(source, table, reference)) return [];
-    const tree = makeTree(source, reference.target, depth - 1, []);
-    const conflict =
-      hasConflict(schema, reference.target, 'NestedInsert') && random.chance(0.3)
-        ? makeConflict(source, reference.target)
-        : null;
+    const inside = `${path}.${reference.up}`;
+    const tree = makeTree(source, reference.target, { depth: depth - 1, left: [], path: inside });
+    const conflict = conflictAt(source, reference.target, inside, `${table.name}InsertInput`);
     return [{ reference, tree, conflict }];
   });
   const down = world.tables.flatMap((child) =>
     child.references.flatMap((reference): Children[] => {
       const isHere = reference.target.name === table.name;
       if (depth === 0 || !isHere || !offered.has(reference.down) || !random.chance(0.5)) return [];
-      const conflict =
-        hasConflict(schema, child, 'NestedInsert') && random.chance(0.3) ? makeConflict(source, child) : null;
-      return [{ reference, table: child, trees: makeTrees(source, child, depth - 1, reference.columns), conflict }];
+      const inside = `${path}.${reference.down}`;
+      const trees = makeTrees(source, child, { depth: depth - 1, left: reference.columns, path: inside });
+      const conflict = conflictAt(source, child, inside, `${table.name}InsertInput`);
+      return [{ reference, table: child, trees, conflict }];
     }),
   );
   const set = new Set([...left, ...up.flatMap(({ reference }) => reference.columns)]);
   const values = new Map<string, Value>();
   for (const column of table.columns) {
     if (!offered.has(column.name) || set.has(column.name) || !isGiven(source, table, column)) continue;
-    values.set(column.name, makeValue(source, table, column));
+    const there = column.domain === 'code' && random.chance(0.15) ? rowsOf(source, table) : [];
+    const met = there.length > 0 ? random.pick(there).code : undefined;
+    values.set(column.name, met ?? makeValue(source, table, column));
   }
   giveReferences(source, table, values);
   return { values, up, down };
@@ -179,20 +197,35 @@ function hasUp({ random, shapes }: Source, table: Table, { up }: Reference): boo
 }
 
 /** Mostly those of a row that is there. */
-function giveReferences({ random, rows }: Source, table: Table, values: Map<string, Value>): void {
+function giveReferences(source: Source, table: Table, values: Map<string, Value>): void {
+  const { random } = source;
   for (const { columns, target, targetColumns } of table.references) {
-    const there = rows.get((target.base ?? target).name) ?? [];
+    const there = rowsOf(source, target);
     if (!columns.every((column) => values.has(column)) || there.length === 0 || random.chance(0.05)) continue;
     const row = random.pick(there);
     for (const [index, column] of columns.entries()) values.set(column, row[targetColumns[index] ?? ''] ?? null);
   }
 }
 
-function hasConflict(schema: GraphQLSchema, { name }: Table, kind: string): boolean {
-  return inputFields(schema, `${name}${kind}`).has('onConflict');
+/** @param input The input that has the entry, by its name at the end of the path. */
+function conflictAt(source: Source, table: Table, path: string, input: string): Conflict | null {
+  const { random, schema, conflicts } = source;
+  const isOffered = entryFields(schema, input, path.slice(path.lastIndexOf('.') + 1)).has('onConflict');
+  const known = conflicts.get(path);
+  if (known !== undefined) return known;
+  const made = isOffered && random.chance(0.4) ? makeConflict(source, table, random.chance(0.8)) : null;
+  conflicts.set(path, made);
+  return made;
 }
 
-function makeConflict(source: Source, table: Table): Conflict | null {
+/** The members of an entry for related rows. */
+function entryFields(schema: GraphQLSchema, input: string, entry: string): ReadonlySet<string> {
+  const field = (schema.getType(input) as GraphQLInputObjectType | undefined)?.getFields()[entry];
+  return inputFields(schema, field === undefined ? '' : String(getNamedType(field.type)));
+}
+
+/** @param isSure Whether each row is updated, and gets its foreign keys. */
+function makeConflict(source: Source, table: Table, isSure: boolean): Conflict | null {
   const { random, schema } = source;
   const offered = schema.getType(`${table.name}Constraint`) as GraphQLEnumType | undefined;
   const names = new Set(offered?.getValues().map(({ name }) => name));
@@ -200,9 +233,13 @@ function makeConflict(source: Source, table: Table): Conflict | null {
   if (uniques.length === 0) return null;
   const { name, arbiter } = random.pick(uniques);
   const update = schema.getType(`${table.name}UpdateColumn`) as GraphQLEnumType | undefined;
-  const columns = random.some(update?.getValues().map((value) => value.name) ?? [], random.pick([0, 0.3, 0.6]));
+  const allowed = update?.getValues().map((value) => value.name) ?? [];
+  const some = random.some(allowed, random.pick([0, 0.3, 0.6]));
+  const foreign = table.references.flatMap((reference) => reference.columns);
+  const columns = isSure ? allowed.filter((column) => foreign.includes(column) || some.includes(column)) : some;
+  if (isSure && columns.length === 0 && allowed.includes('hits')) columns.push('hits');
   const changing = columns.filter((column) => !table.key.includes(column));
-  const filter = changing.length > 0 && random.chance(0.4) ? makeFilter(source, table, 0) : [];
+  const filter = !isSure && changing.length > 0 && random.chance(0.4) ? makeFilter(source, table, 0) : [];
   return { constraint: name, arbiter, columns: changing, filter };
 }
 
@@ -213,14 +250,22 @@ const operatorDomains: Readonly<Record<string, readonly string[]>> = {
   remove: ['list', 'json'],
 };
 
-function makeChange(source: Source, table: Table, isEntry: boolean): Change {
+interface ChangePlace extends Place {
+  readonly kind: 'root' | 'entry' | 'nested';
+}
+
+function makeChange(source: Source, table: Table, place: ChangePlace): Change {
   const { random, schema } = source;
+  const { kind, left } = place;
   const offered = inputFields(schema, `${table.name}UpdateInput`);
   const set = new Map<string, Value>();
-  // Keys are changed rarely: other statements would find other rows.
-  for (const column of table.columns)
-    if (offered.has(column.name) && random.chance(column.domain === 'key' ? 0.03 : 0.25))
-      set.set(column.name, makeValue(source, table, column));
+  // Entries of one statement are written in any order, and a value may be unique.
+  const kept = kind === 'entry' ? ['key', 'code'] : [];
+  for (const column of table.columns) {
+    if (!offered.has(column.name) || left.includes(column.name) || kept.includes(column.domain)) continue;
+    // Keys are changed rarely: other statements would find other rows.
+    if (random.chance(column.domain === 'key' ? 0.03 : 0.25)) set.set(column.name, makeValue(source, table, column));
+  }
   giveReferences(source, table, set);
   const operators = Object.entries(operatorDomains).flatMap(([name, domains]) => {
     const argument = schema
@@ -233,82 +278,35 @@ function makeChange(source: Source, table: Table, isEntry: boolean): Change {
     return [{ name, column, value: operand(random, name, column) }];
   });
   const once = operators.filter(
-    ({ column }, index) => operators.findIndex((other) => other.column === column) === index,
+    ({ column }, index) => kind !== 'nested' && operators.findIndex((other) => other.column === column) === index,
   );
   if (set.size === 0 && once.length === 0 && offered.has('note')) set.set('note', 'changed');
-  const filter = makeFilter(source, table, isEntry ? 0.8 : 0.5);
-  return { set, operators: once, filter, atMost: random.int(1, isEntry ? 3 : 8) };
+  const related = makeRelated(source, table, place);
+  const isOne = related.some(({ trees }) => trees.length > 0);
+  const filter = makeFilter(source, table, { root: isOne ? 0.9 : 0.5, entry: 0.8, nested: 0.2 }[kind]);
+  return { set, operators: once, related, filter, atMost: random.int(1, kind === 'entry' ? 3 : 8) };
 }
 
-function operand(random: Random, name: string, { domain }: Column): Value {
-  if (domain === 'count') return random.int(-3, 9);
-  if (domain === 'note') return random.pick(['+', '']);
-  if (domain === 'json' && name === 'append') return random.pick(['{"a": 9}', '{"z": null}', '{}']);
-  return random.some(['a', 'b', 'c'], 0.5);
-}
-
-/** @param byKey How often it is the whole key of a row. */
-function makeFilter(source: Source, table: Table, byKey: number): Filter {
-  const { random, schema } = source;
-  const offered = inputFields(schema, `${table.name}Filter`);
-  const found = random.chance(byKey) ? keyFilter(source, table) : null;
-  if (found) return found;
-  const columns = table.columns.filter(
-    ({ name, domain }) => offered.has(name) && ['number', 'count', 'flag', 'code'].includes(domain),
-  );
-  return random
-    .some(columns, 0.4)
-    .map((column) => {
-      const operator = column.domain === 'flag' ? 'eq' : random.pick(['eq', 'lt', 'neq'] as const);
-      return {
-        column,
-        operator,
-        value: column.domain === 'flag' ? random.chance(0.5) : (makeValue(source, table, column) ?? 'a'),
-      };
-    })
-    .filter(
-      ({ column, value }) =>
-        typeof value === (column.type === 'int' ? 'number' : column.type === 'text' ? 'string' : 'boolean'),
+function makeRelated(source: Source, table: Table, { depth, path }: ChangePlace): Related[] {
+  const { random, schema, world } = source;
+  const input = `${table.name}UpdateInput`;
+  return [...inputFields(schema, input)].flatMap((field): Related[] => {
+    const child = world.tables.find(({ references }) => references.some(({ down }) => down === field));
+    const reference = child?.references.find(({ down }) => down === field);
+    if (depth === 0 || !child || !reference || !random.chance(0.5)) return [];
+    const offered = entryFields(schema, input, field);
+    const place = { depth: depth - 1, left: reference.columns, path: `${path}.${field}` };
+    const has = (member: string, probability: number) => offered.has(member) && random.chance(probability);
+    const deletes = Array.from({ length: has('delete', 0.4) ? random.int(1, 2) : 0 }, () => ({
+      filter: makeFilter(source, child, 0.2),
+      atMost: random.int(1, 6),
+    }));
+    const updates = Array.from({ length: has('update', 0.5) ? random.int(1, 2) : 0 }, () =>
+      makeChange(source, child, { ...place, kind: 'nested' }),
     );
-}
-
-function keyFilter({ random, schema, rows }: Source, table: Table): Filter | null {
-  const offered = inputFields(schema, `${table.name}Filter`);
-  const there = rows.get((table.base ?? table).name) ?? [];
-  if (there.length === 0 || !table.key.every((name) => offered.has(name))) return null;
-  const row = random.pick(there);
-  return table.key.map((name) => ({ column: columnNamed(table, name), operator: 'eq', value: row[name] as Value }));
-}
-
-function columnNamed({ columns }: Table, name: string): Column {
-  return columns.find((column) => column.name === name) as Column;
-}
-
-function makeValue({ random, rows }: Source, table: Table, { name, domain, type }: Column): Value {
-  switch (domain) {
-    case 'code':
-      return random.chance(0.1) ? null : random.pick([...'abcdefghijklmnopqrstuvwxyzABC', `c${random.int(1, 99)}`]);
-    case 'number':
-      return random.chance(0.15) ? random.pick([12, 13, 14, 15, 100]) : random.pick([null, 1, 2, 3, 4, 5, 6, 7]);
-    case 'count':
-      return random.chance(0.1) ? null : random.int(0, 20);
-    case 'list':
-      return random.chance(0.2)
-        ? null
-        : Array.from({ length: random.int(0, 3) }, () => random.pick(['a', 'b', 'c', null]));
-    case 'json':
-      return random.pick([null, '{}', '{"a": 1}', '{"a": {"b": 2}, "c": [3]}']);
-    case 'note':
-      return random.chance(0.3) ? random.pick(['skip', 'rekey', 'rekey', 'boom']) : random.pick([null, 'x', 'y', 'z']);
-    case 'flag':
-      return random.chance(0.2);
-    case 'reference':
-    case 'key': {
-      const there = rows.get((table.base ?? table).name) ?? [];
-      if (domain === 'key' && there.length > 0 && random.chance(0.3)) return random.pick(there)[name] ?? null;
-      if (domain === 'reference' && random.chance(0.4)) return null;
-      if (type === 'int') return random.int(1, 60);
-      return type === 'uuid' ? `00000000-0000-4000-8000-0000000000${random.int(10, 60)}` : `p${random.int(1, 40)}`;
-    }
-  }
+    const trees = has('insert', 0.4) ? makeTrees(source, child, place) : [];
+    const conflict = trees.length > 0 ? conflictAt(source, child, place.path, input) : null;
+    if (deletes.length + updates.length + trees.length === 0) return [];
+    return [{ reference, table: child, deletes, updates, trees, conflict }];
+  });
 }

@@ -7,6 +7,7 @@
  * values (`fits`, `text_length`, `sign`, `count`, `time_zone`, `json_path`, `json_kind`, `search_config`, `cursor`, `same`, `node`) have a handful
  * of answers each.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { unreachable } from '../../shared/invariant.ts';
 import { type BatchShape, describeRuns, type Entry } from './batch.ts';
 import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
@@ -25,6 +26,7 @@ import {
   type TextForm,
   type Variables,
   valueAt,
+  valuesBelow,
 } from './slot.ts';
 import { fits, isNestedJson } from './value-facts.ts';
 
@@ -79,6 +81,8 @@ export type Question =
    * first of `columns` that an object has as well.
    */
   | { readonly kind: 'related'; readonly path: Path; readonly fieldName: string; readonly columns: readonly string[] }
+  /** Whether the rows have equal values under the last key of the path: `none` has one, `same` or `other`. */
+  | { readonly kind: 'agreement'; readonly path: Path }
   /**
    * Which elements of a cursor are null: one letter per element (`n` or `v`); `bad` if it is invalid or longer than
    * `maxElements`.
@@ -124,8 +128,12 @@ const ofRows: readonly Question['kind'][] = ['rows', 'row_patterns', 'related'];
 
 /** The answer for the given variables. */
 export function answerQuestion(question: Question, variables: Variables): string {
-  const value = ofRows.includes(question.kind) ? rowsAt(variables, question.path) : valueAt(variables, question.path);
-  return answerFor(question, value, variables);
+  return answerFor(question, subjectOf(question, variables), variables);
+}
+
+function subjectOf({ kind, path }: Question, variables: Variables): unknown {
+  if (kind === 'agreement') return valuesBelow(variables, path);
+  return ofRows.includes(kind) ? rowsAt(variables, path) : valueAt(variables, path);
 }
 
 const nothing: ReadonlyMap<string, string> = new Map();
@@ -176,6 +184,8 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
       if (given !== undefined) return `!${given}`;
       return having.length === rows.length ? 'all' : having.length > 0 ? 'some' : 'none';
     }
+    case 'agreement':
+      return describeAgreement(value as readonly unknown[]);
     case 'cursor':
       return describeCursor(decodeOnce(owner, String(value)), question.maxElements);
     case 'same': {
@@ -207,6 +217,11 @@ function describeCount(value: number | readonly number[], most: number): string 
   if (value < 0) return 'negative';
   if (value > most) return 'large';
   return value === 0 ? 'zero' : value === 1 ? 'one' : 'more';
+}
+
+function describeAgreement([first, ...others]: readonly unknown[]): string {
+  if (!others.every((other) => isDeepStrictEqual(other, first))) return 'other';
+  return first === null ? 'none' : 'same';
 }
 
 function describeCursor(elements: Elements, maxElements: number): string {

@@ -16,6 +16,7 @@ import {
   isNonNullType,
   Kind,
   type ObjectValueNode,
+  print,
   type ValueNode,
 } from 'graphql';
 import { PublicError } from '../../shared/errors.ts';
@@ -271,7 +272,17 @@ export class Input {
     return this.#scope.decisions.ask({ kind: 'related', path: this.#path, fieldName, columns });
   }
 
-  /** The objects nested in those of a variable. */
+  /** Whether a variable's rows have equal values under the last key of the path, see decisions.ts, `agreement`. */
+  agreement(path: Path): string {
+    return this.#scope.decisions.ask({ kind: 'agreement', path });
+  }
+
+  /** Its text, or its path into the variables: equal ones have equal values. */
+  source(): string {
+    return this.#path?.join() ?? (this.#node === null ? '' : print(this.#node));
+  }
+
+  /** A value below the objects of a variable: those nested in them, or what they agree on. */
   below(type: GraphQLInputType, path: Path): Input {
     return new Input(this.#scope, this.#name, type, path);
   }

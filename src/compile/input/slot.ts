@@ -11,7 +11,7 @@ import { decodeOnce } from './cursor.ts';
 
 /**
  * Path into the coerced variables: first the variable's key, then input fields and list positions. `*` stands for all
- * positions of a list, in the paths of objects to insert.
+ * positions of a list, in the paths of objects to insert; {@link agreed} behind a key for what they agree on under it.
  */
 export type Path = readonly (string | number)[];
 
@@ -190,15 +190,41 @@ function digestText(values: readonly (string | null)[]): string {
   return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 12);
 }
 
+/** See {@link Path}. */
+export const agreed = '=';
+
 /** Follows a path; undefined if it leads nowhere. */
 export function valueAt(variables: Variables, path: Path): unknown {
-  let value: unknown = variables;
+  const at = path.lastIndexOf(agreed);
+  if (at < 0) return follow(variables, path);
+  return follow(agreedValue(variables, path.slice(0, at)), path.slice(at + 1));
+}
+
+function follow(from: unknown, path: Path): unknown {
+  let value = from;
   for (const step of path) {
     // Own keys only: a variable or column may be called `constructor`.
     if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return undefined;
     value = (value as Record<string | number, unknown>)[step];
   }
   return value;
+}
+
+/** The values under the last key of a path, in the rows that have one; null where they lack it. */
+export function valuesBelow(variables: Variables, path: Path): readonly unknown[] {
+  const key = String(path.at(-1));
+  return rowsAt(variables, path.slice(0, -1)).map((row) => row[key] ?? null);
+}
+
+/** Looked up for each value in it, in rows that may be many. */
+const agreedValues = new WeakMap<Variables, Map<string, unknown>>();
+
+function agreedValue(variables: Variables, path: Path): unknown {
+  const known = agreedValues.get(variables) ?? new Map<string, unknown>();
+  agreedValues.set(variables, known);
+  const key = path.join();
+  if (!known.has(key)) known.set(key, valuesBelow(variables, path)[0]);
+  return known.get(key);
 }
 
 /** Text form of a coerced scalar, as PostgreSQL reads it. */

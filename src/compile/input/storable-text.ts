@@ -2,7 +2,7 @@
  * Text that PostgreSQL cannot store: NUL, and lone surrogates, which would be replaced on the way. Refused before
  * anything runs, because the server's message names no place.
  */
-import type { Path } from './slot.ts';
+import { agreed, type Path } from './slot.ts';
 
 /** NUL, or a surrogate, which most texts lack. */
 const suspicious = /[\0\ud800-\udfff]/;
@@ -39,7 +39,7 @@ export const lifted = '@';
 
 /** `$objects[0].title`; `updates[0].set` for a value in the document. */
 export function printPath(path: Path): string {
-  const [variable, ...rest] = path;
+  const [variable, ...rest] = path.filter((step) => step !== agreed);
   // A key of the coerced variables may end with `#` and the type of its place.
   const name = String(variable).split('#')[0]!;
   // A list in the document that is read like a variable (lifted-lists.ts).

@@ -75,10 +75,11 @@ function filtersOf(value: ValuePlan): readonly Condition[] {
 function conditionsOf(value: ValuePlan): readonly (Condition | null)[] {
   const entries = value.kind === 'connection' ? value.connection.entries : [];
   const counted = entries.map((entry) => (entry.kind === 'groups' ? (entry.groups.having?.counted ?? null) : null));
-  const conflict = value.kind === 'write' && value.write.change.kind === 'insert' ? value.write.change.conflict : null;
-  const steps = value.kind === 'write' ? (value.write.tree?.steps ?? []) : [];
-  const nested = steps.map(({ change }) => ('filter' in change ? change.filter : null));
-  return [...filtersOf(value), conflict?.filter ?? null, ...counted, ...nested];
+  const steps = value.kind === 'write' ? (value.write.tree?.steps ?? [value.write]) : [];
+  const written = steps.map(({ change }) =>
+    change.kind === 'insert' ? (change.conflict?.filter ?? null) : change.filter,
+  );
+  return [...filtersOf(value), ...counted, ...written];
 }
 
 /** A table or routine that may run code when read. */

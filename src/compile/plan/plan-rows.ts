@@ -15,8 +15,9 @@ import { inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { areSparse } from '../input/decisions.ts';
-import type { Input } from '../input/input.ts';
+import { type Input, refuseInput } from '../input/input.ts';
 import {
+  agreed,
   groupsText,
   type Path,
   patternOf,
@@ -75,13 +76,15 @@ export interface RelatedObjects {
   readonly links: Slot;
   /** Every other object has one. */
   readonly isEvery: boolean;
+  /** Their *B*`OnConflict`; null: they have none. */
+  readonly onConflict: Input | null;
 }
 
 /** The objects of an insert. */
 export function planObjects(objects: Input): PlannedRows {
   objects.state();
   const rows =
-    objects.path() === null ? planRows([...objects.items()], objects.type, 'objects') : planVariableRows(objects);
+    objects.path() === null ? planRows([...objects.items()], objects.type, 'objects[*]') : planVariableRows(objects);
   if (rows === null) throw new PublicError('BAD_USER_INPUT', 'At least one record must be provided to objects');
   return rows;
 }
@@ -137,20 +140,40 @@ function planVariableRows(objects: Input): PlannedRows | null {
       if (answer.startsWith('!')) throw refuseColumn(answer.slice(1), of);
       if (answer === 'none') return null;
       const below = [name, 'insert'];
-      const rows = planVariableRows(objects.below(insertType(of), [...each, ...below]));
+      const rows = planVariableRows(objects.below(memberType(of, 'insert')!, [...each, ...below]));
       const parents = { kind: 'row_parents', path, below, first: 1 } as const;
-      return rows && { rows, parents, links: { kind: 'row_links', path, below }, isEvery: answer === 'all' };
+      const links = { kind: 'row_links', path, below } as const;
+      return rows && { rows, parents, links, isEvery: answer === 'all', onConflict: agreedConflict(objects, each, of) };
     },
   };
 }
 
-function insertType({ field }: NestedField): Input['type'] {
-  return (getNamedType(field.type) as GraphQLInputObjectType).getFields().insert!.type;
+/** The type of a member of an entry for related rows, undefined for none. */
+function memberType({ field }: NestedField, name: 'insert' | 'onConflict'): Input['type'] | undefined {
+  return (getNamedType(field.type) as GraphQLInputObjectType).getFields()[name]?.type;
+}
+
+/** What the entries of a variable's objects say about conflicts; they are written by one statement. */
+function agreedConflict(objects: Input, each: Path, of: NestedField): Input | null {
+  const type = memberType(of, 'onConflict');
+  if (type === undefined) return null;
+  const path = [...each, of.field.name, 'onConflict'];
+  const answer = objects.agreement(path);
+  const onConflict = objects.below(type, [...path, agreed]);
+  if (answer === 'other') throw refuseDifferent(of, onConflict);
+  return answer === 'none' ? null : onConflict;
+}
+
+function refuseDifferent({ field }: NestedField, onConflict: Input): PublicError {
+  return refuseInput(
+    `"${field.name}" has a different "onConflict" in other objects. Give all of them the same.`,
+    onConflict,
+  );
 }
 
 const absent: Slot = { kind: 'constant', value: null };
 
-/** Objects in the document, null for none. @param place Their place without positions. */
+/** Objects in the document, null for none. @param place The place of several, without positions. */
 function planRows(items: readonly Input[], type: Input['type'], place: string): PlannedRows | null {
   if (items.length === 0) return null;
   const { columns, nested } = readType(type);
@@ -181,7 +204,7 @@ function planRows(items: readonly Input[], type: Input['type'], place: string): 
     nested,
     keys,
     count: { kind: 'constant', value: items.length },
-    place: items.length === 1 ? items[0]!.place() : `${place}[*]`,
+    place: items.length === 1 ? items[0]!.place() : place,
     patterns: (of, inOrder) => patternsOf(ofRows(of), inOrder),
     values: (name) => ({ kind: 'array', items: rows.map((row) => row.get(name) ?? absent) }),
     presence: (key) => ({ kind: 'constant', value: presenceText(rows.map((_, index) => sets(index, key))) }),
@@ -207,15 +230,21 @@ function relatedObjects(
   place: string,
 ): RelatedObjects | null {
   const { name } = of.field;
-  const given = inputs.map((row) => {
+  const entries = inputs.map((row) => {
     const input = row.get(name);
     if (input?.state() !== 'value') return null;
     const clash = excluded.find((each) => row.has(each));
     if (clash !== undefined) throw refuseGiven(clash, of, row.get(clash)!.place());
-    const insert = input.fields().find(({ field }) => field.name === 'insert')?.input;
-    if (insert?.state() !== 'value') return null;
-    return insert;
+    return new Map(input.fields().map((member) => [member.field.name, member.input]));
   });
+  const given = entries.map((entry) => {
+    const insert = entry?.get('insert');
+    return insert?.state() === 'value' ? insert : null;
+  });
+  const onConflict = sameConflict(
+    entries.flatMap((entry) => (entry === null ? [] : [entry.get('onConflict')])),
+    of,
+  );
   const lists = given.filter((input) => input !== null);
   const isEvery = lists.length === inputs.length;
   const [only] = lists;
@@ -224,7 +253,8 @@ function relatedObjects(
   if (path !== null) {
     const first = given.indexOf(only) + 1;
     const rows = planVariableRows(only);
-    return rows && { rows, parents: { kind: 'row_parents', path: [], below: path, first }, links: absent, isEvery };
+    const parents = { kind: 'row_parents', path: [], below: path, first } as const;
+    return rows && { rows, parents, links: absent, isEvery, onConflict };
   }
   const items = given.flatMap((input, index) => {
     if (input === null) return [];
@@ -234,7 +264,7 @@ function relatedObjects(
   const rows = planRows(
     items.map(({ item }) => item),
     only.type,
-    `${place}[*].${name}.insert`,
+    `${place}.${name}.insert${of.relationship.cardinality === 'many' ? '[*]' : ''}`,
   );
   let count = 0;
   const links = given.map((input) => (input === null ? null : ++count));
@@ -244,8 +274,18 @@ function relatedObjects(
       parents: { kind: 'constant', value: placesText(items.map(({ parent }) => parent)) },
       links: { kind: 'constant', value: placesText(links) },
       isEvery,
+      onConflict,
     }
   );
+}
+
+/** What the entries in the document say about conflicts. */
+function sameConflict(given: readonly (Input | undefined)[], of: NestedField): Input | null {
+  const conflicts = given.map((input) => (input?.state() === 'value' ? input : null));
+  const [first = null] = conflicts;
+  const different = conflicts.find((input) => input?.source() !== first?.source());
+  if (different !== undefined) throw refuseDifferent(of, (different ?? first)!);
+  return first;
 }
 
 /** The objects of a list in an update of one row; null for none. */
@@ -256,7 +296,7 @@ export function planNestedObjects(objects: Input): Pick<RelatedObjects, 'rows' |
     return rows && { rows, parents: { kind: 'row_parents', path: [], below: path, first: 1 } };
   }
   const items = [...objects.items()];
-  const rows = planRows(items, objects.type, objects.place());
+  const rows = planRows(items, objects.type, `${objects.place()}[*]`);
   return rows && { rows, parents: { kind: 'constant', value: placesText(items.map(() => 1)) } };
 }
 

@@ -365,7 +365,8 @@ export interface ConflictPlan {
 
 /** The place of objects in the request. */
 export interface ObjectsPlace {
-  readonly input: string;
+  /** Null: the place of the write with related rows. */
+  readonly input: string | null;
   readonly locations: readonly { readonly line: number; readonly column: number }[];
 }
 

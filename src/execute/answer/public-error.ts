@@ -186,8 +186,9 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   if (sqlstate === '22P02' && primary.includes(tooLargeMarker)) return tooLarge(error, scope);
   const place = placeOf(error, scope);
   const { atMost = null, objects = null, nested = null, increment = null } = scope.steps[error.step - 1] ?? {};
-  if (error.repeatsRow && objects !== null) return repeatedRow(objects, place);
-  if (sqlstate === '22P02' && objects !== null && primary.includes(unseenMarker)) return unseenRow(objects, place);
+  const met = objects && { locations: objects.locations, extensions: { input: objects.input ?? nested ?? '' } };
+  if (error.repeatsRow && met !== null) return repeatedRow(met, place);
+  if (sqlstate === '22P02' && met !== null && primary.includes(unseenMarker)) return unseenRow(met, place);
   const broken = sqlstate === '22P02' ? brokenTree(primary) : null;
   if (broken !== null && nested !== null)
     return new PublicError(...broken, { ...place, extensions: { input: nested } });
@@ -250,15 +251,21 @@ function refusalOf(primary: string, atMost: string | null) {
 const sameRow = 'Two entries name the same row, with its key written in two ways. Write it in one way.';
 const misfitText = new RegExp(`"${operandMarker}(append|remove):(\\w+):(\\w+)"`);
 
-function repeatedRow({ input, locations }: ObjectsPlace, place: ReturnType<typeof placeOf>): PublicError {
-  const message = 'Two objects are for the same row. Send only one of them.';
-  return new PublicError('BAD_USER_INPUT', message, { ...place, locations, extensions: { input } });
+/** Where objects met rows. */
+interface Met {
+  readonly locations: ObjectsPlace['locations'];
+  readonly extensions: { readonly input: string };
 }
 
-function unseenRow({ input, locations }: ObjectsPlace, place: ReturnType<typeof placeOf>): PublicError {
+function repeatedRow(met: Met, place: ReturnType<typeof placeOf>): PublicError {
+  const message = 'Two objects are for the same row. Send only one of them.';
+  return new PublicError('BAD_USER_INPUT', message, { ...place, ...met });
+}
+
+function unseenRow(met: Met, place: ReturnType<typeof placeOf>): PublicError {
   const message =
     'An object met a row that another transaction has just written, or that the view does not show. Nothing was written; send the request again.';
-  return new PublicError('CONFLICT', message, { ...place, locations, extensions: { input } });
+  return new PublicError('CONFLICT', message, { ...place, ...met });
 }
 
 /** Replace messages that name objects hidden from the role. */

@@ -3,7 +3,6 @@
  *
  * Refuses what filters refuse (plan-filter.ts).
  */
-import type { FieldNode } from 'graphql';
 import type { Table } from '../../../model/model.ts';
 import { inputFieldOrigin } from '../../../schema/origin.ts';
 import { invariant } from '../../../shared/invariant.ts';
@@ -11,13 +10,15 @@ import type { Input } from '../../input/input.ts';
 import type { ConflictPlan, LimitPlan, ObjectsPlace } from '../plan.ts';
 import { planFilter } from '../plan-filter.ts';
 import { columnOf } from '../plan-order.ts';
-import { locate, type Planner } from '../planner.ts';
+import type { Planner } from '../planner.ts';
 
 /** The objects that may meet rows. */
 interface ConflictingObjects {
   readonly place: ObjectsPlace;
   /** Their number: the filter is evaluated once for each of them. */
   readonly count: LimitPlan;
+  /** Number of tables down to theirs. */
+  readonly depth: number;
 }
 
 /** Plans a *B*`OnConflict`; null without one. */
@@ -25,7 +26,7 @@ export function planConflict(
   planner: Planner,
   table: Table,
   onConflict: Input,
-  { place, count }: ConflictingObjects,
+  { place, count, depth }: ConflictingObjects,
 ): ConflictPlan | null {
   if (onConflict.state() !== 'value') return null;
   const given = new Map(onConflict.fields().map(({ field, input }) => [inputFieldOrigin(field).kind, input]));
@@ -38,7 +39,7 @@ export function planConflict(
   return {
     target,
     update: planColumns(table, given.get('update_columns')),
-    filter: filter === undefined ? null : planFilter(planner, { pages: [count], depth: 1 }, table, filter),
+    filter: filter === undefined ? null : planFilter(planner, { pages: [count], depth }, table, filter),
     objects: place,
   };
 }
@@ -59,9 +60,4 @@ function planColumns(table: Table, columns: Input | undefined): ConflictPlan['up
 /** Whether a row that is there may stay as it is: its object is then not written. */
 export function mayKeepRows(conflict: ConflictPlan | null): boolean {
   return conflict !== null && (conflict.update.length === 0 || conflict.filter !== null);
-}
-
-/** The place of the objects, for messages. */
-export function placeOfObjects(objects: Input, nodes: readonly FieldNode[]): ObjectsPlace {
-  return { input: objects.place(), locations: locate(nodes) };
 }

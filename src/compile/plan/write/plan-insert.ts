@@ -2,9 +2,11 @@
  * Plans an insert: its columns, the objects that are inserted separately (docs/mutations.md), what happens to rows that
  * are there already (docs/upsert.md), and the related rows that are inserted as well (docs/nested-writes.md).
  *
- * Refuses too different `objects`, columns that relationships set, and too many levels.
+ * Refuses too different `objects`, columns that relationships set, rows that would keep other related rows, and too many
+ * levels.
  */
 import type { FieldNode } from 'graphql';
+import { isUpsertable } from '../../../model/added/conflict-targets.ts';
 import type { Column, Relationship, Table } from '../../../model/model.ts';
 import { type Input, refuseInput } from '../../input/input.ts';
 import { type PlanBudget, spendAgain, spentSince } from '../../input/plan-budget.ts';
@@ -12,13 +14,13 @@ import { mostRuns, type RowGrouping, type RowKey, type Slot } from '../../input/
 import type { ConflictPlan, InsertChange, WritePlan } from '../plan.ts';
 import { columnOf } from '../plan-order.ts';
 import { type NestedField, type PlannedRows, planObjects, type RelatedObjects, refuseKeys } from '../plan-rows.ts';
-import type { Planner } from '../planner.ts';
-import { mayKeepRows, placeOfObjects, planConflict } from './plan-conflict.ts';
+import { locate, type Planner } from '../planner.ts';
+import { mayKeepRows, planConflict } from './plan-conflict.ts';
 import { type Building, type BuiltStep, enter, finish, keyOf, slotOf } from './plan-tree.ts';
 import type { InsertColumn, InsertLink } from './write-tree.ts';
 
-/** What is inserted into, and the fields with the objects, for messages. */
-interface InsertTarget {
+/** What is written, and its fields, for messages. */
+export interface WriteTarget {
   readonly planner: Planner;
   readonly table: Table;
   readonly nodes: readonly FieldNode[];
@@ -26,48 +28,44 @@ interface InsertTarget {
 
 /** Plans the insert of `objects`, and of what is nested in them. @param onConflict A *B*`OnConflict`; null: the table has none. */
 export function planInsert(
-  { planner, table, nodes }: InsertTarget,
+  { planner, table, nodes }: WriteTarget,
   objects: Input,
   onConflict: Input | null,
 ): Pick<WritePlan, 'change' | 'tree'> {
-  const rows = planObjects(objects);
-  const conflicting = { place: placeOfObjects(objects, nodes), count: rows.count };
-  const before = { ...planner.budget };
-  const conflict = onConflict && planConflict(planner, table, onConflict, conflicting);
-  const spent = spentSince(before, planner.budget);
   const steps: BuiltStep[] = [];
-  const root = planStep({ planner, steps }, { table, rows, level: 0, parent: null, conflict });
-  const { change } = steps[root]!;
-  // Each insert has the filter of the conflict.
-  if (change.kind === 'insert') spendAgain(planner.budget, spent, change.groups.length - 1);
-  if (steps.length === 1) return { change, tree: null };
-  if (onConflict !== null && mayKeepRows(conflict)) {
-    const message = 'Rows with related rows cannot stay as they are: give "onConflict" updateColumns, and no filter.';
-    throw refuseInput(message, onConflict);
-  }
-  return { change, tree: finish(steps, root) };
+  const rows = planObjects(objects);
+  const root = planStep(
+    { planner, nodes, steps },
+    { table, rows, place: objects.place(), level: 0, parent: null, onConflict },
+  );
+  return { change: steps[root]!.change, tree: finish(steps, root) };
 }
 
 /** Objects at one place of the input. */
 interface Level {
   readonly table: Table;
   readonly rows: PlannedRows;
+  /** The place of all of them; null: the one of the rows. */
+  readonly place: string | null;
   /** Number of objects that they are nested in. */
   readonly level: number;
   /** Of rows that refer to the one they are nested in. */
   readonly parent: { readonly step: number; readonly nested: NestedField; readonly places: Slot } | null;
-  readonly conflict: ConflictPlan | null;
+  /** A *B*`OnConflict`. */
+  readonly onConflict: Input | null;
 }
 
 /** Adds the steps of the rows that these refer to, of these, and of those that refer to them. @returns Its own number. */
-export function planStep(building: Building, { table, rows, level, parent, conflict }: Level): number {
+export function planStep(building: Building, at: Level): number {
+  const { table, rows, level, parent } = at;
   const { planner, steps } = building;
   const setters = new Setters(table, rows);
   if (parent !== null) setters.addParent(steps[parent.step]!, parent);
   const inner = findNested(rows, setters);
   const below = (nested: NestedField, objects: RelatedObjects, own: Level['parent']): number => {
     enter(planner, level);
-    const inside = { table: nested.target, rows: objects.rows, level: level + 1, parent: own, conflict: null };
+    const { rows: inserted, onConflict } = objects;
+    const inside = { table: nested.target, rows: inserted, place: null, level: level + 1, parent: own, onConflict };
     return planStep(building, inside);
   };
   for (const { nested, objects } of inner) {
@@ -75,13 +73,27 @@ export function planStep(building: Building, { table, rows, level, parent, confl
     const step = below(nested, objects, null);
     setters.addReferenced(steps[step]!, step, nested, objects);
   }
-  const change = planColumns(planner.budget, rows, setters, conflict);
-  const step = steps.push({ table, change, count: slotOf(rows.count), within: null, keys: [], place: rows.place }) - 1;
+  const change = planChange(building, at, setters);
+  const keepsRows = mayKeepRows(change.conflict) ? at.onConflict : null;
+  const count = slotOf(rows.count);
+  const step = steps.push({ table, change, count, within: null, keys: [], place: rows.place, keepsRows }) - 1;
   for (const { nested, objects } of inner) {
     if (nested.relationship.direction === 'outbound') continue;
     below(nested, objects, { step, nested, places: objects.parents });
   }
   return step;
+}
+
+function planChange({ planner, nodes }: Building, { table, rows, place, level, onConflict }: Level, setters: Setters) {
+  const before = { ...planner.budget };
+  const objects = { place: { input: place, locations: locate(nodes) }, count: rows.count, depth: level + 1 };
+  const conflict = onConflict && planConflict(planner, table, onConflict, objects);
+  const spent = spentSince(before, planner.budget);
+  if (conflict !== null) setters.assertUpdated(conflict, onConflict!);
+  const change = planColumns(planner.budget, rows, setters, conflict);
+  // Each insert has the filter of the conflict.
+  spendAgain(planner.budget, spent, change.groups.length - 1);
+  return change;
 }
 
 function findNested(rows: PlannedRows, setters: Setters) {
@@ -145,6 +157,19 @@ class Setters {
     // A constraint makes sure that both keys are equal in the columns that they share.
     const isShared = set.length > 0 && (set.length === relationship.pairs.length || !isDeclared(relationship));
     if (isShared) throw this.#rows.refuseColumn(field.name, this.#parent!);
+  }
+
+  /** Refuses updates of rows that would not get the foreign key: they may belong to other rows. */
+  assertUpdated({ target, update }: ConflictPlan, onConflict: Input): void {
+    if (update.length === 0) return;
+    const isKey = ({ number }: Column) =>
+      target.keys.some((key) => key.length === 1 && key[0]!.kind === 'column' && key[0]!.number === number);
+    const missing = [...this.kept.keys()].find((column) => !update.includes(column) && !isKey(column));
+    if (missing === undefined) return;
+    const fix = isUpsertable(missing)
+      ? `Add "${missing.fieldName}" to updateColumns, or name a constraint with it.`
+      : 'Name a constraint with the columns of the foreign key.';
+    throw refuseInput(`A row that is there may belong to another one. ${fix}`, onConflict);
   }
 
   /** The name of a column in the objects; empty if it has none. */

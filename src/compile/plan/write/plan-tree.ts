@@ -1,10 +1,12 @@
 /**
  * Builds the steps of a write with those of related rows (write-tree.ts).
  *
- * Refuses too many levels, and too many places.
+ * Refuses too many levels, too many places, and rows without a known key.
  */
+import type { FieldNode } from 'graphql';
 import type { Column } from '../../../model/model.ts';
 import { PublicError } from '../../../shared/errors.ts';
+import { type Input, refuseInput } from '../../input/input.ts';
 import { spend } from '../../input/plan-budget.ts';
 import type { Slot } from '../../input/slot.ts';
 import type { LimitPlan, WriteChange, WritePlan } from '../plan.ts';
@@ -15,11 +17,15 @@ import type { WriteStep } from './write-tree.ts';
 /** A step, whose keys are known when all others are planned. */
 export interface BuiltStep extends WriteStep<WriteChange> {
   readonly keys: Column[];
+  /** What an insert does with rows that are there, if they may stay as they are; null: none may. */
+  readonly keepsRows: Input | null;
 }
 
 /** The steps so far. */
 export interface Building {
   readonly planner: Planner;
+  /** The fields of the write, for messages. */
+  readonly nodes: readonly FieldNode[];
   readonly steps: BuiltStep[];
 }
 
@@ -42,13 +48,20 @@ export function keyOf({ keys }: BuiltStep, column: Column): number {
   return known >= 0 ? known : keys.push(column) - 1;
 }
 
-/** The tree of these steps, null for a single one. */
+/** The tree of these steps, null for a single one. Refuses rows that may stay as they are where others need their keys. */
 export function finish(steps: readonly BuiltStep[], root: number): WritePlan['tree'] {
   if (steps.length === 1) return null;
   const { table } = steps[root]!;
   // The answer is read by them.
   for (const number of table.primaryKey) keyOf(steps[root]!, columnOf(table, number));
-  return { steps, root };
+  for (const { keys, keepsRows } of steps) if (keepsRows !== null && keys.length > 0) throw refuseKept(keepsRows);
+  return { steps: steps.map(({ keepsRows: _, ...step }) => step), root };
+}
+
+// A row that stays as it is is not returned, so neither is its key.
+function refuseKept(onConflict: Input): PublicError {
+  const message = 'Rows with related rows cannot stay as they are: give "onConflict" updateColumns, and no filter.';
+  return refuseInput(message, onConflict);
 }
 
 /** A number as a parameter, so that it is no part of the text. */

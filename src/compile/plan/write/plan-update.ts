@@ -3,6 +3,7 @@
  *
  * Refuses columns that relationships set, and too many levels.
  */
+import type { FieldNode } from 'graphql';
 import type { Table } from '../../../model/model.ts';
 import { inputFieldOrigin } from '../../../schema/origin.ts';
 import { invariant } from '../../../shared/invariant.ts';
@@ -21,12 +22,12 @@ import type { Within } from './write-tree.ts';
 /** Adds the writes of related rows to a planned update of `table`. */
 export function planRelated(
   planner: Planner,
-  table: Table,
+  { table, nodes }: { readonly table: Table; readonly nodes: readonly FieldNode[] },
   change: WriteChange,
   set: Input,
 ): Pick<WritePlan, 'change' | 'tree'> {
   const steps: BuiltStep[] = [];
-  planUpdateStep({ planner, steps }, { table, change, set, level: 0, within: null });
+  planUpdateStep({ planner, nodes, steps }, { table, change, set, level: 0, within: null });
   return { change, tree: finish(steps, 0) };
 }
 
@@ -45,7 +46,8 @@ function planUpdateStep(building: Building, { table, change, set, level, within 
   const nested = nestedFields(set);
   const insertsAny = nested.some(({ inputs }) => inputs.get('nested_insert')?.state() === 'value');
   const count: Slot | null = insertsAny ? { kind: 'constant', value: '1' } : null;
-  const number = steps.push({ table, change, count, within, keys: [], place: set.place() }) - 1;
+  const own = { table, change, count, within, keys: [], place: set.place(), keepsRows: null };
+  const number = steps.push(own) - 1;
   for (const { inputs, ...of } of nested) {
     enter(planner, level);
     const below = withinOf(steps[number]!, number, of);
@@ -59,6 +61,7 @@ function planUpdateStep(building: Building, { table, change, set, level, within 
         within: below,
         keys: [],
         place: entry.place(),
+        keepsRows: null,
       });
     }
     for (const entry of itemsOf(inputs.get('nested_update'))) {
@@ -78,7 +81,8 @@ function planUpdateStep(building: Building, { table, change, set, level, within 
     const found = objects?.state() === 'value' ? planNestedObjects(objects) : null;
     if (found === null) continue;
     const parent = { step: number, nested: of, places: found.parents };
-    planStep(building, { table: target, rows: found.rows, level: level + 1, parent, conflict: null });
+    const onConflict = inputs.get('on_conflict') ?? null;
+    planStep(building, { table: target, rows: found.rows, place: null, level: level + 1, parent, onConflict });
   }
 }
 
@@ -114,6 +118,6 @@ function refuseKeys(set: Input, { pairs }: Within, nested: NestedField): void {
 
 function planGuards(planner: Planner, table: Table, level: number, entry: Input) {
   const given = new Map(entry.fields().map(({ field, input }) => [inputFieldOrigin(field).kind, input]));
-  const chosen = { filter: given.get('row_filter'), atMost: given.get('at_most') };
+  const chosen = { filter: given.get('filter'), atMost: given.get('at_most') };
   return planChangedRows({ planner, table, depth: level + 1 }, chosen);
 }

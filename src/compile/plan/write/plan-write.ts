@@ -19,7 +19,7 @@ import {
 } from '../planner.ts';
 import { isChange, planAssignments } from './plan-assignments.ts';
 import { planChangedRows } from './plan-changed-rows.ts';
-import { planInsert } from './plan-insert.ts';
+import { planInsert, type WriteTarget } from './plan-insert.ts';
 import { planRelated } from './plan-update.ts';
 
 /** Plans one insert, update or delete with its result. */
@@ -37,7 +37,7 @@ export function planWrite(
           inputOf(inputs, 'objects'),
           maybeInputOf(inputs, 'on_conflict'),
         )
-      : planChange(planner, kind, table, inputs);
+      : planChange({ planner, table, nodes: field.nodes }, kind, inputs);
   return { table, ...planned, entries: planWritten(planner, table, field) };
 }
 
@@ -54,14 +54,13 @@ export function planWritten(planner: Planner, table: Table, field: MergedFields)
 type ChangeInputs = readonly { readonly origin: { readonly kind: string }; readonly input: Input }[];
 
 function planChange(
-  planner: Planner,
+  { planner, table, nodes }: WriteTarget,
   kind: 'update' | 'delete',
-  table: Table,
   inputs: Inputs,
 ): Pick<WritePlan, 'change' | 'tree'> {
   if (kind === 'delete') return { change: { kind, ...planRows(planner, table, inputs) }, tree: null };
   const change = planUpdate(planner, table, inputs, { withRelated: true });
-  return planRelated(planner, table, change, inputOf(inputs, 'set'));
+  return planRelated(planner, { table, nodes }, change, inputOf(inputs, 'set'));
 }
 
 /** The change of an update. @param how Whether related rows may be in it, see `planRelated`. */

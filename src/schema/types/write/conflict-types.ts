@@ -43,9 +43,10 @@ export function defineConflictTypes(
   );
 }
 
-/** *B*`OnConflict`; null for none. */
-export function conflictInput(context: SchemaContext, table: Table): GraphQLInputObjectType | null {
-  return hasConflicts(table) ? addedInput(context, table, 'onConflict') : null;
+/** `onConflict`, as an argument or a field; nothing for a table without *B*`OnConflict`. */
+export function conflictField(context: SchemaContext, table: Table) {
+  const type = hasConflicts(table) ? addedInput(context, table, 'onConflict') : null;
+  return type === null ? {} : { onConflict: typed(type, { kind: 'on_conflict' }) };
 }
 
 function hasConflicts({ addedTypes }: Table): boolean {

@@ -17,7 +17,7 @@ import type { SchemaContext } from '../../schema-context.ts';
 import { type RootEntry, RootType } from '../root-type.ts';
 import { rootRoutines } from '../routine-fields.ts';
 import { scalarTypes } from '../scalars.ts';
-import { conflictInput } from './conflict-types.ts';
+import { conflictField } from './conflict-types.ts';
 import { batchField, operatorInputs } from './update-types.ts';
 import type { WriteCommand } from './write-types.ts';
 
@@ -61,9 +61,7 @@ function writeField(context: SchemaContext, table: Table, command: WriteCommand)
   if (command === 'insert') {
     const input = new GraphQLNonNull(types.input(names.insertInput)!);
     const objects = typed(new GraphQLNonNull(new GraphQLList(input)), { kind: 'objects' });
-    const conflict = conflictInput(context, table);
-    const onConflict = conflict && typed(conflict, { kind: 'on_conflict' });
-    return { type: response, args: { objects, ...(onConflict && { onConflict }) }, extensions };
+    return { type: response, args: { objects, ...conflictField(context, table) }, extensions };
   }
   /** The affected rows, and their limit. */
   const guards: GraphQLFieldConfigArgumentMap = {

@@ -15,6 +15,7 @@ import { fieldMap } from '../../field-map.ts';
 import { typed } from '../../origin.ts';
 import { addedInput, type SchemaContext } from '../../schema-context.ts';
 import { scalarTypes } from '../scalars.ts';
+import { conflictField } from './conflict-types.ts';
 
 type Entry = readonly [string, GraphQLInputFieldConfig | null];
 
@@ -43,9 +44,9 @@ export function defineNestedWriteTypes(
 ): void {
   const names = tableTypeNames(table.baseName);
   const makers: Partial<Record<TableType, () => GraphQLInputFieldConfigMap>> = {
-    nestedInsert: () => ({ insert: inserted(listOf(context, names.insertInput)) }),
-    nestedInsertOnly: () => ({ insert: inserted(new GraphQLNonNull(context.types.input(names.insertInput)!)) }),
-    nestedInsertOne: () => ({ insert: inserted(new GraphQLNonNull(context.types.input(names.insertInput)!)) }),
+    nestedInsert: () => insertFields(context, table, listOf(context, names.insertInput)),
+    nestedInsertOnly: () => insertFields(context, table, new GraphQLNonNull(context.types.input(names.insertInput)!)),
+    nestedInsertOne: () => insertFields(context, table, new GraphQLNonNull(context.types.input(names.insertInput)!)),
     nestedUpdate: () => updateFields(context, table),
     nestedUpdateEntry: () => ({
       set: typed(new GraphQLNonNull(context.types.input(names.updateInput)!), { kind: 'set' }),
@@ -67,8 +68,8 @@ export function defineNestedWriteTypes(
   }
 }
 
-function inserted(type: GraphQLInputType): GraphQLInputFieldConfig {
-  return typed(type, { kind: 'nested_insert' });
+function insertFields(context: SchemaContext, table: Table, objects: GraphQLInputType): GraphQLInputFieldConfigMap {
+  return { insert: typed(objects, { kind: 'nested_insert' }), ...conflictField(context, table) };
 }
 
 function listOf({ types }: SchemaContext, name: string): GraphQLInputType {
@@ -82,18 +83,17 @@ function updateFields(context: SchemaContext, table: Table): GraphQLInputFieldCo
     ['update', addedInput(context, table, 'nestedUpdateEntry'), 'nested_update'],
     ['delete', addedInput(context, table, 'nestedDeleteEntry'), 'nested_delete'],
   ] as const;
-  return fieldMap(
-    members.map(
-      ([name, type, kind]) => [name, type && typed(new GraphQLList(new GraphQLNonNull(type)), { kind })] as const,
-    ),
+  const fields = members.map(
+    ([name, type, kind]) => [name, type && typed(new GraphQLList(new GraphQLNonNull(type)), { kind })] as const,
   );
+  return { ...fieldMap(fields), ...(table.insert && object !== null && conflictField(context, table)) };
 }
 
 /** The written rows, and their limit. */
 function guards({ types }: SchemaContext, table: Table): GraphQLInputFieldConfigMap {
   const atMost = typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'at_most' });
   return {
-    filter: typed(types.input(tableTypeNames(table.baseName).filter)!, { kind: 'row_filter' }),
+    filter: typed(types.input(tableTypeNames(table.baseName).filter)!, { kind: 'filter' }),
     atMost: { ...atMost, default: { value: 1 } },
   };
 }

@@ -1,0 +1,58 @@
+/** Statements of the reference: rows in plain SQL, and errors as the gateway names them. */
+import pg from 'pg';
+import type { Filter, Value } from './values.ts';
+import type { Table } from './world.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export class Refusal extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}
+
+export interface Run {
+  readonly client: pg.ClientBase;
+  readonly refused: Set<string>;
+  readonly allowed: Set<string>;
+  readonly events: Set<string>;
+}
+
+export async function query({ client }: Run, text: string, values: readonly Value[]): Promise<readonly Row[]> {
+  return (await client.query(text, [...values])).rows;
+}
+
+export function place({ columns }: Table, name: string, value: Value, values: Value[]): string {
+  const type = columns.find((column) => column.name === name)?.type;
+  return `$${values.push(value)}::${type}`;
+}
+
+export function conditionOf(filter: Filter, values: Value[]): string {
+  const operators = { eq: '=', lt: '<', neq: '<>' };
+  const conditions = filter.map(
+    ({ column, operator, value }) => `t.${column.name} ${operators[operator]} $${values.push(value)}::${column.type}`,
+  );
+  return conditions.join(' and ') || 'true';
+}
+
+export function returning(columns: readonly string[]): string {
+  return columns.length === 0 ? '' : `returning ${columns.map((column) => `t.${column}`).join(', ')}`;
+}
+
+export function pathOf({ schema, name }: Table): string {
+  return `${schema}.${name}`;
+}
+
+/** The gateway's code for an error of PostgreSQL. */
+export function codeOf(error: unknown): string {
+  if (error instanceof Refusal) return error.code;
+  if (!(error instanceof pg.DatabaseError)) throw error;
+  const state = error.code ?? '';
+  if (state.startsWith('23') || state === '44000') return 'CONSTRAINT_VIOLATION';
+  if (state.startsWith('22') || state === '428C9' || state === '21000') return 'BAD_USER_INPUT';
+  if (state === '42501') return 'PERMISSION_DENIED';
+  if (state === 'P0001') return 'RAISED';
+  throw new Error(`The statement is wrong: ${error.message} (${state})`);
+}

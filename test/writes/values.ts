@@ -1,0 +1,109 @@
+/** Random values and filters, from rows that are there. */
+import type { GraphQLInputObjectType, GraphQLSchema } from 'graphql';
+import type { Random } from '../property/random.ts';
+import type { Column, Table, World } from './world.ts';
+
+export type Value = string | number | boolean | null | readonly (string | null)[];
+export type Values = ReadonlyMap<string, Value>;
+
+/** All of them hold. */
+export type Filter = readonly {
+  readonly column: Column;
+  readonly operator: 'eq' | 'lt' | 'neq';
+  readonly value: Value;
+}[];
+
+/** What writes are made of. */
+export interface ValueSource {
+  readonly random: Random;
+  readonly world: World;
+  /** Columns with defaults that objects of a table give, where all do alike. */
+  readonly shapes: Map<string, ReadonlySet<string>>;
+  /** What the role is offered. */
+  readonly schema: GraphQLSchema;
+  /** Rows as they are, of each table. */
+  readonly rows: ReadonlyMap<string, readonly Readonly<Record<string, Value>>[]>;
+}
+
+export function inputFields(schema: GraphQLSchema, name: string): ReadonlySet<string> {
+  return new Set(Object.keys((schema.getType(name) as GraphQLInputObjectType | undefined)?.getFields() ?? {}));
+}
+
+export function rowsOf({ rows }: ValueSource, { base, name }: Table) {
+  return rows.get(base?.name ?? name) ?? [];
+}
+
+export function operand(random: Random, name: string, { domain }: Column): Value {
+  if (domain === 'count') return random.int(-3, 9);
+  if (domain === 'note') return random.pick(['+', '']);
+  if (domain === 'json' && name === 'append') return random.pick(['{"a": 9}', '{"z": null}', '{}']);
+  return random.some(['a', 'b', 'c'], 0.5);
+}
+
+/** @param byKey How often it is the whole key of a row. */
+export function makeFilter(source: ValueSource, table: Table, byKey: number): Filter {
+  const { random, schema } = source;
+  const offered = inputFields(schema, `${table.name}Filter`);
+  const found = random.chance(byKey) ? keyFilter(source, table) : null;
+  if (found) return found;
+  const columns = table.columns.filter(
+    ({ name, domain }) => offered.has(name) && ['number', 'count', 'flag', 'code'].includes(domain),
+  );
+  return random
+    .some(columns, 0.4)
+    .map((column) => {
+      const operator = column.domain === 'flag' ? 'eq' : random.pick(['eq', 'lt', 'neq'] as const);
+      return {
+        column,
+        operator,
+        value: column.domain === 'flag' ? random.chance(0.5) : (makeValue(source, table, column) ?? 'a'),
+      };
+    })
+    .filter(
+      ({ column, value }) =>
+        typeof value === (column.type === 'int' ? 'number' : column.type === 'text' ? 'string' : 'boolean'),
+    );
+}
+
+export function keyFilter(source: ValueSource, table: Table): Filter | null {
+  const { random, schema } = source;
+  const offered = inputFields(schema, `${table.name}Filter`);
+  const there = rowsOf(source, table);
+  if (there.length === 0 || !table.key.every((name) => offered.has(name))) return null;
+  const row = random.pick(there);
+  return table.key.map((name) => ({ column: columnNamed(table, name), operator: 'eq', value: row[name] as Value }));
+}
+
+export function columnNamed({ columns }: Table, name: string): Column {
+  return columns.find((column) => column.name === name) as Column;
+}
+
+export function makeValue(source: ValueSource, table: Table, { name, domain, type }: Column): Value {
+  const { random } = source;
+  switch (domain) {
+    case 'code':
+      return random.chance(0.1) ? null : random.pick([...'abcdefghijklmnopqrstuvwxyzABC', `c${random.int(1, 99)}`]);
+    case 'number':
+      return random.chance(0.15) ? random.pick([12, 13, 14, 15, 100]) : random.pick([null, 1, 2, 3, 4, 5, 6, 7]);
+    case 'count':
+      return random.chance(0.1) ? null : random.int(0, 20);
+    case 'list':
+      return random.chance(0.2)
+        ? null
+        : Array.from({ length: random.int(0, 3) }, () => random.pick(['a', 'b', 'c', null]));
+    case 'json':
+      return random.pick([null, '{}', '{"a": 1}', '{"a": {"b": 2}, "c": [3]}']);
+    case 'note':
+      return random.chance(0.3) ? random.pick(['skip', 'rekey', 'rekey', 'boom']) : random.pick([null, 'x', 'y', 'z']);
+    case 'flag':
+      return random.chance(0.2);
+    case 'reference':
+    case 'key': {
+      const there = rowsOf(source, table);
+      if (domain === 'key' && there.length > 0 && random.chance(0.3)) return random.pick(there)[name] ?? null;
+      if (domain === 'reference' && random.chance(0.4)) return null;
+      if (type === 'int') return random.int(1, 60);
+      return type === 'uuid' ? `00000000-0000-4000-8000-0000000000${random.int(10, 60)}` : `p${random.int(1, 40)}`;
+    }
+  }
+}
