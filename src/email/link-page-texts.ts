@@ -1,6 +1,8 @@
 /**
  * The built-in page that asks before an emailed link is used: its texts, and the template that is made of them.
  */
+import { type BuiltInLocale, builtInLocales, languages } from './built-in/built-in.ts';
+import type { LanguageTexts } from './built-in/language-texts.ts';
 import type { LinkKind } from './confirmation-url.ts';
 
 /** What the button does: the email that its link is from; `other` for a link of an unknown type. */
@@ -21,25 +23,36 @@ export interface LinkPageTexts {
   readonly unexpected: string;
 }
 
-/** The texts by language. */
-export const linkPageTexts = {
-  en: {
-    actions: {
-      confirmation: { heading: 'Confirm your email address', button: 'Confirm email address' },
-      invite: { heading: 'You have been invited', button: 'Accept invitation' },
-      magic_link: { heading: 'Sign in', button: 'Sign in' },
-      email_change: { heading: 'Confirm your email address change', button: 'Confirm change' },
-      recovery: { heading: 'Reset your password', button: 'Reset password' },
-      other: { heading: 'Continue', button: 'Continue' },
-    },
-    next: 'Press the button to continue to {{ .SiteURL }}.',
-    sentTo: 'The link was sent to {{ .Email }}.',
-    unexpected: "If you didn't request it, close this page.",
-  },
-} as const satisfies Record<string, LinkPageTexts>;
-
 /** Language of a built-in page. */
-export type LinkPageLocale = keyof typeof linkPageTexts;
+export type LinkPageLocale = BuiltInLocale;
+
+/** The texts by language. */
+export const linkPageTexts = Object.fromEntries(
+  builtInLocales.map((locale) => [locale, textsOf(languages[locale])]),
+) as Readonly<Record<LinkPageLocale, LinkPageTexts>>;
+
+/** The page says what the email said. */
+function textsOf({ emails, linkPage }: LanguageTexts): LinkPageTexts {
+  const { invited, other, next, sentTo, unexpected } = linkPage;
+  const like = (kind: LinkKind): ActionTexts => ({
+    heading: emails[kind].subject,
+    button: emails[kind].button ?? other,
+  });
+  const signIn = like('magic_link').button;
+  return {
+    actions: {
+      confirmation: like('confirmation'),
+      invite: { ...like('invite'), heading: invited },
+      magic_link: { heading: signIn, button: signIn },
+      email_change: like('email_change'),
+      recovery: like('recovery'),
+      other: { heading: other, button: other },
+    },
+    next,
+    sentTo,
+    unexpected,
+  };
+}
 
 /** All of them. */
 export const linkActions = Object.keys(linkPageTexts.en.actions) as readonly LinkAction[];

@@ -6,6 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { builtIn, builtInLocales, defaultTemplates, languages } from '../../src/email/built-in/built-in.ts';
 import { emailKindNames, emailKinds } from '../../src/email/email-kind.ts';
+import { renderBuiltIn } from '../../src/email/link-page.ts';
+import { linkActions } from '../../src/email/link-page-texts.ts';
 import { buildMessage } from '../../src/email/message.ts';
 import { toPlainText } from '../../src/email/plain-text.ts';
 import { parseTemplate, templateVariables } from '../../src/email/template/template.ts';
@@ -57,6 +59,17 @@ describe.each(builtInLocales)('in %s', (locale) => {
       expect([kind, own.button === undefined]).toEqual([kind, base.button === undefined]);
     }
   });
+});
+
+test.each(builtInLocales)('the page that asks before a link is used reads well in %s', async (locale) => {
+  const texts = linkActions.map(async (action) => {
+    const page = { action, email: 'a***a@mail.test', siteUrl: 'https://app.test', locale, fields: { token: 't' } };
+    const html = renderBuiltIn(page);
+    expect(html).toContain(`<html lang="${locale}">`);
+    return `=== ${action}\n\n${await toPlainText(html)}\n`;
+  });
+  const golden = fileURLToPath(new URL(`../golden/emails/${locale}-page.txt`, import.meta.url));
+  await expect((await Promise.all(texts)).join('\n')).toMatchFileSnapshot(golden);
 });
 
 test('no text of another language was left in English, and none is the same for two emails', () => {

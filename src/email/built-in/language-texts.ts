@@ -26,11 +26,18 @@ export interface LanguageTexts {
   /** Names of second factors in a sentence; others are named as they are. */
   readonly factors: { readonly totp: string; readonly phone: string };
   readonly emails: Readonly<Record<EmailKind, EmailText>>;
-  /** The page that asks before a link is used up. `.Email` is hidden in part. */
+  /** The page that asks before a link is used. */
   readonly linkPage: {
-    readonly lead: string;
+    /** Above the page of an invitation; the pages of the other emails have their subjects and buttons. */
+    readonly invited: string;
+    /** Heading and button of a link of an unknown type. */
+    readonly other: string;
+    /** Names the site: `.SiteURL`. */
+    readonly next: string;
+    /** Names the recipient: `.Email`, hidden in part. */
+    readonly sentTo: string;
     /** For whoever did not ask for the link. */
-    readonly end: string;
+    readonly unexpected: string;
   };
 }
 

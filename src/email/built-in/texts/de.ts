@@ -100,7 +100,10 @@ export const german: LanguageTexts = {
     },
   },
   linkPage: {
-    lead: 'Drücke auf den Knopf, um bei {{ .SiteURL }} als {{ .Email }} fortzufahren.',
-    end: 'Wenn du das nicht angefordert hast, schließe diese Seite. Dann passiert nichts.',
+    invited: 'Du wurdest eingeladen',
+    other: 'Weiter',
+    next: 'Drücke auf den Button, um zu {{ .SiteURL }} zu gelangen.',
+    sentTo: 'Der Link wurde an {{ .Email }} gesendet.',
+    unexpected: 'Wenn du ihn nicht angefordert hast, schließe diese Seite.',
   },
 };

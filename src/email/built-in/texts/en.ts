@@ -94,7 +94,10 @@ export const english: LanguageTexts = {
     },
   },
   linkPage: {
-    lead: 'Press the button to continue at {{ .SiteURL }} as {{ .Email }}.',
-    end: "If you didn't request this, close this page. Nothing happens.",
+    invited: 'You have been invited',
+    other: 'Continue',
+    next: 'Press the button to continue to {{ .SiteURL }}.',
+    sentTo: 'The link was sent to {{ .Email }}.',
+    unexpected: "If you didn't request it, close this page.",
   },
 };

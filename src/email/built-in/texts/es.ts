@@ -96,7 +96,10 @@ export const spanish: LanguageTexts = {
     },
   },
   linkPage: {
-    lead: 'Pulsa el botón para continuar en {{ .SiteURL }} como {{ .Email }}.',
-    end: 'Si no lo has solicitado, cierra esta página. No pasará nada.',
+    invited: 'Te han invitado',
+    other: 'Continuar',
+    next: 'Pulsa el botón para continuar a {{ .SiteURL }}.',
+    sentTo: 'El enlace se envió a {{ .Email }}.',
+    unexpected: 'Si no lo has solicitado, cierra esta página.',
   },
 };

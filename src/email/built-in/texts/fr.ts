@@ -102,7 +102,10 @@ export const french: LanguageTexts = {
     },
   },
   linkPage: {
-    lead: 'Appuyez sur le bouton pour continuer sur {{ .SiteURL }} en tant que {{ .Email }}.',
-    end: 'Si vous n’êtes pas à l’origine de cette demande, fermez cette page. Il ne se passera rien.',
+    invited: 'Vous êtes invité',
+    other: 'Continuer',
+    next: 'Appuyez sur le bouton pour continuer vers {{ .SiteURL }}.',
+    sentTo: 'Le lien a été envoyé à {{ .Email }}.',
+    unexpected: 'Si vous ne l’avez pas demandé, fermez cette page.',
   },
 };

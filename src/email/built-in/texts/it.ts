@@ -100,7 +100,10 @@ export const italian: LanguageTexts = {
     },
   },
   linkPage: {
-    lead: 'Premi il pulsante per continuare su {{ .SiteURL }} come {{ .Email }}.',
-    end: 'Se non hai fatto tu questa richiesta, chiudi questa pagina. Non succederà nulla.',
+    invited: 'Hai ricevuto un invito',
+    other: 'Continua',
+    next: 'Premi il pulsante per continuare su {{ .SiteURL }}.',
+    sentTo: 'Il link è stato inviato a {{ .Email }}.',
+    unexpected: 'Se non lo hai richiesto, chiudi questa pagina.',
   },
 };

@@ -102,7 +102,10 @@ export const japanese: LanguageTexts = {
     },
   },
   linkPage: {
-    lead: 'ボタンを押すと、{{ .Email }} として {{ .SiteURL }} に進みます。',
-    end: 'お心当たりがない場合は、このページを閉じてください。何も変更されません。',
+    invited: '招待が届いています',
+    other: '続ける',
+    next: 'ボタンを押して {{ .SiteURL }} に進んでください。',
+    sentTo: 'リンクは {{ .Email }} に送信されました。',
+    unexpected: 'お心当たりがない場合は、このページを閉じてください。',
   },
 };

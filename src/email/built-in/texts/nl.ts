@@ -102,7 +102,10 @@ export const dutch: LanguageTexts = {
     },
   },
   linkPage: {
-    lead: 'Druk op de knop om op {{ .SiteURL }} verder te gaan als {{ .Email }}.',
-    end: 'Heb je dit niet aangevraagd? Sluit dan deze pagina. Er gebeurt niets.',
+    invited: 'Je bent uitgenodigd',
+    other: 'Doorgaan',
+    next: 'Druk op de knop om door te gaan naar {{ .SiteURL }}.',
+    sentTo: 'De link is verzonden naar {{ .Email }}.',
+    unexpected: 'Heb je deze niet aangevraagd? Sluit dan deze pagina.',
   },
 };

@@ -100,7 +100,10 @@ export const polish: LanguageTexts = {
     },
   },
   linkPage: {
-    lead: 'Naciśnij przycisk, aby przejść do {{ .SiteURL }} jako {{ .Email }}.',
-    end: 'Jeśli ta prośba nie pochodzi od Ciebie, zamknij tę stronę. Nic się nie stanie.',
+    invited: 'Otrzymujesz zaproszenie',
+    other: 'Dalej',
+    next: 'Naciśnij przycisk, aby przejść do {{ .SiteURL }}.',
+    sentTo: 'Link został wysłany na adres {{ .Email }}.',
+    unexpected: 'Jeśli prośba o ten link nie pochodzi od Ciebie, zamknij tę stronę.',
   },
 };

@@ -94,7 +94,10 @@ export const portuguese: LanguageTexts = {
     },
   },
   linkPage: {
-    lead: 'Pressione o botão para continuar em {{ .SiteURL }} como {{ .Email }}.',
-    end: 'Se você não fez este pedido, feche esta página. Nada acontecerá.',
+    invited: 'Você recebeu um convite',
+    other: 'Continuar',
+    next: 'Pressione o botão para continuar em {{ .SiteURL }}.',
+    sentTo: 'O link foi enviado para {{ .Email }}.',
+    unexpected: 'Se você não o pediu, feche esta página.',
   },
 };
