@@ -117,7 +117,7 @@ function toResponse(answer: IncomingMessage): Response {
 function placesOf(config: AuthConfig): ReadonlySet<string> {
   const places = new Set([`${config.smtp_host?.toLowerCase()}:${config.smtp_port}`]);
   for (const [name, value] of Object.entries(config)) {
-    if (!/^(hook|external|sms|security)_.*_ur[il]$|^external_allowed_id_token_issuers$/.test(name)) continue;
+    if (!/^(hook|external|sms|security|mailer)_.*_ur[il]$|^external_allowed_id_token_issuers$/.test(name)) continue;
     for (const part of String(value ?? '').split(/[\s,]+/)) places.add(placeOf(part) ?? '');
   }
   return places;

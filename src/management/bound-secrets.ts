@@ -15,6 +15,7 @@ const rows: readonly (readonly [keyof AuthConfig, readonly (keyof AuthConfig)[]]
   ['smtp_host', ['smtp_pass']],
   ['smtp_port', ['smtp_pass']],
   ['sms_provider_url', smsSecrets],
+  ['mailer_api_url', ['mailer_api_key']],
   ['security_captcha_url', ['security_captcha_secret']],
   ...providers.map((name) => [`external_${name}_url`, [`external_${name}_secret`]] as const),
 ];

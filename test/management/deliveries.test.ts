@@ -99,6 +99,18 @@ test('emails sent during the request are listed, also those that make it fail', 
   expect(await database.query(`select from auth.users where email = 'fails@x.test'`)).toEqual([]);
 });
 
+test('emails through the API of a mail service are listed with the id that it gave them', async () => {
+  const server = await startHookServer(null);
+  server.answer({ body: { ErrorCode: 0, MessageID: 'b7bc2f4a' } });
+  const auth = await serve({ mailer_transport: 'postmark', mailer_api_key: 'our key', mailer_api_url: server.url });
+  await auth.ask('/signup', { email: 'api@x.test', password });
+  expect(await untilState(auth, 'sent')).toMatchObject([{ answer: 'HTTP 200' }]);
+  expect(server.requests).toHaveLength(1);
+  expect(await database.query('select message_id from pgreflect_queue.deliveries')).toEqual([
+    { message_id: 'b7bc2f4a' },
+  ]);
+});
+
 test('emails of the hook and those that a limit holds back are listed', async () => {
   const server = await startHookServer();
   const hook = { hook_send_email_enabled: true, hook_send_email_uri: server.url, hook_send_email_secrets: hookSecret };

@@ -36,6 +36,7 @@ export function checkAuthConfig(config: AuthConfig): readonly string[] {
     ...checkPhone(config),
     ...checkSigning(config),
     ...checkCaptcha(config),
+    ...checkMailService(config),
   ];
 }
 
@@ -58,4 +59,11 @@ function checkSigning(config: AuthConfig): readonly string[] {
 function checkCaptcha({ security_captcha_enabled, security_captcha_secret }: AuthConfig): readonly string[] {
   const lacksSecret = security_captcha_enabled && !security_captcha_secret?.trim();
   return lacksSecret ? ['security_captcha_enabled needs security_captcha_secret'] : [];
+}
+
+function checkMailService({ mailer_transport: name, mailer_api_key: key }: AuthConfig): readonly string[] {
+  if (name === 'smtp') return [];
+  if (!key) return [`mailer_transport ${name} needs mailer_api_key`];
+  const isPair = /^[^:]+:.+$/.test(key);
+  return name === 'ses' && !isPair ? ['mailer_api_key must be ACCESS_KEY_ID:SECRET_ACCESS_KEY for ses'] : [];
 }

@@ -24,6 +24,7 @@ import {
   checkSigningKey,
   checkTestCodes,
 } from './auth-value-checks.ts';
+import { checkWebhookUrl } from './hook-target.ts';
 
 const most = 2_147_483_647;
 const invert = (value: unknown): unknown => (typeof value === 'boolean' ? !value : value);
@@ -104,6 +105,13 @@ export const deliveryFields = {
     'Selector of the DKIM key: the name before `._domainkey` in DNS.', { environment: null }),
   mailer_dkim_private_key: field<string | null>(signingKey, null,
     'Private RSA key of the DKIM signature, as PEM.', { environment: null, secret: true }),
+  mailer_transport: field<'smtp' | 'ses' | 'postmark' | 'resend' | 'sendgrid'>(
+    choice('smtp', 'ses', 'postmark', 'resend', 'sendgrid'), 'smtp',
+    'How emails are sent: to a mail server, or through the API of a mail service.', { environment: null }),
+  mailer_api_key: field<string | null>(string(checkLine, 2000), null,
+    'API key of the mail service; for ses ACCESS_KEY_ID:SECRET_ACCESS_KEY.', { environment: null, secret: true }),
+  mailer_api_url: field<string | null>(string(checkWebhookUrl, 2000), null,
+    "Base URL of the mail service's API, for another region or a relay.", { environment: null }),
   mailer_deliveries_recipients: field<'full' | 'masked' | 'none'>(choice('full', 'masked', 'none'), 'masked',
     'Addresses in the list of deliveries; masked: a***@example.com.', { environment: null }),
   mailer_deliveries_retention_days: field(integer(1, 3650), 30,

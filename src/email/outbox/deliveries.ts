@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { EmailKind } from '../email-kind.ts';
 import { isHookEmail, type OutgoingEmail } from '../hook-email.ts';
+import { maskAddress } from '../shown-address.ts';
 
 /** All states; the last three are final. */
 export const deliveryStates = ['queued', 'deferred', 'sent', 'failed', 'suppressed'] as const;
@@ -57,8 +58,7 @@ export function hashRecipient(address: string): Buffer {
 export function shownRecipient(address: string, setting: AuthConfig['mailer_deliveries_recipients']): string | null {
   if (setting === 'none') return null;
   if (setting === 'full') return address;
-  const at = address.lastIndexOf('@');
-  return `${[...address.slice(0, Math.max(0, at))][0] ?? ''}***${at === -1 ? '' : address.slice(at)}`;
+  return maskAddress(address);
 }
 
 /** Columns of a new row, whose values `newDelivery` makes: `$1` to `$11`. */

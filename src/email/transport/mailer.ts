@@ -9,7 +9,8 @@ import { parseExtraHeaders } from '../extra-headers.ts';
 import type { EmailMessage } from '../message.ts';
 import { type CapturedTransportParts, createCapturedTransport } from './captured-transport.ts';
 import { EmailError } from './email-error.ts';
-import { type SmtpConfig, smtpSettings } from './smtp-settings.ts';
+import { createServiceTransport } from './services/service-transport.ts';
+import { smtpSettings } from './smtp-settings.ts';
 import { createSmtpTransport, type SmtpTransportOptions } from './smtp-transport.ts';
 import type { EmailTransport, Receipt } from './transport.ts';
 
@@ -33,17 +34,34 @@ export interface Mailer {
   stop(): Promise<void>;
 }
 
-/** Whether emails go to the inbox instead of a mail server. */
-export function isEmailCaptured(config: Pick<SmtpConfig, 'smtp_host'>): boolean {
-  return !config.smtp_host;
+/** Whether emails go to the inbox instead of a mail server or service. */
+export function isEmailCaptured(config: Pick<AuthConfig, 'smtp_host' | 'mailer_transport'>): boolean {
+  return config.mailer_transport === 'smtp' && !config.smtp_host;
 }
 
 /** Gmail shows 102 KB. */
 const maxWholeBytes = 100 * 1024;
 
+interface Chosen {
+  readonly key: string;
+  readonly open: () => EmailTransport;
+}
+
 interface Current {
   readonly key: string;
   readonly transport: EmailTransport;
+}
+
+/** The transport that the configuration names; its key changes with its settings. Null: the inbox. */
+function chosen(config: AuthConfig, parts: MailerParts): Chosen | null {
+  const { mailer_transport: name, mailer_api_key: apiKey, mailer_api_url: url } = config;
+  if (name !== 'smtp') {
+    const service = { name, url, apiKey: apiKey ?? '' };
+    return { key: JSON.stringify(service), open: () => createServiceTransport(service, parts) };
+  }
+  const settings = smtpSettings(config, parts.authUrl);
+  if (settings === null) return null;
+  return { key: JSON.stringify(settings), open: () => createSmtpTransport(settings, parts) };
 }
 
 /** Makes the mailer; connects when first used. */
@@ -56,12 +74,12 @@ export function createMailer(parts: MailerParts): Mailer {
   let stopped = false;
 
   function transportFor(config: AuthConfig): EmailTransport {
-    const settings = smtpSettings(config, parts.authUrl);
-    if (settings === null) return captured;
-    const key = JSON.stringify(settings);
+    const named = chosen(config, parts);
+    if (named === null) return captured;
+    const { key, open } = named;
     if (current?.key === key) return current.transport;
     if (current !== null) retire(current.transport);
-    current = { key, transport: createSmtpTransport(settings, parts) };
+    current = { key, transport: open() };
     return current.transport;
   }
 

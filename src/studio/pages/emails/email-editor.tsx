@@ -146,7 +146,7 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
           preview={preview}
           data={data}
           onData={setData}
-          isCaptured={!stored.config.smtp_host}
+          isCaptured={stored.config.mailer_transport === 'smtp' && !stored.config.smtp_host}
         />
       </div>
       {dialog === 'compare' && (

@@ -1,0 +1,228 @@
+/**
+ * Emails through the HTTP APIs of mail services: each is a real server here that wants what the service's documentation says, and
+ * answers as it does.
+ */
+import PostalMime from 'postal-mime';
+import { expect, test } from 'vitest';
+import { type AuthValues, checkAuthConfig, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
+import { EmailError } from '../../src/email/transport/email-error.ts';
+import { createServiceTransport, type MailServiceName } from '../../src/email/transport/services/service-transport.ts';
+import { signAws } from '../../src/email/transport/services/sign-aws.ts';
+import { sampleMessage } from '../support/email.ts';
+import { type HookReply, type HookRequest, startHookServer } from '../support/hook-server.ts';
+
+const key = 'AKIDEXAMPLE:the/key+of=ours';
+const values: AuthValues = {
+  mailer_reply_to: 'help@mail.test',
+  smtp_headers: '{"X-Shop": ["42"]}',
+  smtp_sender_name: 'Shop "Ä"',
+  mailer_subjects_recovery: 'Täst {{ .Token }}',
+};
+const html = expect.stringContaining('<html');
+const text = expect.stringContaining('012345');
+const automatic = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All', 'X-Shop': '42' };
+
+/** Answers of a service: who it lets in, what it takes, and its refusals as documented. */
+interface Documented {
+  readonly path: string;
+  isAllowed(request: HookRequest): boolean;
+  readonly taken: HookReply;
+  readonly id: string;
+  /** What a good request has. */
+  check(request: HookRequest): void | Promise<void>;
+  readonly refusals: readonly (readonly [HookReply, EmailError['code']])[];
+}
+
+const services: Readonly<Record<MailServiceName, Documented>> = {
+  postmark: {
+    path: '/email',
+    isAllowed: ({ headers }) => headers['x-postmark-server-token'] === key,
+    taken: {
+      body: {
+        To: 'to@mail.test',
+        SubmittedAt: '2026-01-01T00:00:00Z',
+        MessageID: 'b7bc2f4a',
+        ErrorCode: 0,
+        Message: 'OK',
+      },
+    },
+    id: 'b7bc2f4a',
+    check: ({ payload }) =>
+      expect(payload).toEqual({
+        ...{ From: '"Shop \\"Ä\\"" <shop@mail.test>', To: 'to@mail.test', Subject: 'Täst 012345', HtmlBody: html },
+        ...{ TextBody: text, ReplyTo: 'help@mail.test', TrackOpens: false, TrackLinks: 'None' },
+        Headers: Object.entries(automatic).map(([Name, Value]) => ({ Name, Value })),
+      }),
+    refusals: [
+      [
+        { status: 422, body: { ErrorCode: 406, Message: 'You tried to send to to@mail.test, inactive.' } },
+        'recipient_refused',
+      ],
+      [{ status: 422, body: { ErrorCode: 300, Message: "Error parsing 'To'" } }, 'recipient_refused'],
+      [{ status: 422, body: { ErrorCode: 400, Message: 'Sender signature not found' } }, 'sender_refused'],
+      [{ status: 422, body: { ErrorCode: 412, Message: 'Pending approval' } }, 'try_later'],
+      [{ status: 401, body: { ErrorCode: 10, Message: 'No Account or Server API tokens' } }, 'login_refused'],
+    ],
+  },
+  resend: {
+    path: '/emails',
+    isAllowed: ({ headers }) => headers.authorization === `Bearer ${key}`,
+    taken: { body: { id: '49a3999c-0ce1-4ea6-ab68-afcd6dc2e794' } },
+    id: '49a3999c-0ce1-4ea6-ab68-afcd6dc2e794',
+    check: ({ payload, headers }) => {
+      expect(headers['idempotency-key']).toMatch(/^[\w-]+@mail\.test$/);
+      expect(payload).toEqual({
+        ...{ from: '"Shop \\"Ä\\"" <shop@mail.test>', to: ['to@mail.test'], subject: 'Täst 012345', html, text },
+        ...{ reply_to: 'help@mail.test', headers: automatic },
+      });
+    },
+    refusals: [
+      [{ status: 401, body: { statusCode: 401, name: 'missing_api_key', message: '' } }, 'login_refused'],
+      [{ status: 403, body: { statusCode: 403, name: 'invalid_api_key', message: '' } }, 'login_refused'],
+      [{ status: 403, body: { statusCode: 403, name: 'validation_error', message: 'not verified' } }, 'sender_refused'],
+      [{ status: 422, body: { statusCode: 422, name: 'invalid_from_address', message: '' } }, 'sender_refused'],
+      [{ status: 422, body: { statusCode: 422, name: 'missing_required_field', message: '' } }, 'message_refused'],
+      [{ status: 409, body: { statusCode: 409, name: 'concurrent_idempotent_requests', message: '' } }, 'try_later'],
+      [{ status: 429, body: { statusCode: 429, name: 'daily_quota_exceeded', message: '' } }, 'try_later'],
+    ],
+  },
+  sendgrid: {
+    path: '/v3/mail/send',
+    isAllowed: ({ headers }) => headers.authorization === `Bearer ${key}`,
+    taken: { status: 202, headers: { 'x-message-id': '14c5d75ce93.dfd.64b469' }, body: '' },
+    id: '14c5d75ce93.dfd.64b469',
+    check: ({ payload }) =>
+      expect(payload).toEqual({
+        personalizations: [{ to: [{ email: 'to@mail.test' }] }],
+        from: { email: 'shop@mail.test', name: 'Shop "Ä"' },
+        ...{ reply_to: { email: 'help@mail.test' }, subject: 'Täst 012345', headers: automatic },
+        content: [
+          { type: 'text/plain', value: text },
+          { type: 'text/html', value: html },
+        ],
+        tracking_settings: { click_tracking: { enable: false, enable_text: false }, open_tracking: { enable: false } },
+      }),
+    refusals: [
+      [
+        { status: 401, body: { errors: [{ message: 'The provided authorization grant is invalid', field: null }] } },
+        'login_refused',
+      ],
+      [{ status: 403, body: { errors: [{ message: 'The from address', field: 'from' }] } }, 'sender_refused'],
+      [
+        { status: 400, body: { errors: [{ message: 'x', field: 'personalizations.0.to.0.email' }] } },
+        'recipient_refused',
+      ],
+      [{ status: 413, body: { errors: [{ message: 'too large', field: null }] } }, 'message_refused'],
+    ],
+  },
+  ses: {
+    path: '/v2/email/outbound-emails',
+    isAllowed: ({ headers }) =>
+      /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/us-east-1\/ses\/aws4_request, SignedHeaders=content-type;host;x-amz-date, Signature=[0-9a-f]{64}$/.test(
+        headers.authorization ?? '',
+      ) && /^\d{8}T\d{6}Z$/.test(String(headers['x-amz-date'])),
+    taken: { body: { MessageId: '010001-ab' } },
+    id: '010001-ab',
+    async check({ payload }) {
+      const { FromEmailAddress, Destination, Content } = payload;
+      expect([FromEmailAddress, Destination]).toEqual(['shop@mail.test', { ToAddresses: ['to@mail.test'] }]);
+      const parsed = await PostalMime.parse(Buffer.from(Content.Raw.Data, 'base64'));
+      expect(parsed).toMatchObject({ subject: 'Täst 012345', text, html });
+      expect(parsed.replyTo).toMatchObject([{ address: 'help@mail.test' }]);
+      expect(parsed.headers.find(({ key: name }) => name === 'x-shop')?.value).toBe('42');
+    },
+    refusals: [
+      [{ status: 403, body: { __type: 'SignatureDoesNotMatch', message: '' } }, 'login_refused'],
+      [
+        { status: 400, headers: { 'x-amzn-errortype': 'MessageRejected:http://x' }, body: { message: '' } },
+        'message_refused',
+      ],
+      [
+        { status: 400, headers: { 'x-amzn-errortype': 'MailFromDomainNotVerifiedException' }, body: {} },
+        'sender_refused',
+      ],
+      [{ status: 400, headers: { 'x-amzn-errortype': 'SendingPausedException' }, body: {} }, 'try_later'],
+      [{ status: 429, headers: { 'x-amzn-errortype': 'TooManyRequestsException' }, body: {} }, 'try_later'],
+    ],
+  },
+};
+
+const names = Object.keys(services) as MailServiceName[];
+
+async function startService(name: MailServiceName, timeoutMs = 5000) {
+  const server = await startHookServer(null);
+  const { path, isAllowed, taken } = services[name];
+  server.answer((request) => {
+    if (request.path !== path) return { status: 404 };
+    return isAllowed(request) ? taken : { status: 401, body: {} };
+  });
+  const transport = createServiceTransport({ name, apiKey: key, url: `${server.url}/` }, { timeoutMs });
+  return { server, transport };
+}
+
+const refusal = (sending: Promise<unknown>): Promise<EmailError> =>
+  sending.then(
+    () => Promise.reject(new Error('it was sent')),
+    (error) => error,
+  );
+
+test.each(names)(
+  '%s takes a message as it documents them, with text, headers and the address for replies',
+  async (name) => {
+    const { server, transport } = await startService(name);
+    const receipt = await transport.send(sampleMessage(values));
+    expect(receipt).toEqual({ answer: expect.stringMatching(/^HTTP 20[02]$/), messageId: services[name].id });
+    const [request] = server.requests;
+    expect(request).toBeDefined();
+    await services[name].check(request as HookRequest);
+  },
+);
+
+test.each(names)('what %s refuses is told apart, and the message of the error has no address', async (name) => {
+  const { server, transport } = await startService(name);
+  for (const [reply, code] of services[name].refusals) {
+    server.answer(reply);
+    const error = await refusal(transport.send(sampleMessage(values)));
+    expect(error).toBeInstanceOf(EmailError);
+    expect([reply, error.code]).toEqual([reply, code]);
+    expect(`${error.message} ${error.answer}`).not.toMatch(/to@mail|AKIDEXAMPLE/);
+    expect(error.answer).toContain(`HTTP ${reply.status}`);
+  }
+});
+
+test.each(names)('%s that is away, slow, broken or moved is tried again later', async (name) => {
+  const { server, transport } = await startService(name, 300);
+  const replies: readonly (HookReply | null)[] = [
+    { status: 500, body: '<html>' },
+    { status: 503, body: {} },
+    { status: 301, headers: { location: '/elsewhere' }, body: '' },
+    { status: 200, body: 'x'.repeat(100_000) },
+    null,
+  ];
+  for (const reply of replies) {
+    server.answer(reply);
+    expect((await refusal(transport.send(sampleMessage(values)))).isTemporary).toBe(true);
+  }
+  expect(server.requests.every(({ path }) => path === services[name].path)).toBe(true);
+  await server.stop();
+  expect(await refusal(transport.send(sampleMessage(values)))).toMatchObject({ code: 'unreachable' });
+});
+
+test('a signature is that of the example that AWS published', () => {
+  const date = new Date('2015-08-30T12:36:00Z');
+  const request = { method: 'POST', path: '/', headers: { host: 'example.amazonaws.com' }, body: '' };
+  const apiKey = 'AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
+  const { authorization } = signAws(request, { apiKey, region: 'us-east-1', service: 'service', date });
+  expect(authorization).toBe(
+    'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b',
+  );
+});
+
+test('a service needs its key', () => {
+  const problems = (given: AuthValues) => checkAuthConfig(layerAuthConfig(given));
+  expect(problems({ mailer_transport: 'resend' })).toEqual(['mailer_transport resend needs mailer_api_key']);
+  expect(problems({ mailer_transport: 'ses', mailer_api_key: 'AKID' })).toEqual([
+    'mailer_api_key must be ACCESS_KEY_ID:SECRET_ACCESS_KEY for ses',
+  ]);
+  expect(problems({ mailer_transport: 'ses', mailer_api_key: 'AKID:secret' })).toEqual([]);
+});
