@@ -46,7 +46,7 @@ const describedRelationship = objectOf({
   cardinality: oneOf('one', 'many'),
 });
 
-const omission: SchemaOf<Omission> = objectOf({
+const omission: SchemaOf<Omit<Omission, 'grant'>> = objectOf({
   kind: oneOf('privilege', 'key', 'name', 'type', 'directive', 'entrypoint'),
   ...{ object: text(), names: listOf(text()), reason: text(), fix: orNull(text('SQL; null: none changes it.')) },
 });
@@ -88,8 +88,8 @@ function describeSchema(reflection: RoleReflection): DescribedSchema {
     return { ...describeTable(table), fields, added: describeAdditions(schema, table) };
   });
   // Include disabled features, with the way to enable them.
-  const missing = omissionsOf(catalog, reflection).flatMap(({ kind, ...rest }) =>
-    kind === 'switch' || kind === 'link' ? [] : [{ kind, ...rest }],
+  const missing = omissionsOf(catalog, reflection).flatMap(({ kind, object, names, reason, fix }) =>
+    kind === 'switch' || kind === 'link' ? [] : [{ kind, object, names, reason, fix }],
   );
   return { role, tables, relationships: describeRelationships(model), missing };
 }

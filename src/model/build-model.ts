@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import type { Catalog } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
 import { addNames } from './added/add-names.ts';
+import { addConflictTargets } from './added/conflict-targets.ts';
 import { schemaFix } from './comments/comment-fix.ts';
 import { findDirectiveErrors } from './comments/commented-objects.ts';
 import { Composites } from './composites.ts';
@@ -152,6 +153,9 @@ function resolveNames(context: ModelContext): {
       if (candidate.namespace !== namespace) continue;
       const table = buildTable(context, candidate, types);
       if (claimTable(context, candidate, table, claims)) winners.push({ selected: candidate, table });
+      // So that a name for the table leads to no new finding.
+      else if (context.omissions !== null)
+        addConflictTargets(context, { ...table, ...nothingAdded, relationships: [], computedFields: [] });
     }
     for (const enumType of claimEnums(context, candidates, namespace, claims)) enums.set(enumType.oid, enumType);
   }

@@ -2,10 +2,11 @@
  * The enums of a role's schema: which are exposed, and the names of their labels.
  */
 import type { CatalogType } from '../catalog/catalog.ts';
-import { quoteName, quotePath } from '../catalog/quote-name.ts';
+import { quotePath } from '../catalog/quote-name.ts';
 import { typeFix, validName } from './comments/comment-fix.ts';
 import { readSettings } from './comments/directives.ts';
 import { baseForm, enumFilterName, isValidName } from './inflect.ts';
+import { missingGrant } from './missing-grant.ts';
 import type { EnumType } from './model.ts';
 import { type ContextNamespace, type ModelContext, type NameClaims, note, type Reason } from './model-context.ts';
 
@@ -57,8 +58,8 @@ function whyOmitted(context: ModelContext, enumType: EnumType): Reason | null {
   const { access, role } = context;
   const path = quotePath(enumType.namespace, enumType.name);
   if (!access.usesType(enumType.oid)) {
-    const fix = `grant usage on type ${path} to ${quoteName(role)};`;
-    return { kind: 'privilege', reason: `Type ${path} exists; role ${role} has no USAGE on it.`, fix };
+    const grant = { privileges: 'USAGE', on: 'type', name: path, column: null } as const;
+    return missingGrant(context, grant, `Type ${path} exists; role ${role} has no USAGE on it.`);
   }
   if (!isValidName(enumType.graphqlName)) {
     const reason = `Type ${path} has no valid GraphQL name ("${enumType.graphqlName}").`;

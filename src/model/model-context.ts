@@ -41,10 +41,23 @@ export interface Omission {
   readonly reason: string;
   /** SQL that changes it, null for none. */
   readonly fix: string | null;
+  /** For kind `privilege`: what the role lacks. */
+  readonly grant?: Grant;
+}
+
+/** A privilege on an object. */
+export interface Grant {
+  /** `SELECT`, or several with commas between them. */
+  readonly privileges: string;
+  readonly on: 'table' | 'routine' | 'schema' | 'type';
+  /** Its SQL name. */
+  readonly name: string;
+  /** Of a table; null: the whole object. */
+  readonly column: string | null;
 }
 
 /** Why something is left out, and the fix. */
-export type Reason = Pick<Omission, 'kind' | 'reason' | 'fix'>;
+export type Reason = Pick<Omission, 'kind' | 'reason' | 'fix' | 'grant'>;
 
 /** Shared by the steps of one build. */
 export interface ModelContext {

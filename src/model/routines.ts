@@ -2,12 +2,13 @@
  * Root functions and computed fields of a role's schema (docs/functions.md), with a reason for each other routine.
  */
 import type { CatalogRoutine } from '../catalog/catalog.ts';
-import { quoteName, quotePath } from '../catalog/quote-name.ts';
+import { quotePath } from '../catalog/quote-name.ts';
 import { routineFix, validName } from './comments/comment-fix.ts';
 import { readSettings } from './comments/directives.ts';
 import type { Composites } from './composites.ts';
 import type { EnumTypes } from './enums.ts';
 import { argumentForm, isValidName, resultTypeName, routineForm } from './inflect.ts';
+import { missingGrant } from './missing-grant.ts';
 import type { ArgumentType, Routine, RoutineArgument, RoutineResult, Table } from './model.ts';
 import {
   type ContextNamespace,
@@ -16,6 +17,7 @@ import {
   type Omission,
   placeOf,
   type Reason,
+  tablePath,
 } from './model-context.ts';
 import type { TypeResolvers } from './resolve-type.ts';
 import {
@@ -176,10 +178,18 @@ class RoutineCandidate {
   }
 
   #privilegeProblem(): Reason | null {
-    const { access, role } = this.#scope.context;
+    const { access, catalog, role } = this.#scope.context;
     if (access.executes(this.#row._id)) return null;
-    const fix = `grant execute on routine ${this.object} to ${quoteName(role)};`;
-    return { kind: 'privilege', reason: `Function ${this.object} exists; role ${role} has no EXECUTE.`, fix };
+    const grant = { privileges: 'EXECUTE', on: 'routine', name: this.object, column: null } as const;
+    const missing = missingGrant(
+      this.#scope.context,
+      grant,
+      `Function ${this.object} exists; role ${role} has no EXECUTE.`,
+    );
+    // The statement for one of several with the name would need its signature.
+    const { proname, pronamespace } = this.#row;
+    const same = catalog.routines.filter((row) => row.proname === proname && row.pronamespace === pronamespace);
+    return same.length > 1 ? { ...missing, fix: null } : missing;
   }
 
   /**
@@ -200,8 +210,11 @@ class RoutineCandidate {
 
   #buildComputed(table: string, rules: Rules): Routine | Reason {
     const { context, tables } = this.#scope;
-    if (context.catalog.table(table) !== undefined && !context.access.hasTable(table, 'select')) {
-      return { ...this.#refuse('is a computed field and needs SELECT on the whole table'), kind: 'privilege' };
+    const row = context.catalog.table(table);
+    if (row !== undefined && !context.access.hasTable(table, 'select')) {
+      const grant = { privileges: 'SELECT', on: 'table', name: tablePath(context, row), column: null } as const;
+      const reason = `Function ${this.object} is a computed field and needs SELECT on the whole table.`;
+      return missingGrant(context, grant, reason);
     }
     const of = tables.get(table);
     if (of === undefined) return this.#refuse('takes the row of a table that is not exposed');

@@ -82,6 +82,8 @@ test('everything left out has a sentence and, where SQL changes it, the SQL', as
   ]);
   expect(of('shop."bad name"')).toMatchObject([
     { kind: 'name', reason: 'Table shop."bad name" has no valid GraphQL name ("bad name").' },
+    // It lacks this name once it has its own.
+    { kind: 'name', fix: 'alter index shop."bad name_pkey" rename to bad_name_pkey;' },
   ]);
   expect(of('shop.parted')).toMatchObject([
     { reason: 'Partitioned table shop.parted is not exposed; its partitions are, each as a table of its own.' },

@@ -278,3 +278,91 @@ describe('a grant to write without a policy', async () => {
     expect(await findings(database, '--only', kinds)).toEqual([]);
   });
 });
+
+describe('grants that a role lacks', async () => {
+  const tables = Array.from({ length: 12 }, (_, number) => `part_${number}`);
+  const database = await createDatabase(`
+    create schema "Other Shop";
+    ${tables.map((table) => `create table ${table} (id int primary key, cost int, "To" int);`).join('\n')}
+    create table "Other Shop".other (id int primary key);
+    create table diary (id int primary key);
+    alter table diary enable row level security;
+    create policy everybody on diary for select to authenticated using (true);
+    create table hushed (id int primary key);
+    comment on table hushed is '@graphql({"ignore": ["not_granted"]})';
+    create function closed() returns int language sql stable as 'select 1';
+    create function twice() returns int language sql stable as 'select 1';
+    create function twice(a int) returns int language sql stable as 'select 1';
+    revoke execute on function closed(), twice(), twice(int) from public;
+    create type mood as enum ('good');
+    revoke usage on type mood from public;
+    grant select (id) on part_0 to anon;
+    grant select on part_1 to anon;
+    grant insert on part_1 to anon;
+  `);
+  const missing = async (role: string) => {
+    const found = await findings(database, '--only', 'not_granted', '--schemas', 'public,Other Shop');
+    return found.filter(({ object }) => object === role);
+  };
+  const remarked = (...statements: readonly string[]) =>
+    ['Where it is meant to reach them, after policies guard the rows:', ...statements]
+      .map((line) => `-- ${line}`)
+      .join('\n');
+
+  test('are one finding for all objects of which it lacks the same, with statements that can be read', async () => {
+    const rest = tables.slice(2);
+    expect((await missing('anon')).map(({ message, fix }) => [message, fix])).toEqual([
+      ['Role "anon" has no USAGE on public.mood.', remarked('grant usage on type public.mood to anon;')],
+      [
+        'Role "anon" has no SELECT on 11 tables: public.part_2, public.part_3, public.part_4 and 8 more.',
+        remarked(
+          `grant select on ${rest
+            .slice(0, 5)
+            .map((name) => `public.${name}`)
+            .join(', ')} to anon;`,
+          `grant select on ${rest
+            .slice(5)
+            .map((name) => `public.${name}`)
+            .join(', ')} to anon;`,
+          'grant select on public.diary to anon;',
+        ),
+      ],
+      [
+        'Role "anon" has no USAGE on schema "Other Shop", so it does not see "Other Shop".other.',
+        remarked('grant usage on schema "Other Shop" to anon;'),
+      ],
+      [
+        'Role "anon" has no SELECT on 2 columns: public.part_0.cost, public.part_0."To".',
+        remarked('grant select (cost, "To") on public.part_0 to anon;'),
+      ],
+      [
+        'Role "anon" has no INSERT, UPDATE or DELETE on public.part_0.',
+        remarked('grant insert, update, delete on public.part_0 to anon;'),
+      ],
+      [
+        'Role "anon" has no UPDATE or DELETE on public.part_1.',
+        remarked('grant update, delete on public.part_1 to anon;'),
+      ],
+      [
+        'Role "anon" has no EXECUTE on 2 functions: public.closed, public.twice.',
+        remarked('grant execute on routine public.closed to anon;'),
+      ],
+    ]);
+  });
+
+  test('are a statement to run where policies guard the rows, and each ends its finding', async () => {
+    const [guarded] = (await missing('authenticated')).filter(({ fix }) => !fix?.startsWith('--'));
+    expect(guarded).toMatchObject({
+      message: 'Role "authenticated" has no SELECT on public.diary, although row security allows it.',
+      fix: 'grant select on public.diary to authenticated;',
+    });
+    await database.query(guarded!.fix!);
+    for (;;) {
+      const before = await missing('authenticated');
+      const [next] = before.filter(({ message }) => !message.includes('public.twice'));
+      if (next === undefined) break;
+      await database.query(next.fix!.replaceAll(/^-- (?=grant)/gm, ''));
+      expect((await missing('authenticated')).map(({ message }) => message)).not.toContain(next.message);
+    }
+  });
+});

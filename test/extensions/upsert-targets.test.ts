@@ -92,7 +92,7 @@ describe('indexes', () => {
     expect(
       omissions.filter(({ reason }) => reason.includes('"onConflict"')).map(({ reason, fix }) => `${reason} ${fix}`),
     ).toEqual([
-      'Table app.many has no "odd name" in "onConflict": the name of the unique index is no GraphQL name. alter index app."odd name" rename to many_odd_name;',
+      'Table app.many has no "odd name" in "onConflict": the name of the unique index is no GraphQL name. alter index app."odd name" rename to odd_name;',
       'Table app.many has no "null" in "onConflict": the name of the unique index is no GraphQL name. alter index app."null" rename to many_null;',
       'Table app.many has no "by_case" in "onConflict": an expression of the unique index is too complex. null',
     ]);

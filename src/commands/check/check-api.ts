@@ -63,20 +63,14 @@ function findMalformedDirective({ directiveError }: Model): readonly Finding[] {
   return [{ check: 'directive_malformed', severity: 'error', object, message, fix: null }];
 }
 
-/**
- * A missing grant may be intended: a note without SQL, because the right grant depends on policies. Features that a
- * directive must enable do not count as left out.
- */
+/** Features that a directive must enable do not count as left out; missing grants are described elsewhere. */
 function describeOmissions(
   omissions: readonly Omission[],
   viewKeys: ReadonlyMap<string, KeyAdvice>,
 ): readonly Finding[] {
   return omissions
-    .filter(({ kind }) => kind !== 'switch' && kind !== 'link')
+    .filter(({ kind }) => kind !== 'switch' && kind !== 'link' && kind !== 'privilege')
     .map(({ kind, object, reason, fix }): Finding => {
-      if (kind === 'privilege') {
-        return { check: 'not_granted', severity: 'note', object, message: reason, fix: null };
-      }
       if (kind === 'entrypoint') return { check: 'read_only', severity: 'note', object, message: reason, fix: null };
       const key = kind === 'key' ? viewKeys.get(object) : undefined;
       const message = key?.lacks ? `${reason} ${key.lacks}` : reason;
@@ -113,7 +107,7 @@ function describeRole(role: string, model: Model): Finding {
 }
 
 /** Whether the comment of a finding's object, or of its table or schema, marks this kind as intended. */
-export function ignoredByComments(catalog: Catalog): (finding: Finding) => boolean {
+export function ignoredByComments(catalog: Catalog): (finding: Pick<Finding, 'check' | 'object'>) => boolean {
   const objects = [
     ...catalog.namespaces.map((row) => [quoteName(row.nspname), 'namespace', row._id] as const),
     ...catalog.tables.map((row) => [pathIn(catalog, row.relnamespace, row.relname), 'table', row._id] as const),

@@ -17,6 +17,7 @@ import { securityChecks } from './check-security.ts';
 import { speedChecks } from './check-speed.ts';
 import { type CheckScope, type Finding, findingKinds, type RoleModel, type Severity } from './finding.ts';
 import { mergeIndexes } from './merge-indexes.ts';
+import { findMissingGrants } from './missing-grants.ts';
 import { mergePartitions, readPartitions } from './partitions.ts';
 import { isAboutReached } from './reached-objects.ts';
 import { formats } from './report.ts';
@@ -115,6 +116,7 @@ function runChecks(
     async (tx) => {
       const findings: Finding[] = [];
       for (const find of [...securityChecks, ...speedChecks]) findings.push(...(await find({ ...scope, tx })));
+      findings.push(...(await findMissingGrants({ ...scope, tx }, models)));
       findings.push(...checkModels(catalog, models, await proposeViewKeys(tx, catalog)));
       const merged = mergePartitions(findings, await readPartitions(tx, schemas));
       return [...merged, ...(await findAmbiguousKeys({ ...scope, tx }))];

@@ -121,7 +121,8 @@ function noteIndex(
       const reason = `${subject}: an expression of the unique index is too complex.`;
       return { kind: 'type', object, names: [relname], reason, fix: null };
     }
-    const fix = `alter index ${quotePath(table.namespace, relname)} rename to ${quoteName(validName(`${table.name}_${relname}`))};`;
+    const name = freeIndexName(context, table, relname);
+    const fix = `alter index ${quotePath(table.namespace, relname)} rename to ${quoteName(name)};`;
     return {
       kind: 'name',
       object,
@@ -130,4 +131,14 @@ function noteIndex(
       fix,
     };
   });
+}
+
+/** A similar name that GraphQL accepts; with the table's name before it if another index or table has that. */
+function freeIndexName(context: ModelContext, table: Table, relname: string): string {
+  const { relnamespace } = rowOf(context, table);
+  const taken = context.catalog.tables
+    .filter((row) => row.relnamespace === relnamespace)
+    .flatMap((row) => [row.relname, ...row.getIndexes().map((index) => index.relname)]);
+  const name = validName(relname);
+  return isEnumValue(name) && !taken.includes(name) ? name : validName(`${table.name}_${relname}`);
 }

@@ -7,6 +7,7 @@ import { codecOf, filterableElements } from '../codecs.ts';
 import { columnFix, validName } from '../comments/comment-fix.ts';
 import { readSettings } from '../comments/directives.ts';
 import { fieldForm, isValidName } from '../inflect.ts';
+import { missingGrant } from '../missing-grant.ts';
 import { type Column, comparedAs, type RoutineResult, type ScalarName, type ValueType } from '../model.ts';
 import {
   type ContextNamespace,
@@ -163,8 +164,8 @@ function whyOmitted(context: ModelContext, { table, columns, column, object }: O
     name: validName(column.name === 'nodeId' ? 'node_id' : column.name),
   });
   if (!column.selectable) {
-    const fix = `grant select (${quoteName(column.name)}) on ${tablePath(context, table)} to ${quoteName(context.role)};`;
-    return { kind: 'privilege', reason: `Column ${object} exists; role ${context.role} has no SELECT on it.`, fix };
+    const grant = { privileges: 'SELECT', on: 'table', name: tablePath(context, table), column: column.name } as const;
+    return missingGrant(context, grant, `Column ${object} exists; role ${context.role} has no SELECT on it.`);
   }
   if (column.fieldName === null) {
     return { kind: 'name', reason: `Column ${object} has no valid GraphQL name.`, fix: rename };

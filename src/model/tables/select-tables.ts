@@ -6,6 +6,7 @@ import { quoteName, quotePath } from '../../catalog/quote-name.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
 import { readSettings, type Settings } from '../comments/directives.ts';
 import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
+import { missingGrant } from '../missing-grant.ts';
 import type { TableKind } from '../model.ts';
 import {
   type ContextNamespace,
@@ -81,7 +82,7 @@ function mayReadAnything({ access }: ModelContext, row: CatalogTable): boolean {
 function noUsage(context: ModelContext, namespace: ContextNamespace, row: CatalogTable): Reason {
   const name = quoteName(namespace.name);
   const reason = `${describeTable(context, row)} exists; role ${context.role} has no USAGE on schema ${name}.`;
-  return { kind: 'privilege', reason, fix: `grant usage on schema ${name} to ${quoteName(context.role)};` };
+  return missingGrant(context, { privileges: 'USAGE', on: 'schema', name, column: null }, reason);
 }
 
 function partitioned(context: ModelContext, row: CatalogTable): Reason {
@@ -107,8 +108,11 @@ function invalidName(context: ModelContext, row: CatalogTable): Reason {
 
 function noSelect(context: ModelContext, row: CatalogTable): Reason {
   const reason = `${describeTable(context, row)} exists; role ${context.role} has no SELECT.`;
-  const fix = `grant select on ${tablePath(context, row)} to ${quoteName(context.role)};`;
-  return { kind: 'privilege', reason, fix };
+  return missingGrant(
+    context,
+    { privileges: 'SELECT', on: 'table', name: tablePath(context, row), column: null },
+    reason,
+  );
 }
 
 /** Names the missing name, too: two fixes of one comment would undo each other. */
@@ -123,7 +127,10 @@ function noKey(context: ModelContext, row: CatalogTable, kind: TableKind): Reaso
       : row.relispartition && 'It is a partition: the key belongs on the table that it is a part of.';
   if (advice) return { kind: 'key', reason: `${reason} ${advice}`, fix: null };
   const column = row.getAttributes().some(({ attname }) => attname === 'id') ? 'row_id' : 'id';
-  const identity = `add column ${column} bigint generated always as identity primary key`;
+  const index = `${row.relname}_pkey`;
+  // The index has the constraint's name, by which inserts name it for conflicts.
+  const constraint = isValidName(index) ? '' : `constraint ${quoteName(validName(index))} `;
+  const identity = `add column ${column} bigint generated always as identity ${constraint}primary key`;
   const named = naming.name === undefined ? '' : `${tableFix(context, row, naming)}\n`;
   return { kind: 'key', reason, fix: `${named}alter table ${tablePath(context, row)} ${identity};` };
 }

@@ -6,6 +6,7 @@ import { quoteName } from '../../catalog/quote-name.ts';
 import { aggregateFunctions } from '../codecs.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
 import { baseForm, isValidName, tableRootFields, tableTypeNames } from '../inflect.ts';
+import { missingGrant } from '../missing-grant.ts';
 import type { Column, Table } from '../model.ts';
 import {
   describeTable,
@@ -248,6 +249,7 @@ function whyNotWritable(
     const reason = `${subject} exists; it has no column that the role may ${command}.`;
     return { kind: 'entrypoint', reason, fix: null };
   }
-  const fix = `grant ${command} on ${tablePath(context, row)} to ${quoteName(role)};`;
-  return { kind: 'privilege', reason: `${subject} exists; role ${role} has no ${command.toUpperCase()}.`, fix };
+  const privileges = command.toUpperCase();
+  const grant = { privileges, on: 'table', name: tablePath(context, row), column: null } as const;
+  return missingGrant(context, grant, `${subject} exists; role ${role} has no ${privileges}.`);
 }
