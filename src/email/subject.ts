@@ -3,6 +3,8 @@
  * part into lines.
  */
 
+import { unseen } from '../shared/one-line.ts';
+
 /** Longest subject in bytes of UTF-8. */
 const maxSubjectBytes = 998;
 
@@ -15,8 +17,8 @@ export function cleanSubject(rendered: string): string {
   const line = rendered
     .toWellFormed()
     .replace(/\p{White_Space}+/gu, ' ')
-    // In addition to control characters: line separators, and characters that change the text's direction.
-    .replace(/[\p{Cc}\u2028\u2029]/gu, '')
+    // The direction of the text, too: characters in a name of a user could make the line read as another one.
+    .replace(unseen, '')
     .replace(/ {2,}/g, ' ')
     .trim();
   return cutBytes(line, maxSubjectBytes).trimEnd();

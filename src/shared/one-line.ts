@@ -4,7 +4,7 @@
  */
 
 /** Control characters, line separators, and characters that change the text's direction. */
-const unseen = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+export const unseen = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /** The text with such characters escaped: `\u000a`. */
 export function onOneLine(text: string): string {

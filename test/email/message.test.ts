@@ -144,6 +144,7 @@ describe('subjects', () => {
     ['  a  ', 'a'],
     ['a\u2028b\u2029c', 'a b c'],
     ['a\ud800b', 'a\ufffdb'],
+    ['a\u202eb\u2066c', 'abc'],
   ])('%j becomes %j', (rendered, expected) => {
     expect(cleanSubject(rendered)).toBe(expected);
   });
