@@ -3,6 +3,9 @@
  */
 import { createHash } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
+import { cleanUp } from '../../src/auth/store/clean-up.ts';
+import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
+import { testPool } from '../management/management.ts';
 import { open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -127,4 +130,16 @@ test('a challenge of a second factor dies of guesses, and a new one does not giv
   const looked = codes.filter((code) => code === 'mfa_verification_failed');
   expect(codes.slice(9, 11)).toEqual(['mfa_verification_failed', 'over_request_rate_limit']);
   expect(looked).toHaveLength(60);
+});
+
+test('guesses at a code that lives for a week are counted for a week', async () => {
+  const values = { mailer_otp_exp: 604_800 };
+  const auth = await serve(values);
+  const email = 'week@x.test';
+  await auth.ask('/signup', { email, password: 'a good password' });
+  const { code } = await auth.message(email);
+  await guess(auth, { type: 'email', email }, code, 10);
+  await database.query("update auth.pgreflect_rate_limits set updated_at = updated_at - interval '6 days'");
+  await cleanUp(testPool(database), { config: layerAuthConfig(values), now: Date.now(), deleteAnonymousUsers: false });
+  expect((await auth.ask('/verify', { type: 'email', email, token: code })).body.code).toBe('otp_expired');
 });

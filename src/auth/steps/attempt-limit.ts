@@ -3,12 +3,9 @@
  * Many addresses, many processes or a rollback therefore give no extra guesses.
  */
 import { createHash } from 'node:crypto';
-import type { OneTimeTokenType } from '../store/one-time-tokens.ts';
+import { guessSeconds, type OneTimeTokenType } from '../store/one-time-tokens.ts';
 import { assertRequestAllowed, requestAllowance } from '../store/rate-limit.ts';
 import type { AuthContext, Transaction } from './auth-context.ts';
-
-/** Longer than the lifetime of any code. */
-const windowMs = 86_400_000;
 
 /**
  * Counts a guess at the password of an address, whether or not it has an account.
@@ -44,7 +41,11 @@ export async function takeFactorGuess(context: AuthContext, challengeId: string,
 }
 
 async function takeGuess({ services, config }: AuthContext, name: string): Promise<boolean> {
-  const allowance = { kind: 'window', limit: config.mailer_otp_attempts, windowMs } as const;
+  const allowance = {
+    kind: 'window',
+    limit: config.mailer_otp_attempts,
+    windowMs: guessSeconds(config) * 1000,
+  } as const;
   return (await services.limiter.take(`guess:${name}`, allowance)) === null;
 }
 

@@ -7,12 +7,17 @@ import type { OutboxParts } from '../../email/outbox/outbox-worker.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { RepeatedWork } from '../../postgres/system/repeated-work.ts';
 import { type Time, toTimestamp } from '../times.ts';
+import { guessSeconds } from './one-time-tokens.ts';
 
 /** The configured limits of sessions, and whether anonymous users are deleted. */
 export interface CleanUpOptions {
   readonly config: Pick<
     AuthConfig,
-    'sessions_timebox' | 'sessions_inactivity_timeout' | 'mailer_deliveries_retention_days'
+    | 'sessions_timebox'
+    | 'sessions_inactivity_timeout'
+    | 'mailer_deliveries_retention_days'
+    | 'mailer_otp_exp'
+    | 'sms_otp_exp'
   >;
   readonly now: Time;
   /** Also deletes anonymous users older than 30 days; opt-in by the operator. */
@@ -31,7 +36,7 @@ const uselessToken = `t.revoked and t.updated_at < $1::timestamptz - interval '2
       select from auth.refresh_tokens a where a.parent = t.token and a.revoked is not true offset 0
     )`;
 
-/** `$1` is now, `$2` hours. Limits on messages may span weeks, those on requests an hour at most. */
+/** `$1` is now, `$2` hours. */
 const statements = {
   revokedTokens: oldRows('refresh_tokens', uselessToken),
   flows: oldRows('flow_state', 't.created_at < $1::timestamptz - interval \'24 hours\''),
@@ -41,13 +46,6 @@ const statements = {
     'mfa_factors', 't.status = \'unverified\' and t.created_at < $1::timestamptz - interval \'24 hours\'',
   ),
   endedSessions: oldRows('sessions', 't.not_after < $1::timestamptz - interval \'72 hours\'', 10),
-  rateLimits: `delete from auth.pgreflect_rate_limits d
-    where d.name in (
-      select t.name from auth.pgreflect_rate_limits t
-      where t.updated_at < $1::timestamptz - interval '24 hours' and t.name not like 'bucket:sent:%'
-      limit 100 for update skip locked
-    )
-    returning d.name`,
   suppressed: `delete from pgreflect_queue.suppressed d
     where d.recipient_hash in (
       select t.recipient_hash from pgreflect_queue.suppressed t
@@ -62,6 +60,15 @@ const deliveries = `delete from pgreflect_queue.deliveries d
     where t.created_at < $1::timestamptz - $2::float8 * interval '1 day' limit 100 for update skip locked
   )
   returning d.id`;
+
+/** Limits on messages may span weeks, guesses count for `$2` seconds, requests for an hour at most. */
+const rateLimits = `delete from auth.pgreflect_rate_limits d
+  where d.name in (
+    select t.name from auth.pgreflect_rate_limits t
+    where t.updated_at < $1::timestamptz - $2::float8 * interval '1 second' and t.name not like 'bucket:sent:%'
+    limit 100 for update skip locked
+  )
+  returning d.name`;
 
 const tokensOfEndedSessions = `update auth.refresh_tokens u set revoked = true, updated_at = $1::timestamptz
   where u.id in (
@@ -101,6 +108,7 @@ export async function cleanUp(database: Queryable, options: CleanUpOptions): Pro
   };
   await run('tokensOfEndedSessions', tokensOfEndedSessions);
   for (const [name, text] of Object.entries(statements)) await run(name, text);
+  await run('rateLimits', rateLimits, [now, guessSeconds(config)]);
   await run('deliveries', deliveries, [now, config.mailer_deliveries_retention_days]);
   if (config.sessions_timebox > 0) await run('olderThanTimebox', olderThanTimebox, [now, config.sessions_timebox]);
   if (config.sessions_inactivity_timeout > 0) {

@@ -114,6 +114,11 @@ export function smsTokenSeconds(config: Pick<AuthConfig, 'sms_otp_exp'>): number
   return config.sms_otp_exp || 60;
 }
 
+/** How long guesses count, in seconds: at least as long as any token lives. */
+export function guessSeconds(config: Pick<AuthConfig, 'mailer_otp_exp' | 'sms_otp_exp'>): number {
+  return Math.max(86_400, emailTokenSeconds(config), smsTokenSeconds(config));
+}
+
 /**
  * Looks up the token of a link or `token_hash`.
  *
