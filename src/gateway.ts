@@ -26,8 +26,8 @@ import { StudioTickets } from './http/studio/studio-tickets.ts';
 import { type Management, startManagement } from './management/start-management.ts';
 import type { AuthStart } from './management/templates/start-templates.ts';
 import type { Model } from './model/model.ts';
-import type { DatabaseError } from './postgres/failure.ts';
-import { isAway } from './postgres/failure.ts';
+import type { DatabaseError } from './postgres/database-error.ts';
+import { isAway } from './postgres/database-error.ts';
 import { watchAvailability } from './postgres/pool/availability.ts';
 import { openReplicas } from './postgres/pool/open-replicas.ts';
 import { type ApiPool, createApiPool } from './postgres/pool/pool.ts';
@@ -154,7 +154,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     const app = await createHttpServer({
       ...{ ...shared, ready: createReadiness(core), metrics },
       ...(auth !== null && { auth: auth.auth, inbox: auth.inbox }),
-      ...{ ...managementParts(core, config, auth), ...studioParts(core, config, tickets) },
+      ...{ ...managementParts(core, config, auth, clock), ...studioParts(core, config, tickets) },
     });
     opened.defer(() => closeServer(app, config.drainTimeoutMs));
     await app.ready();
@@ -338,9 +338,14 @@ async function stopCore(core: Core): Promise<void> {
   await Promise.all([apiPool.stop(), systemPool.stop(), authPool.stop()]);
 }
 
-function managementParts(core: Core, config: Config, auth: OpenAuth | null): Pick<HttpParts, 'management'> {
+function managementParts(
+  core: Core,
+  config: Config,
+  auth: OpenAuth | null,
+  clock: Clock,
+): Pick<HttpParts, 'management'> {
   if (!config.managementApiEnabled) return {};
-  const limiter = createRateLimiter(core.authPool, () => systemClock.now());
+  const limiter = createRateLimiter(core.authPool, () => clock.now());
   const takeRequest = async (tokenId: string, kind: RequestKind, limit: number) =>
     limiter.take(`management:${kind === 'request' ? '' : `${kind}:`}${tokenId}`, {
       ...{ kind: 'window', limit, windowMs: 60_000 },

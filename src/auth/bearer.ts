@@ -10,8 +10,8 @@ import { checkSession, type Session, type SessionLimits } from './session.ts';
 import { loadSession } from './store/sessions.ts';
 import { loadUser } from './store/users.ts';
 import type { Time } from './times.ts';
-import { nilUuid } from './tools.ts';
 import { highestAal, isBanned, type User } from './user.ts';
+import { isUuid, nilUuid } from './uuid.ts';
 
 /** Claims of a token whose signature and times are verified. */
 export type Claims = Readonly<Record<string, unknown>>;
@@ -147,9 +147,4 @@ async function findSession(claims: Claims, database: Queryable): Promise<Session
   const session = await loadSession(database, id);
   if (session === null) throw new AuthError('session_not_found');
   return session;
-}
-
-/** Whether a text is a UUID with its hyphens. */
-export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }

@@ -4,7 +4,7 @@
  * Only `AuthError`, `OAuthStyleError` and errors raised by the database's own triggers keep their text. Everything else
  * is masked, and the caller logs it under the request id.
  */
-import { DatabaseError } from '../postgres/failure.ts';
+import { DatabaseError } from '../postgres/database-error.ts';
 import { integer, type JsonSchema, listOf, objectOf, oneOf, text } from '../shared/json-schema.ts';
 import { AuthError, authErrorCodes, OAuthStyleError, weakPasswordReasons } from './auth-error.ts';
 

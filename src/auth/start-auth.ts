@@ -23,10 +23,10 @@ import { systemRandom } from './random.ts';
 import { createPwnedCheck } from './secrets/leaked-passwords.ts';
 import { createPasswordHasher, type PasswordHasher } from './secrets/passwords.ts';
 import { createTokenSigner } from './secrets/signing-keys.ts';
+import { createSendText } from './sms/send-text.ts';
 import type { AuthServices } from './steps/auth-context.ts';
 import { createCleanUpWork } from './store/clean-up.ts';
 import { createRateLimiter } from './store/rate-limit.ts';
-import { createSendText } from './texts/send-text.ts';
 
 /** The parts that the service is built from. */
 export interface AuthSetup {

@@ -13,6 +13,3 @@ export interface Tools {
 
 /** A transaction, with time and randomness for new rows. */
 export interface StoreTransaction extends Queryable, Tools {}
-
-/** The `instance_id` of every row; Supabase Auth does not see rows with another one. */
-export const nilUuid = '00000000-0000-0000-0000-000000000000';

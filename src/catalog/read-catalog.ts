@@ -7,7 +7,7 @@
  * other processes may not know; the catalog; the fingerprint again. If that differs, all is read again.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError } from '../postgres/failure.ts';
+import { DatabaseError } from '../postgres/database-error.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { loadSqlFile } from '../postgres/system/sql-file.ts';

@@ -14,7 +14,7 @@ import {
   revokeAccessToken,
   usualScopes,
 } from '../management/tokens/access-tokens.ts';
-import { DatabaseError } from '../postgres/failure.ts';
+import { DatabaseError } from '../postgres/database-error.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { type Command, type CommandContext, CommandError, flagText, refuse } from './shared/command.ts';
 import { requireDatabaseUrl } from './shared/read-model.ts';

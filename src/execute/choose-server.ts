@@ -4,7 +4,7 @@
 
 import type { RunAsOptions } from '../postgres/caller/flight-request.ts';
 import { runAs } from '../postgres/caller/run-as.ts';
-import { DatabaseError } from '../postgres/failure.ts';
+import { DatabaseError } from '../postgres/database-error.ts';
 import type { ApiPool } from '../postgres/pool/pool.ts';
 import type { ReplicaNeed } from '../postgres/pool/replica.ts';
 import type { Replicas } from '../postgres/pool/replicas.ts';
@@ -30,7 +30,7 @@ export async function runQuery(
   } catch (error) {
     if (!(error instanceof DatabaseError) || !isForPrimary(error)) throw error;
     if (error.kind === 'unavailable') replicas.leaveOut(replica);
-    if (error.sqlstate !== null && refusedAlways.has(error.sqlstate)) replicas.keepFrom(statement);
+    if (error.sqlstate !== null && refusedAlways.has(error.sqlstate)) replicas.sendToPrimary(statement);
     return runAs(primary, flight);
   }
 }

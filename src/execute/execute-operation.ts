@@ -4,7 +4,7 @@
  * With the trigger and `--freshness exact`, no request runs against a model older than the last committed change: the settings
  * step checks, and a stale request runs again on a new model. Without, a model may be older by what the poll takes to notice.
  */
-import { DatabaseError } from '../postgres/failure.ts';
+import { DatabaseError } from '../postgres/database-error.ts';
 import { PublicError } from '../shared/errors.ts';
 import { toPublicError } from './answer/public-error.ts';
 import type { RoleReflection } from './reflection.ts';

@@ -1,7 +1,7 @@
 /**
  * Decides whether a failed request runs again on a newer model.
  */
-import { DatabaseError } from '../postgres/failure.ts';
+import { DatabaseError } from '../postgres/database-error.ts';
 import { type Attempt, type ExecuteOptions, type Execution, isChecked, nothing, runFlight } from './run-flight.ts';
 
 /**

@@ -40,7 +40,7 @@ export interface Outcome {
   readonly documentHash: string | null;
 }
 
-/** The statements of an operation failed, and all is rolled back. */
+/** The statements of an operation failed and all is rolled back, or the answer of a committed mutation is too large. */
 export class FailedRun extends Error {
   override readonly name = 'FailedRun';
   readonly scope: ErrorScope;

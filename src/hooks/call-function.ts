@@ -6,7 +6,7 @@
  * A savepoint isolates failures: the transaction can continue, and the time limit ends only the function.
  */
 import type { HookFunction } from '../config/auth/hook-target.ts';
-import { DatabaseError } from '../postgres/failure.ts';
+import { DatabaseError } from '../postgres/database-error.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import { pin } from '../postgres/system/system-connection.ts';
 import { HookError } from './hook-error.ts';

@@ -1,7 +1,8 @@
 /**
  * Builds the HTTP server: all routes and the rules common to them (ids, caching, CORS, errors, the log).
  *
- * The only place that turns an error into a response: public errors unchanged, all others masked under an id.
+ * Turns the errors of routes without an error format of their own into responses: public errors unchanged, all others
+ * masked under an id.
  */
 import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';

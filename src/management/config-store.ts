@@ -8,7 +8,7 @@
  */
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth/auth-config.ts';
 import { authFieldNames, isAuthFieldName } from '../config/auth/auth-fields.ts';
-import { DatabaseError } from '../postgres/failure.ts';
+import { DatabaseError } from '../postgres/database-error.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import type { Observe } from '../shared/observation.ts';
 import { configFields, type StoredValues } from './config-fields.ts';

@@ -6,10 +6,11 @@
 import { type AuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
 import type { EmailMessage } from '../email/message.ts';
 import { EmailError } from '../email/transport/email-error.ts';
-import { DatabaseError } from '../postgres/failure.ts';
+import { DatabaseError } from '../postgres/database-error.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
+import { sameText } from '../shared/same-text.ts';
 import type { ConfigSnapshot, ConfigStore } from './config-store.ts';
 import { demand, fixedTokenId, type ManagementCaller, masked } from './management-caller.ts';
 import { ManagementError } from './management-error.ts';
@@ -18,7 +19,7 @@ import { presentConfig } from './present-config.ts';
 import type { DigestSecret } from './secret-digest.ts';
 import { hasConfigTables, lockStored, writeStored } from './stored-config.ts';
 import type { DescribedEmail, RenderedDraft } from './templates/draft-schemas.ts';
-import { accessScopes, findAccessToken, isSameToken } from './tokens/access-tokens.ts';
+import { accessScopes, findAccessToken } from './tokens/access-tokens.ts';
 import type { TokenRequest } from './tokens/token-requests.ts';
 import type { ValidChanges } from './validate-changes.ts';
 import { type ConfigVersion, type EmailsOfVersion, listVersions, readVersion } from './version-history.ts';
@@ -234,7 +235,7 @@ async function findCaller(
   { pool, accessToken, clock }: ManagementOptions,
   token: string,
 ): Promise<ManagementCaller | null> {
-  if (accessToken !== null && isSameToken(token, accessToken)) {
+  if (accessToken !== null && sameText(token, accessToken)) {
     return {
       tokenId: fixedTokenId,
       by: 'the access token of the project (--access-token)',

@@ -4,8 +4,8 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import { systemRandom } from '../../src/auth/random.ts';
-import { createSendText } from '../../src/auth/texts/send-text.ts';
-import { TextError } from '../../src/auth/texts/text-provider.ts';
+import { createSendText } from '../../src/auth/sms/send-text.ts';
+import { TextError } from '../../src/auth/sms/sms-provider.ts';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { webhookLimits } from '../../src/hooks/post-webhook.ts';
 import { systemClock } from '../../src/shared/clock.ts';

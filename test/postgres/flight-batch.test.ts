@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { RunAsOptions } from '../../src/postgres/caller/flight-request.ts';
 import { runAs } from '../../src/postgres/caller/run-as.ts';
-import { DatabaseError } from '../../src/postgres/failure.ts';
+import { DatabaseError } from '../../src/postgres/database-error.ts';
 import type { ApiPool } from '../../src/postgres/pool/pool.ts';
 import { takeLock, untilHeld } from '../support/busy.ts';
 import { answersOf, callerOf, flightOf, makeShared as makeSharedThrough, openPool } from '../support/flights.ts';

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { membershipsExpression } from '../../src/postgres/caller/freshness-check.ts';
 import { runAs } from '../../src/postgres/caller/run-as.ts';
-import { DatabaseError } from '../../src/postgres/failure.ts';
+import { DatabaseError } from '../../src/postgres/database-error.ts';
 import type { ApiPool } from '../../src/postgres/pool/pool.ts';
 import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
 import { flightOf, openPool } from '../support/flights.ts';

@@ -4,7 +4,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RunAsOptions } from '../../src/postgres/caller/flight-request.ts';
 import { runAs } from '../../src/postgres/caller/run-as.ts';
-import { DatabaseError } from '../../src/postgres/failure.ts';
+import { DatabaseError } from '../../src/postgres/database-error.ts';
 import { callerOf, flightOf, openPool } from '../support/flights.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startRecordingProxy } from '../support/recording-proxy.ts';

@@ -33,7 +33,7 @@ const lifetimeSeconds = 3 * 24 * 3600;
  * Stores the email if it is enabled and the user has an address. Logs if a limit or a template prevents the email; only
  * the database can make this fail.
  *
- * @param session Of the change's own transaction (`transact`).
+ * @param tx The change's own transaction (`transact`).
  */
 export async function queueNotification(tx: Transaction, notification: Notification): Promise<void> {
   const { services, config } = tx;

@@ -6,13 +6,13 @@
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { AuthError } from '../auth-error.ts';
 import { hashCode, makeCode, makeLinkToken } from '../secrets/one-time-code.ts';
+import type { TextMessage } from '../sms/sms-provider.ts';
+import { TextError } from '../sms/sms-provider.ts';
 import { askHook } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { sentAtOf, storeToken } from '../store/one-time-tokens.ts';
 import { assertNumberAllowed, assertSendAllowed, findTooFrequent } from '../store/rate-limit.ts';
 import { reloadUser } from '../store/users.ts';
-import type { TextMessage } from '../texts/text-provider.ts';
-import { TextError } from '../texts/text-provider.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
 import { toUserJson } from '../user-json.ts';

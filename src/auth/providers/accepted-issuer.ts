@@ -6,7 +6,7 @@ import { decodeJwt } from 'jose';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type Provider, providers } from '../../config/auth/auth-provider-fields.ts';
 import { AuthError, OAuthStyleError } from '../auth-error.ts';
-import { isUuid } from '../bearer.ts';
+import { isUuid } from '../uuid.ts';
 import type { ClaimSource } from './external-user.ts';
 import {
   findProvider,

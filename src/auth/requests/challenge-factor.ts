@@ -2,19 +2,19 @@
  * Challenges a second factor. For a phone, sends the code.
  */
 
-import { DatabaseError } from '../../postgres/failure.ts';
+import { DatabaseError } from '../../postgres/database-error.ts';
 import { lockCurrentUser } from '../accounts/lock-current-user.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
-import { makePhoneCode, type PhoneCode, sendPhoneCode } from '../messages/send-code.ts';
+import { makePhoneCode, type PhoneCode, sendPhoneCode } from '../messages/send-phone-code.ts';
 import { type AnswerJson, integer, member, serializerOf, uuid } from '../serializer.ts';
+import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import { challengeLifetimeMs, createChallenge } from '../store/factors.ts';
 import { findTooFrequent } from '../store/rate-limit.ts';
-import { type Channel, parseChannel } from '../texts/text-provider.ts';
 import { type Time, toSeconds } from '../times.ts';
 import type { Factor } from '../user.ts';
 

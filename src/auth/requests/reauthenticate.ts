@@ -3,13 +3,13 @@
  */
 
 import { AuthError } from '../auth-error.ts';
-import { sendCode } from '../messages/send-code.ts';
+import { sendCode } from '../messages/send-phone-code.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
+import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
 import { auditUser } from '../store/audit.ts';
 import { lockKnownUser } from '../store/users.ts';
 import type { User } from '../user.ts';
-import { type MessageAnswer, messageAnswer } from './sign-in-one-time.ts';
 
 /** `GET /reauthenticate`: sends the code. */
 export async function reauthenticate(context: AuthContext, asking: User): Promise<MessageAnswer> {

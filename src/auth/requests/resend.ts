@@ -5,15 +5,15 @@
 import { askEmailChange } from '../accounts/email-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
-import { sendCode } from '../messages/send-code.ts';
+import { sendCode } from '../messages/send-phone-code.ts';
 import { countUnsentEmail, sendTokenEmail } from '../messages/send-token.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { findUserByEmail, findUserByPhone, lockKnownUser } from '../store/users.ts';
 import type { User } from '../user.ts';
-import { type MessageAnswer, messageAnswer } from './sign-in-one-time.ts';
 
 const types = ['signup', 'email_change', 'sms', 'phone_change'] as const;
 

@@ -2,6 +2,7 @@
  * Signs in, or links an identity, with an ID token that a program of the user got from a provider.
  */
 import { createHash } from 'node:crypto';
+import { sameText } from '../../shared/same-text.ts';
 import { askedFor, enterExternally } from '../accounts/external-account.ts';
 import { linkIdentity } from '../accounts/link-identity.ts';
 import { assertManualLinking, assertMayLink, lockCurrentUser } from '../accounts/lock-current-user.ts';
@@ -12,7 +13,6 @@ import { type ExternalUser, toExternalUser } from '../providers/external-user.ts
 import type { Claims } from '../providers/plain-provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { verifyIdToken } from '../providers/verify-id-token.ts';
-import { sameText } from '../secrets/one-time-code.ts';
 import { type AuthContext, nowOf, onceMore, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';

@@ -5,26 +5,18 @@
 
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
-import { sendCode } from '../messages/send-code.ts';
+import { sendCode } from '../messages/send-phone-code.ts';
 import { countUnsentEmail, sendTokenEmail } from '../messages/send-token.ts';
 import type { Metadata } from '../metadata.ts';
-import { type AnswerJson, optional, serializerOf, text } from '../serializer.ts';
+import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
+import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { findUserByEmail, findUserByPhone, lockKnownUser } from '../store/users.ts';
-import { type Channel, parseChannel } from '../texts/text-provider.ts';
 import type { User } from '../user.ts';
 import { runSignUp, type SignUpAddress } from './sign-up.ts';
-
-/** The answer: empty, or with the id of the text message. */
-export const messageSerializer = serializerOf<string>('AuthMessage', {
-  message_id: optional(text((id) => id || undefined)),
-});
-
-/** Made by `messageSerializer`. */
-export type MessageAnswer = AnswerJson;
 
 /** Members of the body. */
 export const oneTimeBody = {
@@ -138,9 +130,4 @@ async function sendPhoneCode(
   });
   // The message id would reveal that the user exists.
   return request.mayCreate ? messageAnswer(messageId) : {};
-}
-
-/** The answer with the sender's id of a message, or without it if the id is empty. */
-export function messageAnswer(messageId: string): MessageAnswer {
-  return messageSerializer.toJson(messageId);
 }

@@ -12,7 +12,7 @@ import {
   lockCurrentUser,
 } from '../accounts/lock-current-user.ts';
 import { AuthError } from '../auth-error.ts';
-import { isUuid, type UserBearer } from '../bearer.ts';
+import type { UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
 import { type AnswerJson, serializerOf } from '../serializer.ts';
 import type { Session } from '../session.ts';
@@ -23,6 +23,7 @@ import { deleteIdentity, syncProviders } from '../store/identities.ts';
 import { endSessions } from '../store/sessions.ts';
 import { updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';
+import { isUuid } from '../uuid.ts';
 
 /** The answer: an empty object. */
 export const unlinkedSerializer = serializerOf<null>('AuthUnlinked', {});

@@ -11,16 +11,16 @@ import { applyPhoneChange } from '../accounts/phone-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
-import { sendCode } from '../messages/send-code.ts';
+import { sendCode } from '../messages/send-phone-code.ts';
 import { enterMetadata, type Metadata } from '../metadata.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
+import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { noteEntry } from '../store/entries.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { findUserByPhone, isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
-import { type Channel, parseChannel } from '../texts/text-provider.ts';
 import { lacksSecondFactor, type User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
 

@@ -5,10 +5,10 @@
  * sign-in.
  */
 
+import { sameText } from '../../shared/same-text.ts';
 import { AuthError } from '../auth-error.ts';
-import { isUuid, type UserBearer } from '../bearer.ts';
+import type { UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
-import { sameText } from '../secrets/one-time-code.ts';
 import { findStep, fromBase32 } from '../secrets/totp.ts';
 import { factorMethods, type Session } from '../session.ts';
 import { countFactorAttempt, takeFactorGuess } from '../steps/attempt-limit.ts';
@@ -31,6 +31,7 @@ import { endLinking } from '../store/flows.ts';
 import { addAmr, endSessionsBelow, loadSession, lockSession, replaceRefreshToken } from '../store/sessions.ts';
 import { lockKnownUser, reloadUser } from '../store/users.ts';
 import type { Factor, User } from '../user.ts';
+import { isUuid } from '../uuid.ts';
 import { assertVerifyOn } from './challenge-factor.ts';
 
 /** Members of the body. */

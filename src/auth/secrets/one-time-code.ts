@@ -4,7 +4,8 @@
  * The hash covers the address as well, so a code works only for the address it was sent to. Links carry a random token,
  * not the hash of the guessable code. The PKCE flow marks both with a prefix.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { sameText } from '../../shared/same-text.ts';
 import { type Random, randomInteger } from '../random.ts';
 
 /** Start of the hashes of the PKCE flow. */
@@ -39,10 +40,4 @@ export function isPkceHash(hash: string): boolean {
 export function matchesHash(stored: string, hash: string): boolean {
   const bare = stored.startsWith(pkcePrefix) ? stored.slice(pkcePrefix.length) : stored;
   return sameText(bare, hash);
-}
-
-/** Compares two texts in constant time. */
-export function sameText(a: string, b: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b)) && a.length === b.length;
 }

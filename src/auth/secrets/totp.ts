@@ -3,8 +3,8 @@
  * into an app. A library would bring its own crypto for a few lines of `node:crypto`.
  */
 import { createHmac } from 'node:crypto';
+import { sameText } from '../../shared/same-text.ts';
 import { type Time, toSeconds } from '../times.ts';
-import { sameText } from './one-time-code.ts';
 
 /** Length of a time step in seconds. */
 const stepSeconds = 30;

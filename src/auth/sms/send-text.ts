@@ -22,9 +22,9 @@ import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
 import { toRfc3339, toTimestamp } from '../times.ts';
 import type { Tools } from '../tools.ts';
-import type { SendText } from './text-provider.ts';
-import { memberAt, type OutgoingText, TextError } from './text-provider.ts';
-import { type FormProvider, textProviders } from './text-providers.ts';
+import type { SendText } from './sms-provider.ts';
+import { memberAt, type OutgoingText, TextError } from './sms-provider.ts';
+import { type FormProvider, textProviders } from './sms-providers.ts';
 
 /** What `createSendText` needs. */
 export interface SendTextParts extends Tools {

@@ -3,7 +3,7 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { SmsProvider } from '../../config/auth/auth-sms-fields.ts';
-import { memberAt, type OutgoingText, type TextProvider, verdict } from './text-provider.ts';
+import { memberAt, type OutgoingText, type TextProvider, verdict } from './sms-provider.ts';
 
 /** Providers that take a form. */
 export type FormProvider = Exclude<SmsProvider, 'capture' | 'webhook' | 'twilio_verify'>;

@@ -4,11 +4,11 @@
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
-import { isUuid } from '../bearer.ts';
 import type { Metadata } from '../metadata.ts';
 import { loadUser, lockUser } from '../store/users.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
+import { isUuid } from '../uuid.ts';
 import { type BodyMembers, readMembers } from './members.ts';
 
 /**

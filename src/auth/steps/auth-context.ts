@@ -19,9 +19,9 @@ import type { ProviderSignIn } from '../providers/provider-sign-in.ts';
 import type { IsPwned } from '../secrets/leaked-passwords.ts';
 import type { PasswordHasher } from '../secrets/passwords.ts';
 import type { TokenSigner } from '../secrets/signing-keys.ts';
+import type { SendText } from '../sms/sms-provider.ts';
 import type { RateLimiter } from '../store/rate-limit.ts';
 import type { ClientOrigin } from '../store/sessions.ts';
-import type { SendText } from '../texts/text-provider.ts';
 import type { StoreTransaction, Tools } from '../tools.ts';
 
 /** Services that all requests share; one per process. */

@@ -4,8 +4,9 @@
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { randomUuid } from '../random.ts';
 import { toTimestamp } from '../times.ts';
-import { nilUuid, type StoreTransaction } from '../tools.ts';
+import type { StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
+import { nilUuid } from '../uuid.ts';
 
 /** Audit actions and their log type. */
 const logTypes = {

@@ -6,9 +6,9 @@
  */
 
 import { createHash } from 'node:crypto';
+import { sameText } from '../../shared/same-text.ts';
 import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
-import { sameText } from '../secrets/one-time-code.ts';
 import { toTimestamp } from '../times.ts';
 import type { StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';

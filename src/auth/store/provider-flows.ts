@@ -5,10 +5,10 @@
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
-import { isUuid } from '../bearer.ts';
 import { randomUuid } from '../random.ts';
 import { type Time, toTimestamp } from '../times.ts';
 import type { StoreTransaction } from '../tools.ts';
+import { isUuid } from '../uuid.ts';
 import { flowLifetimeMs, type PkceChallenge } from './flows.ts';
 
 /** The facts of a new sign-in at a provider. */

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { SendLimit } from '../../config/auth/auth-delivery-fields.ts';
 import { parseDurationSeconds } from '../../config/auth/auth-field.ts';
-import { isAway } from '../../postgres/failure.ts';
+import { isAway } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import { type Time, toTimestamp } from '../times.ts';
@@ -35,7 +35,7 @@ export interface RateLimiter {
   /**
    * Takes one use of a name's allowance.
    *
-   * @param name What is counted, for example `otp:192.0.2.1`; names are compared by their first 190 characters.
+   * @param name What is counted, for example `otp:192.0.2.1`; names are compared by about their first 190 characters.
    * @returns Null if allowed; otherwise the milliseconds until the next use is.
    */
   take(name: string, allowance: Allowance): Promise<number | null>;

@@ -6,7 +6,7 @@
  * theft and revokes all refresh tokens of the session. That is committed, although the answer is a refusal.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { DatabaseError } from '../../postgres/failure.ts';
+import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { invariant } from '../../shared/invariant.ts';

@@ -8,7 +8,8 @@ import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { type Random, randomText, randomUuid } from '../random.ts';
 import { aalOf, type Session, secondFactorMethods } from '../session.ts';
 import { toTimestamp } from '../times.ts';
-import { nilUuid, type StoreTransaction } from '../tools.ts';
+import type { StoreTransaction } from '../tools.ts';
+import { nilUuid } from '../uuid.ts';
 
 /** Selects sessions as `s`, up to the `where`; rows are of type `Session`. */
 export const selectSession = loadSqlFile('auth/session.sql');

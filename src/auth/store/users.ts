@@ -5,15 +5,16 @@
  * Functions take the transaction they belong to. Unique indexes, not look-ups, decide between two requests for the same
  * address: a violation becomes `email_exists` or `phone_exists`.
  */
-import { DatabaseError } from '../../postgres/failure.ts';
+import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { AuthError } from '../auth-error.ts';
 import type { Metadata } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
 import { type Time, toTimestamp } from '../times.ts';
-import { nilUuid, type StoreTransaction } from '../tools.ts';
+import type { StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
+import { nilUuid } from '../uuid.ts';
 
 /** Selects users as `u`, up to the `where`; `toUser` reads a row as JSON. */
 export const selectUser = loadSqlFile('auth/user.sql');

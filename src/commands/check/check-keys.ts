@@ -9,7 +9,7 @@ import { readSettings } from '../../model/comments/directives.ts';
 import { createContext, describeTable, nobody, tableKind, tablePath } from '../../model/model-context.ts';
 import { primaryKey } from '../../model/tables/primary-key.ts';
 import { missingName } from '../../model/tables/select-tables.ts';
-import { DatabaseError } from '../../postgres/failure.ts';
+import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import type { CheckScope, Finding } from './finding.ts';

@@ -7,7 +7,7 @@
  */
 
 import { readExposedNames } from '../../catalog/read-catalog.ts';
-import { DatabaseError } from '../../postgres/failure.ts';
+import { DatabaseError } from '../../postgres/database-error.ts';
 import { MigrationError } from '../../postgres/migrations/migrate.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';

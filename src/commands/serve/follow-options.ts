@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { Sources } from '../../config/load-options.ts';
 import type { Gateway } from '../../gateway.ts';
-import { isAway } from '../../postgres/failure.ts';
+import { isAway } from '../../postgres/database-error.ts';
 import { describeError } from '../shared/describe-error.ts';
 
 interface FollowedOptions {

@@ -7,7 +7,7 @@ import { createProjectRef } from '../../management/project-ref.ts';
 import { hasConfigTables } from '../../management/stored-config.ts';
 import { accessScopes } from '../../management/tokens/access-tokens.ts';
 import type { Omission } from '../../model/model-context.ts';
-import { DatabaseError } from '../../postgres/failure.ts';
+import { DatabaseError } from '../../postgres/database-error.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
 import { type CommandContext, CommandError } from '../shared/command.ts';
 import { describePlace } from '../shared/describe-error.ts';

@@ -5,8 +5,8 @@
  */
 import { ConfigError, type Problem, printProblem } from '../../config/config-error.ts';
 import { changeConnectionUrl, decodePart, parseConnectionUrl } from '../../config/connection-url.ts';
+import { DatabaseError } from '../../postgres/database-error.ts';
 import { EmbeddedServerError } from '../../postgres/embedded/embedded-server-error.ts';
-import { DatabaseError } from '../../postgres/failure.ts';
 import { UnusableConnectionError } from '../../postgres/wire/driver.ts';
 import { onOneLine } from '../../shared/one-line.ts';
 import { CommandError } from './command.ts';

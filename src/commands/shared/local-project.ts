@@ -180,7 +180,7 @@ export function findRunningProject(directory: string): (LocalProject & { url: st
     const [pid = '', url = '', databasePort = ''] = readFileSync(join(directory, 'process'), 'utf8').split('\n');
     process.kill(Number.parseInt(pid, 10), 0);
     // An untrusted checkout may contain such files.
-    return !isLoopback(new URL(url)) || findForeign(directory) !== null
+    return !isLocalUrl(new URL(url)) || findForeign(directory) !== null
       ? null
       : {
           ...JSON.parse(readFileSync(join(directory, 'project.json'), 'utf8')),
@@ -192,8 +192,8 @@ export function findRunningProject(directory: string): (LocalProject & { url: st
   }
 }
 
-/** Whether an address is this machine's, independent of name resolution. */
-export function isLoopback({ protocol, hostname }: URL): boolean {
+/** Whether an address is this machine's. Names that only usually are, such as `app.localhost`, are not. */
+export function isLocalUrl({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 

@@ -8,7 +8,7 @@ import { type ChangeProblem, ManagementError } from '../../management/management
 import { validateChanges } from '../../management/validate-changes.ts';
 import type { ConfigVersion } from '../../management/version-history.ts';
 import { CommandError, refuse } from './command.ts';
-import { findRunningProject, isLoopback, projectDirectory } from './local-project.ts';
+import { findRunningProject, isLocalUrl, projectDirectory } from './local-project.ts';
 
 /** The configuration of one project. */
 export interface ManagementClient {
@@ -105,7 +105,7 @@ export function createManagementClient(
 /** Whether two addresses are the same port of this machine, under any of its names. */
 function isSameLoopback(a: string, b: string): boolean {
   const [first, second] = [new URL(a), new URL(b)];
-  return isLoopback(first) && isLoopback(second) && first.port === second.port && first.pathname === second.pathname;
+  return isLocalUrl(first) && isLocalUrl(second) && first.port === second.port && first.pathname === second.pathname;
 }
 
 interface Answer {

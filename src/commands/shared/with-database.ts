@@ -1,7 +1,7 @@
 /**
  * A short connection for a command: a pool of one, closed at the end.
  */
-import { DatabaseError } from '../../postgres/failure.ts';
+import { DatabaseError } from '../../postgres/database-error.ts';
 import { createSystemPool, type SystemPool } from '../../postgres/system/run-system.ts';
 import { CommandError } from './command.ts';
 import { describeDatabaseError } from './describe-error.ts';

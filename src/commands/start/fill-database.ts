@@ -2,7 +2,7 @@
  * Creates and fills the database of a local project on its first start: roles, the requested schema and data, and the
  * schema-change trigger. Later starts add missing roles and trigger. The user's SQL grants privileges to callers.
  */
-import { DatabaseError } from '../../postgres/failure.ts';
+import { DatabaseError } from '../../postgres/database-error.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { onOneLine } from '../../shared/one-line.ts';
 import { setUpDatabase } from '../init/init.ts';

@@ -84,8 +84,8 @@ export type Question =
   /** Whether the rows have equal values under the last key of the path: `none` has one, `same` or `other`. */
   | { readonly kind: 'agreement'; readonly path: Path }
   /**
-   * Which elements of a cursor are null: one letter per element (`n` or `v`); `bad` if it is invalid or longer than
-   * `maxElements`.
+   * Which elements of a cursor are null: `=` and one letter per element (`n` or `v`); `bad` if it is invalid, `long` if it
+   * has more than `maxElements`.
    */
   | { readonly kind: 'cursor'; readonly path: Path; readonly maxElements: number }
   /** Whether two values are equal: `same` or `other`. The values are not part of the answer. The path is empty. */

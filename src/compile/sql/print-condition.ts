@@ -151,7 +151,7 @@ export function printKey(table: Table, slots: readonly Slot[], row: Row): Sql {
   return join(pairs, sql` and `);
 }
 
-/** The rows of `relationship` for `parent`, a row of `from`. */
+/** The rows of `target` that `relationship` leads to from a row of `from`. */
 export function printJoin(
   names: Names,
   relationship: Relationship,

@@ -3,7 +3,7 @@
  * processes and for retries. Any number of processes may share a database.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { DatabaseError } from '../../postgres/failure.ts';
+import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { RepeatedWork } from '../../postgres/system/repeated-work.ts';
 import {

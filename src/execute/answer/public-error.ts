@@ -12,7 +12,7 @@ import { operandMarker } from '../../compile/print/write/print-assignment.ts';
 import { sameRowMarker } from '../../compile/print/write/print-batch.ts';
 import { unseenMarker } from '../../compile/print/write/print-conflict.ts';
 import type { Model } from '../../model/model.ts';
-import { DatabaseError } from '../../postgres/failure.ts';
+import { DatabaseError } from '../../postgres/database-error.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { isVisibleMessage, visibleTable } from './visible-message.ts';

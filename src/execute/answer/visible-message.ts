@@ -7,7 +7,7 @@
  */
 
 import type { Model, Table } from '../../model/model.ts';
-import type { DatabaseError } from '../../postgres/failure.ts';
+import type { DatabaseError } from '../../postgres/database-error.ts';
 
 /** Whether a client may read the message. */
 export function isVisibleMessage(error: DatabaseError, model: Model | null): boolean {

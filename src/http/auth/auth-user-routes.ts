@@ -4,16 +4,15 @@
 
 import { AuthError, OAuthStyleError } from '../../auth/auth-error.ts';
 import type { UserBearer } from '../../auth/bearer.ts';
+import { codeBody, signInWithCode } from '../../auth/requests/exchange-auth-code.ts';
 import { logOut } from '../../auth/requests/log-out.ts';
 import { reauthenticate } from '../../auth/requests/reauthenticate.ts';
 import { recover, recoverBody } from '../../auth/requests/recover.ts';
 import { resend, resendBody } from '../../auth/requests/resend.ts';
 import { publicSettings, settingsSerializer } from '../../auth/requests/settings.ts';
-import { codeBody, signInWithCode } from '../../auth/requests/sign-in-code.ts';
 import { idTokenBody, signInWithIdToken } from '../../auth/requests/sign-in-id-token.ts';
 import {
   magicLinkBody,
-  messageSerializer,
   oneTimeBody,
   sendMagicLinkOnly,
   sendOneTimeSignIn,
@@ -28,6 +27,7 @@ import { sessionSerializer } from '../../auth/secrets/access-token.ts';
 import { anyOf } from '../../auth/serializer.ts';
 import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../../auth/steps/members.ts';
+import { messageSerializer } from '../../auth/steps/message-answer.ts';
 import { requestAllowance } from '../../auth/store/rate-limit.ts';
 import { toUserJson, userSerializer } from '../../auth/user-json.ts';
 import { limitOpened, linkForm, openedAnswers, openedLink, pressLink } from './auth-link-routes.ts';

@@ -3,7 +3,7 @@
  * refused, so an attacker cannot make a victim finish a sign-in that the attacker started.
  */
 import { createHash } from 'node:crypto';
-import { sameText } from '../../auth/secrets/one-time-code.ts';
+import { sameText } from '../../shared/same-text.ts';
 
 /** Lifetime of a sign-in. */
 const lifetimeSeconds = 300;

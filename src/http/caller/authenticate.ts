@@ -9,10 +9,10 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config/config.ts';
-import { isSameToken } from '../../management/tokens/access-tokens.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { PublicError } from '../../shared/errors.ts';
+import { sameText } from '../../shared/same-text.ts';
 import {
   createTokenVerifier,
   payloadText,
@@ -146,7 +146,7 @@ export async function findKey(key: string, { options, verify, clock }: KeyParts)
     [options.serviceKey, options.serviceRole],
   ] as const) {
     // biome-ignore format: pairs
-    if (configured !== null && isSameToken(configured, key)) return configuredKey(key, role, clock);
+    if (configured !== null && sameText(configured, key)) return configuredKey(key, role, clock);
   }
   const claims = unverifiedClaims(key);
   if (claims === null || !isKey(claims, options) || isWithdrawn(claims, options)) return null;

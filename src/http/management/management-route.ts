@@ -109,5 +109,5 @@ function toManagementError(error: FastifyError | ManagementError, method: string
   if (error instanceof ManagementError) return error;
   if (error.statusCode === 413) return new ManagementError('body_too_large');
   if (error.code?.startsWith('FST_ERR_') && error.statusCode === 400) return new ManagementError('invalid_body');
-  return new ManagementError(method === 'PATCH' ? 'update_failed' : 'read_failed', undefined, { cause: error });
+  return new ManagementError(method === 'GET' ? 'read_failed' : 'update_failed', undefined, { cause: error });
 }

@@ -9,8 +9,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import type { Management } from '../../management/start-management.ts';
-import { isSameToken } from '../../management/tokens/access-tokens.ts';
 import { PublicError } from '../../shared/errors.ts';
+import { sameText } from '../../shared/same-text.ts';
 import { readTimeoutMs } from '../connection/connections.ts';
 import type { MetricsParts, PrintedMetrics } from '../server/parts.ts';
 import { sniffHeaders } from '../server/response-head.ts';
@@ -68,7 +68,7 @@ async function mayRead(
 ): Promise<boolean> {
   // This token works without the auth tables, and while the database is down.
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-  if (token !== undefined && accessToken !== null && isSameToken(token, accessToken)) return true;
+  if (token !== undefined && accessToken !== null && sameText(token, accessToken)) return true;
   try {
     await api.authorize(await ref(), authorization);
     return true;

@@ -4,7 +4,7 @@
  *
  * The hash needs no salt or slow function, because tokens are random.
  */
-import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 
 /** The scopes of tokens. */
@@ -121,11 +121,6 @@ export function isTokenName(name: string): boolean {
 /** Whether an expiry date is valid. Years beyond PostgreSQL's or JavaScript's range are a mistake. */
 export function isTokenEnd(end: Date, now: Date): boolean {
   return end > now && end.getTime() <= Date.parse('9999-12-31');
-}
-
-/** Compares two texts in constant time. */
-export function isSameToken(given: string, expected: string): boolean {
-  return timingSafeEqual(tokenHash(given), tokenHash(expected));
 }
 
 function tokenHash(token: string): Buffer {

@@ -2,7 +2,7 @@
  * Keeps the state that one caller leaves on a connection from the next one: statements that reset the connection, and
  * expressions that fail on purpose if it cannot be used.
  */
-import { connectionMarker, temporaryMarker } from '../failure.ts';
+import { connectionMarker, temporaryMarker } from '../database-error.ts';
 
 /**
  * Sent first in every flight, about 5 us. If no user function ran, there is nothing to reset; these guard against a

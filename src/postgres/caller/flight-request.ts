@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
-import { connectionMarker, temporaryMarker } from '../failure.ts';
+import { connectionMarker, temporaryMarker } from '../database-error.ts';
 import type { ApiPool } from '../pool/pool.ts';
 import type { ApiConnection, FlightHow, QueuedRequest } from '../pool/queued-request.ts';
 import { AnswerSink, type OpenResponse } from '../wire/answer-sink.ts';

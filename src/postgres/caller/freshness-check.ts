@@ -2,7 +2,7 @@
  * Checks the model's age: expressions of the settings statement that fail on purpose if the catalog or a role
  * membership changed since the model was read.
  */
-import { staleMarker } from '../failure.ts';
+import { staleMarker } from '../database-error.ts';
 
 /** The state that a model was read from. */
 export interface Freshness {

@@ -6,7 +6,7 @@
  * back; a connection is released only when nothing of this request can reach it any more. API requests use the database
  * only through this file.
  */
-import { DatabaseError, type DatabaseErrorKind, toDatabaseError } from '../failure.ts';
+import { DatabaseError, type DatabaseErrorKind, toDatabaseError } from '../database-error.ts';
 import type { ApiPool } from '../pool/pool.ts';
 import type { BatchEntry } from '../pool/queued-request.ts';
 import type { FlightOutcome, FlightResult } from '../wire/flight.ts';

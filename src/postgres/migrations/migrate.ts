@@ -5,7 +5,7 @@
  * leaves nothing half-done. Existing objects stay, so a database of Supabase Auth remains usable by it; only names in
  * them that others could capture are replaced (0010). Migrations only go forward; versions newer than ours are ignored.
  */
-import { DatabaseError } from '../failure.ts';
+import { DatabaseError } from '../database-error.ts';
 import type { Queryable } from '../system/queryable.ts';
 import type { SystemPool } from '../system/run-system.ts';
 import { loadMigrations, type Migration, type MigrationPiece } from './migrations.ts';

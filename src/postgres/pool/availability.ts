@@ -3,7 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Observe } from '../../shared/observation.ts';
-import { DatabaseError, isAway } from '../failure.ts';
+import { DatabaseError, isAway } from '../database-error.ts';
 import type { SystemPool } from '../system/run-system.ts';
 
 /** The cause, for operators; clients learn only that the database is unavailable. */

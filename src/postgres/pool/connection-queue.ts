@@ -15,7 +15,7 @@ import {
   type UnpausedTimer,
   unpausedNow,
 } from '../../shared/unpaused-clock.ts';
-import { DatabaseError } from '../failure.ts';
+import { DatabaseError } from '../database-error.ts';
 
 /** A request for a connection, until it is released. */
 export interface Turn {

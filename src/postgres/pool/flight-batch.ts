@@ -8,7 +8,7 @@
  * `FlightBatches` has the rules that keep requests from harming each other.
  */
 import { performance } from 'node:perf_hooks';
-import { DatabaseError } from '../failure.ts';
+import { DatabaseError } from '../database-error.ts';
 import { sendCancel, terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
 import type { Flight, FlightOutcome } from '../wire/flight.ts';
@@ -279,7 +279,7 @@ class Batch implements Turn {
     const share = ((this.#idleAt.at(-1) ?? start) - start) / this.#sent.length;
     this.#sent.forEach(({ request }, index) => {
       const own = (this.#idleAt[index + 1] ?? start) - (this.#idleAt[index] ?? start);
-      if (request.statement !== '') this.#connections.durations.note(request.statement, Math.max(own, share));
+      if (request.statement !== '') this.#connections.durations.noteSuccess(request.statement, Math.max(own, share));
     });
   }
 }

@@ -91,25 +91,30 @@ export class Replica {
     this.#options = options;
   }
 
+  /** Whether it answers and is recent enough. @param now As `performance.now()`. */
   isUsable(now: number): boolean {
     return this.#replayed !== null && now - this.#asOf <= this.#options.maxLagMs;
   }
 
+  /** Whether it has replayed what the request needs. */
   hasSeen({ since, position }: ReplicaNeed): boolean {
     return this.#asOf >= since && (position === null || (this.#replayed !== null && this.#replayed >= position));
   }
 
+  /** For the metrics. @param now As `performance.now()`. */
   state(now: number): ReplicaState {
     const lagMs = Number.isFinite(this.#asOf) ? now - this.#asOf : null;
     return { number: this.number, isUsed: this.isUsable(now), lagMs, pool: this.pool.state() };
   }
 
+  /** Leaves it out until a check succeeds. */
   leaveOut(reason: LeftOutReason): void {
     this.#replayed = null;
     this.#report(reason);
   }
 
-  expect(sample: Sample): void {
+  /** Adds a position of the primary, which the replica has to reach. */
+  addSample(sample: Sample): void {
     const [before, last] = this.#samples.slice(-2);
     const spacing = this.#options.maxLagMs / samplesPerLag;
     if (before !== undefined && last !== undefined && last.at - before.at < spacing) this.#samples.pop();

@@ -53,13 +53,13 @@ const maxKeptCharacters = 4 * 1024 * 1024;
 /** The replicas of one gateway. */
 export class Replicas {
   readonly #options: ReplicasOptions;
-  readonly #watched: readonly Replica[];
+  readonly #replicas: readonly Replica[];
   readonly #stopping = new AbortController();
   #identity: string | null = null;
   #checking: Promise<void> | null = null;
   #checkedAt = -wantedIntervalMs;
   #next = 0;
-  readonly #keptFrom = new LRUCache<string, true>({
+  readonly #primaryOnly = new LRUCache<string, true>({
     max: maxKeptStatements,
     maxSize: maxKeptCharacters,
     sizeCalculation: (_, text) => text.length + 1,
@@ -68,7 +68,7 @@ export class Replicas {
 
   constructor(options: ReplicasOptions) {
     this.#options = options;
-    this.#watched = options.replicas.map((pools, index) => new Replica(index + 1, pools, options));
+    this.#replicas = options.replicas.map((pools, index) => new Replica(index + 1, pools, options));
   }
 
   /** Checks all of them once, then at an interval. */
@@ -81,18 +81,18 @@ export class Replicas {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await finishesWithin(endLimitMs, Promise.all([this.#running, this.#checking]));
-    await Promise.all(this.#watched.flatMap(({ pool, monitor }) => [pool.stop(), monitor.stop()]));
+    await Promise.all(this.#replicas.flatMap(({ pool, monitor }) => [pool.stop(), monitor.stop()]));
   }
 
   /** A replica that meets the need, in turn; null: use the primary. */
   choose(need: ReplicaNeed): Replica | null {
     const now = performance.now();
-    const { length } = this.#watched;
-    if (this.#keptFrom.size > 0 && this.#keptFrom.has(need.statement)) return null;
+    const { length } = this.#replicas;
+    if (this.#primaryOnly.size > 0 && this.#primaryOnly.has(need.statement)) return null;
     let isUsableSomewhere = false;
     for (let tried = 0; tried < length; tried += 1) {
       this.#next = (this.#next + 1) % length;
-      const replica = this.#watched[this.#next] as Replica;
+      const replica = this.#replicas[this.#next] as Replica;
       if (!replica.isUsable(now)) continue;
       if (replica.hasSeen(need)) return replica;
       isUsableSomewhere = true;
@@ -105,17 +105,17 @@ export class Replicas {
   /** Whether a request of this role would get a connection to any replica in time. */
   admits(role: string, caller: string): boolean {
     const now = performance.now();
-    return this.#watched.some((replica) => replica.isUsable(now) && replica.pool.queue.admits(role, caller));
+    return this.#replicas.some((replica) => replica.isUsable(now) && replica.pool.queue.admits(role, caller));
   }
 
   /** Leaves out a replica that could not answer, until a check succeeds. */
   leaveOut({ number }: Replica): void {
-    this.#watched[number - 1]?.leaveOut('away');
+    this.#replicas[number - 1]?.leaveOut('away');
   }
 
   /** Sends a statement that no replica can run to the primary from now on. */
-  keepFrom(statement: string): void {
-    this.#keptFrom.set(statement, true);
+  sendToPrimary(statement: string): void {
+    this.#primaryOnly.set(statement, true);
   }
 
   /** The current end of the primary's log. @throws DatabaseError */
@@ -127,7 +127,7 @@ export class Replicas {
   /** The state of each. */
   states(): readonly ReplicaState[] {
     const now = performance.now();
-    return this.#watched.map((replica) => replica.state(now));
+    return this.#replicas.map((replica) => replica.state(now));
   }
 
   async #keepChecking(): Promise<void> {
@@ -151,17 +151,17 @@ export class Replicas {
   async #checkAll(): Promise<void> {
     const at = performance.now();
     const sample = await this.#askPrimary(at).catch(() => null);
-    for (const replica of this.#watched) if (sample !== null) replica.expect(sample);
+    for (const replica of this.#replicas) if (sample !== null) replica.addSample(sample);
     // A replica that hangs delays neither the others nor the next check.
-    const checks = this.#watched.map((replica) => replica.check(this.#identity));
+    const checks = this.#replicas.map((replica) => replica.check(this.#identity));
     await Promise.race([Promise.all(checks), sleep(longestIntervalMs, undefined, { ref: false })]);
-    for (const replica of this.#watched) replica.noteAge();
+    for (const replica of this.#replicas) replica.noteAge();
   }
 
   async #askPrimary(at: number): Promise<Sample | null> {
     const [row] = await this.#options.primary.query(primaryQuery);
     const identity = String(row?.identity);
-    if (identity !== this.#identity) for (const replica of this.#watched) replica.forget();
+    if (identity !== this.#identity) for (const replica of this.#replicas) replica.forget();
     this.#identity = identity;
     const position = parsePosition(String(row?.position));
     return position === null ? null : { at, position };

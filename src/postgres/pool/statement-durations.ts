@@ -21,12 +21,12 @@ const rise = 0.005;
  */
 const toleratedSuspicion = 1.5;
 const forgetting = 0.97;
-const forgettingLong = 0.999;
+const slowDecay = 0.999;
 const worstSuspicion = 1000;
 /** In milliseconds: hundreds of times the planning time, and far less than an unsuitable generic plan can take. */
-const longMs = 20;
+const defaultSlowMs = 20;
 /** Upper limit of a generic plan's time, however slow custom plans are. */
-const mostLongMs = 200;
+const maxSlowMs = 200;
 /** Number of flights with custom plans: at first, and at most. */
 const firstPlanned = 1000;
 const mostPlanned = 1_000_000;
@@ -39,10 +39,17 @@ interface Expectation {
   planned: number;
   plannedNext: number;
   /** The limit for generic plans: twice the recent time with custom plans. */
-  longMs: number;
+  slowMs: number;
 }
 
-const newcomer: Expectation = { ms: 0, suspicion: 0, writes: false, planned: 0, plannedNext: firstPlanned, longMs };
+const newcomer: Expectation = {
+  ms: 0,
+  suspicion: 0,
+  writes: false,
+  planned: 0,
+  plannedNext: firstPlanned,
+  slowMs: defaultSlowMs,
+};
 
 /** Expectations of one pool. */
 export class StatementDurations {
@@ -61,7 +68,7 @@ export class StatementDurations {
   }
 
   /** Records the duration of a successful flight. */
-  note(name: string, ms: number): void {
+  noteSuccess(name: string, ms: number): void {
     const known = this.#known.get(name);
     if (known === undefined) {
       this.#remember(name, ms);
@@ -74,7 +81,7 @@ export class StatementDurations {
 
   /** Records the duration of a failed flight, for example one that hit a time limit. */
   noteFailure(name: string, ms: number): void {
-    if (name === '' || ms <= longMs) return;
+    if (name === '' || ms <= defaultSlowMs) return;
     const known = this.#known.get(name);
     if (known === undefined) this.#remember(name, ms);
     else notePlan(known, ms);
@@ -101,8 +108,8 @@ export class StatementDurations {
 function notePlan(known: Expectation, ms: number): void {
   if (known.planned > 0) {
     known.planned -= 1;
-    known.longMs = Math.min(Math.max(longMs, forgettingLong * known.longMs, 2 * ms), mostLongMs);
-  } else if (ms > known.longMs) {
+    known.slowMs = Math.min(Math.max(defaultSlowMs, slowDecay * known.slowMs, 2 * ms), maxSlowMs);
+  } else if (ms > known.slowMs) {
     known.planned = known.plannedNext;
     known.plannedNext = Math.min(2 * known.plannedNext, mostPlanned);
   }

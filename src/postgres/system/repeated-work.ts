@@ -1,7 +1,7 @@
 /**
  * Repeats work on the database while a process serves, one round at a time.
  */
-import { isAway } from '../failure.ts';
+import { isAway } from '../database-error.ts';
 
 interface WorkParts {
   /** Pause between two rounds in milliseconds. */

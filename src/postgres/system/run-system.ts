@@ -5,7 +5,7 @@
  * delay reading the catalog.
  */
 
-import { DatabaseError } from '../failure.ts';
+import { DatabaseError } from '../database-error.ts';
 import {
   checkDirect,
   createDriverPool,

@@ -7,7 +7,7 @@
 
 import { invariant } from '../../shared/invariant.ts';
 import { afterUnpaused } from '../../shared/unpaused-clock.ts';
-import { type DatabaseError, toDatabaseError } from '../failure.ts';
+import { type DatabaseError, toDatabaseError } from '../database-error.ts';
 import { terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
 import { Flight, type FlightOutcome } from '../wire/flight.ts';

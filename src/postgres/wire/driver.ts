@@ -7,7 +7,7 @@ import pg from 'pg';
 import { forDriver } from '../../config/connection-url.ts';
 import { finishesWithin } from '../../shared/finishes-within.ts';
 import { beginUnpaused, endUnpaused, unpausedNow } from '../../shared/unpaused-clock.ts';
-import { DatabaseError } from '../failure.ts';
+import { DatabaseError } from '../database-error.ts';
 import { openDirectSocket } from './direct-socket.ts';
 import type { DriverConnection } from './driver-connection.ts';
 import { MessageReader } from './message-reader.ts';

@@ -8,7 +8,7 @@
  * Message formats: PostgreSQL manual, "Message Formats".
  */
 import { invariant } from '../../shared/invariant.ts';
-import { DatabaseError } from '../failure.ts';
+import { DatabaseError } from '../database-error.ts';
 import { takeDirectly } from './direct-socket.ts';
 import type { DriverConnection, DriverStream } from './driver-connection.ts';
 

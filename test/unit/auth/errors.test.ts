@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import { AuthError, OAuthStyleError } from '../../../src/auth/auth-error.ts';
 import { readsNewFormat, toErrorResponse } from '../../../src/auth/error-response.ts';
-import { DatabaseError } from '../../../src/postgres/failure.ts';
+import { DatabaseError } from '../../../src/postgres/database-error.ts';
 
 test.each([
   [undefined, false],

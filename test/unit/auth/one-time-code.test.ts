@@ -3,7 +3,8 @@
  */
 import { expect, test } from 'vitest';
 import { type Random, randomInteger, randomText, randomUuid, systemRandom } from '../../../src/auth/random.ts';
-import { hashCode, isPkceHash, makeCode, matchesHash, sameText } from '../../../src/auth/secrets/one-time-code.ts';
+import { hashCode, isPkceHash, makeCode, matchesHash } from '../../../src/auth/secrets/one-time-code.ts';
+import { sameText } from '../../../src/shared/same-text.ts';
 
 /** Gives these bytes, one after the other. */
 function bytesOf(...chunks: readonly (readonly number[])[]): Random {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { followOptions } from '../../../src/commands/serve/follow-options.ts';
 import type { Config } from '../../../src/config/config.ts';
-import { DatabaseError } from '../../../src/postgres/failure.ts';
+import { DatabaseError } from '../../../src/postgres/database-error.ts';
 
 const config = { schemas: ['public'], authValues: {}, authTemplates: {} } as unknown as Config;
 const sources = {

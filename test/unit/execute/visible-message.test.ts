@@ -3,7 +3,7 @@
  */
 import { expect, test } from 'vitest';
 import { isVisibleMessage } from '../../../src/execute/answer/visible-message.ts';
-import { DatabaseError, type DatabaseErrorFacts } from '../../../src/postgres/failure.ts';
+import { DatabaseError, type DatabaseErrorFacts } from '../../../src/postgres/database-error.ts';
 import { column, model, table } from '../../support/model-builder.ts';
 
 const person = table('1', 'Person', [column('id', 'Int'), column('email', 'String')]);

@@ -12,29 +12,29 @@ test('a statement that nobody knows runs alone', () => {
 });
 
 test('the shortest time counts at once, longer ones slowly', () => {
-  durations.note('read', 5);
-  durations.note('read', 1);
+  durations.noteSuccess('read', 5);
+  durations.noteSuccess('read', 1);
   expect(durations.expectedMs('read')).toBe(1);
-  durations.note('read', 5);
+  durations.noteSuccess('read', 5);
   expect(durations.expectedMs('read')).toBeCloseTo(1.02);
-  for (let flight = 0; flight < 1000; flight += 1) durations.note('read', 5);
+  for (let flight = 0; flight < 1000; flight += 1) durations.noteSuccess('read', 5);
   expect(durations.expectedMs('read')).toBeGreaterThan(4.9);
 });
 
 test('to keep others waiting is tolerated now and then', () => {
-  durations.note('read', 1);
+  durations.noteSuccess('read', 1);
   for (let time = 0; time < 10; time += 1) {
     durations.noteStall('read');
     expect(durations.expectedMs('read')).toBe(1);
-    for (let flight = 0; flight < 100; flight += 1) durations.note('read', 1);
+    for (let flight = 0; flight < 100; flight += 1) durations.noteSuccess('read', 1);
   }
 });
 
 test('a statement that does it again and again runs alone, and longer each time', () => {
-  durations.note('read', 1);
+  durations.noteSuccess('read', 1);
   const flightsAlone = () => {
     let flights = 0;
-    for (; durations.expectedMs('read') === null; flights += 1) durations.note('read', 1);
+    for (; durations.expectedMs('read') === null; flights += 1) durations.noteSuccess('read', 1);
     return flights;
   };
   const stall = (times: number) => {
@@ -49,41 +49,41 @@ test('a statement that does it again and again runs alone, and longer each time'
 });
 
 test('a statement that writes runs alone for good', () => {
-  durations.note('read', 1);
+  durations.noteSuccess('read', 1);
   durations.noteWrite('read');
-  for (let flight = 0; flight < 1000; flight += 1) durations.note('read', 1);
+  for (let flight = 0; flight < 1000; flight += 1) durations.noteSuccess('read', 1);
   expect(durations.expectedMs('read')).toBeNull();
 });
 
 test('a statement that took long is planned for its values for a thousand flights, and the next time for twice as many', () => {
-  durations.note('read', 1);
+  durations.noteSuccess('read', 1);
   expect(durations.wantsPlanForValues('read')).toBe(false);
   const plannedFlights = () => {
     let flights = 0;
-    for (; durations.wantsPlanForValues('read'); flights += 1) durations.note('read', 1);
+    for (; durations.wantsPlanForValues('read'); flights += 1) durations.noteSuccess('read', 1);
     return flights;
   };
-  durations.note('read', 250);
+  durations.noteSuccess('read', 250);
   expect(plannedFlights()).toBe(1000);
-  durations.note('read', 250);
+  durations.noteSuccess('read', 250);
   expect(plannedFlights()).toBe(2000);
 });
 
 test('one that takes long for all its values is not counted anew while it is planned for them', () => {
-  durations.note('read', 250);
-  for (let flight = 0; flight < 999; flight += 1) durations.note('read', 250);
+  durations.noteSuccess('read', 250);
+  for (let flight = 0; flight < 999; flight += 1) durations.noteSuccess('read', 250);
   expect(durations.wantsPlanForValues('read')).toBe(true);
-  durations.note('read', 1);
+  durations.noteSuccess('read', 1);
   expect(durations.wantsPlanForValues('read')).toBe(false);
 });
 
 test('one that has taken as long planned for its values is suspected of twice that, and of 200 ms at most', () => {
   const isSuspected = (ms: number) => {
-    durations.note('read', ms);
+    durations.noteSuccess('read', ms);
     return durations.wantsPlanForValues('read');
   };
   const run = (times: number, ms: number) => {
-    for (let flight = 0; flight < times; flight += 1) durations.note('read', ms);
+    for (let flight = 0; flight < times; flight += 1) durations.noteSuccess('read', ms);
   };
   expect(isSuspected(30)).toBe(true);
   run(999, 1);
@@ -95,10 +95,10 @@ test('one that has taken as long planned for its values is suspected of twice th
 });
 
 test('what it took long ago does not count', () => {
-  durations.note('read', 30);
-  durations.note('read', 1000);
-  for (let flight = 0; flight < 999; flight += 1) durations.note('read', 1);
-  durations.note('read', 100);
+  durations.noteSuccess('read', 30);
+  durations.noteSuccess('read', 1000);
+  for (let flight = 0; flight < 999; flight += 1) durations.noteSuccess('read', 1);
+  durations.noteSuccess('read', 100);
   expect(durations.wantsPlanForValues('read')).toBe(true);
 });
 

@@ -13,7 +13,7 @@ import { auditOperator, type Operator } from '../../store/audit.ts';
 import { endSessions } from '../../store/sessions.ts';
 import { loadUser, lockUser } from '../../store/users.ts';
 import { toSeconds } from '../../times.ts';
-import { nilUuid } from '../../tools.ts';
+import { nilUuid } from '../../uuid.ts';
 
 /** The token for an operator. */
 export interface OperatorToken {

@@ -6,7 +6,7 @@ import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';
 import { setEmailIdentity } from '../../accounts/email-change.ts';
 import { setPhoneIdentity } from '../../accounts/phone-change.ts';
 import { AuthError } from '../../auth-error.ts';
-import { type AdminBearer, isUuid } from '../../bearer.ts';
+import type { AdminBearer } from '../../bearer.ts';
 import { randomUuid } from '../../random.ts';
 import { makePassword } from '../../secrets/password-policy.ts';
 import { type AdminUserFacts, assertKnownHash, bannedUntil, readAdminUser } from '../../steps/admin-user.ts';
@@ -14,8 +14,8 @@ import { type AuthContext, nowOf, type Transaction, transact } from '../../steps
 import { auditAdmin } from '../../store/audit.ts';
 import { noteEntry } from '../../store/entries.ts';
 import { findUserByPhone, insertUser, isEmailTaken, reloadUser, updateUser } from '../../store/users.ts';
-import { nilUuid } from '../../tools.ts';
 import { toUserJson, type UserJson } from '../../user-json.ts';
+import { isUuid, nilUuid } from '../../uuid.ts';
 
 const passwordLength = 64;
 

@@ -8,7 +8,7 @@ import { type AnswerJson, knownTime, listOf, object, serializerOf, text, uuid } 
 import type { AuthContext } from '../../steps/auth-context.ts';
 import { offsetOf, type PageAnswer, pageHeaders, parsePage } from '../../steps/page.ts';
 import type { Time } from '../../times.ts';
-import { nilUuid } from '../../tools.ts';
+import { nilUuid } from '../../uuid.ts';
 
 /** Scopes of a search, and the members of an entry that each one searches. */
 const scopes = {
