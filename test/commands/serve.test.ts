@@ -90,6 +90,32 @@ describe('what is refused before anything listens', () => {
   });
 });
 
+test('tables in schemas that are not exposed are a warning with the option', async () => {
+  const own = await createDatabase('create table one (id int primary key)');
+  const { query } = own;
+  const warned = async (...args: string[]) => {
+    const { out } = await runCommand(['check', ...args], { env: { ...env(), DATABASE_URL: own.url } });
+    return /\w+ tables? (?:is|are) in schemas that.*/.exec(out)?.[0] ?? null;
+  };
+  await query('create schema sales; create table sales.customer (id int primary key)');
+  expect(await warned()).toBeNull();
+  await query(`create table sales.ledger (id int, at date) partition by range (at);
+    create table sales.ledger_2025 partition of sales.ledger for values from ('2025-01-01') to ('2026-01-01');
+    create schema auth; create table auth.users (id int)`);
+  expect(await warned()).toBe(
+    '2 tables are in schemas that the API does not expose: sales (2). ' +
+      "Expose those that callers may use: --schemas 'public,sales', also for `pgreflect init`.",
+  );
+  // Whoever chose schemas knows the others, unless the chosen ones are empty.
+  expect(await warned('--schemas', 'public')).toBeNull();
+  await query('drop table one');
+  expect(await warned('--schemas', 'public')).toContain(`--schemas 'sales'`);
+  const { command } = await serve(['--schemas', 'public'], {
+    env: { ...env(), DATABASE_URL: own.urlAs('authenticator', 'test') },
+  });
+  expect(command.text()).toContain('2 tables are in schemas that the API does not expose: sales (2).');
+});
+
 describe('serving', () => {
   let directory: string;
   let served: Awaited<ReturnType<typeof serve>>;

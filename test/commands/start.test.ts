@@ -156,7 +156,8 @@ test('--schema-file starts with a schema of one’s own, open to nobody until it
   // As a dump of a recent version begins.
   const create = 'create table public.pet (id int primary key);';
   write(
-    `\\restrict abc\nselect set_config('search_path', '', false);\n${create}\ninsert into public.pet values (1);\n`,
+    `\\restrict abc\nselect set_config('search_path', '', false);\n${create}\ninsert into public.pet values (1);
+create schema toys; create table toys.ball (id int); create table toys.rope (id int);\n`,
   );
   // Others may start projects while this one is stopped.
   const first = await start(directory, [...file, '--database-port', String(await findFreePort())]);
@@ -178,6 +179,9 @@ test('--schema-file starts with a schema of one’s own, open to nobody until it
   expect(await first.ask(insert)).toMatchObject(hinting('grant insert on public.pet to anon;'));
   const addresses = addressesIn(first.command.text());
   expect(addresses).not.toContain(undefined);
+  expect(first.command.text()).toContain(
+    "2 tables are in schemas that the API does not expose: toys (2). Expose those that callers may use: --schemas 'public,toys'",
+  );
   expect(await first.stop()).toBe(0);
 
   // An edited file is not loaded again: what differs is said, and what to do.
@@ -231,9 +235,16 @@ test('a schema file that is as it was is no change, however its project is start
   expect(change('file', content('create table cat ();'))).toContain('pets.sql differs');
   expect(change('example', { kind: 'empty', scripts: [] })).toContain('has the example, so --empty is ignored');
   const sources = { workingDirectory: directory };
-  const context = { flags: { 'schema-file': 'nowhere.sql' }, sources } as unknown as CommandContext;
-  const read = () => readContent(context, { content: null, schemaFile: null });
-  expect(read).toThrow('--schema-file: "nowhere.sql" cannot be read (ENOENT).');
+  const reading = (path: string) => () => {
+    const context = { flags: { 'schema-file': path }, sources } as unknown as CommandContext;
+    readContent(context, { content: null, schemaFile: null });
+  };
+  expect(reading('nowhere.sql')).toThrow('--schema-file: "nowhere.sql" cannot be read (ENOENT).');
+  // Where the package is installed, its examples are not in the folder.
+  const path = 'examples/email-links/notes/schema.sql';
+  const packaged = join(import.meta.dirname, '../..', path);
+  const fix = `It is in the package: --schema-file '${packaged}'`;
+  expect(reading(path)).toThrow(expect.objectContaining({ problems: [expect.objectContaining({ fix })] }));
 });
 
 describe('--empty, with a secret of one’s own, signing keys and a configuration file', async () => {

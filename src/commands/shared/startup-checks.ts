@@ -11,6 +11,7 @@ import { nearestName } from '../../config/nearest-name.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { withoutPassword } from './describe-error.ts';
+import { findUnexposed } from './unexposed-schemas.ts';
 
 /** The options that `findProblems` checks. */
 export type StartupConfig = Pick<
@@ -39,18 +40,23 @@ interface Facts {
 /** Oldest supported version, as `server_version_num`. */
 const oldestVersion = 140_000;
 
-/** Checks with one statement. @throws DatabaseError */
+/** @throws DatabaseError */
 export async function findProblems(database: Queryable, config: StartupConfig): Promise<Findings> {
   const { anonRole, authenticatedRole, serviceRole, allowedRoles, schemas } = config;
   const roles = [...new Set([anonRole, authenticatedRole, serviceRole, ...(allowedRoles === '*' ? [] : allowedRoles)])];
-  const asked = { roles, schemas: schemas ?? (await readExposedNames(database, null)) };
+  const exposed = schemas ?? (await readExposedNames(database, null));
+  const asked = { roles, schemas: exposed };
   const [row] = await database.query(loadSqlFile('startup-checks.sql'), [JSON.stringify(asked)]);
   const found = row?.facts as Facts;
   // A search path may name missing schemas.
   const facts = schemas === null ? { ...found, schemas: found.schemas.filter(({ exists }) => exists) } : found;
+  const unexposed = await findUnexposed(database, exposed, schemas !== null);
+  // Without a fix, which is SQL for those who read `check`.
+  const advice: Problem | null =
+    unexposed === null ? null : { problem: `${unexposed}, also for \`pgreflect init\`.`, fix: null };
   return {
     problems: [...versionProblems(facts), ...roleProblems(facts, config), ...schemaProblems(facts)],
-    warnings: [...loginWarnings(facts), ...missingSchemas(facts)],
+    warnings: [...loginWarnings(facts), ...missingSchemas(facts), ...(advice === null ? [] : [advice])],
   };
 }
 

@@ -9,7 +9,7 @@ import { setUpDatabase } from '../init/init.ts';
 import type { RoleSetup, StepOutcome } from '../init/role-setup.ts';
 import { type CommandContext, CommandError, flagText, readTypedFile, refuse } from '../shared/command.ts';
 import { type LocalProject, localDatabase } from '../shared/local-project.ts';
-import { readPackageFile } from '../shared/package-files.ts';
+import { findExample, readPackageFile } from '../shared/package-files.ts';
 import { withDatabase } from '../shared/with-database.ts';
 
 /** Content of a new database. `title` names each text in messages. */
@@ -41,11 +41,20 @@ export function readContent(context: CommandContext, project: Pick<LocalProject,
     return {
       kind: 'file',
       scripts: [
-        { title: schemaFile, text: readTypedFile(context, schemaFile, '--schema-file', keeps ? gone : undefined) },
+        {
+          title: schemaFile,
+          text: readTypedFile(context, schemaFile, '--schema-file', keeps ? gone : packageFileHint(schemaFile)),
+        },
       ],
     };
   const paths = ['examples/shop/schema.sql', 'examples/shop/data.sql'];
   return { kind: 'example', scripts: paths.map((title) => ({ title, text: readPackageFile(title) })) };
+}
+
+/** The manual names files of the package as in a checkout; elsewhere they have another path. Undefined for other files. */
+function packageFileHint(path: string): string | undefined {
+  const found = findExample(path);
+  return found === null ? undefined : `It is in the package: --schema-file '${found}'`;
 }
 
 /** Creates the database if missing. `pool` is connected to another one. */

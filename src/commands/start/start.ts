@@ -25,6 +25,7 @@ import {
   writeProject,
 } from '../shared/local-project.ts';
 import { readExampleOperations } from '../shared/package-files.ts';
+import { findUnexposed } from '../shared/unexposed-schemas.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { describeChange, keepContent } from './content-change.ts';
 import { type Content, createLocalDatabase, fillDatabase, readContent } from './fill-database.ts';
@@ -140,6 +141,10 @@ async function serveProject(run: LocalStart): Promise<number> {
     const schemaFile = content.kind === 'file' ? content.scripts[0]!.title : null;
     writeProject(run.directory, { ...project, content: content.kind, schemaFile });
   }
+  const unexposed = await withDatabase(config.adminDatabaseUrl, (pool) =>
+    findUnexposed(pool, schemas ?? ['public'], schemas !== null),
+  );
+  if (unexposed !== null) context.note(`Warning: ${unexposed}`);
   const change = describeChange(run.directory, project, content, printPsql(config.adminDatabaseUrl));
   if (change !== null) context.note(change);
   const gateway = await startGateway(config).catch(refuseAddress(config));
