@@ -115,12 +115,17 @@ function correctField(schema: GraphQLSchema, error: GraphQLError, [asked, typeNa
   if (!isObjectType(type) || typeName.startsWith('__') || error.message.includes('Did you mean')) return null;
   const fields = Object.values(type.getFields());
   const kinds = new Set(fields.map((field) => fieldOrigin(field).kind));
-  if (kinds.has('edges') && asked !== 'totalCount')
-    return form(`Rows are nodes of edges: edges { node { ${rowField(asked)} } }.`);
+  if (kinds.has('edges')) return correctConnectionField(asked);
   if (kinds.has('edge_node')) return form(`The row is the node of the edge: node { ${rowField(asked)} }.`);
   const isRoot = type === schema.getQueryType() || type === schema.getMutationType();
   const meant = isRoot ? nearestRootField(asked, fields) : fields.find((field) => plain(field.name) === plain(asked));
   return meant === undefined ? null : name(`Did you mean "${meant.name}"?`);
+}
+
+function correctConnectionField(asked: string): Correction {
+  if (asked === 'totalCount' || asked === 'aggregate')
+    return form(`The comment of a table switches ${asked} on: @graphql({"${asked}": {"enabled": true}}).`);
+  return form(`Rows are nodes of edges: edges { node { ${rowField(asked)} } }.`);
 }
 
 /** What other APIs call rows stands for one of the fields of a row. */

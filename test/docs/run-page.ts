@@ -5,7 +5,7 @@
  *                      `sql since=15`: needs that version of PostgreSQL, and is left out on older ones
  *   graphql + json     an operation and its answer; `# role:`, `# claims:`, `# variables:` and `# key: service` in it say who asks
  *   sh + text or json  commands in a folder of the page, and what they print; `sh exit=1` where they are to fail
- *   js + text          a module with the published client; `js prelude` begins all that follow
+ *   js + text          a module with the published client; `js prelude` begins all that follow; `js node20` has no more than Node 20
  *   html template      (or `text template`) with the data of a `json data` in front; the block behind it is what it becomes
  *   toml               a `pgreflect.toml`, read as `serve` reads it
  *   anything FILE=…    is written to that file of the folder
@@ -85,7 +85,8 @@ async function runSource(part: CodePart, world: PageWorld, progress: Progress): 
       return { text: await runShell(part, world) };
     case 'js':
       if (words.includes('prelude')) progress.prelude = body;
-      return words.includes('prelude') ? null : { text: await runModule(progress.prelude + body, world) };
+      if (words.includes('prelude')) return null;
+      return { text: await runModule({ ...part, body: progress.prelude + body }, world) };
     case 'toml':
       readConfigFile(body, world);
       return null;
@@ -143,7 +144,7 @@ interface OwnCommand {
   readonly command: string;
   readonly file?: string;
 }
-const ownCommand = /^(?:npx )?pgreflect (?<command>[\w ,./:=@$-]+?)(?: > (?<file>[\w.]+))?$/g;
+const ownCommand = /^(?:\(umask 077; )?(?:npx )?pgreflect (?<command>[\w ,./:=@$-]+?)(?: > (?<file>[\w.]+)\)?)?$/g;
 
 /** Lines that are commands of ours alone run in this process, which is ten times as fast; the first that fails is the last. */
 async function runCommandsHere(commands: readonly OwnCommand[], { environment, directory }: PageWorld) {
@@ -174,10 +175,11 @@ async function runScript(script: string, { environment, directory }: PageWorld) 
   );
 }
 
-async function runModule(source: string, world: PageWorld): Promise<string> {
-  writeFileSync(join(world.directory, 'block.mjs'), world.toReal(source));
+async function runModule({ words, body }: CodePart, world: PageWorld): Promise<string> {
+  writeFileSync(join(world.directory, 'block.mjs'), world.toReal(body));
+  const flags = words.includes('node20') ? ['--no-experimental-websocket'] : [];
   const options = { cwd: world.directory, env: world.environment, timeout: 150_000 };
-  return (await run(process.execPath, ['block.mjs'], options)).stdout;
+  return (await run(process.execPath, [...flags, 'block.mjs'], options)).stdout;
 }
 
 /** A secret that is good for everything that wants one; those of hooks have a form of their own. */

@@ -33,6 +33,10 @@ test.each([
   ['{ productCollection(limit: 1) { edges { cursor } } }', 'The argument is called first here.'],
   ['{ productCollection(where: {}) { edges { cursor } } }', 'The argument is called filter here.'],
   ['{ productCollection { name } }', 'Rows are nodes of edges: edges { node { name } }.'],
+  [
+    '{ productCollection { totalCount } }',
+    'The comment of a table switches totalCount on: @graphql({"totalCount": {"enabled": true}}).',
+  ],
   ['{ productCollection { nodes { name } } }', 'Rows are nodes of edges: edges { node { … } }.'],
   ['{ productCollection { edges { name } } }', 'The row is the node of the edge: node { name }.'],
   [

@@ -3,7 +3,7 @@
  * PostgreSQL of its own, as its reader has, because roles belong to the whole server.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import pg from 'pg';
@@ -128,7 +128,9 @@ function readLogins(printed: string): Readonly<Record<string, string>> {
 
 /** A value of the file that `keys` has written. */
 function readKey({ directory }: Terminal, name: string): string {
-  const text = readFileSync(join(directory, 'pgreflect.env'), 'utf8');
+  const file = join(directory, 'pgreflect.env');
+  expect(statSync(file).mode & 0o077, 'others may read the keys').toBe(0);
+  const text = readFileSync(file, 'utf8');
   return new RegExp(`^${name}=(.+)$`, 'm').exec(text)?.[1] ?? '';
 }
 
@@ -151,6 +153,7 @@ const lamps = `create table product (id int primary key, name text);
 
 testPage('README.md', async (page) => {
   await tryExample(page);
+  await signInWithPackage(page);
   await useOwnDatabase(page);
 });
 
@@ -198,6 +201,16 @@ async function useOwnDatabase(page: TypedPage): Promise<void> {
   await page.typeWords('npx pgreflect init --remove', terminal, ` --database-url ${written('postgres')}`);
 }
 
+/** The sign-in of the README in an empty folder. */
+async function signInWithPackage(page: TypedPage): Promise<void> {
+  const terminal = await withPackage({});
+  await page.type('cp -r "$(npm root -g)/pgreflect/examples" .', terminal);
+  const [, file = ''] = /^npm start -- --reset --schema-file (\S+)$/m.exec(page.text) ?? [];
+  const start = startLines(`pgreflect start --reset --schema-file ${file}`, terminal);
+  await start.until(/anon key +eyJ\S+/);
+  await start.interrupt();
+}
+
 testPage('docs/first-query.md', async (page) => {
   const terminal = await inClone();
   page.leaveOut('npm ci', 'it is the first block of README.md');
@@ -220,7 +233,7 @@ testPage('docs/connect-your-database.md', async (page) => {
   const options = `--watch --schemas public --database-url ${written('postgres')}`;
   const logins = readLogins(await page.type(`npx pgreflect init ${options}`, unprepared));
   const terminal = knowing(unprepared, logins);
-  expect(await page.type('npx pgreflect keys > pgreflect.env', terminal)).toContain('PGREFLECT_ANON_KEY');
+  expect(await page.type('(umask 077; npx pgreflect keys > pgreflect.env)', terminal)).toContain('PGREFLECT_ANON_KEY');
   const gateway = page.start('set -a; . ./pgreflect.env; set +a', terminal);
   await database.query('grant select on product to anon');
   await expectProduct(terminal.port, readKey(terminal, 'PGREFLECT_ANON_KEY'), 'Lamp');
