@@ -213,7 +213,8 @@ describe('templates', () => {
     ['{{ if .Email && .Token }}', /join conditions with and: \{\{ if and /],
     ['{{ if .Email || .Token }}', /join conditions with or: \{\{ if or /],
     ['{{ if !.Email }}', /negate with not: \{\{ if not /],
-    ['{{name}}', 'line 1: function "name" not defined (a variable begins with a dot: {{ .Data.name }})'],
+    ['{{name}}', 'line 1: function "name" not defined (did you mean .Data.name?)'],
+    ['{{weather}}', 'line 1: function "weather" not defined (a variable begins with a dot: {{ .Data.name }})'],
     ['{{ .Data.first-name }}', /write \{\{ index \.Data "first-name" \}\}/],
     ['{{ .Data.tags[0] }}', /write \{\{ index \.Data\.list 0 \}\}/],
     ['{{ .Email | upper }}', /use the value as it is/],
@@ -320,6 +321,30 @@ describe('templates', () => {
         (line) =>
           `mailer_templates_recovery_content: line ${line}: a branch uses none of .ConfirmationURL, .TokenHash, .Token, and another does, so some recipients cannot continue`,
       ),
+    );
+  });
+
+  test.each([
+    ['ConfirmURL', '.ConfirmationURL'],
+    ['ConfirmationLink', '.ConfirmationURL'],
+    ['action_url', '.ConfirmationURL'],
+    ['ResetLink', '.ConfirmationURL'],
+    ['Code', '.Token'],
+    ['hashed_token', '.TokenHash'],
+    ['UserEmail', '.Email'],
+    ['BaseURL', '.SiteURL'],
+    ['RedirectURL', '.RedirectTo'],
+    ['FirstName', '.Data.name'],
+    ['UserMetadata', '.Data'],
+    ['Weather', null],
+  ])('%s, as other services call it, is warned of with its name here: %s', async (name, meant) => {
+    const template = `<p>{{ .${name} }}</p><a href="{{ .ConfirmationURL }}">go</a>`;
+    const { call } = await gateway();
+    const body = JSON.stringify({ mailer_templates_recovery_content: template });
+    const { headers } = await call({ method: 'PATCH', body });
+    const guess = meant === null ? '' : ` (did you mean ${meant}?)`;
+    expect(headers.get('x-pgreflect-warnings')).toBe(
+      `mailer_templates_recovery_content: line 1: .${name} is always empty in this email${guess}`,
     );
   });
 

@@ -5,7 +5,6 @@
  * Faults that depend on the data do not count: a template may use metadata that the samples lack.
  */
 import { textFields } from '../../config/auth/auth-template-fields.ts';
-import { nearestName } from '../../config/nearest-name.ts';
 import { type EmailKind, emailKindNames, emailKinds } from '../../email/email-kind.ts';
 import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/parse-options.ts';
 import { findDoubtfulMarkup } from '../../email/template/parse/doubtful-markup.ts';
@@ -16,6 +15,7 @@ import { parseTemplate, renderTemplate, type Template, templateVariables } from 
 import { TemplateError } from '../../email/template/template-error.ts';
 import { describeFault } from './describe-fault.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
+import { meantVariable } from './meant-variable.ts';
 import { sampleData, variablesThatAct } from './template-samples.ts';
 
 /** The findings. */
@@ -194,8 +194,8 @@ function outside<T extends PlainText>(addresses: readonly PlainText[], found: re
 
 /** Suggests the variable that was probably meant. */
 function guess(name: string, email: EmailKind): string {
-  const nearest = nearestName(shorten(name), emailKinds[email].variables);
-  return nearest === null ? '' : ` (did you mean .${nearest}?)`;
+  const meant = meantVariable(shorten(name), email);
+  return meant === null ? '' : ` (did you mean ${meant}?)`;
 }
 
 /** A template may have names of any length. */

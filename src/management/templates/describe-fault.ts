@@ -1,10 +1,10 @@
 /**
  * Describes the fault of a template for its author: where it starts, what is probably missing, and Go's own words.
  */
-import { nearestName } from '../../config/nearest-name.ts';
-import { type EmailKind, emailKinds } from '../../email/email-kind.ts';
+import type { EmailKind } from '../../email/email-kind.ts';
 import { offsetOf, type TemplateError } from '../../email/template/template-error.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
+import { meantVariable } from './meant-variable.ts';
 
 /** @param email Whose template it is; null: that of a text message. */
 export function describeFault(error: TemplateError, source: string, email: EmailKind | null): Finding {
@@ -53,8 +53,8 @@ function hintOf({ code, message }: TemplateError, email: EmailKind | null): stri
   if (usual !== undefined) return usual[1];
   const [, name] = (code === 'unknown_function' && /^function "(.*)" not defined$/s.exec(message)) || [];
   if (name === undefined) return null;
-  const meant = email === null ? null : nearestName(name, emailKinds[email].variables);
-  return meant === null ? 'a variable begins with a dot: {{ .Data.name }}' : `did you mean .${meant}?`;
+  const meant = email === null ? null : meantVariable(name, email);
+  return meant === null ? 'a variable begins with a dot: {{ .Data.name }}' : `did you mean ${meant}?`;
 }
 
 const comparison = 'compare with eq, ne, lt, le, gt or ge: {{ if eq .Data.plan "pro" }}';
