@@ -58,6 +58,13 @@ function takenArguments(result: RoutineResult): ReadonlySet<string> {
   return result.kind === 'object' && result.maxRows !== null ? listArguments : noArguments;
 }
 
+/** Routines that GraphQL cannot call, and what can stand for them. */
+const otherRoutines: Readonly<Record<string, { readonly noun: string; readonly advice: string }>> = {
+  p: { noun: 'Procedure', advice: 'Expose a function that calls it.' },
+  a: { noun: 'Aggregate', advice: 'Expose a view or function that uses it.' },
+  w: { noun: 'Window function', advice: 'Expose a view or function that uses it.' },
+};
+
 const volatilities = { i: 'immutable', s: 'stable', v: 'volatile' } as const;
 
 /** The exposed routines by oid, in order of oid. */
@@ -170,7 +177,10 @@ class RoutineCandidate {
   }
 
   #kindProblem({ isExtended }: Rules): Reason | null {
-    if (this.#row.prokind !== 'f') return this.#refuse('is a procedure, an aggregate or a window function');
+    const other = otherRoutines[this.#row.prokind ?? ''];
+    if (other) {
+      return { kind: 'type', reason: `${other.noun} ${this.object} is not exposed. ${other.advice}`, fix: null };
+    }
     if (!isExtended && (this.#row.provariadic ?? '0') !== '0') return this.#refuse('is variadic');
     if (isValidName(this.fieldName)) return null;
     const fix = routineFix(this.#scope.context, this.#row._id, { name: validName(this.fieldName) });

@@ -86,7 +86,10 @@ test('everything left out has a sentence and, where SQL changes it, the SQL', as
     { kind: 'name', fix: 'alter index shop."bad name_pkey" rename to bad_name_pkey;' },
   ]);
   expect(of('shop.parted')).toMatchObject([
-    { reason: 'Partitioned table shop.parted is not exposed; its partitions are, each as a table of its own.' },
+    {
+      reason:
+        'Partitioned table shop.parted is not exposed; its partitions are, each as a table of its own. A view of it, with primary_key_columns, offers all rows as one.',
+    },
   ]);
   expect(of('shop.code')).toMatchObject([
     { kind: 'entrypoint', reason: expect.stringContaining('not code (varchar(10))') },

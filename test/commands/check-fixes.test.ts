@@ -366,3 +366,38 @@ describe('grants that a role lacks', async () => {
     }
   });
 });
+
+test('what cannot be in the API comes with what can stand for it', async () => {
+  const database = await createDatabase(`
+    create procedure close_month(month date) language sql as 'select 1';
+    create aggregate total(int) (sfunc = int4pl, stype = int);
+    create table event (id int, at date, note text) partition by range (at);
+    create table event_2024 partition of event for values from ('2024-01-01') to ('2025-01-01');
+    create table price (product int, since date, currency varchar(3), primary key (product, since, currency));
+    grant select on event, event_2024, price to anon;
+  `);
+  const messages = async () => (await findings(database, '--only', 'left_out,read_only')).map(({ message }) => message);
+  const ofEvents =
+    'Partitioned table public.event is not exposed; its partitions are, each as a table of its own. A view of it, with primary_key_columns, offers all rows as one.';
+  expect(await messages()).toEqual([
+    'Table public.event_2024 has no primary key. It is a partition: give the key to its partitioned table, with the columns that decide the partition.',
+    'Procedure public.close_month is not exposed. Expose a function that calls it.',
+    'Aggregate public.total is not exposed. Expose a view or function that uses it.',
+    ofEvents,
+    'Table public.price has no lookup by key: only smallint, integer, bigint, text, uuid, citext and bpchar keys have one, not since (date), currency (varchar(3)).',
+  ]);
+  await database.query(`
+    alter table event add primary key (id, at);
+    create function close(month date) returns void language plpgsql as $$ begin call close_month(month); end $$;
+    create view all_events as select * from event;
+    comment on view all_events is '@graphql({"primary_key_columns": ["id", "at"]})';
+    create view totals as select product, total(1) as number from price group by product;
+    comment on view totals is '@graphql({"primary_key_columns": ["product"]})';
+    grant select on all_events, totals to anon`);
+  const kept = (await messages()).filter((message) => message.includes('event') && !message.includes('lookup'));
+  expect(kept.filter((message) => !message.includes('cannot'))).toEqual([ofEvents]);
+  const { out } = await runCommand(['schema', '--role', 'anon'], {
+    env: { DATABASE_URL: database.urlAs('authenticator', 'test') },
+  });
+  for (const field of ['all_eventsCollection', 'totalsCollection', 'close']) expect(out).toContain(`  ${field}(`);
+});

@@ -86,7 +86,7 @@ function noUsage(context: ModelContext, namespace: ContextNamespace, row: Catalo
 }
 
 function partitioned(context: ModelContext, row: CatalogTable): Reason {
-  const reason = `${describeTable(context, row)} is not exposed; its partitions are, each as a table of its own.`;
+  const reason = `${describeTable(context, row)} is not exposed; its partitions are, each as a table of its own. A view of it, with primary_key_columns, offers all rows as one.`;
   return { kind: 'type', reason, fix: null };
 }
 
@@ -124,7 +124,8 @@ function noKey(context: ModelContext, row: CatalogTable, kind: TableKind): Reaso
   const advice =
     kind !== 'table'
       ? 'Name columns that are unique in it by primary_key_columns.'
-      : row.relispartition && 'It is a partition: the key belongs on the table that it is a part of.';
+      : row.relispartition &&
+        'It is a partition: give the key to its partitioned table, with the columns that decide the partition.';
   if (advice) return { kind: 'key', reason: `${reason} ${advice}`, fix: null };
   const column = row.getAttributes().some(({ attname }) => attname === 'id') ? 'row_id' : 'id';
   const index = `${row.relname}_pkey`;

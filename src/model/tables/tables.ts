@@ -208,9 +208,7 @@ export function noteOmissions(context: ModelContext, selected: SelectedTable, ta
     const fix = otherTableName(context, selected.row);
     add({ kind: 'name', names: [tableRootFields(table.baseName).collection], reason, fix });
   } else if (!table.byPk) {
-    const columns = table.primaryKey.map((number) => keyColumn(table, number)).join(', ');
-    const reason = `${subject} has no lookup by key: only smallint, integer, bigint, text, uuid, citext and bpchar keys have one, not ${columns}.`;
-    add({ kind: 'entrypoint', names: [tableRootFields(table.baseName).byPk], reason, fix: null });
+    add({ names: [tableRootFields(table.baseName).byPk], ...whyNoLookup(context, selected, table) });
   }
   for (const name of ['totalCount', 'aggregate'] as const) {
     if (table[name]) continue;
@@ -225,10 +223,24 @@ export function noteOmissions(context: ModelContext, selected: SelectedTable, ta
   }
 }
 
-function keyColumn(table: UnlinkedTable, number: number): string {
-  const column: Column | undefined = table.columns.find((candidate) => candidate.number === number);
-  const { cast, name } = column ?? { cast: { name: 'unknown', modifier: null }, name: '?' };
-  return `${quoteName(name)} (${cast.name}${cast.modifier === null ? '' : `(${cast.modifier})`})`;
+function whyNoLookup(context: ModelContext, { row }: SelectedTable, table: UnlinkedTable): Reason {
+  const subject = `${describeTable(context, row)} has no lookup by key`;
+  const key = table.primaryKey.map((number) => table.columns.find((column) => column.number === number)!);
+  const others = key.filter((column) => !allowsLookup(context, [column]));
+  if (others.length === 0) {
+    const reason = `${subject}: another table or a function has "${tableRootFields(table.baseName).byPk}" already.`;
+    return { kind: 'name', reason, fix: otherTableName(context, row) };
+  }
+  const isReadable = ({ fieldName, type }: Column) => fieldName !== null && type !== null;
+  const unfit = others.filter(isReadable).map(({ name, cast }) => {
+    const modifier = cast.modifier === null ? '' : `(${cast.modifier})`;
+    return `${quoteName(name)} (${cast.name}${modifier})`;
+  });
+  const why =
+    unfit.length > 0
+      ? `only smallint, integer, bigint, text, uuid, citext and bpchar keys have one, not ${unfit.join(', ')}`
+      : `the API does not have its column ${others.map(({ name }) => quoteName(name)).join(', ')}`;
+  return { kind: 'entrypoint', reason: `${subject}: ${why}.`, fix: null };
 }
 
 function whyNotWritable(

@@ -48,8 +48,8 @@ const groups: readonly Group[] = [
     kind: 'privilege',
   },
   {
-    title: 'No GraphQL type',
-    note: 'Expose it as another type through a view or function.',
+    title: 'No counterpart in GraphQL',
+    note: 'A view or function can offer the same in another way.',
     kind: 'type',
   },
 ];
