@@ -229,6 +229,9 @@ async function insertLevel(
       }
       // A row that an earlier object has written is refused before its filter is asked.
       if (row === null && written.size > 0 && conflict?.filter.length) run.allowed.add('BAD_USER_INPUT');
+      // Of a row that policies hide, the gateway asks no filter; one that a view hides, it does not update.
+      if (row === null && conflict?.filter.length) run.allowed.add('PERMISSION_DENIED');
+      if (table.kind === 'view') run.allowed.add('CONFLICT');
       before = after;
     } catch (error) {
       run.refused.add(codeOf(error));

@@ -133,8 +133,15 @@ interface Place {
 }
 
 function makeTrees(source: Source, table: Table, place: Place): Tree[] {
-  const count = source.random.pick(place.left.length > 0 ? [1, 1, 2, 3] : [1, 1, 2, 3, 4]);
-  return Array.from({ length: count }, () => makeTree(source, table, place));
+  const { random } = source;
+  const count = random.pick(place.left.length > 0 ? [1, 1, 2, 3] : [1, 1, 2, 3, 4]);
+  const make = () => makeTree(source, table, place);
+  const mayVanish = table.kind === 'instead of' || (table.base ?? table).traits.has('trigger: skip');
+  const [first, ...others] = Array.from({ length: count }, make) as [Tree, ...Tree[]];
+  const canVanish = place.depth > 0 && mayVanish && first.values.has('note');
+  if (!canVanish || !random.chance(0.25)) return [first, ...others];
+  // The rows below a suppressed one could be given to the last, which none of its own claim.
+  return [{ ...first, values: new Map([...first.values, ['note', 'skip']]) }, ...others, { ...make(), down: [] }];
 }
 
 /**
