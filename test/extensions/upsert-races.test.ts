@@ -1,6 +1,6 @@
 /** Upserts at the same time: nothing is lost, nothing is written twice, and what PostgreSQL cannot order is a conflict. */
 import pg from 'pg';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { atEnd } from '../support/when-over.ts';
@@ -11,13 +11,16 @@ const database = await createDatabase(`
   create table app.own (id int primary key, writer text not null);
   alter table app.own enable row level security;
   create policy all_rows on app.own using (true) with check (true);
+  create table app.moved (id int primary key, tenant text not null, body text not null);
+  alter table app.moved enable row level security;
+  create policy own on app.moved using (tenant = 'own');
   grant all on all tables in schema app to anon`);
 const execution = await startExecution(database, { schemas: ['app'] });
 const other = new pg.Client({ connectionString: database.url });
 await other.connect();
 atEnd(() => other.end());
 
-beforeEach(() => database.query('truncate app.stock, app.own'));
+beforeEach(() => database.query('truncate app.stock, app.own, app.moved'));
 
 const upsert = (table: string, ids: readonly number[], writer: string, more = '') =>
   execution.run(
@@ -79,12 +82,40 @@ test.each([
   },
 );
 
-test('a row that is there under policies and changes meanwhile is filtered by its new values', async () => {
+test('a row that is there under policies and no longer matches when its turn comes is a conflict', async () => {
   await database.query(`insert into app.own values (1, 'first')`);
   await other.query(`begin; update app.own set writer = 'other'`);
   const answer = upsert('own', [1], 'own', ', filter: {writer: {eq: "first"}}');
   await whenWaiting();
   await other.query('commit');
-  expect((await answer).data.insertIntoownCollection.affectedCount).toBe(0);
+  expect((await answer).errors).toMatchObject([{ extensions: { code: 'CONFLICT', input: '$o' } }]);
   expect(await database.query('select * from app.own')).toEqual([{ id: 1, writer: 'other' }]);
 });
+
+describe.each(['mine', 'secret'])(
+  'a row that another transaction gives to another tenant meanwhile, with the body %s',
+  (body) => {
+    const upsertMoved = async (filter: string) => {
+      await database.query(`insert into app.moved values (1, 'own', 'mine')`);
+      await other.query(`begin; update app.moved set tenant = 'other', body = '${body}'`);
+      const query = `mutation { it: insertIntomovedCollection(objects: [{id: 1, tenant: "own", body: "x"}],
+      onConflict: {constraint: moved_pkey, updateColumns: [tenant, body]${filter}}) { affectedCount records { body } } }`;
+      const answer = execution.run('anon', query);
+      await whenWaiting();
+      await other.query('commit');
+      const { data, errors } = await answer;
+      expect(await database.query('select * from app.moved')).toEqual([{ id: 1, tenant: 'other', body }]);
+      return { data, errors };
+    };
+
+    test.each(['', ', filter: {body: {eq: "mine"}}'])('is not changed: %s', async (filter) => {
+      const { errors } = await upsertMoved(filter);
+      expect(errors).toMatchObject([{ extensions: { code: 'PERMISSION_DENIED', sqlstate: '42501' } }]);
+    });
+
+    test('is not asked the filter, which the row from before does not match', async () => {
+      const { data } = await upsertMoved(', filter: {body: {eq: "secret"}}');
+      expect(data).toEqual({ it: { affectedCount: 0, records: [] } });
+    });
+  },
+);

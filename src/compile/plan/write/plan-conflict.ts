@@ -57,6 +57,11 @@ function planColumns(table: Table, columns: Input | undefined): ConflictPlan['up
   return [...named].sort((a, b) => a.number - b.number);
 }
 
+/** Whether the rows that are there are looked up, because they can be hidden from the role. The filter is then printed twice. */
+export function mayMeetHidden({ target, filter }: ConflictPlan): boolean {
+  return target.hiddenBy === 'view' || (target.hiddenBy === 'policy' && filter !== null);
+}
+
 /** Whether a row that is there may stay as it is: its object is then not written. */
 export function mayKeepRows(conflict: ConflictPlan | null): boolean {
   return conflict !== null && (conflict.update.length === 0 || conflict.filter !== null);

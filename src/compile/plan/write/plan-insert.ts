@@ -15,7 +15,7 @@ import type { ConflictPlan, InsertChange, WritePlan } from '../plan.ts';
 import { columnOf } from '../plan-order.ts';
 import { type NestedField, type PlannedRows, planObjects, type RelatedObjects, refuseKeys } from '../plan-rows.ts';
 import { locate, type Planner } from '../planner.ts';
-import { mayKeepRows, planConflict } from './plan-conflict.ts';
+import { mayKeepRows, mayMeetHidden, planConflict } from './plan-conflict.ts';
 import { type Building, type BuiltStep, enter, finish, keyOf, slotOf } from './plan-tree.ts';
 import type { InsertColumn, InsertLink } from './write-tree.ts';
 
@@ -92,7 +92,8 @@ function planChange({ planner, nodes }: Building, { table, rows, place, level, o
   if (conflict !== null) setters.assertUpdated(conflict, onConflict!);
   const change = planColumns(planner.budget, rows, setters, conflict);
   // Each insert has the filter of the conflict.
-  spendAgain(planner.budget, spent, change.groups.length - 1);
+  const copies = change.groups.length * (conflict !== null && mayMeetHidden(conflict) ? 2 : 1);
+  spendAgain(planner.budget, spent, copies - 1);
   return change;
 }
 

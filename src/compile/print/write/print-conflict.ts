@@ -2,13 +2,15 @@
  * Prints what an insert does with rows that are there already: `on conflict (…) do update set c = excluded.c where …`.
  *
  * PostgreSQL asks the filter before the policies of the row, and ignores the conditions of a view. So where rows can be
- * hidden, the filter is asked of rows that the role finds again. Any other row is not filtered: policies refuse it, and
- * otherwise the marker does, because the view hides the row or another transaction has just written it.
+ * hidden, the filter is asked of rows as the role finds them again. Any other row is not filtered: policies refuse it, and
+ * otherwise the marker does, because the view hides the row or another transaction has just written it. A row that
+ * another transaction has changed since is asked behind the policies, which look at the changed row: by the marker.
  */
 import type { Column, ConflictTarget, IndexExpression, IndexToken, IndexWord, Table } from '../../../model/model.ts';
 import { invariant, unreachable } from '../../../shared/invariant.ts';
 import type { ConflictPlan } from '../../plan/plan.ts';
 import { columnOf } from '../../plan/plan-order.ts';
+import { mayMeetHidden } from '../../plan/write/plan-conflict.ts';
 import { printCondition, where } from '../../sql/print-condition.ts';
 import { printJoined } from '../../sql/print-operator.ts';
 import { directRow, list, type Names } from '../../sql/print-row.ts';
@@ -32,12 +34,17 @@ export function printConflict(names: Names, { table, alias }: InsertTarget, conf
   if (update.length === 0) return sql`${clause} do nothing`;
   const condition = filter && printCondition(names, filter, directRow(alias, table));
   if (!mayMeetHidden(conflict)) return sql`${clause} do update set ${printSet(update)}${where(condition)}`;
-  const found = printFound(names, { table, alias }, target);
-  const guarded = condition && sql`case when exists (select${found}) then ${condition} else true end`;
+  const again = names.next('t');
+  const found = printFound({ table, alias }, target, again);
+  const isFound = sql`exists (select${found})`;
+  // Selected, so that it is asked of no other row: it may fail.
+  const asked = filter && sql`pg_catalog.bool_or(${printCondition(names, filter, directRow(again, table))})`;
+  const guarded = asked && sql`case when ${isFound} then (select ${asked}${found}) else true end`;
   const [first, ...others] = update;
   const value = ident('excluded', first!.name);
   const marker = sql`(${literal(unseenMarker)} operator(pg_catalog.||) (select pg_catalog.count(*)${found}))::pg_catalog.int4`;
-  const refusing = sql`case when exists (select${found}) then ${value} when ${marker} is null then ${value} end`;
+  const isSame = condition === null ? isFound : sql`${isFound} and (${condition})`;
+  const refusing = sql`case when ${isSame} then ${value} when ${marker} is null then ${value} end`;
   const set = list([sql`${ident(first!.name)} = ${refusing}`, ...others.map(printAssigned)]);
   return sql`${clause} do update set ${set}${where(guarded)}`;
 }
@@ -45,14 +52,9 @@ export function printConflict(names: Names, { table, alias }: InsertTarget, conf
 /** Begins the text that fails on purpose for a row that is there and that the statement does not see. */
 export const unseenMarker = 'pgreflect:unseen:';
 
-function mayMeetHidden({ target, filter }: ConflictPlan): boolean {
-  return target.hiddenBy === 'view' || (target.hiddenBy === 'policy' && filter !== null);
-}
-
 /** ` from … where …` of the row that is there, as the role sees it. */
-function printFound(names: Names, { table, alias }: InsertTarget, { identity }: ConflictTarget): Sql {
+function printFound({ table, alias }: InsertTarget, { identity }: ConflictTarget, again: string): Sql {
   invariant(identity !== null && identity.length > 0, 'a target whose rows can be hidden has an identity');
-  const again = names.next('t');
   const [found, there] = [directRow(again, table), directRow(alias, table)];
   const pairs = identity.map((number) => {
     const column = columnOf(table, number);
