@@ -34,7 +34,7 @@ export class LinkPageFault extends Error {
 /** The page by the configured template. @throws LinkPageFault, TemplateError */
 export function renderConfigured(config: AuthConfig, page: LinkPage): string {
   const source = config[linkPageField] || builtInLinkPage(page.locale);
-  return renderPage(cachedTemplate(source, parseOptions('content', config)), page);
+  return renderPage(cachedTemplate(source, { ...parseOptions('content', config), layout: null }), page);
 }
 
 /** The built-in page. */
@@ -44,7 +44,7 @@ export function renderBuiltIn(page: LinkPage): string {
 
 /** Parses a template for trials. @throws TemplateError */
 export function parseLinkPage(source: string, switches: TemplateSwitches, maxMs: number): Template {
-  return parseTemplate(source, { ...parseOptions('content', switches), maxMs });
+  return parseTemplate(source, { ...parseOptions('content', switches), layout: null, maxMs });
 }
 
 /** @throws LinkPageFault, TemplateError */

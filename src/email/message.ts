@@ -156,18 +156,23 @@ export function templateTexts(kind: EmailKind, config: AuthConfig): CurrentTexts
   };
 }
 
-/** The texts that empty ones stand for. */
+/** What the built-in texts depend on. */
+type BuiltInConfig = Pick<AuthConfig, 'mailer_compatible' | 'mailer_layout_content'>;
+
+/** The texts that empty ones stand for. A layout of the project takes the place of the built-in page. */
 export function builtInTexts(
   kind: EmailKind,
-  { mailer_compatible }: Pick<AuthConfig, 'mailer_compatible'>,
+  { mailer_compatible, mailer_layout_content }: BuiltInConfig,
 ): TemplateTexts {
-  return mailer_compatible ? compatibleTemplates[kind] : builtIn(kind, 'en');
+  if (mailer_compatible) return compatibleTemplates[kind];
+  const { subject, content, body } = builtIn(kind, 'en');
+  return { subject, content: mailer_layout_content ? body : content };
 }
 
 /** The text that an empty one stands for; null for a text part, which is made from the body. */
 export function builtInText(
   { email, part }: { readonly email: EmailKind; readonly part: TemplatePart },
-  config: Pick<AuthConfig, 'mailer_compatible'>,
+  config: BuiltInConfig,
 ): string | null {
   return part === 'text' ? null : builtInTexts(email, config)[part];
 }

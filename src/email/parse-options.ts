@@ -10,7 +10,11 @@ export type TemplatePart = 'subject' | 'content' | 'text';
 /** Configuration fields that affect parsing. */
 export type TemplateSwitches = Pick<
   AuthConfig,
-  'mailer_extra_url_schemes' | 'mailer_keep_conditional_comments' | 'mailer_subject_html_escape'
+  | 'mailer_extra_url_schemes'
+  | 'mailer_keep_conditional_comments'
+  | 'mailer_subject_html_escape'
+  | 'mailer_layout_content'
+  | 'mailer_partials'
 >;
 
 /** The parse options of a text. */
@@ -19,6 +23,8 @@ export function parseOptions(part: TemplatePart, switches: TemplateSwitches): Pa
     kind: part === 'content' || (part === 'subject' && switches.mailer_subject_html_escape) ? 'html' : 'text',
     extraUrlSchemes: splitSchemes(switches.mailer_extra_url_schemes),
     keepConditionalComments: switches.mailer_keep_conditional_comments,
+    layout: part === 'content' ? switches.mailer_layout_content || null : null,
+    partials: switches.mailer_partials ?? {},
   };
 }
 

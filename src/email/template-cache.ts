@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import { parseTemplate, type Template, type TemplateOptions } from './template/template.ts';
 
 /** The options that parsing depends on. */
-export type ParseOptions = Pick<TemplateOptions, 'kind' | 'extraUrlSchemes' | 'keepConditionalComments'>;
+export type ParseOptions = Omit<TemplateOptions, 'maxMs'>;
 
 /** Limit of cached source characters: 26 current texts, their drafts, and a few large ones. */
 const maxCharacters = 8_000_000;
@@ -24,8 +24,9 @@ const cache = new LRUCache<string, Map<string, Template>>({
 
 /** The parsed template. @throws TemplateError of the phases `parse` and `escape`. */
 export function cachedTemplate(source: string, options: ParseOptions): Template {
-  const { kind, extraUrlSchemes = [], keepConditionalComments = false } = options;
-  const key = `${kind} ${keepConditionalComments} ${extraUrlSchemes.join()}`;
+  const { kind, extraUrlSchemes = [], keepConditionalComments = false, layout = null, partials = {} } = options;
+  const surroundings = layout === null && Object.keys(partials).length === 0 ? '' : JSON.stringify([layout, partials]);
+  const key = `${kind} ${keepConditionalComments} ${extraUrlSchemes.join()} ${surroundings}`;
   const templates = cache.get(source);
   const known = templates?.get(key);
   if (known !== undefined) return known;

@@ -3,6 +3,7 @@
  *
  * Pure; runs while the stored row is locked, so no concurrent change is lost.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { type AuthValues, checkAuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
 import { isAuthFieldName } from '../config/auth/auth-fields.ts';
 import { checkBoundSecrets } from './bound-secrets.ts';
@@ -34,7 +35,7 @@ export function mergeChanges(
       const message = `${name} is the digest of another secret; send the secret itself`;
       refuseChange([{ message, allow_warnings: false }]);
     }
-    if (value === (values.get(name) ?? null)) continue;
+    if (isDeepStrictEqual(value, values.get(name) ?? null)) continue;
     if (value === null) values.delete(name);
     else values.set(name, value);
     changed.push(name);

@@ -5,16 +5,19 @@
  * ones.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { linkPageField } from '../config/auth/auth-template-fields.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { faintColor } from '../email/brand.ts';
+import { builtInText } from '../email/message.ts';
 import type { TemplateSwitches } from '../email/parse-options.ts';
 import { isObject } from '../shared/json.ts';
 import { type ConfigField, configFields } from './config-fields.ts';
 import { type ChangeProblem, ManagementError, refuseChange } from './management-error.ts';
 import { isDigest } from './secret-digest.ts';
 import { checkLinkPage } from './templates/check-link-page.ts';
+import { checkSurroundings } from './templates/check-surroundings.ts';
 import {
   checkMessageTemplate,
   checkTemplate,
@@ -56,7 +59,12 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
   const values = readValues(given, problems);
   const next = { ...context.config, ...switchesOf(values, context.start) };
   const warnings = [...checkTemplates(values, { ...context, config: next }, problems), ...faintBrand(values)];
-  if (switches.some((name) => next[name] !== context.config[name])) checkInForce(values, context, next, problems);
+  if (switches.some((name) => !isDeepStrictEqual(next[name], context.config[name]))) {
+    const broken = checkSurroundings(next);
+    problems.push(...broken.map(wrong));
+    // Else each email would tell the same again.
+    if (broken.length === 0) checkInForce(values, context, next, problems);
+  }
   const unknown = Object.keys(given).filter((name) => !configFields.has(name));
   if (!context.ignoreUnknown) problems.push(...describeUnknown(unknown, [...configFields.keys()]).map(wrong));
   if (problems.length > 0) refuseChange(problems);
@@ -94,6 +102,8 @@ const switches = [
   'mailer_extra_url_schemes',
   'mailer_keep_conditional_comments',
   'mailer_subject_html_escape',
+  'mailer_layout_content',
+  'mailer_partials',
 ] as const satisfies readonly (keyof TemplateSwitches)[];
 
 /** Includes switches of the same body, because body and switch may be sent together. */
@@ -136,7 +146,9 @@ function checkInForce(
 ): void {
   for (const name of [...templateFieldNames, linkPageField]) {
     if (values.get(name)) continue;
-    const text = (values.has(name) ? start : config)[name as keyof AuthConfig];
+    const held = templateField(name);
+    const stored = (values.has(name) ? start : config)[name as keyof AuthConfig];
+    const text = stored || (held !== null && next.mailer_layout_content ? builtInText(held, next) : null);
     const problem = typeof text === 'string' ? (checkText(name, text, next)?.problem ?? null) : null;
     if (problem !== null) problems.push(wrong(`${name}, which is in force, would fail: ${sayFinding(problem)}`));
   }

@@ -49,6 +49,7 @@ test('what is not run says why', () => {
       "docs/deployment.md (sh): test/package/first-hour.nightly.test.ts types it",
       "docs/deployment.md (sh): it changes the machine; test/package/first-hour.nightly.test.ts types it for another folder than /",
       "docs/deployment.md (sh): it needs a cluster; test/package/deploy.test.ts checks the manifests",
+      "docs/email-templates.md (html): a layout, which is no email by itself",
       "docs/first-query.md (sh): the tests of the package start it",
       "docs/hooks.md (sql): test/auth/hook-access-token.test.ts runs it",
       "docs/limits.md (sql): it would hold for every database of the server",

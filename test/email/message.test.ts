@@ -183,9 +183,11 @@ describe('switches of the configuration', () => {
   });
 
   test('schemes may be written as they stand in links, for sending and for checking alike', () => {
-    const switches = { mailer_keep_conditional_comments: true, mailer_subject_html_escape: false };
+    const alone = { mailer_layout_content: null, mailer_partials: null };
+    const switches = { ...alone, mailer_keep_conditional_comments: true, mailer_subject_html_escape: false };
     const given = { ...switches, mailer_extra_url_schemes: ' MyApp:// ,other:,, tel,' };
-    const options = { extraUrlSchemes: ['myapp', 'other', 'tel'], keepConditionalComments: true };
+    const none = { layout: null, partials: {} };
+    const options = { ...none, extraUrlSchemes: ['myapp', 'other', 'tel'], keepConditionalComments: true };
     expect(parseOptions('content', given)).toEqual({ ...options, kind: 'html' });
     expect(parseOptions('subject', given)).toEqual({ ...options, kind: 'text' });
     expect(parseOptions('subject', { ...given, mailer_subject_html_escape: true }).kind).toBe('html');

@@ -111,6 +111,8 @@ test('the built-in emails have no warnings', () => {
     mailer_extra_url_schemes: '',
     mailer_keep_conditional_comments: false,
     mailer_subject_html_escape: false,
+    mailer_layout_content: null,
+    mailer_partials: null,
   };
   for (const email of emailKindNames)
     for (const part of ['subject', 'content'] as const) {
@@ -124,6 +126,8 @@ test('texts with very many mistakes are answered at once, with the first of each
     mailer_extra_url_schemes: '',
     mailer_keep_conditional_comments: false,
     mailer_subject_html_escape: false,
+    mailer_layout_content: null,
+    mailer_partials: null,
   };
   const pieces = [
     '{ .Email }',

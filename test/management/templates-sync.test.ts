@@ -72,6 +72,26 @@ describe('pgreflect templates', () => {
     expect(await run('diff')).toMatchObject({ code: 0, out: 'Nothing differs.\n' });
   });
 
+  test('the layout and the partials are files, too', async () => {
+    const { run, file, patch, get } = await project();
+    const partials = { button: '<a href="{{ . }}">Go</a>', old: 'x' };
+    await patch({ mailer_partials: partials, mailer_layout_content: '<i>{{ template "content" . }}</i>' });
+    expect((await run('pull')).out).toContain('Wrote 17 files');
+    expect(readFileSync(file('layout.html'), 'utf8')).toBe('<i>{{ template "content" . }}</i>');
+    expect(readFileSync(file('partials/button.html'), 'utf8')).toBe(partials.button);
+    expect((await run('push')).out).toBe('Nothing differs.\n');
+    writeFileSync(file('layout.html'), '');
+    writeFileSync(file('partials/old.html'), '');
+    writeFileSync(file('partials/sign.html'), 'Bye');
+    expect((await run('push')).code).toBe(0);
+    expect((await get()).body).toMatchObject({
+      mailer_layout_content: '',
+      mailer_partials: { button: partials.button, sign: 'Bye' },
+    });
+    writeFileSync(file('partials/sign.html'), '{{ if }}');
+    expect((await run('push')).err).toContain('"sign", line 1: missing value for if');
+  });
+
   test('diff shows what a push would change, line by line, and ends with 1 for CI', async () => {
     const { run, file } = await project();
     await run('pull');

@@ -35,6 +35,7 @@ export function buildEmail(context: AuthContext, email: EmailMessage['kind'], da
     const problem = `It fails with the data of this user (${error.code}).`;
     services.observe({ kind: 'template_refused', email, source: 'the configuration', problem, kept: 'built-in' });
     const builtIn = Object.fromEntries(Object.values(textFields(email)).map((field) => [field, null]));
-    return buildMessage(email, { ...config, ...builtIn }, data);
+    const alone = { mailer_layout_content: null, mailer_partials: null };
+    return buildMessage(email, { ...config, ...builtIn, ...alone }, data);
   }
 }

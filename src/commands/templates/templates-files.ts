@@ -1,6 +1,7 @@
 /**
  * Emails as files, for `pgreflect templates pull|push|diff`: `NAME.html` is the body of an email, `NAME.txt` its text
- * part if it has a template of its own, and `subjects.json` an object with all subjects by name.
+ * part if it has a template of its own, and `subjects.json` an object with all subjects by name. `layout.html` goes
+ * around them, and `partials/NAME.html` are templates that they share.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,13 +12,23 @@ import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import { refuse } from '../shared/command.ts';
 
+/** The field of the layout. */
+export const layoutField = 'mailer_layout_content';
+
+/** Fields of partials begin with it; the API has one field for all of them. */
+export const partialPrefix = 'mailer_partials.';
+
 /** Texts by field name; absent emails or parts are left unchanged. */
 export type TemplateTexts = ReadonlyMap<string, string>;
 
 const subjectsFile = 'subjects.json';
+const layoutFile = 'layout.html';
+const partialsFolder = 'partials';
 
 /** The file of a field's text, for messages. */
 export function placeOfField(field: string): string {
+  if (field === layoutField) return layoutFile;
+  if (field.startsWith(partialPrefix)) return `${partialsFolder}/${field.slice(partialPrefix.length)}.html`;
   const [, email, part] = /^mailer_templates_(.+)_(content|text)$/.exec(field) ?? [];
   if (email === undefined) return `${subjectsFile}: ${field.replace('mailer_subjects_', '')}`;
   return `${email}${part === 'content' ? '.html' : '.txt'}`;
@@ -28,18 +39,23 @@ export function writeTemplates(directory: string, texts: TemplateTexts): readonl
   mkdirSync(directory, { recursive: true });
   const subjects: Record<string, string> = {};
   const written: string[] = [];
+  const write = (field: string): void => {
+    const [text, file] = [texts.get(field), placeOfField(field)];
+    // Most emails have no text part of their own, and most projects no layout.
+    if (text === undefined || (text === '' && !existsSync(join(directory, file)))) return;
+    writeFileSync(join(directory, file), text);
+    written.push(file);
+  };
   for (const email of emailKindNames) {
     const fields = textFields(email);
     const subject = texts.get(fields.subject);
     if (subject !== undefined) subjects[email] = subject;
-    for (const field of [fields.content, fields.text]) {
-      const [text, file] = [texts.get(field), placeOfField(field)];
-      // Most emails have no text part of their own.
-      if (text === undefined || (text === '' && !existsSync(join(directory, file)))) continue;
-      writeFileSync(join(directory, file), text);
-      written.push(file);
-    }
+    write(fields.content);
+    write(fields.text);
   }
+  const partials = [...texts.keys()].filter((field) => field.startsWith(partialPrefix));
+  if (partials.length > 0) mkdirSync(join(directory, partialsFolder), { recursive: true });
+  for (const field of [layoutField, ...partials]) write(field);
   writeFileSync(join(directory, subjectsFile), `${JSON.stringify(subjects, null, 2)}\n`);
   return [...written, subjectsFile];
 }
@@ -63,8 +79,17 @@ export function readTexts(directory: string): TemplateTexts {
   for (const file of files) {
     const [, name, ending] = /^(.*)\.(html|txt)$/.exec(file) ?? [];
     if (name === undefined) continue;
+    if (file === layoutFile) {
+      texts.set(layoutField, readText(directory, file));
+      continue;
+    }
     const fields = textFields(assertEmail(name, file));
     texts.set(ending === 'html' ? fields.content : fields.text, readText(directory, file));
+  }
+  if (files.includes(partialsFolder)) {
+    const folder = join(directory, partialsFolder);
+    for (const file of listDirectory(folder).filter((name) => name.endsWith('.html')))
+      texts.set(`${partialPrefix}${file.slice(0, -'.html'.length)}`, readText(folder, file));
   }
   if (files.includes(subjectsFile)) {
     for (const [name, subject] of readSubjects(directory))

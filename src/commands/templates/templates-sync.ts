@@ -9,10 +9,19 @@ import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { builtInText } from '../../email/message.ts';
 import { templateField, templateFieldNames } from '../../management/templates/check-template.ts';
+import { isObject } from '../../shared/json.ts';
 import { type CommandContext, CommandError, flagText, pathOf } from '../shared/command.ts';
 import { createManagementClient, type ManagementClient, type ReadConfig } from '../shared/management-client.ts';
 import { readPulled, writePulled } from './pulled-texts.ts';
-import { placeOfField, readTemplates, readTexts, type TemplateTexts, writeTemplates } from './templates-files.ts';
+import {
+  layoutField,
+  partialPrefix,
+  placeOfField,
+  readTemplates,
+  readTexts,
+  type TemplateTexts,
+  writeTemplates,
+} from './templates-files.ts';
 
 /** Default directory without `--dir`. */
 export const defaultTemplateDirectory = 'templates';
@@ -76,7 +85,7 @@ interface Push {
 }
 
 async function storeChanges(context: CommandContext, { client, read, changes }: Push): Promise<void> {
-  const values = Object.fromEntries(changes.map(({ field, file }) => [field, file]));
+  const values = valuesOf(changes, read.config);
   const dryRun = context.flags['dry-run'] === true;
   const allowWarnings = context.flags['allow-warnings'] === true;
   const warnings = await client.changeConfig(read, values, { allowWarnings, dryRun }).catch((error) => {
@@ -91,9 +100,27 @@ async function storeChanges(context: CommandContext, { client, read, changes }: 
   for (const warning of warnings) context.note(`Warning: ${inFiles(warning)}`);
 }
 
+/** The fields of a change. The partials are one field; an empty file removes its partial. */
+function valuesOf(changes: readonly Difference[], config: ConfigJson): Record<string, unknown> {
+  const [partials, others] = [true, false].map((isPartial) =>
+    changes.filter(({ field }) => field.startsWith(partialPrefix) === isPartial),
+  ) as [Difference[], Difference[]];
+  const values: Record<string, unknown> = Object.fromEntries(others.map(({ field, file }) => [field, file]));
+  if (partials.length === 0) return values;
+  const changed = partials.map(({ field, file }) => [field.slice(partialPrefix.length), file] as const);
+  const all = { ...partialsOf(config), ...Object.fromEntries(changed) };
+  return { ...values, mailer_partials: Object.fromEntries(Object.entries(all).filter(([, text]) => text !== '')) };
+}
+
+function partialsOf({ mailer_partials: partials }: ConfigJson): Readonly<Record<string, string>> {
+  return isObject(partials) ? (partials as Readonly<Record<string, string>>) : {};
+}
+
 /** Rewrites an API message about fields for the files. */
 function inFiles(message: string): string {
-  return message.replace(/\bmailer_\w+/g, (name) => (templateField(name) === null ? name : placeOfField(name)));
+  return message.replace(/\bmailer_\w+/g, (name) =>
+    templateField(name) === null && name !== layoutField ? name : placeOfField(name),
+  );
 }
 
 /** @throws CommandError with the author of project texts, or the files, that would be overwritten. */
@@ -142,7 +169,12 @@ function open(context: CommandContext): { readonly client: ManagementClient; rea
 type ConfigJson = Readonly<Record<string, unknown>>;
 
 function textsOf(config: ConfigJson): TemplateTexts {
-  return new Map(templateFieldNames.map((name) => [name, typeof config[name] === 'string' ? config[name] : '']));
+  const partials = Object.entries(partialsOf(config)).map(([name, text]) => [`${partialPrefix}${name}`, text] as const);
+  const fields = [...templateFieldNames, layoutField].map((name) => {
+    const text = config[name];
+    return [name, typeof text === 'string' ? text : ''] as const;
+  });
+  return new Map([...fields, ...partials]);
 }
 
 interface Difference {
@@ -167,8 +199,10 @@ function differences(files: TemplateTexts, config: ConfigJson, pulled: TemplateT
 }
 
 /** An empty text means the built-in one. */
-function meaning(field: string, text: string, { mailer_compatible }: ConfigJson): string {
+function meaning(field: string, text: string, config: ConfigJson): string {
   const held = templateField(field);
   if (text !== '' || held === null) return text;
-  return builtInText(held, { mailer_compatible: mailer_compatible === true }) ?? '';
+  const { mailer_compatible, mailer_layout_content: layout } = config;
+  const switches = { mailer_compatible: mailer_compatible === true };
+  return builtInText(held, { ...switches, mailer_layout_content: typeof layout === 'string' ? layout : null }) ?? '';
 }

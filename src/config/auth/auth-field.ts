@@ -4,12 +4,13 @@
  * A value comes as JSON (management API), text (environment, flags) or TOML (file). Every kind reads all three and
  * throws `Error` with the rest of a sentence that begins with the field's name.
  */
+import { isObject, parseJson } from '../../shared/json.ts';
 import { parseBoolean } from '../value-kinds.ts';
 
 /** How values of one kind are parsed and checked. */
 export interface FieldKind<T> {
   /** The JSON type, for schemas and messages. */
-  readonly type: 'boolean' | 'integer' | 'number' | 'string';
+  readonly type: 'boolean' | 'integer' | 'number' | 'string' | 'object';
   /** Range of a number. */
   readonly minimum?: number;
   readonly maximum?: number;
@@ -121,6 +122,31 @@ export function string(check: (text: string) => string | null = () => null, maxB
     },
     fromText: read,
   };
+}
+
+/**
+ * A JSON object of at most `maxBytes`; as text, its JSON. `read` checks its members and returns the value.
+ *
+ * @param read Throws Error with the rest of a sentence.
+ */
+export function object<T extends object>(
+  read: (value: Readonly<Record<string, unknown>>) => T,
+  maxBytes = 1_000_000,
+): FieldKind<T> {
+  const fromJson = (value: unknown): T => {
+    if (!isObject(value)) throw new Error('must be a JSON object');
+    if (Buffer.byteLength(JSON.stringify(value)) > maxBytes) throw new Error(`must have at most ${maxBytes} bytes`);
+    if (!isStorable(value)) throw new Error('must have well-formed Unicode text without NUL characters');
+    return Object.freeze(read(value));
+  };
+  return { type: 'object', fromJson, fromText: (text) => fromJson(parseJson(text)) };
+}
+
+/** PostgreSQL cannot store lone surrogates and NUL characters. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).flat().every(isStorable);
 }
 
 /** One of the given words. */

@@ -76,7 +76,7 @@ function describe(name: AuthFieldName): Omit<AuthReferenceEntry, 'word'> {
   };
 }
 
-const placeholders = { integer: 'NUMBER', number: 'NUMBER', string: 'TEXT' } as const;
+const placeholders = { integer: 'NUMBER', number: 'NUMBER', string: 'TEXT', object: 'JSON' } as const;
 
 /** The text with the distinguishing word replaced by its placeholder. */
 function pattern(name: AuthFieldName, text: string, separator = '_'): string {

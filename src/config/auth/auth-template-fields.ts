@@ -4,7 +4,7 @@
  *
  * A null or empty text means the built-in one, for the text part the one made from the body.
  */
-import { type AuthField, boolean, field, string } from './auth-field.ts';
+import { type AuthField, boolean, field, object, string } from './auth-field.ts';
 import { checkSubject } from './auth-value-checks.ts';
 
 /** Emails caused by a request of the user. */
@@ -29,10 +29,31 @@ export type TemplateFields = { readonly [K in EmailName as `mailer_subjects_${K}
   readonly [K in EmailName as `mailer_templates_${K}_content`]: AuthField<string | null>;
 } & { readonly [K in EmailName as `mailer_templates_${K}_text`]: AuthField<string | null> } & {
   readonly [K in Notification as `mailer_notifications_${K}_enabled`]: AuthField<boolean>;
-} & { readonly [linkPageField]: AuthField<string | null> };
+} & {
+  readonly [K in typeof linkPageField | 'mailer_layout_content']: AuthField<string | null>;
+} & { readonly mailer_partials: AuthField<Partials | null> };
 
 /** The field with the page of emailed links, which is no email. */
 export const linkPageField = 'mailer_templates_link_page_content';
+
+/** Most partials, and their bytes together. */
+const maxPartials = 100;
+const maxPartialBytes = 200_000;
+
+/** Templates by name. */
+export type Partials = Readonly<Record<string, string>>;
+
+/** @throws Error with the rest of a sentence. */
+function readPartials(value: Readonly<Record<string, unknown>>): Partials {
+  const entries = Object.entries(value);
+  if (entries.length > maxPartials) throw new Error(`must have at most ${maxPartials} partials`);
+  for (const [name, text] of entries) {
+    if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name) || name === 'content')
+      throw new Error(`has the name "${name.slice(0, 80)}": use letters, digits, _ and -, and not "content"`);
+    if (typeof text !== 'string') throw new Error(`must have a text under "${name}"`);
+  }
+  return Object.fromEntries(entries) as Partials;
+}
 
 /** The fields with the texts of an email. */
 export function textFields<K extends EmailName>(email: K) {
@@ -63,6 +84,16 @@ export const templateFields = Object.fromEntries([
     return [...textsOf(`${email}_notification`, table), [`mailer_notifications_${email}_enabled`, enabled]];
   }),
   [linkPageField, linkPage()],
+  ['mailer_layout_content', layout()],
+  [
+    'mailer_partials',
+    field<Partials | null>(
+      object(readPartials, maxPartialBytes),
+      null,
+      'Templates that others use as {{ template "name" . }}: an object from names to texts.',
+      { environment: null },
+    ),
+  ],
 ]) as unknown as TemplateFields;
 
 function textsOf(email: EmailName, table: string) {
@@ -85,6 +116,12 @@ function textsOf(email: EmailName, table: string) {
     { like, file: `${table}.text`, environment: null },
   );
   return [[`mailer_subjects_${email}`, subject], [`mailer_templates_${email}_content`, content], [`mailer_templates_${email}_text`, text]]; // biome-ignore format: pairs
+}
+
+function layout(): AuthField<string | null> {
+  const doc = 'Template around emails that are no whole page. It has {{ template "content" . }} once.';
+  const text = string(() => null, maxTemplateBytes);
+  return field<string | null>(text, null, doc, { environment: null });
 }
 
 function linkPage(): AuthField<string | null> {

@@ -5,7 +5,7 @@
  */
 import { type EmailKind, emailKindNames } from '../email-kind.ts';
 import type { LanguageTexts } from './language-texts.ts';
-import { layOut } from './layout.ts';
+import { bodyOf, layOut } from './layout.ts';
 import { german } from './texts/de.ts';
 import { english } from './texts/en.ts';
 import { spanish } from './texts/es.ts';
@@ -44,10 +44,15 @@ export const builtInLocales = Object.keys(languages) as readonly BuiltInLocale[]
 /** Emails with a code. The invited have nowhere to type one. */
 const withCode: readonly EmailKind[] = ['confirmation', 'magic_link', 'email_change', 'recovery', 'reauthentication'];
 
-const made = new Map<string, TemplateTexts>();
+/** The texts of an email, and its body without the page around it, for a layout of the project. */
+export interface BuiltInTexts extends TemplateTexts {
+  readonly body: string;
+}
+
+const made = new Map<string, BuiltInTexts>();
 
 /** The texts of an email. @param locale A tag without them has the English ones. */
-export function builtIn(kind: EmailKind, locale: string): TemplateTexts {
+export function builtIn(kind: EmailKind, locale: string): BuiltInTexts {
   const language = builtInLocales.find((name) => name === locale) ?? 'en';
   const key = `${language} ${kind}`;
   const known = made.get(key);
@@ -59,18 +64,21 @@ export function builtIn(kind: EmailKind, locale: string): TemplateTexts {
 
 /** The English ones, by kind. */
 export const defaultTemplates = Object.fromEntries(
-  emailKindNames.map((kind) => [kind, builtIn(kind, 'en')]),
+  emailKindNames.map((kind) => {
+    const { subject, content } = builtIn(kind, 'en');
+    return [kind, { subject, content }];
+  }),
 ) as Readonly<Record<EmailKind, TemplateTexts>>;
 
-function make(kind: EmailKind, locale: BuiltInLocale): TemplateTexts {
+function make(kind: EmailKind, locale: BuiltInLocale): BuiltInTexts {
   const { orCode, factors, emails }: LanguageTexts = languages[locale];
   const { subject, heading = subject, lead, button = null, end } = emails[kind];
   const factor = `{{ if eq .FactorType "totp" }}${factors.totp}{{ else if eq .FactorType "phone" }}${factors.phone}{{ else }}{{ .FactorType }}{{ end }}`;
   const hasCode = withCode.includes(kind);
-  const content = layOut({
-    ...{ locale, heading, button, hasCode, end },
+  const body = bodyOf({
+    ...{ heading, button, hasCode, end },
     lead: lead.replace('{factor}', () => factor),
     codeLine: hasCode && button !== null ? orCode : null,
   });
-  return { subject, content };
+  return { subject, body, content: layOut(body, { locale, heading }) };
 }

@@ -5,10 +5,8 @@
  * script or font is loaded, except the logo if there is one. All colors have a contrast of 4.5:1 or more.
  */
 
-/** What a page shows. Texts are HTML in the template language. */
-export interface PageParts {
-  /** Its language, as in `lang`. */
-  readonly locale: string;
+/** What an email shows. Texts are HTML in the template language. */
+export interface BodyParts {
   readonly heading: string;
   readonly lead: string;
   /** Null: no button. */
@@ -22,16 +20,23 @@ export interface PageParts {
 const font = "font-family: -apple-system, 'Segoe UI', Roboto, 'Hiragino Sans', 'Noto Sans JP', Arial, sans-serif";
 const table = 'role="presentation" cellpadding="0" cellspacing="0" border="0"';
 
-/** The whole document. */
-export function layOut({ locale, heading, lead, button, codeLine, hasCode, end }: PageParts): string {
-  const rows = [
+/** What the email says, for any layout. */
+export function bodyOf({ heading, lead, button, codeLine, hasCode, end }: BodyParts): string {
+  return [
     `<h1 class="ink" style="margin: 0 0 16px; ${font}; font-size: 22px; line-height: 30px; color: #18181b">${heading}</h1>`,
     paragraph(lead),
     ...(button === null ? [] : [buttonOf(button)]),
     ...(codeLine === null ? [] : [paragraph(codeLine)]),
     ...(hasCode ? [code] : []),
     ...end.map(paragraph),
-  ];
+  ].join('\n');
+}
+
+/** The whole document around a body. @param page.locale Its language, as in `lang`. */
+export function layOut(
+  body: string,
+  { locale, heading }: { readonly locale: string; readonly heading: string },
+): string {
   return `<!doctype html>
 <html lang="${locale}">
 <head>
@@ -59,7 +64,7 @@ export function layOut({ locale, heading, lead, button, codeLine, hasCode, end }
 <table ${table} width="560" class="card" style="width: 560px; max-width: 100%; background-color: #ffffff; border: 1px solid #e4e4e7; border-radius: 12px; border-collapse: separate">
 <tr><td align="left" style="padding: 28px 24px; word-break: break-word">
 ${brand}
-${rows.join('\n')}
+${body}
 </td></tr>
 </table>
 <table ${table} width="560" style="width: 560px; max-width: 100%">

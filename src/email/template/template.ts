@@ -5,14 +5,13 @@
  * data, and rendering is limited in time, output and recursion.
  */
 import { Budget } from './budget.ts';
+import { type Composed, compose, located } from './compose.ts';
 import { startContext } from './escape/context.ts';
 import { escapeTree } from './escape/escape-tree.ts';
 import { makeEscapers } from './escape/escapers.ts';
 import { rewriteText } from './escape/rewrite-text.ts';
-import { parseTree } from './parse/parse-tree.ts';
 import { findVariables } from './parse/template-variables.ts';
 import type { Tolerate } from './run/compare-values.ts';
-import { functionNames } from './run/functions.ts';
 import { type TemplateLimits, TemplateRun } from './run/run-template.ts';
 import {
   EvaluationFailure,
@@ -33,12 +32,18 @@ export interface TemplateOptions {
   readonly keepConditionalComments?: boolean;
   /** Time limit of parsing in milliseconds, if not the default. */
   readonly maxMs?: number;
+  /** Goes around a body that is no whole page. */
+  readonly layout?: string | null;
+  /** Templates that may be used by name. */
+  readonly partials?: Readonly<Record<string, string>>;
 }
 
 /** A parsed template. Immutable; may be cached and shared. */
 export interface Template {
+  /** Its own text. Offsets in the tree that are beyond it are in its layout and partials. */
   readonly source: string;
   readonly tree: TemplateTree;
+  readonly composed: Composed;
 }
 
 /** Options of rendering: limits that override the defaults, and the handling of wrong values. */
@@ -67,24 +72,29 @@ const defaultTemplateLimits: TemplateLimits = {
  * @throws TemplateError of the phases `parse` and `escape`.
  */
 export function parseTemplate(source: string, options: TemplateOptions): Template {
-  const { kind, extraUrlSchemes = [], keepConditionalComments = false } = options;
+  const { kind, extraUrlSchemes = [], keepConditionalComments = false, layout = null, partials = {} } = options;
   const text = source.toWellFormed();
   const budget = new Budget(options.maxMs ?? usualParseMs, 'parse_limit', 'reading the template');
   try {
-    return { source: text, tree: guardStack('nested_too_deep', makeTree) };
+    return guardStack('nested_too_deep', makeTemplate);
   } catch (error) {
     if (!(error instanceof EvaluationFailure)) throw error;
     throw new TemplateError(error.code, error.message, null);
   }
 
-  function makeTree(): TemplateTree {
-    const parsed = parseTree(text, functionNames, budget);
-    if (kind === 'text') return parsed;
-    return escapeTree(parsed, text, {
-      escapers: makeEscapers(extraUrlSchemes),
-      keepsConditional: keepConditionalComments,
-      budget,
-    });
+  function makeTemplate(): Template {
+    const composed = compose(text, { layout, partials }, budget);
+    if (kind === 'text') return { source: text, tree: composed.tree, composed };
+    try {
+      const tree = escapeTree(composed.tree, composed.whole, {
+        escapers: makeEscapers(extraUrlSchemes),
+        keepsConditional: keepConditionalComments,
+        budget,
+      });
+      return { source: text, tree, composed };
+    } catch (error) {
+      throw error instanceof TemplateError ? located(composed, error) : error;
+    }
   }
 }
 
@@ -95,15 +105,17 @@ export function parseTemplate(source: string, options: TemplateOptions): Templat
  */
 export function renderTemplate(template: Template, data: TemplateData, options: RenderOptions = {}): string {
   const { onWrongValue, ...limits } = options;
+  const { composed } = template;
   const tolerate: Tolerate | null = onWrongValue
-    ? (message) => onWrongValue(message, placeOf(template.source, run.evaluator.at))
+    ? (message) => onWrongValue(message, placeOf(composed.whole, run.evaluator.at))
     : null;
   const run = new TemplateRun(template.tree, { ...defaultTemplateLimits, ...limits }, tolerate);
   try {
     return guardStack('depth_limit', () => run.main(fromData(data)));
   } catch (error) {
     if (!(error instanceof EvaluationFailure)) throw error;
-    throw new TemplateError(error.code, error.message, placeOf(template.source, run.evaluator.at));
+    const place = placeOf(composed.whole, run.evaluator.at);
+    throw located(composed, new TemplateError(error.code, error.message, place));
   }
 }
 

@@ -106,7 +106,11 @@ export function mistakesIn(
   const { part, email } = field;
   const { brokenLinks, warnings } = plainTextOf(template, field);
   const isLink = part === 'content' && variablesThatAct(email).length > 0;
-  const empty = isLink ? findEmptyLinks(tree, emailKinds[email].variables).slice(0, maxPlaces) : [];
+  const empty = isLink
+    ? findEmptyLinks(tree, emailKinds[email].variables)
+        .filter(({ at }) => isOwn(template, at))
+        .slice(0, maxPlaces)
+    : [];
   const markup = part !== 'content' ? [] : findDoubtfulMarkup(source, switches.mailer_keep_conditional_comments);
   return {
     warnings: [
@@ -126,9 +130,16 @@ export function mistakesIn(
   };
 }
 
+/** Whether a place is in the template itself, not in its layout or a partial. */
+function isOwn({ source }: Template, at: number): boolean {
+  return at < source.length;
+}
+
 function emptyVariables(template: Template, email: EmailKind): readonly Finding[] {
   const known: readonly string[] = emailKinds[email].variables;
-  const unknown = [...templateVariables(template)].filter(([name]) => !known.includes(name)).slice(0, maxPlaces);
+  const unknown = [...templateVariables(template)]
+    .filter(([name, at]) => !known.includes(name) && isOwn(template, at))
+    .slice(0, maxPlaces);
   return unknown.map(([name, used]) => {
     const at = template.source.indexOf(`.${name}`, used);
     const what = `.${shorten(name)} is always empty in this email${guess(name, email)}`;
@@ -142,7 +153,9 @@ function deadEnds(template: Template, email: EmailKind): readonly Finding[] {
   if (act.length === 0) return [];
   const used = templateVariables(template);
   const names = act.map((name) => `.${name}`).join(', ');
-  const uneven = findUnevenBranches(template.tree, act).slice(0, maxPlaces);
+  const uneven = findUnevenBranches(template.tree, act)
+    .filter((at) => isOwn(template, at))
+    .slice(0, maxPlaces);
   return [
     ...(act.some((name) => used.has(name))
       ? []

@@ -14,6 +14,7 @@ import { TemplateError } from '../../email/template/template-error.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { ConfigStore } from '../config-store.ts';
+import { checkSurroundings } from './check-surroundings.ts';
 import { mistakesIn } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
 import { sayFinding } from './finding.ts';
@@ -48,6 +49,8 @@ export class StartTemplates {
   readonly #good = new Map<EmailKind, Texts>();
   /** The last message about each email. */
   readonly #told = new Map<EmailKind, string>();
+  /** What is wrong with the layout and the partials. */
+  #broken: readonly string[] = [];
   /** Sources being read: a slow address must not delay others. */
   readonly #busy = new Set<TemplateReader>();
   #timer: NodeJS.Timeout | undefined;
@@ -101,12 +104,24 @@ export class StartTemplates {
 
   #apply(): void {
     const values: Record<string, unknown> = { ...this.#authValues };
-    const config = this.#parts.store.configWith(this.#authValues);
+    const broken = checkSurroundings(this.#parts.store.configWith(this.#authValues));
+    // They would break the built-in emails, too.
+    if (broken.length > 0) for (const name of ['mailer_layout_content', 'mailer_partials']) delete values[name];
+    this.#tellBroken(broken);
+    const config = this.#parts.store.configWith(values as AuthValues);
     for (const email of emailKindNames) {
       const texts = this.#textsOf(email, config);
       for (const part of parts) setOrDelete(values, textFields(email)[part], texts[part]);
     }
     this.#parts.store.setStartValues(values as AuthValues);
+  }
+
+  #tellBroken(broken: readonly string[]): void {
+    for (const problem of broken.filter((one) => !this.#broken.includes(one))) {
+      const hint = 'Emails are sent without the layout and the partials of the start values.';
+      this.#parts.observe({ kind: 'warning', message: problem, hint });
+    }
+    this.#broken = broken;
   }
 
   #textsOf(email: EmailKind, config: AuthConfig): Texts {

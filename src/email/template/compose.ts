@@ -1,0 +1,162 @@
+/**
+ * Puts a template together with its layout and partials: one tree, whose named templates are the partials that are used
+ * and, inside a layout, the content.
+ *
+ * Each piece is parsed alone. Offsets of its nodes are moved behind those of the pieces before it, so that every node
+ * has a place; the content comes first and keeps its own.
+ */
+import type { Budget } from './budget.ts';
+import { parseTree } from './parse/parse-tree.ts';
+import { functionNames } from './run/functions.ts';
+import { placeOf, TemplateError, type TemplatePlace } from './template-error.ts';
+import type { CallNode, TemplateNode, TemplateTree } from './tree.ts';
+
+/** What a template may be put together with. */
+export interface Surroundings {
+  /** Goes around a content that is no whole page; null: nothing. */
+  readonly layout: string | null;
+  /** Templates by name. */
+  readonly partials: Readonly<Record<string, string>>;
+}
+
+/** The name under which a layout calls the content. */
+export const contentName = 'content';
+
+/** A piece of a composed source. */
+interface Piece {
+  /** For messages; null: the content. */
+  readonly title: string | null;
+  readonly source: string;
+  readonly start: number;
+}
+
+/** A tree and where its nodes are. */
+export interface Composed {
+  readonly tree: TemplateTree;
+  /** All pieces, each on lines of its own. */
+  readonly whole: string;
+  readonly pieces: readonly Piece[];
+}
+
+/** Whether a layout goes around a content: not around a whole page. */
+export function isWrapped(content: string): boolean {
+  return !/^\s*<(?:!doctype|html)\b/i.test(content);
+}
+
+/** @throws TemplateError of the phase `parse`, with the place in the content, or the name and line of another piece. */
+export function compose(source: string, { layout, partials }: Surroundings, budget: Budget): Composed {
+  const composer = new Composer(source, partials, budget);
+  const content = composer.add(null, source);
+  const isInLayout = layout !== null && isWrapped(source);
+  const outer = isInLayout ? composer.add('the layout', layout) : content;
+  if (isInLayout) {
+    assertContentOnce(outer);
+    if (content.named.has(contentName)) throw duplicate(contentName);
+    composer.named.set(contentName, content.main);
+  }
+  composer.include(outer, []);
+  if (isInLayout) composer.include(content, []);
+  const { named, pieces, whole } = composer;
+  return { tree: { main: outer.main, named }, whole, pieces };
+}
+
+class Composer {
+  readonly named = new Map<string, readonly TemplateNode[]>();
+  readonly pieces: Piece[] = [];
+  whole = '';
+  readonly #partials: Surroundings['partials'];
+  readonly #budget: Budget;
+  readonly #own: string;
+
+  constructor(own: string, partials: Surroundings['partials'], budget: Budget) {
+    this.#own = own;
+    this.#partials = partials;
+    this.#budget = budget;
+  }
+
+  /** Parses a piece; the templates that it defines count before partials. */
+  add(title: string | null, source: string): TemplateTree {
+    const start = title === null ? 0 : this.whole.length + 1;
+    this.whole = title === null ? source : `${this.whole}\n${source}`;
+    this.pieces.push({ title, source, start });
+    const parsed = inPiece(title, () => parseTree(source, functionNames, this.#budget));
+    const tree: TemplateTree =
+      title === null ? parsed : { main: moved(parsed.main, start), named: moved(parsed.named, start) };
+    for (const [name, list] of tree.named) this.named.set(name, list);
+    return tree;
+  }
+
+  /** Adds the partials that a tree uses, and those that they use. @param path Names of the partials around it. */
+  include({ main, named }: TemplateTree, path: readonly string[]): void {
+    for (const { name, at } of callsIn([main, ...named.values()])) {
+      if (path.includes(name) && Object.hasOwn(this.#partials, name)) throw this.#recursion(name, at);
+      if (this.named.has(name) || !Object.hasOwn(this.#partials, name)) continue;
+      // A partial that contains itself finds its own name in the path, so it is not in `named` while it is included.
+      const tree = this.add(`the partial "${name}"`, this.#partials[name] as string);
+      this.include(tree, [...path, name]);
+      this.named.set(name, tree.main);
+    }
+  }
+
+  #recursion(name: string, at: number): TemplateError {
+    const place = at < this.#own.length ? placeOf(this.#own, at) : null;
+    return new TemplateError('unstable_recursion', `the partial "${name}" contains itself`, place);
+  }
+}
+
+/** The layout must show the content, and a second one would repeat links and codes. */
+function assertContentOnce(layout: TemplateTree): void {
+  const calls = callsIn([layout.main, ...layout.named.values()]).filter(({ name }) => name === contentName);
+  if (layout.named.has(contentName)) throw duplicate(contentName);
+  if (calls.length === 1 && calls[0]?.pipeline !== null) return;
+  const problem = `the layout must use {{ template "${contentName}" . }} exactly once`;
+  throw new TemplateError('unknown_template', problem, null);
+}
+
+function duplicate(name: string): TemplateError {
+  return new TemplateError('duplicate_template', `the name "${name}" stands for the content in the layout`, null);
+}
+
+function callsIn(lists: readonly (readonly TemplateNode[])[]): readonly CallNode[] {
+  return lists.flatMap((list) =>
+    list.flatMap((node) => {
+      if (node.kind === 'call') return [node];
+      return 'list' in node ? callsIn([node.list, node.otherwise ?? []]) : [];
+    }),
+  );
+}
+
+/** The same with other offsets. Values of the language, such as complex numbers, stay as they are. */
+function moved<T>(value: T, by: number): T {
+  if (Array.isArray(value)) return value.map((item) => moved(item, by)) as T;
+  if (value instanceof Map) return new Map([...value].map(([key, item]) => [key, moved(item, by)])) as T;
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, key === 'at' ? item + by : moved(item, by)]);
+  return Object.fromEntries(entries);
+}
+
+/** Says in which piece a fault is, unless it is in the content. */
+function inPiece<T>(title: string | null, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (title === null || !(error instanceof TemplateError)) throw error;
+    throw elsewhere(title, error);
+  }
+}
+
+function elsewhere(title: string, { code, message, line }: TemplateError): TemplateError {
+  return new TemplateError(code, `in ${title}${line === null ? '' : `, line ${line}`}: ${message}`, null);
+}
+
+/** A fault with a place in the whole, told by its piece. */
+export function located({ whole, pieces }: Composed, error: TemplateError): TemplateError {
+  const { line, column, code, message, unclosed } = error;
+  const known = line === null || column === null ? unclosed : { line, column };
+  if (known === null) return error;
+  const start = (piece: Piece): number => placeOf(whole, piece.start).line;
+  const piece = pieces.findLast((one) => start(one) <= known.line);
+  if (piece === undefined || piece.title === null) return error;
+  const place: TemplatePlace = { line: known.line - start(piece) + 1, column: known.column };
+  return elsewhere(piece.title, new TemplateError(code, message, place));
+}

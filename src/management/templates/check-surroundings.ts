@@ -1,0 +1,46 @@
+/**
+ * Checks the layout and the partials of emails before they are stored, by themselves. What emails make of them is
+ * checked with each email.
+ */
+import type { Partials } from '../../config/auth/auth-template-fields.ts';
+import { parseOptions, type TemplateSwitches } from '../../email/parse-options.ts';
+import { contentName } from '../../email/template/compose.ts';
+import { parseTemplate } from '../../email/template/template.ts';
+import { TemplateError } from '../../email/template/template-error.ts';
+import { trialMs } from './check-template.ts';
+import { describeFault } from './describe-fault.ts';
+import { sayFinding } from './finding.ts';
+
+/** What is wrong with the layout and the partials in force; sentences that begin with the field's name. */
+export function checkSurroundings(switches: TemplateSwitches): readonly string[] {
+  const { mailer_layout_content: layout, mailer_partials: partials } = switches;
+  const ofPartials = Object.entries(partials ?? {}).flatMap(([name, text]) => {
+    // Its place of use decides how it escapes, so alone it is only read.
+    const problem = faultOf(text, () =>
+      parseTemplate(text, { kind: 'text', partials: partials as Partials, maxMs: trialMs }),
+    );
+    return problem === null ? [] : [`mailer_partials: "${name}", ${problem}`];
+  });
+  const problem = layout ? checkLayout(layout, switches) : null;
+  return [...ofPartials, ...(problem === null ? [] : [`mailer_layout_content: ${problem}`])];
+}
+
+/** Null for none. */
+function checkLayout(layout: string, switches: TemplateSwitches): string | null {
+  const options = { ...parseOptions('content', switches), maxMs: trialMs };
+  const partials = { ...options.partials, [contentName]: '' };
+  return (
+    faultOf(layout, () => parseTemplate(layout, { ...options, layout: null, partials })) ??
+    faultOf('', () => parseTemplate('', { ...options, layout }))
+  );
+}
+
+function faultOf(source: string, parse: () => unknown): string | null {
+  try {
+    parse();
+    return null;
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return sayFinding(describeFault(error, source, null));
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Layouts and partials in the configuration: what is checked when they are stored, and what their change does to emails.
+ */
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+import { addToken, type ManagedGateway, managedGateway, ref } from './management.ts';
+
+let database: TestDatabase;
+let managed: ManagedGateway;
+
+const configPath = `/v1/projects/${ref}/config/auth`;
+
+beforeAll(async () => {
+  database = await createAuthDatabase();
+});
+
+beforeEach(async () => {
+  await database.query('truncate auth.pgreflect_config, auth.pgreflect_config_versions, auth.pgreflect_rate_limits');
+  managed = await managedGateway(database, await addToken(database));
+});
+
+const message = async (change: object): Promise<string> => {
+  const { status, body } = await managed.patch(change);
+  return status === 200 ? 'stored' : body.message;
+};
+
+const partials = { button: '<a href="{{ . }}">Go</a>', sign: '<p>{{ .Brand.Name }}</p>' };
+const withButton = '<p>{{ template "button" .ConfirmationURL }}</p>';
+
+describe('partials', () => {
+  test('are an object, which is answered as it was stored, and templates may use them', async () => {
+    const change = { mailer_partials: partials, mailer_templates_recovery_content: withButton };
+    expect((await managed.patch(change)).body).toMatchObject(change);
+    expect((await managed.get()).body.mailer_partials).toEqual(partials);
+    const version = (await managed.get()).headers.get('etag');
+    expect((await managed.patch({ mailer_partials: { ...partials } })).headers.get('etag')).toBe(version);
+  });
+
+  test.each([
+    ['text', 'mailer_partials must be a JSON object'],
+    [['a'], 'mailer_partials must be a JSON object'],
+    [{ a: 5 }, 'mailer_partials must have a text under "a"'],
+    [{ content: 'a' }, 'mailer_partials has the name "content"'],
+    [{ 'a b': 'a' }, 'mailer_partials has the name "a b"'],
+    [{ a: 'a\0' }, 'mailer_partials must have well-formed Unicode text without NUL characters'],
+    [{ a: '\n{{ if }}' }, 'mailer_partials: "a", line 2: missing value for if'],
+    [{ a: '{{ template "b" . }}', b: '{{ template "a" . }}' }, 'the partial "b" contains itself'],
+    [Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`p${n}`, ''])), 'must have at most 100 partials'],
+    [{ a: 'x'.repeat(200_000) }, 'mailer_partials must have at most 200000 bytes'],
+  ])('%j are refused: %s', async (given, expected) => {
+    expect(await message({ mailer_partials: given })).toContain(expected);
+  });
+
+  test('a template that uses an unknown one is refused with its place', async () => {
+    const content = '<p>{{ .ConfirmationURL }}</p>\n{{ template "buton" . }}';
+    expect(await message({ mailer_partials: partials, mailer_templates_recovery_content: content })).toBe(
+      'mailer_templates_recovery_content: line 2: no such template "buton"',
+    );
+  });
+
+  test('a change that breaks templates is refused, and names them all', async () => {
+    const templates = { mailer_templates_recovery_content: withButton, mailer_templates_invite_content: withButton };
+    expect(await message({ ...templates, mailer_partials: partials })).toBe('stored');
+    const gone = await message({ mailer_partials: { sign: partials.sign } });
+    for (const field of Object.keys(templates))
+      expect(gone).toContain(`${field}, which is in force, would fail: line 1: no such template "button"`);
+    expect(await message({ mailer_partials: { ...partials, button: '<a href="' } })).toMatch(
+      /^mailer_templates_invite_content, which is in force, would fail: .*; mailer_templates_recovery_content, /,
+    );
+    expect((await managed.get()).body.mailer_partials).toEqual(partials);
+  });
+
+  test('a link in one counts as the link of the email', async () => {
+    const { body } = await managed.call({
+      method: 'PATCH',
+      path: configPath,
+      headers: { prefer: 'return=representation; warnings' },
+      body: JSON.stringify({ mailer_partials: partials, mailer_templates_recovery_content: withButton }),
+    });
+    expect(body.warnings).toEqual([]);
+  });
+});
+
+describe('the layout', () => {
+  test('is checked by itself and with the emails in force', async () => {
+    expect(await message({ mailer_layout_content: '<p>\n{{ template "content" . }}' })).toBe('stored');
+    expect(await message({ mailer_layout_content: '<p>hello</p>' })).toBe(
+      'mailer_layout_content: the layout must use {{ template "content" . }} exactly once',
+    );
+    expect(await message({ mailer_layout_content: '{{ template "content" . }}\n{{ if }}' })).toBe(
+      'mailer_layout_content: line 2: missing value for if',
+    );
+    expect(await message({ mailer_layout_content: '<script>{{ template "content" . }}</script>' })).toContain(
+      'mailer_templates_recovery_content, which is in force, would fail: ',
+    );
+  });
+
+  test('is in previews and in the built-in bodies, which are answered without the page that it replaces', async () => {
+    await managed.patch({ mailer_layout_content: '<html lang="en"><i>{{ template "content" . }}</i></html>' });
+    const { body } = await managed.get();
+    expect(body.mailer_templates_recovery_content).toMatch(/^<h1 /);
+    const preview = await managed.call({
+      method: 'POST',
+      path: `${configPath}/emails/render`,
+      body: JSON.stringify({ email: 'recovery', content: '<p>{{ .Token }}</p>' }),
+    });
+    expect(preview.body.content.output).toBe('<html lang="en"><i><p>123456</p></i></html>');
+  });
+});
