@@ -352,9 +352,10 @@ function managementParts(
     });
   const { api } = core.management;
   const deliver = auth?.auth.services.mailer.deliver ?? null;
+  const receiveEvents = auth?.auth.services.receiveEvents ?? null;
   const describeSchema = createSchemaDescriber(core.reflector);
   const { allowedRoles, managementRateLimit: perMinute } = config;
-  return { management: { api, takeRequest, perMinute, deliver, describeSchema, allowedRoles } };
+  return { management: { api, takeRequest, perMinute, deliver, receiveEvents, describeSchema, allowedRoles } };
 }
 
 function studioParts(core: Core, config: Config, tickets: StudioTickets): Pick<HttpParts, 'studio'> {

@@ -4,6 +4,7 @@
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { Config } from '../config/config.ts';
 import { deriveKey } from '../config/keys.ts';
+import { createEventReceiver } from '../email/events/receive-events.ts';
 import { OutboxWorker } from '../email/outbox/outbox-worker.ts';
 import { createInbox, type Inbox } from '../email/transport/inbox.ts';
 import { createMailer } from '../email/transport/mailer.ts';
@@ -73,15 +74,7 @@ const adminRole = 'supabase_admin';
 export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const { config, authUrl, inboxUrl, database, verify, egress, clock, observe } = setup;
   const signer = await createTokenSigner(config);
-  const side = createSystemPool({
-    connectionString: config.adminDatabaseUrl,
-    size: sidePoolSize,
-    waitMs: config.poolWaitMs,
-    applicationName: 'pgreflect auth side',
-    preparedStatements: config.preparedStatements,
-    onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),
-    onError: setup.onLost,
-  });
+  const side = openSidePool(setup);
   const tools = { clock, random: systemRandom };
   const { allowUnencryptedMail: allowUnencrypted } = config;
   const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock, egress, allowUnencrypted });
@@ -104,6 +97,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     verify,
     mailer,
     outbox,
+    receiveEvents: createEventReceiver({ database, egress, clock }),
     sendText: createSendText({ ...tools, database: side, observe, egress }),
     providers: createProviderSignIn(createIssuers(egress), clock),
     hooks,
@@ -129,6 +123,18 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     await side.stop();
   };
   return { services, inbox: createInbox(database), isInstalled, stop };
+}
+
+function openSidePool({ config, observe, onLost }: AuthSetup): SystemPool {
+  return createSystemPool({
+    connectionString: config.adminDatabaseUrl,
+    size: sidePoolSize,
+    waitMs: config.poolWaitMs,
+    applicationName: 'pgreflect auth side',
+    preparedStatements: config.preparedStatements,
+    onPreparedOff: () => observe({ kind: 'prepared_statements_off' }),
+    onError: onLost,
+  });
 }
 
 function overloaded(): AuthError {

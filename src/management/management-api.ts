@@ -4,6 +4,8 @@
  * Every failure is a `ManagementError`; its `cause`, if any, is for the log.
  */
 import { type AuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
+import { EventRefusal, type EventRequest } from '../email/events/mail-event.ts';
+import type { ReceiveEvents } from '../email/events/receive-events.ts';
 import type { EmailMessage } from '../email/message.ts';
 import { EmailError } from '../email/transport/email-error.ts';
 import { DatabaseError } from '../postgres/database-error.ts';
@@ -74,6 +76,27 @@ export class ManagementApi {
    */
   authorize(ref: string, authorization: string | undefined): Promise<ManagementCaller> {
     return authorize(this.#options, ref, authorization);
+  }
+
+  /**
+   * Hands the request of a mail service over, which has no token.
+   *
+   * @throws ManagementError `invalid_ref`, `project_not_found`, `event_refused`, `deliveries_failed`
+   */
+  async receiveEvents(
+    ref: string,
+    request: EventRequest,
+    receive: ReceiveEvents,
+  ): Promise<{ readonly events: number }> {
+    const { pool, store } = this.#options;
+    return masked('deliveries_failed', async () => {
+      await assertProject(this.#options, ref);
+      const config = await store.refreshIfNewer(pool);
+      const events = await receive(config, request).catch((error) => {
+        throw error instanceof EventRefusal ? new ManagementError('event_refused', error.message) : error;
+      });
+      return { events };
+    });
   }
 
   /** @throws ManagementError `read_failed` */
@@ -216,7 +239,7 @@ async function authorize(
   ref: string,
   authorization: string | undefined,
 ): Promise<ManagementCaller> {
-  if (!/^[a-z0-9]{20}$/.test(ref)) throw new ManagementError('invalid_ref');
+  assertRef(ref);
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) throw new ManagementError('unauthorized');
   const caller = await findCaller(options, token).catch((error) => {
@@ -225,10 +248,19 @@ async function authorize(
     throw error;
   });
   if (caller === null) throw new ManagementError('unauthorized');
-  if (ref !== (await options.ref()) || !(await hasConfigTables(options.pool)))
-    throw new ManagementError('project_not_found');
+  await assertProject(options, ref);
   if (caller.projectRef !== null && caller.projectRef !== ref) throw new ManagementError('forbidden');
   return caller;
+}
+
+function assertRef(ref: string): void {
+  if (!/^[a-z0-9]{20}$/.test(ref)) throw new ManagementError('invalid_ref');
+}
+
+/** @throws ManagementError `invalid_ref`, `project_not_found` */
+async function assertProject({ ref: ownRef, pool }: ManagementOptions, ref: string): Promise<void> {
+  assertRef(ref);
+  if (ref !== (await ownRef()) || !(await hasConfigTables(pool))) throw new ManagementError('project_not_found');
 }
 
 async function findCaller(

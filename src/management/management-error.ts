@@ -17,6 +17,8 @@ export const managementErrors = {
   invalid_body: row(400, 'The body must be a JSON object', 'The body is no JSON object.'),
   validation_failed: row(400, 'Invalid configuration', 'Fields are unknown or have wrong values.'),
   unauthorized: row(401, 'Unauthorized', 'The access token is missing, unknown or no longer valid.'),
+  event_refused: row(401, 'The event is not from the mail service',
+    'The signature is wrong, the event is too old, or mailer_events_secret is not set.'),
   forbidden: row(403, 'Forbidden action', 'The access token may not do this.'),
   config_only: row(403, 'This gateway ignores stored configuration (--config-only). Change its start values instead.',
     'The gateway takes its configuration from its start values alone.'),

@@ -4,6 +4,7 @@
  * Immutable; the gateway replaces it as a whole when a layer changes. Start values come from load-auth-config.ts,
  * stored ones from the management API. It contains secrets: never log a whole `AuthConfig`.
  */
+import { checkEvents } from './auth-events.ts';
 import type { AuthField } from './auth-field.ts';
 import { authField, authFieldNames, type authFields } from './auth-fields.ts';
 import { checkHooks } from './auth-hook-fields.ts';
@@ -37,6 +38,7 @@ export function checkAuthConfig(config: AuthConfig): readonly string[] {
     ...checkSigning(config),
     ...checkCaptcha(config),
     ...checkMailService(config),
+    ...checkEvents(config),
   ];
 }
 

@@ -1,6 +1,7 @@
 /**
  * Fields of the auth configuration about messages: email behavior, SMTP, and rate limits of messages and requests.
  */
+import { type EventsService, eventsServices } from './auth-events.ts';
 import {
   boolean,
   choice,
@@ -116,6 +117,10 @@ export const deliveryFields = {
     'Addresses in the list of deliveries; masked: a***@example.com.', { environment: null }),
   mailer_deliveries_retention_days: field(integer(1, 3650), 30,
     'Days that deliveries are listed.', { environment: null, notNull: true }),
+  mailer_events_service: field<EventsService | null>(choice(...eventsServices), null,
+    'Mail service that tells of bounces and complaints; default: the one of mailer_transport.', { environment: null }),
+  mailer_events_secret: field<string | null>(string(checkLine, 2000), null,
+    'What proves that events are from the mail service; see the page about mail servers.', { environment: null, secret: true }),
   mailer_suppress_bounced: field(boolean, true,
     'Send no emails for 30 days to addresses that bounced or complained.', { environment: null }),
   mailer_notifications_admin_changes_enabled: field(boolean, false,

@@ -11,8 +11,9 @@ import {
   readDelivery,
   readDeliveryFilter,
 } from '../../management/deliveries/deliveries.ts';
-import { listOf, schemaNamed } from '../../shared/json-schema.ts';
-import type { ManagementRoute } from './management-route-table.ts';
+import { ManagementError } from '../../management/management-error.ts';
+import { integer, listOf, objectOf, schemaNamed } from '../../shared/json-schema.ts';
+import type { ManagementRoute, OpenManagementRoute } from './management-route-table.ts';
 
 const deliveries = '/emails/deliveries';
 const suppressed = '/emails/suppressed';
@@ -70,3 +71,21 @@ export const deliveryRoutes: readonly ManagementRoute[] = [
     run: ({ api }, request, { caller }) => api.withDeliveries(caller, (pool) => liftSuppressed(pool, idOf(request))),
   },
 ];
+
+/** The webhook of mail services. They have no token: the body is verified. */
+export const eventRoute: OpenManagementRoute = {
+  access: 'anyone',
+  method: 'POST',
+  path: '/emails/events',
+  id: 'receiveMailEvents',
+  summary: 'Take bounces and complaints from the mail service, which `mailer_events_secret` proves.',
+  body: { description: 'As the service sends it.' },
+  answer: objectOf({ events: { ...integer, description: 'New events.' } }),
+  refusals: ['event_refused', 'body_too_large', 'deliveries_failed'],
+  run({ api, receiveEvents }, { params, headers, body }) {
+    if (receiveEvents === null) throw new ManagementError('event_refused', 'This gateway has no auth service');
+    const { ref } = params as { readonly ref: string };
+    const bytes = body instanceof Uint8Array ? Buffer.from(body) : Buffer.alloc(0);
+    return api.receiveEvents(ref, { headers, body: bytes }, receiveEvents);
+  },
+};

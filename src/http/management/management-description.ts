@@ -12,7 +12,7 @@ import { flag, type JsonSchema, listOf, objectOf, oneOf, schemaNamed, text } fro
 import { type ApiDescription, type ApiOperation, json, response } from '../server/openapi.ts';
 import { projectPath } from '../server/parts.ts';
 import { managementRoutes } from './management-route.ts';
-import type { ManagementRoute } from './management-route-table.ts';
+import type { ManagementRoute, OpenManagementRoute } from './management-route-table.ts';
 
 const ref = {
   ...{ name: 'ref', in: 'path', required: true, description: 'Project ref.' },
@@ -20,6 +20,9 @@ const ref = {
 };
 
 const common = ['invalid_ref', 'unauthorized', 'forbidden', 'project_not_found', 'rate_limited'] as const;
+
+/** Of routes without a token. */
+const ofOpen = ['invalid_ref', 'project_not_found'] as const;
 
 /** Operations and schemas. */
 export function describeManagement(): ApiDescription {
@@ -42,15 +45,19 @@ export function describeManagement(): ApiDescription {
   };
 }
 
-function describeRoute(route: ManagementRoute): ApiOperation {
+function describeRoute(route: ManagementRoute | OpenManagementRoute): ApiOperation {
+  const isOpen = 'access' in route;
   const { method, path, id, summary, parameters = [], body, answer, headers, refusals } = route;
   return {
-    ...{ method, id, tag: 'Management', summary, security: ['accessToken'] },
+    ...{ method, id, tag: 'Management', summary, security: isOpen ? [] : ['accessToken'] },
     path: `${projectPath}${path}`.replace(/:(\w+)/g, '{$1}'),
     more: {
       parameters: [ref, ...parameters],
       ...(body !== undefined && { requestBody: { required: true, ...json(body) } }),
-      responses: { ...response(200, answer, headers), ...describeRefusals([...common, ...refusals]) },
+      responses: {
+        ...response(200, answer, headers),
+        ...describeRefusals([...(isOpen ? ofOpen : common), ...refusals]),
+      },
     },
   };
 }

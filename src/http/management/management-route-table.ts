@@ -35,6 +35,12 @@ export interface ManagementRoute {
   readonly run: (parts: ManagementParts, request: FastifyRequest, asked: Asked) => Promise<unknown>;
 }
 
+/** A route without an access token: its handler finds out who asks. */
+export interface OpenManagementRoute extends Omit<ManagementRoute, 'run' | 'kind'> {
+  readonly access: 'anyone';
+  readonly run: (parts: ManagementParts, request: FastifyRequest) => Promise<unknown>;
+}
+
 interface Asked {
   readonly caller: ManagementCaller;
   readonly reply: FastifyReply;

@@ -11,14 +11,18 @@ import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { type ManagementParts, projectPath, type RequestKind } from '../server/parts.ts';
-import { deliveryRoutes } from './delivery-routes.ts';
-import { configRoutes, type ManagementRoute } from './management-route-table.ts';
+import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
+import { configRoutes, type ManagementRoute, type OpenManagementRoute } from './management-route-table.ts';
 
 /** Largest body in bytes: enough for all thirteen emails. */
 const maxBodyBytes = 2 * 1024 * 1024;
 
 /** All routes. */
-export const managementRoutes: readonly ManagementRoute[] = [...configRoutes, ...deliveryRoutes];
+export const managementRoutes: readonly (ManagementRoute | OpenManagementRoute)[] = [
+  ...configRoutes,
+  ...deliveryRoutes,
+  eventRoute,
+];
 
 /** Adds the routes, in their own scope because of their error format. */
 export async function registerManagementRoutes(
@@ -28,7 +32,8 @@ export async function registerManagementRoutes(
 ): Promise<void> {
   await app.register(async (scope) => {
     answerErrors(scope, observe);
-    for (const route of managementRoutes) addRoute(scope, parts, route);
+    for (const route of [...configRoutes, ...deliveryRoutes]) addRoute(scope, parts, route);
+    addOpenRoute(scope, parts, eventRoute);
     for (const path of new Set(managementRoutes.map((route) => route.path))) refuseOthers(scope, path);
   });
 }
@@ -48,6 +53,20 @@ function addRoute(scope: FastifyInstance, parts: ManagementParts, route: Managem
       const caller = callers.get(request) as ManagementCaller;
       return send(reply, await run(parts, request, { caller, reply }));
     },
+  });
+}
+
+/** Largest body from anybody, in bytes: more than the services send. */
+const maxOpenBodyBytes = 1024 * 1024;
+
+function addOpenRoute(
+  scope: FastifyInstance,
+  parts: ManagementParts,
+  { method, path, run }: OpenManagementRoute,
+): void {
+  scope.route({
+    ...{ method, url: `${projectPath}${path}`, bodyLimit: maxOpenBodyBytes },
+    handler: async (request, reply) => send(reply, await run(parts, request)),
   });
 }
 

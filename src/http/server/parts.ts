@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuthServices } from '../../auth/steps/auth-context.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Config } from '../../config/config.ts';
+import type { ReceiveEvents } from '../../email/events/receive-events.ts';
 import type { Inbox } from '../../email/transport/inbox.ts';
 import type { DescribedSchema } from '../../execute/describe-schema.ts';
 import type { Answer, Executor, GraphQLRequest } from '../../execute/executor.ts';
@@ -91,6 +92,8 @@ export interface ManagementParts {
   readonly api: ManagementApi;
   /** Sends emails; null without an auth service. */
   readonly deliver: DeliverMessage | null;
+  /** Receives what mail services tell of emails; null without an auth service. */
+  readonly receiveEvents: ReceiveEvents | null;
   /** The schema of a role; null if the database lacks the role. @throws DatabaseError */
   readonly describeSchema: (role: string) => Promise<DescribedSchema | null>;
   /** Roles that requests may use; `*`: any. */

@@ -20,7 +20,7 @@ const time: SchemaOf<string> = { ...text(), format: 'date-time' };
 const uuid: SchemaOf<string> = { ...text(), format: 'uuid' };
 
 /** What a mail service tells later of an email that it took. */
-export const deliveryEvents = ['delivered', 'bounced', 'complained'] as const;
+export const deliveryEvents = ['delivered', 'bounced', 'failed', 'complained'] as const;
 
 /** A delivery. */
 export const deliverySchema = objectOf({

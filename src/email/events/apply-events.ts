@@ -1,0 +1,66 @@
+/**
+ * Notes events of a mail service at the deliveries that they tell of, and suppresses addresses that bounced for good or
+ * whose readers complained.
+ */
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
+import { hashRecipient, shownRecipient } from '../outbox/deliveries.ts';
+import { shownAnswer } from '../transport/smtp-failure.ts';
+import type { MailEvent, VerifiedEvents } from './mail-event.ts';
+
+/** How long an address stays suppressed. */
+const suppressedDays = 30;
+
+/** Most events of a request that are looked at; services send fewer. */
+const maxEvents = 2000;
+
+/** Limits how often a request counts; rows are deleted a day later with those of other limits. */
+const takeId = `insert into auth.pgreflect_rate_limits (name, tokens, updated_at)
+  values ('window:mail_event:' || pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to($1, 'UTF8')), 'hex'), 1, $2::timestamptz)
+  on conflict (name) do nothing returning name`;
+
+// A late delivery notice changes nothing after a bounce or complaint.
+const noteEvent = `update pgreflect_queue.deliveries d
+  set event = $3, state = case when $3 in ('bounced', 'failed') then 'failed' else d.state end,
+    answer = coalesce($4, d.answer), updated_at = $5::timestamptz
+  where d.message_id = any ($1::text[]) and d.recipient_hash = $2::bytea
+    and ($3 <> 'delivered' or d.event is null) and d.state in ('sent', 'failed')`;
+
+// Only addresses that got an email from here: others are none of ours.
+const suppress = `insert into pgreflect_queue.suppressed as s (recipient_hash, recipient, user_id, reason, created_at, expires_at)
+  select $1::bytea, $2, d.user_id, $3, $4::timestamptz, $4::timestamptz + interval '${suppressedDays} days'
+  from pgreflect_queue.deliveries d where d.recipient_hash = $1::bytea order by d.id desc limit 1
+  on conflict (recipient_hash) do update
+    set reason = excluded.reason, created_at = excluded.created_at, expires_at = excluded.expires_at`;
+
+/**
+ * Notes the events of a request once.
+ *
+ * @param tx The transaction of the request: a failure lets the service repeat it.
+ * @param now Milliseconds since the epoch.
+ * @returns Whether they were new.
+ */
+export async function applyEvents(
+  tx: Queryable,
+  { id, events }: VerifiedEvents,
+  config: Pick<AuthConfig, 'mailer_deliveries_recipients' | 'mailer_suppress_bounced'>,
+  now: number,
+): Promise<boolean> {
+  const time = new Date(now);
+  if ((await tx.query(takeId, [id, time])).length === 0) return false;
+  for (const event of events.slice(0, maxEvents)) await apply(tx, event, config, time);
+  return true;
+}
+
+async function apply(
+  tx: Queryable,
+  { kind, messageIds, address, answer }: MailEvent,
+  { mailer_deliveries_recipients, mailer_suppress_bounced }: Parameters<typeof applyEvents>[2],
+  time: Date,
+): Promise<void> {
+  const hash = hashRecipient(address);
+  await tx.query(noteEvent, [messageIds, hash, kind, answer === null ? null : shownAnswer(answer), time]);
+  if (!mailer_suppress_bounced || (kind !== 'bounced' && kind !== 'complained')) return;
+  const shown = shownRecipient(address.trim(), mailer_deliveries_recipients);
+  await tx.query(suppress, [hash, shown, kind, time]);
+}
