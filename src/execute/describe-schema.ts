@@ -12,7 +12,7 @@ import type { Model, Relationship, Table } from '../model/model.ts';
 import type { Omission } from '../model/model-context.ts';
 import { fieldOrigin } from '../schema/origin.ts';
 import { flag, listOf, objectOf, oneOf, orNull, type SchemaOf, text, type ValueOf } from '../shared/json-schema.ts';
-import { describeAdditions, describedAddition } from './describe-added.ts';
+import { describeAdditions, describedAddition } from './describe-extensions.ts';
 import type { RoleReflection } from './reflection.ts';
 import type { Reflector } from './reflector.ts';
 

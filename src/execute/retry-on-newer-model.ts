@@ -2,7 +2,7 @@
  * Decides whether a failed request runs again on a newer model.
  */
 import { DatabaseError } from '../postgres/database-error.ts';
-import { type Attempt, type ExecuteOptions, type Execution, isChecked, nothing, runFlight } from './run-flight.ts';
+import { type Attempt, type ExecuteOptions, type Execution, isChecked, noSteps, runFlight } from './run-flight.ts';
 
 /**
  * Limit of a request's attempts. Normally the second attempt succeeds; more are needed only if the schema changes
@@ -41,7 +41,7 @@ function namesOurs({ primary }: DatabaseError): boolean {
 
 async function isStale(options: ExecuteOptions, execution: Execution, attempt: Attempt): Promise<boolean> {
   try {
-    await runFlight(options, execution, { ...attempt, isFresh: false }, nothing);
+    await runFlight(options, execution, { ...attempt, isFresh: false }, noSteps);
     return false;
   } catch (error) {
     if (error instanceof DatabaseError && error.kind === 'stale') return true;

@@ -28,7 +28,7 @@ import {
   introspectionBody,
 } from './introspection/answer-introspection.ts';
 import { assertDocumentLimits, assertOperationLimits, limitOf } from './limits.ts';
-import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, nothing, runFlight } from './run-flight.ts';
+import { type Attempt, checkFreshness, type ExecuteOptions, type Execution, noSteps, runFlight } from './run-flight.ts';
 
 /** Result of a request before it becomes a body. `data` is JSON; undefined: not executed. */
 export interface Outcome {
@@ -203,7 +203,7 @@ function stepOf(
 // No statements: only checks that the role may be used and the model is current.
 async function checkRole(options: ExecuteOptions, execution: Execution, run: CompiledRun): Promise<void> {
   try {
-    await runFlight(options, execution, run.attempt, nothing);
+    await runFlight(options, execution, run.attempt, noSteps);
   } catch (error) {
     throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
   }

@@ -57,11 +57,11 @@ export interface Attempt {
 /** Runs only the check of the model's age, before a refusal is final. */
 export async function checkFreshness(options: ExecuteOptions, execution: Execution, attempt: Attempt): Promise<void> {
   if (freshnessOf(options, attempt) === null) return;
-  await runFlight(options, execution, attempt, nothing);
+  await runFlight(options, execution, attempt, noSteps);
 }
 
 /** Only the settings and the check. */
-export const nothing = {
+export const noSteps = {
   steps: [],
   mutation: false,
   runsUserCode: false,

@@ -8,12 +8,12 @@
 import { createHash } from 'node:crypto';
 import type { Catalog } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
-import { addNames } from './added/add-names.ts';
-import { addConflictTargets } from './added/conflict-targets.ts';
 import { schemaFix } from './comments/comment-fix.ts';
 import { findDirectiveErrors } from './comments/commented-objects.ts';
 import { Composites } from './composites.ts';
 import { candidateEnums, claimEnums, type EnumTypes } from './enums.ts';
+import { addNames } from './extensions/add-names.ts';
+import { addConflictTargets } from './extensions/conflict-targets.ts';
 import { tableRootFields } from './inflect.ts';
 import { keepNames, noteHidden } from './keep-names.ts';
 import type { EnumType, Model, ModelNamespace, Routine, Table } from './model.ts';
@@ -23,7 +23,7 @@ import {
   type ModelContext,
   type ModelOptions,
   NameClaims,
-  note,
+  noteOmission,
   type Omission,
 } from './model-context.ts';
 import { createTypeResolvers, type TypeResolvers } from './resolve-type.ts';
@@ -62,7 +62,7 @@ function build(context: ModelContext): Model {
   const errors = findDirectiveErrors(context);
   for (const { object, problem } of errors) {
     const reason = `The comment of ${object} has a malformed directive: ${problem}.`;
-    note(context, () => ({ kind: 'directive', object, names: [], reason, fix: null }));
+    noteOmission(context, () => ({ kind: 'directive', object, names: [], reason, fix: null }));
   }
   const content = errors.length === 0 ? buildContent(context) : emptyContent;
   const namespaces = [...context.namespaces.values()].filter((namespace) => namespace.exposed).map(toModelNamespace);
@@ -72,7 +72,7 @@ function build(context: ModelContext): Model {
 
 function noteIntrospection(context: ModelContext, { oid, name, introspection }: ContextNamespace): void {
   if (introspection) return;
-  note(context, () => {
+  noteOmission(context, () => {
     const [object, names] = [quoteName(name), ['Query.__schema', 'Query.__type']];
     const fix = schemaFix(context, { oid, name }, { introspection: true });
     return { kind: 'switch', object, names, reason: `Introspection of the schema ${object} is off.`, fix };

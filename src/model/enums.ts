@@ -8,7 +8,13 @@ import { readSettings } from './comments/directives.ts';
 import { baseForm, enumFilterName, isValidName } from './inflect.ts';
 import { missingGrant } from './missing-grant.ts';
 import type { EnumType } from './model.ts';
-import { type ContextNamespace, type ModelContext, type NameClaims, note, type Reason } from './model-context.ts';
+import {
+  type ContextNamespace,
+  type ModelContext,
+  type NameClaims,
+  noteOmission,
+  type Reason,
+} from './model-context.ts';
 
 /** Enums of the schema, by oid of the type. */
 export type EnumTypes = ReadonlyMap<string, EnumType>;
@@ -51,7 +57,7 @@ export function claimEnums(
 }
 
 function omit(context: ModelContext, { namespace, name, graphqlName }: EnumType, reason: Reason): void {
-  note(context, () => ({ object: quotePath(namespace, name), names: [graphqlName, name], ...reason }));
+  noteOmission(context, () => ({ object: quotePath(namespace, name), names: [graphqlName, name], ...reason }));
 }
 
 function whyOmitted(context: ModelContext, enumType: EnumType): Reason | null {
@@ -76,7 +82,7 @@ function whyOmitted(context: ModelContext, enumType: EnumType): Reason | null {
 function noteLabels(context: ModelContext, enumType: EnumType, path: string): void {
   const labels = enumType.values.filter(({ graphqlName }) => graphqlName === null).map(({ label }) => label);
   if (labels.length === 0) return;
-  note(context, () => {
+  noteOmission(context, () => {
     const [are, they] =
       labels.length === 1 ? ['is no valid GraphQL name', 'it'] : ['are no valid GraphQL names', 'them'];
     const named = labels.map((label) => `"${label}"`).join(', ');

@@ -6,7 +6,7 @@
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
 import { foreignKeyFix, type Keys } from './comments/comment-fix.ts';
 import type { Relationship, Routine, Table } from './model.ts';
-import { type ModelContext, note } from './model-context.ts';
+import { type ModelContext, noteOmission } from './model-context.ts';
 import { otherName } from './routines.ts';
 import { distinctName, namedBy } from './tables/relationships.ts';
 import type { UnlinkedTable } from './tables/tables.ts';
@@ -57,7 +57,7 @@ export function keepNames(context: ModelContext, table: UnlinkedTable, links: Li
     const from = place < names.length ? 'comes from another schema' : 'an extension adds';
     const reason = `A field "${name}" of ${object} that ${from} is left out: an earlier one has that name.`;
     const routine = typeof link === 'string' ? linked.routines.get(link) : undefined;
-    note(context, () => ({
+    noteOmission(context, () => ({
       kind: 'name',
       object,
       names: [name],
@@ -98,7 +98,7 @@ export function noteHidden(context: ModelContext, tables: Iterable<Fields>, rout
     const object = quotePath(table.namespace, table.name);
     const hidden = all.slice(0, -1).map(({ what }) => `its ${what()}`);
     const reason = `The field "${name}" of ${object} is its ${all.at(-1)!.what()}, which hides ${hidden.join(' and ')}.`;
-    note(context, () => {
+    noteOmission(context, () => {
       const fixes = new Set(all.flatMap(({ link }) => (link === null ? [] : [foreignKeyFix(context, link.id, names)])));
       const fix = fixes.size === 0 || fixes.has(null) ? null : [...fixes].join('\n');
       return { kind: 'name', object, names: [name], reason, fix };

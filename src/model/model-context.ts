@@ -71,7 +71,7 @@ export interface ModelContext {
 }
 
 /** Whether the extension is on for the namespace of a table or routine. */
-export function has(
+export function hasExtension(
   { namespaces }: ModelContext,
   object: { readonly namespace: string },
   extension: ExtensionName,
@@ -81,7 +81,7 @@ export function has(
 }
 
 /** Records an omission, if they are collected. */
-export function note({ omissions }: ModelContext, omission: () => Omission): void {
+export function noteOmission({ omissions }: ModelContext, omission: () => Omission): void {
   omissions?.push(omission());
 }
 
@@ -114,7 +114,7 @@ export function plainComment(
 }
 
 /** For reading only comments and names. */
-export const nobody: ModelOptions = { role: '', extensions: [] };
+export const commentsOnly: ModelOptions = { role: '', extensions: [] };
 
 /** The context of one build. An unknown role has no privileges. */
 export function createContext(

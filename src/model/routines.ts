@@ -13,7 +13,7 @@ import type { ArgumentType, Routine, RoutineArgument, RoutineResult, Table } fro
 import {
   type ContextNamespace,
   type ModelContext,
-  note,
+  noteOmission,
   type Omission,
   placeOf,
   type Reason,
@@ -80,7 +80,11 @@ export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine>
     if ('reason' in result) {
       // Users do not look for those in the API.
       if (!row.ofExtension && !isTrigger(scope.context, row))
-        note(scope.context, () => ({ object: candidate.object, names: [candidate.fieldName, row.proname], ...result }));
+        noteOmission(scope.context, () => ({
+          object: candidate.object,
+          names: [candidate.fieldName, row.proname],
+          ...result,
+        }));
       continue;
     }
     routines.set(row._id, result);
@@ -93,7 +97,7 @@ export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine>
     const [holder, loser] = other && other.place < place ? [other, result] : [{ result, place }, other?.result];
     if (loser) {
       routines.delete(loser.oid);
-      note(scope.context, () =>
+      noteOmission(scope.context, () =>
         nameTaken(scope.context, loser, quotePath(holder.result.namespace, holder.result.name)),
       );
     }

@@ -13,7 +13,7 @@ import {
   isObjectType,
   Kind,
 } from 'graphql';
-import { updateOperators } from '../model/added/update-operators.ts';
+import { updateOperators } from '../model/extensions/update-operators.ts';
 import { fieldOrigin, inputFieldOrigin } from './origin.ts';
 import { orderByDirectionType } from './types/order-by-direction.ts';
 

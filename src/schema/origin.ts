@@ -4,8 +4,8 @@
  * The schema builder sets it on everything; the planner reads nothing else, so names are decided once.
  */
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLType } from 'graphql';
-import type { UpdateOperator } from '../model/added/update-operators.ts';
 import type { aggregateFunctions } from '../model/codecs.ts';
+import type { UpdateOperator } from '../model/extensions/update-operators.ts';
 import type {
   Column,
   CompositeType,

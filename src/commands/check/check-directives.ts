@@ -6,7 +6,7 @@ import type { Catalog, CommentedObject } from '../../catalog/catalog.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import type { Keys } from '../../model/comments/comment-fix.ts';
 import { type DirectiveHolder, directiveHolders } from '../../model/comments/commented-objects.ts';
-import { createContext, nobody } from '../../model/model-context.ts';
+import { commentsOnly, createContext } from '../../model/model-context.ts';
 import { isObject } from '../../shared/json.ts';
 import type { Finding } from './finding.ts';
 
@@ -34,7 +34,7 @@ interface Stray extends Pick<Finding, 'check' | 'message'> {
 
 /** Keys without effect, each with the nearest valid name or value. */
 export function checkDirectives(catalog: Catalog): readonly Finding[] {
-  return directiveHolders(createContext(catalog, nobody, null)).flatMap((holder) => {
+  return directiveHolders(createContext(catalog, commentsOnly, null)).flatMap((holder) => {
     const strays = [...findStrayKeys(catalog, holder), ...findUnknownColumns(catalog, holder)];
     // One statement per comment: a second one would undo the first.
     const fix = holder.fix(Object.assign({}, ...strays.map(({ change }) => change)));

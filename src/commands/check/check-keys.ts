@@ -6,7 +6,7 @@ import type { Catalog, CatalogTable } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
 import { tableFix } from '../../model/comments/comment-fix.ts';
 import { readSettings } from '../../model/comments/directives.ts';
-import { createContext, describeTable, nobody, tableKind, tablePath } from '../../model/model-context.ts';
+import { commentsOnly, createContext, describeTable, tableKind, tablePath } from '../../model/model-context.ts';
 import { primaryKey } from '../../model/tables/primary-key.ts';
 import { missingName } from '../../model/tables/select-tables.ts';
 import { DatabaseError } from '../../postgres/database-error.ts';
@@ -31,7 +31,7 @@ export async function proposeViewKeys(tx: Queryable, catalog: Catalog): Promise<
   if (views.length === 0) return new Map();
   const [row] = await tx.query(loadSqlFile('check-views.sql'), [views.map(({ _id }) => _id)]);
   const facts = row as unknown as ViewFacts;
-  const context = createContext(catalog, nobody, null);
+  const context = createContext(catalog, commentsOnly, null);
   return new Map(
     views.map((view) => {
       const { columns, lacks } = provenKey(facts, view._id);
@@ -73,7 +73,7 @@ export async function findAmbiguousKeys({ tx, catalog, roles }: CheckScope): Pro
     return [{ check: 'key_not_measured', severity: 'note', object: null, message, fix: null }];
   }
   tx.noteUserCode?.();
-  const context = createContext(catalog, nobody, null);
+  const context = createContext(catalog, commentsOnly, null);
   const until = performance.now() + maxTotalMs;
   const findings: Finding[] = [];
   for (const { row, key, role } of declared) {

@@ -4,7 +4,7 @@
  */
 
 import { ignoreFix } from '../../model/comments/comment-fix.ts';
-import { createContext, nobody } from '../../model/model-context.ts';
+import { commentsOnly, createContext } from '../../model/model-context.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { asStatement, type Check, type CheckScope, type Finding, remark } from './finding.ts';
 
@@ -72,7 +72,7 @@ function rowsAfter({ depends, guarded }: OpenTable): readonly string[] {
 }
 
 function keepView({ catalog, models }: CheckScope, { oid }: OpenTable): string {
-  const context = createContext(catalog, nobody, null);
+  const context = createContext(catalog, commentsOnly, null);
   const fix = ignoreFix(context, catalog.table(oid)!, 'view_runs_as_owner');
   const sentence = 'To keep it, if all that it returns is for them';
   // Of a view that is left out, another finding may change the comment: one statement would undo the other.

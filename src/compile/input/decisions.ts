@@ -9,7 +9,6 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { unreachable } from '../../shared/invariant.ts';
-import { type BatchShape, describeRuns, type Entry } from './batch.ts';
 import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
 import { haveSameKeys } from './input-coercer.ts';
 import { readJsonPath } from './json-path.ts';
@@ -28,6 +27,7 @@ import {
   valueAt,
   valuesBelow,
 } from './slot.ts';
+import { describeRuns, type Entry, type UpdateListShape } from './update-list.ts';
 import { fits, isNestedJson } from './value-facts.ts';
 
 /** A question about the variables of a request. */
@@ -74,8 +74,8 @@ export type Question =
       readonly keys: readonly RowKey[];
       readonly inOrder: boolean;
     }
-  /** The runs of a list of updates (batch.ts). */
-  | { readonly kind: 'runs'; readonly path: Path; readonly shape: BatchShape }
+  /** The runs of a list of updates (update-list.ts). */
+  | { readonly kind: 'runs'; readonly path: Path; readonly shape: UpdateListShape }
   /**
    * How many of the objects to insert have a related object under the key: `none`, `some` or `all`; or, after `!`, the
    * first of `columns` that an object has as well.

@@ -21,11 +21,11 @@ import {
 } from 'graphql';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
-import { type BatchShape, type Run, readRuns } from './batch.ts';
 import { decodeOnce, type Elements } from './cursor.ts';
 import { type Asked, answerFor, type Decisions, type LengthLimit, type Question } from './decisions.ts';
 import { type Path, type RowKey, type Slot, scalarText, type TextForm } from './slot.ts';
 import { printPath, textProblem } from './storable-text.ts';
+import { type Run, readRuns, type UpdateListShape } from './update-list.ts';
 
 /** A value that makes the whole request invalid, not only its field. */
 export class RequestRefusal extends PublicError {}
@@ -86,6 +86,11 @@ export class Input {
     return state;
   }
 
+  /** Refuses a missing or null value where the type forbids it. @throws RequestRefusal */
+  requireValue(): void {
+    this.state();
+  }
+
   #state(): InputState {
     if (this.#path) return this.#scope.decisions.ask({ kind: 'state', path: this.#path }) as InputState;
     if (this.#node === null) return 'absent';
@@ -126,8 +131,8 @@ export class Input {
       yield new Input(this.#scope, `${this.#name}[${index}]`, elementType, node);
   }
 
-  /** The runs of a list of updates (batch.ts); null if there are too many. */
-  runs(shape: BatchShape): readonly Run[] | null {
+  /** The runs of a list of updates (update-list.ts); null if there are too many. */
+  runs(shape: UpdateListShape): readonly Run[] | null {
     return readRuns(this.ask({ kind: 'runs', shape }));
   }
 

@@ -1,6 +1,6 @@
 /**
  * Lists of updates in the document, which are read like variables: their statements depend on their values, and lists
- * of any length are one shape (batch.ts).
+ * of any length are one shape (update-list.ts).
  */
 import {
   coerceInputLiteral,

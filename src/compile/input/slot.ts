@@ -6,8 +6,8 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { invariant, unreachable } from '../../shared/invariant.ts';
-import { type Entry, entryValue, type Run } from './batch.ts';
 import { decodeOnce } from './cursor.ts';
+import { type Entry, entryValue, type Run } from './update-list.ts';
 
 /**
  * Path into the coerced variables: first the variable's key, then input fields and list positions. `*` stands for all
@@ -51,9 +51,9 @@ export type Slot =
   | { readonly kind: 'row_parents'; readonly path: Path; readonly below: Path; readonly first: number }
   /** For each object, the number of the only one nested at `below`, from 1, or null. An array. */
   | { readonly kind: 'row_links'; readonly path: Path; readonly below: Path }
-  /** Name of the setting for the keys of a step's rows (write-tree.ts). */
+  /** Name of the setting for the keys of a step's rows (nested-writes.ts). */
   | { readonly kind: 'kept_keys'; readonly step: number }
-  /** The values at a place in the entries of a run (batch.ts), as an array. */
+  /** The values at a place in the entries of a run (update-list.ts), as an array. */
   | {
       readonly kind: 'entry_values';
       readonly path: Path;

@@ -3,8 +3,8 @@
  * and each array or composite value around it may double its quotes.
  */
 
-import { entryValue } from './batch.ts';
 import { entriesAt, formLength, type Slot, type Variables, valueAt } from './slot.ts';
+import { entryValue } from './update-list.ts';
 
 /** Most characters of the texts that {@link textBound} counts. */
 export const longestTexts = 64_000_000;

@@ -27,8 +27,8 @@ export function objectsIn(value: ValuePlan): readonly ObjectPlan[] {
         entry.kind === 'edges' ? entry.entries.flatMap((edge) => (edge.kind === 'node' ? [edge.object] : [])) : [],
       );
     case 'write':
-    case 'batch': {
-      const { entries } = value.kind === 'write' ? value.write : value.batch;
+    case 'update_list': {
+      const { entries } = value.kind === 'write' ? value.write : value.list;
       return entries.flatMap((entry) => (entry.kind === 'records' ? [entry.object] : []));
     }
     default:
@@ -40,11 +40,11 @@ export function objectsIn(value: ValuePlan): readonly ObjectPlan[] {
 export function tableIn(value: ValuePlan): Table | null {
   if (value.kind === 'row') return value.source.table;
   if (value.kind === 'connection') return value.connection.source.table;
-  return value.kind === 'write' ? value.write.table : value.kind === 'batch' ? value.batch.table : null;
+  return value.kind === 'write' ? value.write.table : value.kind === 'update_list' ? value.list.table : null;
 }
 
 function writtenBy(value: ValuePlan): readonly Table[] {
-  if (value.kind === 'batch') return [value.batch.table];
+  if (value.kind === 'update_list') return [value.list.table];
   return value.kind === 'write' ? writtenTables(value.write) : [];
 }
 
@@ -66,8 +66,8 @@ function filtersOf(value: ValuePlan): readonly Condition[] {
   const changes =
     value.kind === 'write'
       ? [value.write.change]
-      : value.kind === 'batch'
-        ? value.batch.writes.map(({ change }) => change)
+      : value.kind === 'update_list'
+        ? value.list.writes.map(({ change }) => change)
         : [];
   return changes.flatMap((change) => ('filter' in change && change.filter !== null ? [change.filter] : []));
 }
@@ -75,7 +75,7 @@ function filtersOf(value: ValuePlan): readonly Condition[] {
 function conditionsOf(value: ValuePlan): readonly (Condition | null)[] {
   const entries = value.kind === 'connection' ? value.connection.entries : [];
   const counted = entries.map((entry) => (entry.kind === 'groups' ? (entry.groups.having?.counted ?? null) : null));
-  const steps = value.kind === 'write' ? (value.write.tree?.steps ?? [value.write]) : [];
+  const steps = value.kind === 'write' ? (value.write.nested?.steps ?? [value.write]) : [];
   const written = steps.map(({ change }) =>
     change.kind === 'insert' ? (change.conflict?.filter ?? null) : change.filter,
   );
@@ -160,8 +160,8 @@ export function runsUserCode({ fields }: OperationPlan): boolean {
   );
 }
 
-function writtenTables({ table, tree }: WritePlan): readonly Table[] {
-  return tree === null ? [table] : tree.steps.map((step) => step.table);
+function writtenTables({ table, nested }: WritePlan): readonly Table[] {
+  return nested === null ? [table] : nested.steps.map((step) => step.table);
 }
 
 /**

@@ -22,7 +22,7 @@ import {
   type Planner,
   planMerged,
 } from './planner.ts';
-import { planBatch } from './write/plan-batch.ts';
+import { planUpdateList } from './write/plan-update-list.ts';
 import { planWrite } from './write/plan-write.ts';
 
 const root: Place = { pages: [], depth: 0 };
@@ -76,7 +76,7 @@ function planRootValue(planner: Planner, field: MergedFields): ValuePlan {
     case 'by_pk': {
       const slots = inputsOf(planner, field).map(({ input }) => {
         // A null key is a request error, which `state` throws: the argument is non-null.
-        input.state();
+        input.requireValue();
         return input.slot();
       });
       return planRow(planner, { kind: 'key', table: origin.table, slots }, field, root);
@@ -90,7 +90,7 @@ function planRootValue(planner: Planner, field: MergedFields): ValuePlan {
     case 'delete':
       return { kind: 'write', write: planWrite(planner, origin.kind, origin.table, field) };
     case 'update_many':
-      return { kind: 'batch', batch: planBatch(planner, origin.table, field) };
+      return { kind: 'update_list', list: planUpdateList(planner, origin.table, field) };
     default:
       throw misplaced(field);
   }

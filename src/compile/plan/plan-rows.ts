@@ -82,7 +82,7 @@ export interface RelatedObjects {
 
 /** The objects of an insert. */
 export function planObjects(objects: Input): PlannedRows {
-  objects.state();
+  objects.requireValue();
   const rows =
     objects.path() === null ? planRows([...objects.items()], objects.type, 'objects[*]') : planVariableRows(objects);
   if (rows === null) throw new PublicError('BAD_USER_INPUT', 'At least one record must be provided to objects');
@@ -180,7 +180,7 @@ function planRows(items: readonly Input[], type: Input['type'], place: string): 
   const byName = new Map(columns.map(({ column, fieldName }) => [fieldName, column]));
   const occurrences = new Map<string, number>();
   const inputs = items.map((item): ReadonlyMap<string, Input> => {
-    item.state();
+    item.requireValue();
     return new Map(item.fields().map(({ field, input }) => [field.name, input]));
   });
   const rows = inputs.map((given): ReadonlyMap<string, Slot> => {

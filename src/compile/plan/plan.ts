@@ -21,7 +21,7 @@ import type { AggregateFunction, JsonReading, SearchLanguage } from '../../schem
 import type { PublicError } from '../../shared/errors.ts';
 import type { Slot } from '../input/slot.ts';
 import type { Assignment, EachUpdate } from './write/assignment.ts';
-import type { InsertColumn, InsertLink, WriteTree } from './write/write-tree.ts';
+import type { InsertColumn, InsertLink, NestedWrites } from './write/nested-writes.ts';
 
 /** One operation. `errors` contains the refused root fields. */
 export interface OperationPlan {
@@ -70,7 +70,7 @@ export type ValuePlan =
   | { readonly kind: 'row'; readonly source: RowSource; readonly object: ObjectPlan }
   | { readonly kind: 'connection'; readonly connection: ConnectionPlan }
   | { readonly kind: 'write'; readonly write: WritePlan }
-  | { readonly kind: 'batch'; readonly batch: BatchPlan };
+  | { readonly kind: 'update_list'; readonly list: UpdateListPlan };
 
 /** A call whose result has columns of its own. */
 export interface ResultPlan {
@@ -327,7 +327,7 @@ export interface WritePlan {
   readonly change: WriteChange;
   readonly entries: readonly WriteEntry[];
   /** Set if related rows are written too. */
-  readonly tree: WriteTree<WriteChange> | null;
+  readonly nested: NestedWrites<WriteChange> | null;
 }
 
 /** Objects to insert. */
@@ -379,7 +379,7 @@ export interface UpdateChange {
 }
 
 /** A list of updates: `writes` are its statements, each with the place of its entry; null for several entries. */
-export interface BatchPlan {
+export interface UpdateListPlan {
   readonly table: Table;
   readonly writes: readonly { readonly change: UpdateChange | EachUpdate; readonly place: string | null }[];
   readonly entries: readonly WriteEntry[];

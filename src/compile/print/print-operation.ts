@@ -7,7 +7,8 @@ import type { Table } from '../../model/model.ts';
 import type { Path, Slot } from '../input/slot.ts';
 import type { Entry, Keyed, ObjectsPlace, OperationPlan, ValuePlan, WriteChange } from '../plan/plan.ts';
 import type { Assignment } from '../plan/write/assignment.ts';
-import type { WriteTree } from '../plan/write/write-tree.ts';
+import type { NestedWrites } from '../plan/write/nested-writes.ts';
+import { markers, printFailure } from '../sql/failure-marker.ts';
 import { isTypename, printEntries, printObject } from '../sql/print-object.ts';
 import { Names } from '../sql/print-row.ts';
 import type { Printer } from '../sql/printer.ts';
@@ -19,8 +20,8 @@ import { jsonText, printText } from './print-text.ts';
 import { printTypeCheck } from './print-type-check.ts';
 import { printValue } from './print-value.ts';
 import { printCalledValue } from './row-layout.ts';
-import { printEach } from './write/print-batch.ts';
-import { printStep, printTreeAnswer } from './write/print-tree.ts';
+import { printNestedAnswer, printStep } from './write/print-nested-writes.ts';
+import { printEach } from './write/print-update-list.ts';
 import { printWrite, printWrittenRows } from './write/print-write.ts';
 
 /** One SQL text and the slots of its parameters. */
@@ -53,7 +54,7 @@ interface Refusals {
 
 const noRefusals: Refusals = { atMost: null, objects: null, place: null, increment: null };
 
-type BatchValue = Extract<ValuePlan, { readonly kind: 'batch' }>;
+type UpdateListValue = Extract<ValuePlan, { readonly kind: 'update_list' }>;
 
 /** Prints the statements of an operation; none if every field was refused. */
 export function printOperation(plan: OperationPlan, maxResponseBytes: number): readonly Statement[] {
@@ -107,10 +108,10 @@ function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
 }
 
 function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): readonly Printed[] {
-  if (field.kind === 'batch') return printBatch(plan, field, maxResponseBytes);
+  if (field.kind === 'update_list') return printUpdateList(plan, field, maxResponseBytes);
   const refusals = refusalsOf(field);
-  if (field.kind === 'write' && field.write.tree !== null) {
-    return printTree(plan, field, field.write.tree, maxResponseBytes);
+  if (field.kind === 'write' && field.write.nested !== null) {
+    return printNestedWrites(plan, field, field.write.nested, maxResponseBytes);
   }
   if (field.kind === 'write') {
     const written = printWrittenRows(makePrinter(plan), field.write, printTypeCheck([field], plan.composites));
@@ -124,19 +125,23 @@ function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes:
   return [valueStatement(text, null, refusals)];
 }
 
-function printBatch(plan: OperationPlan, field: Keyed<BatchValue>, maxResponseBytes: number): readonly Printed[] {
-  const { key, batch } = field;
-  const { table, entries } = batch;
-  return batch.writes.flatMap(({ change, place }): readonly Printed[] => {
+function printUpdateList(
+  plan: OperationPlan,
+  field: Keyed<UpdateListValue>,
+  maxResponseBytes: number,
+): readonly Printed[] {
+  const { key, list } = field;
+  const { table, entries } = list;
+  return list.writes.flatMap(({ change, place }): readonly Printed[] => {
     if (change.kind === 'update') {
-      const alone = { key, kind: 'write', write: { table, change, entries, tree: null } } as const;
+      const alone = { key, kind: 'write', write: { table, change, entries, nested: null } } as const;
       return printMutationField(plan, alone, maxResponseBytes).map((printed) => ({
         ...printed,
         result: 'elements',
         refusals: { ...printed.refusals, place },
       }));
     }
-    const { expressions, select } = printEach(makePrinter(plan), batch, change);
+    const { expressions, select } = printEach(makePrinter(plan), list, change);
     const text = sql`${guardSize(expressions, select, maxResponseBytes)}${offsetCheck(plan, [field])}`;
     return [
       {
@@ -165,18 +170,18 @@ function refusalsOfChange(change: WriteChange, place: Refusals['place'] = null):
     : { ...noRefusals, atMost: `${change.kind} impacts too many records`, place };
 }
 
-function printTree(
+function printNestedWrites(
   plan: OperationPlan,
   field: Extract<Entry, { kind: 'write' }>,
-  tree: WriteTree<WriteChange>,
+  nested: NestedWrites<WriteChange>,
   maxResponseBytes: number,
 ): readonly Printed[] {
-  const { steps, root } = tree;
+  const { steps, root } = nested;
   const printed = steps.map((step, index): Printed => {
     const text = printSql(printStep(new Names(), step, index));
     return { ...text, layout: null, result: 'none', refusals: refusalsOfChange(step.change, step.place) };
   });
-  const { expressions, select } = printTreeAnswer(makePrinter(plan), field.write, tree);
+  const { expressions, select } = printNestedAnswer(makePrinter(plan), field.write, nested);
   const answer = sql`${guardSize(expressions, select, maxResponseBytes)}${offsetCheck(plan, [field])}`;
   return [...printed, valueStatement(answer, null, { ...noRefusals, place: steps[root]!.place })];
 }
@@ -204,7 +209,7 @@ function makePrinter(plan: OperationPlan): Printer {
 // top of a statement.
 function guardSize(expressions: Sql | null, select: Sql, maxResponseBytes: number): Sql {
   const bytes = sql`pg_catalog.octet_length(d."t")`;
-  const marker = sql`('pgreflect:too_large:' operator(pg_catalog.||) ${bytes})::pg_catalog.int4`;
+  const marker = printFailure(markers.tooLarge, bytes);
   const before = expressions === null ? sql`` : sql`with ${expressions} `;
   const text = sql`(select v."j"::pg_catalog.text as "t" from (${select}) as v("j") offset 0) as d`;
   return sql`${before}select case when ${bytes} operator(pg_catalog.>) ${integer(maxResponseBytes)} then (${marker})::pg_catalog.text else d."t" end from ${text}`;

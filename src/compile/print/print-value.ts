@@ -32,7 +32,7 @@ export function printValue(printer: Printer, value: PrintedValue, row: Row | nul
     case 'connection':
       return printConnection(printer, value.connection, row);
     case 'write':
-    case 'batch':
+    case 'update_list':
       invariant(false, 'a write stands at the root of a mutation only');
       break;
     default:

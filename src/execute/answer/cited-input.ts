@@ -2,7 +2,7 @@
  * Finds the input whose value PostgreSQL quotes in a conversion error, because the message names no field: `invalid
  * input syntax for type date: "yesterday-ish"` came from `$objects[3].dueOn`.
  */
-import { entryValue } from '../../compile/input/batch.ts';
+
 import {
   entriesAt,
   type Path,
@@ -13,6 +13,7 @@ import {
   valueAt,
 } from '../../compile/input/slot.ts';
 import { printPath } from '../../compile/input/storable-text.ts';
+import { entryValue } from '../../compile/input/update-list.ts';
 
 /**
  * The place of the quoted value: `$objects[3].dueOn` for a variable, `objects[3].dueOn` for a literal. Null if no value

@@ -8,9 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
 import type { ObjectsPlace } from '../../compile/plan/plan.ts';
-import { operandMarker } from '../../compile/print/write/print-assignment.ts';
-import { sameRowMarker } from '../../compile/print/write/print-batch.ts';
-import { unseenMarker } from '../../compile/print/write/print-conflict.ts';
+import { markers } from '../../compile/sql/failure-marker.ts';
 import type { Model } from '../../model/model.ts';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
@@ -103,33 +101,30 @@ export function tooDeep(cause: unknown): PublicError {
   return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nesting' }, cause });
 }
 
-/** Failures of a write with related rows (print-tree.ts). */
-const treeMarkers: Readonly<Record<string, readonly [Code, string]>> = {
-  'pgreflect:suppressed:': [
+/** Failures of a write with related rows (print-nested-writes.ts). */
+const nestedWriteMarkers: Readonly<Record<string, readonly [Code, string]>> = {
+  [markers.suppressed]: [
     'BAD_USER_INPUT',
     'The database has not inserted a row that others depend on. Nothing was written. Insert the rows separately.',
   ],
-  'pgreflect:no_key:': [
+  [markers.noKey]: [
     'BAD_USER_INPUT',
     'The database does not tell the key of a row that others depend on. Nothing was written. Insert the rows separately.',
   ],
-  'pgreflect:not_one:': [
+  [markers.notOne]: [
     'BAD_USER_INPUT',
     'Related rows are inserted for exactly one updated row. The filter matches several, or none. Nothing was written.',
   ],
-  'pgreflect:hidden:': [
+  [markers.hidden]: [
     'PERMISSION_DENIED',
     'The role may not see a row as it is after all changes. Nothing was written.',
   ],
 };
 
-function brokenTree(primary: string): readonly [Code, string] | null {
-  const marker = Object.keys(treeMarkers).find((each) => primary.includes(each));
-  return marker === undefined ? null : treeMarkers[marker]!;
+function brokenNestedWrite(primary: string): readonly [Code, string] | null {
+  const marker = Object.keys(nestedWriteMarkers).find((each) => primary.includes(each));
+  return marker === undefined ? null : nestedWriteMarkers[marker]!;
 }
-
-const atMostMarker = 'pgreflect:at_most:';
-const tooLargeMarker = 'pgreflect:too_large:';
 
 function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
   if (error.maybeCommitted) return outcomeUnknown(error);
@@ -183,13 +178,13 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   const { sqlstate, primary } = error;
   if (sqlstate === null) return mask(error, scope);
   if (error.step === 0) return fromSettings(error, scope);
-  if (sqlstate === '22P02' && primary.includes(tooLargeMarker)) return tooLarge(error, scope);
+  if (sqlstate === '22P02' && primary.includes(markers.tooLarge)) return tooLarge(error, scope);
   const place = placeOf(error, scope);
   const { atMost = null, objects = null, nested = null, increment = null } = scope.steps[error.step - 1] ?? {};
   const met = objects && { locations: objects.locations, extensions: { input: objects.input ?? nested ?? '' } };
   if (error.repeatsRow && met !== null) return repeatedRow(met, place);
-  if (sqlstate === '22P02' && met !== null && primary.includes(unseenMarker)) return unseenRow(met, place);
-  const broken = sqlstate === '22P02' ? brokenTree(primary) : null;
+  if (sqlstate === '22P02' && met !== null && primary.includes(markers.unseen)) return unseenRow(met, place);
+  const broken = sqlstate === '22P02' ? brokenNestedWrite(primary) : null;
   if (broken !== null && nested !== null)
     return new PublicError(...broken, { ...place, extensions: { input: nested } });
   const refused = sqlstate === '22P02' ? refusalOf(primary, atMost) : null;
@@ -237,8 +232,8 @@ function joinPlaces(above: string | null, part: string | null): string | null {
 
 /** What a statement refused on purpose; null: it failed otherwise. */
 function refusalOf(primary: string, atMost: string | null) {
-  if (atMost !== null && primary.includes(atMostMarker)) return { message: atMost, input: null };
-  if (primary.includes(sameRowMarker)) return { message: sameRow, input: null };
+  if (atMost !== null && primary.includes(markers.atMost)) return { message: atMost, input: null };
+  if (primary.includes(markers.sameRow)) return { message: sameRow, input: null };
   const [, operator, field, found] = misfitText.exec(primary) ?? [];
   if (operator === undefined) return null;
   const message =
@@ -249,7 +244,7 @@ function refusalOf(primary: string, atMost: string | null) {
 }
 
 const sameRow = 'Two entries name the same row, with its key written in two ways. Write it in one way.';
-const misfitText = new RegExp(`"${operandMarker}(append|remove):(\\w+):(\\w+)"`);
+const misfitText = new RegExp(`"${markers.operand}(append|remove):(\\w+):(\\w+)"`);
 
 /** Where objects met rows. */
 interface Met {

@@ -12,7 +12,7 @@ import { type Column, comparedAs, type RoutineResult, type ScalarName, type Valu
 import {
   type ContextNamespace,
   type ModelContext,
-  note,
+  noteOmission,
   plainComment,
   type Reason,
   tablePath,
@@ -148,7 +148,7 @@ export function noteOmittedColumns(context: ModelContext, table: CatalogTable, c
     if (column.readable && column.fieldName !== 'nodeId') continue;
     const object = `${tablePath(context, table)}.${quoteName(column.name)}`;
     const names = [column.fieldName ?? column.name, column.name];
-    note(context, () => ({ object, names, ...whyOmitted(context, { table, columns, column, object }) }));
+    noteOmission(context, () => ({ object, names, ...whyOmitted(context, { table, columns, column, object }) }));
   }
 }
 

@@ -6,7 +6,7 @@ import { tableFix, validName } from '../comments/comment-fix.ts';
 import { type ManyToMany, readSettings } from '../comments/directives.ts';
 import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
 import type { LinkColumn, Relationship, Routine, Table } from '../model.ts';
-import { describeTable, has, type ModelContext, note, tablePath } from '../model-context.ts';
+import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath } from '../model-context.ts';
 
 /** The input of linking. */
 export interface Linked {
@@ -43,11 +43,11 @@ export function linkTables(context: ModelContext, linked: Linked): ReadonlyMap<s
 
 function sidesOf(context: ModelContext, { relationships }: Linked, links: Table): Sides | null {
   const { manyToMany: names } = readSettings(context.catalog, 'table', links.oid).settings;
-  if (names === null || names === 'malformed' || !has(context, links, 'many_to_many')) return null;
+  if (names === null || names === 'malformed' || !hasExtension(context, links, 'many_to_many')) return null;
   const keys = linkKeys(relationships, links);
   const [from, to, ...others] = keys;
   if (from !== undefined && to !== undefined && others.length === 0) return { links, from, to, names };
-  note(context, () => {
+  noteOmission(context, () => {
     const row = context.catalog.table(links.oid)!;
     const reason = `${describeTable(context, row)} links no two tables: it has ${keys.length} foreign keys that the role can use, not two.`;
     return { kind: 'key', object: tablePath(context, row), names: [], reason, fix: null };
@@ -86,7 +86,7 @@ function addField(context: ModelContext, { tables, routines, sides }: Adding, { 
   const { links } = sides;
   const fieldName = name ?? tableRootFields(target.baseName).collection;
   if (!isValidName(fieldName) || fieldsOf(table, routines).has(fieldName)) {
-    note(context, () => {
+    noteOmission(context, () => {
       const row = context.catalog.table(links.oid)!;
       const path = tablePath(context, row);
       const reason = `${describeTable(context, context.catalog.table(table.oid)!)} has no field "${fieldName}" through ${path}: it has another one, or GraphQL has no such name.`;

@@ -7,7 +7,7 @@ import { foreignKeyFix, validName } from '../comments/comment-fix.ts';
 import { readSettings, type Settings } from '../comments/directives.ts';
 import { baseForm, isValidName, tableRootFields, toOneField } from '../inflect.ts';
 import type { Relationship } from '../model.ts';
-import { type ModelContext, note, tableKind, tablePath } from '../model-context.ts';
+import { type ModelContext, noteOmission, tableKind, tablePath } from '../model-context.ts';
 import { columnsByName, hasUniqueIndex, isAlwaysUnique } from './primary-key.ts';
 import type { UnlinkedTable } from './tables.ts';
 
@@ -52,7 +52,7 @@ function add(
 ): void {
   const { fieldName } = relationship;
   if (!isValidName(fieldName) || fieldName === 'nodeId') {
-    note(context, () => {
+    noteOmission(context, () => {
       const object = tablePath(context, table);
       const reason = `A relationship of table ${object} has no usable GraphQL name ("${fieldName}").`;
       return { kind: 'name', object, names: [fieldName], reason, fix: renameFix(context, table, relationship) };

@@ -12,7 +12,7 @@ import {
   type ContextNamespace,
   describeTable,
   type ModelContext,
-  note,
+  noteOmission,
   type Reason,
   tableKind,
   tablePath,
@@ -48,7 +48,7 @@ function selectTable(context: ModelContext, row: CatalogTable, types: TypeResolv
   const key = kind && primaryKey(row, settings);
   const omit = (reason: () => Reason): null => {
     const names = [baseName, row.relname, tableRootFields(baseName).collection];
-    note(context, () => ({ object: tablePath(context, row), names, ...reason() }));
+    noteOmission(context, () => ({ object: tablePath(context, row), names, ...reason() }));
     return null;
   };
   if (!namespace.exposed) return omit(() => noUsage(context, namespace, row));

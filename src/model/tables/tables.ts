@@ -12,7 +12,7 @@ import {
   describeTable,
   type ModelContext,
   type NameClaims,
-  note,
+  noteOmission,
   type Omission,
   plainComment,
   type Reason,
@@ -87,7 +87,7 @@ export function claimTable(
     const reason = `${describeTable(context, selected.row)} would be "${table.baseName}" in GraphQL, and ${holder} has such a name already.`;
     const fix = otherTableName(context, selected.row);
     const names = [table.baseName, table.name, tableRootFields(table.baseName).collection];
-    note(context, () => ({ kind: 'name', object: selectedPath(selected), names, reason, fix }));
+    noteOmission(context, () => ({ kind: 'name', object: selectedPath(selected), names, reason, fix }));
   }
   noteOmittedColumns(context, selected.row, table.columns);
   return false;
@@ -153,7 +153,7 @@ export function claimAdded(
     if (holder === null) return kept;
     const reason = `${describeTable(context, selected.row)} would have the type "${claimed[0]}", and ${holder} has that name already.`;
     const fix = otherTableName(context, selected.row);
-    note(context, () => ({ kind: 'name', object: selectedPath(selected), names: claimed, reason, fix }));
+    noteOmission(context, () => ({ kind: 'name', object: selectedPath(selected), names: claimed, reason, fix }));
     return without(kept);
   }, table);
 }
@@ -170,7 +170,7 @@ export function yieldRootFields(
     if (!isAdded(table, command) || !functions.has(name)) return table[command];
     const reason = `${describeTable(context, selected.row)} would have "${name}", and a function has that name already.`;
     const fix = otherTableName(context, selected.row);
-    note(context, () => ({ kind: 'name', object: selectedPath(selected), names: [name], reason, fix }));
+    noteOmission(context, () => ({ kind: 'name', object: selectedPath(selected), names: [name], reason, fix }));
     return false;
   };
   return { ...table, insert: keeps('insert'), update: keeps('update') };
@@ -202,7 +202,7 @@ export function noteOmissions(context: ModelContext, selected: SelectedTable, ta
   noteOmittedColumns(context, selected.row, table.columns);
   const object = selectedPath(selected);
   const subject = describeTable(context, selected.row);
-  const add = (omission: Omit<Omission, 'object'>): void => note(context, () => ({ object, ...omission }));
+  const add = (omission: Omit<Omission, 'object'>): void => noteOmission(context, () => ({ object, ...omission }));
   if (!table.rootField) {
     const reason = `${subject} has no root field; another table has "${tableRootFields(table.baseName).collection}" already.`;
     const fix = otherTableName(context, selected.row);

@@ -8,7 +8,7 @@ import type { CatalogTable } from '../../catalog/catalog.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
 import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
 import type { Relationship, Table } from '../model.ts';
-import { describeTable, has, type ModelContext, note, tablePath } from '../model-context.ts';
+import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath } from '../model-context.ts';
 import { fieldsOf, type Linked, linkKeys } from './join-tables.ts';
 import { hasUniqueIndex } from './primary-key.ts';
 
@@ -48,7 +48,7 @@ function propose(
 ): Proposal | null {
   const directive = context.catalog.directive('table', links.oid);
   const isDecided = directive.kind === 'directive' && directive.value.many_to_many !== undefined;
-  if (isDecided || !has(context, links, 'many_to_many')) return null;
+  if (isDecided || !hasExtension(context, links, 'many_to_many')) return null;
   const [from, to, ...others] = linkKeys(relationships, links);
   const row = context.catalog.table(links.oid)!;
   if (from === undefined || to === undefined || others.length > 0 || !holdsLinksAlone(row, [from, to])) return null;
@@ -88,7 +88,7 @@ function namesOf(row: CatalogTable, numbers: readonly number[]): readonly string
 
 function noteProposal(context: ModelContext, { row, sides }: Proposal): void {
   const [from, to] = sides;
-  note(context, () => {
+  noteOmission(context, () => {
     const [near, far] = sides.map(({ table }) => tablePath(context, context.catalog.table(table.oid)!));
     const given = Object.fromEntries(
       Object.entries({ from, to }).flatMap(([key, { field, isDefault }]) => (isDefault ? [] : [[key, field]])),

@@ -12,8 +12,8 @@ import {
   GraphQLNonNull,
   GraphQLObjectType,
 } from 'graphql';
-import { isGroupable, isInColumns } from '../../model/added/added-types.ts';
 import { aggregateFunctions } from '../../model/codecs.ts';
+import { isGroupable, isInColumns } from '../../model/extensions/added-types.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table, TableType } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';

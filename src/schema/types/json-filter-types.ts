@@ -2,7 +2,7 @@
  * The filter inputs of JSON columns: the content of `jsonb`, only null or not for `json` (docs/filters.md).
  */
 import { type GraphQLInputFieldConfigMap, GraphQLInputObjectType, GraphQLList, GraphQLNonNull } from 'graphql';
-import { hasJsonFilter } from '../../model/added/added-types.ts';
+import { hasJsonFilter } from '../../model/extensions/added-types.ts';
 import { comparedAs, type SharedType, type Table, type ValueType } from '../../model/model.ts';
 import { describesAnything } from '../describe-type.ts';
 import { type FilterOperator, typed } from '../origin.ts';

@@ -3,8 +3,8 @@
  * functions of a row (docs/pagination.md).
  */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType } from 'graphql';
-import { isOrderable, rankEntries } from '../../model/added/added-entries.ts';
 import { aggregateFunctions } from '../../model/codecs.ts';
+import { isOrderable, rankEntries } from '../../model/extensions/added-entries.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';

@@ -3,8 +3,8 @@
  * together (docs/filters.md).
  */
 import { type GraphQLInputFieldConfig, type GraphQLInputFieldConfigMap, GraphQLInputObjectType } from 'graphql';
-import { isGroupable } from '../../model/added/added-types.ts';
 import { aggregateFunctions } from '../../model/codecs.ts';
+import { isGroupable } from '../../model/extensions/added-types.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Column, Table } from '../../model/model.ts';
 import { fieldMap } from '../field-map.ts';

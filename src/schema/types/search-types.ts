@@ -7,7 +7,7 @@ import {
   GraphQLInputObjectType,
   GraphQLNonNull,
 } from 'graphql';
-import { hasSearchFilter } from '../../model/added/added-types.ts';
+import { hasSearchFilter } from '../../model/extensions/added-types.ts';
 import type { SharedType, Table, ValueType } from '../../model/model.ts';
 import { isSearchable } from '../../model/tables/columns.ts';
 import { describesAnything } from '../describe-type.ts';

@@ -1,7 +1,7 @@
 /**
  * Changes of columns, as parts of the plan.
  */
-import type { UpdateOperator } from '../../../model/added/update-operators.ts';
+import type { UpdateOperator } from '../../../model/extensions/update-operators.ts';
 import type { Column } from '../../../model/model.ts';
 import type { Slot } from '../../input/slot.ts';
 

@@ -3,7 +3,7 @@
  *
  * Refuses an update without a change, a column with two, and operands that never fit.
  */
-import { operatorForm, type UpdateOperator, updateOperators } from '../../../model/added/update-operators.ts';
+import { operatorForm, type UpdateOperator, updateOperators } from '../../../model/extensions/update-operators.ts';
 import type { Column } from '../../../model/model.ts';
 import { inputFieldOrigin } from '../../../schema/origin.ts';
 import { PublicError } from '../../../shared/errors.ts';

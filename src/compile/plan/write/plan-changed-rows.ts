@@ -29,6 +29,6 @@ export function planChangedRows(
 // With an absent variable, the schema's default applies; `state` refuses null.
 function planAtMost(input: Input | undefined): Slot {
   if (!input?.isGiven()) return { kind: 'constant', value: '1' };
-  input.state();
+  input.requireValue();
   return input.slot();
 }

@@ -32,7 +32,7 @@ export function planConflict(
   const given = new Map(onConflict.fields().map(({ field, input }) => [inputFieldOrigin(field).kind, input]));
   const constraint = given.get('conflict_target');
   invariant(constraint, 'validation demands the constraint');
-  constraint.state();
+  constraint.requireValue();
   const target = table.conflictTargets[Number(constraint.choice())];
   invariant(target, 'the schema has the targets of the model');
   const filter = given.get('conflict_filter');
@@ -47,10 +47,10 @@ export function planConflict(
 // In the table's order, so that the order of the names makes no second text.
 function planColumns(table: Table, columns: Input | undefined): ConflictPlan['update'] {
   if (columns === undefined) return [];
-  columns.state();
+  columns.requireValue();
   const named = new Set(
     [...columns.items()].map((item) => {
-      item.state();
+      item.requireValue();
       return columnOf(table, Number(item.choice()));
     }),
   );

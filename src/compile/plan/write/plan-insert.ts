@@ -6,7 +6,7 @@
  * levels.
  */
 import type { FieldNode } from 'graphql';
-import { isUpsertable } from '../../../model/added/conflict-targets.ts';
+import { isUpsertable } from '../../../model/extensions/conflict-targets.ts';
 import type { Column, Relationship, Table } from '../../../model/model.ts';
 import { type Input, refuseInput } from '../../input/input.ts';
 import { type PlanBudget, spendAgain, spentSince } from '../../input/plan-budget.ts';
@@ -15,9 +15,9 @@ import type { ConflictPlan, InsertChange, WritePlan } from '../plan.ts';
 import { columnOf } from '../plan-order.ts';
 import { type NestedField, type PlannedRows, planObjects, type RelatedObjects, refuseKeys } from '../plan-rows.ts';
 import { locate, type Planner } from '../planner.ts';
+import type { InsertColumn, InsertLink } from './nested-writes.ts';
 import { mayKeepRows, mayMeetHidden, planConflict } from './plan-conflict.ts';
-import { type Building, type BuiltStep, enter, finish, keyOf, slotOf } from './plan-tree.ts';
-import type { InsertColumn, InsertLink } from './write-tree.ts';
+import { type Building, type BuiltStep, enter, finish, keyOf, slotOf } from './plan-nested-steps.ts';
 
 /** What is written, and its fields, for messages. */
 export interface WriteTarget {
@@ -31,14 +31,14 @@ export function planInsert(
   { planner, table, nodes }: WriteTarget,
   objects: Input,
   onConflict: Input | null,
-): Pick<WritePlan, 'change' | 'tree'> {
+): Pick<WritePlan, 'change' | 'nested'> {
   const steps: BuiltStep[] = [];
   const rows = planObjects(objects);
   const root = planStep(
     { planner, nodes, steps },
     { table, rows, place: objects.place(), level: 0, parent: null, onConflict },
   );
-  return { change: steps[root]!.change, tree: finish(steps, root) };
+  return { change: steps[root]!.change, nested: finish(steps, root) };
 }
 
 /** Objects at one place of the input. */

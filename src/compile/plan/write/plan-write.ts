@@ -20,7 +20,7 @@ import {
 import { isChange, planAssignments } from './plan-assignments.ts';
 import { planChangedRows } from './plan-changed-rows.ts';
 import { planInsert, type WriteTarget } from './plan-insert.ts';
-import { planRelated } from './plan-update.ts';
+import { planRelated } from './plan-nested-update.ts';
 
 /** Plans one insert, update or delete with its result. */
 export function planWrite(
@@ -57,8 +57,8 @@ function planChange(
   { planner, table, nodes }: WriteTarget,
   kind: 'update' | 'delete',
   inputs: Inputs,
-): Pick<WritePlan, 'change' | 'tree'> {
-  if (kind === 'delete') return { change: { kind, ...planRows(planner, table, inputs) }, tree: null };
+): Pick<WritePlan, 'change' | 'nested'> {
+  if (kind === 'delete') return { change: { kind, ...planRows(planner, table, inputs) }, nested: null };
   const change = planUpdate(planner, table, inputs, { withRelated: true });
   return planRelated(planner, { table, nodes }, change, inputOf(inputs, 'set'));
 }

@@ -4,14 +4,13 @@
  * A null value becomes what is appended or prepended, and stays null otherwise. The value is read from the row that is
  * locked, so concurrent updates lose nothing.
  */
-import { operatorForm, type UpdateOperator } from '../../../model/added/update-operators.ts';
+
+import { operatorForm, type UpdateOperator } from '../../../model/extensions/update-operators.ts';
 import type { Column, SqlType } from '../../../model/model.ts';
 import type { Assignment } from '../../plan/write/assignment.ts';
+import { markers } from '../../sql/failure-marker.ts';
 import { list, type Names, type Row } from '../../sql/print-row.ts';
 import { builtin, ident, literal, param, type Sql, sql } from '../../sql/sql.ts';
-
-/** Prefix of the text that fails on purpose if a value does not fit its operator, before the operator and the field. */
-export const operandMarker = 'pgreflect:operand:';
 
 /** Prints the operand as a type. */
 export type PrintOperand = (type: SqlType) => Sql;
@@ -84,7 +83,7 @@ function printWithout({ names, column, type }: ListColumn, value: Sql, operand: 
 // Casting this text fails on purpose (execute/answer/public-error.ts). It contains a column, or the planner would
 // evaluate it before the condition.
 function printRefusal(operator: UpdateOperator, { fieldName }: Column, found: Sql, type: SqlType): Sql {
-  const prefix = literal(`${operandMarker}${operator}:${fieldName}:`);
+  const prefix = literal(`${markers.operand}${operator}:${fieldName}:`);
   return sql`((${prefix} operator(pg_catalog.||) ${found})::pg_catalog.int4)::pg_catalog.text::${typeIdent(type)}`;
 }
 

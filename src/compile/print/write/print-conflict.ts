@@ -6,11 +6,13 @@
  * otherwise the marker does, because the view hides the row or another transaction has just written it. A row that
  * another transaction has changed since is asked behind the policies, which look at the changed row: by the marker.
  */
+
 import type { Column, ConflictTarget, IndexExpression, IndexToken, IndexWord, Table } from '../../../model/model.ts';
 import { invariant, unreachable } from '../../../shared/invariant.ts';
 import type { ConflictPlan } from '../../plan/plan.ts';
 import { columnOf } from '../../plan/plan-order.ts';
 import { mayMeetHidden } from '../../plan/write/plan-conflict.ts';
+import { markers, printFailure } from '../../sql/failure-marker.ts';
 import { printCondition, where } from '../../sql/print-condition.ts';
 import { printJoined } from '../../sql/print-operator.ts';
 import { directRow, list, type Names } from '../../sql/print-row.ts';
@@ -42,15 +44,12 @@ export function printConflict(names: Names, { table, alias }: InsertTarget, conf
   const guarded = asked && sql`case when ${isFound} then (select ${asked}${found}) else true end`;
   const [first, ...others] = update;
   const value = ident('excluded', first!.name);
-  const marker = sql`(${literal(unseenMarker)} operator(pg_catalog.||) (select pg_catalog.count(*)${found}))::pg_catalog.int4`;
+  const marker = printFailure(markers.unseen, sql`(select pg_catalog.count(*)${found})`);
   const isSame = condition === null ? isFound : sql`${isFound} and (${condition})`;
   const refusing = sql`case when ${isSame} then ${value} when ${marker} is null then ${value} end`;
   const set = list([sql`${ident(first!.name)} = ${refusing}`, ...others.map(printAssigned)]);
   return sql`${clause} do update set ${set}${where(guarded)}`;
 }
-
-/** Begins the text that fails on purpose for a row that is there and that the statement does not see. */
-export const unseenMarker = 'pgreflect:unseen:';
 
 /** ` from … where …` of the row that is there, as the role sees it. */
 function printFound({ table, alias }: InsertTarget, { identity }: ConflictTarget, again: string): Sql {

@@ -6,10 +6,12 @@
  * An object without a key gets the column's default. `insert … select` has no `default`, so the column is left out, and
  * objects that lack different columns with defaults are separate inserts of one statement.
  */
+
 import type { Column, SqlType, Table } from '../../../model/model.ts';
 import type { Slot } from '../../input/slot.ts';
 import type { InsertChange } from '../../plan/plan.ts';
-import type { InsertColumn, InsertLink } from '../../plan/write/write-tree.ts';
+import type { InsertColumn, InsertLink } from '../../plan/write/nested-writes.ts';
+import { markers, printFailure } from '../../sql/failure-marker.ts';
 import { directRow, list, type Names, type SubqueryRow } from '../../sql/print-row.ts';
 import { tableName } from '../../sql/printer.ts';
 import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
@@ -169,7 +171,7 @@ function printKey(step: number, place: Sql, key: number): Sql {
   const rows = sql`(select ${printKeptKeys(step)})`;
   const index = sql`(${place} operator(pg_catalog.-) 1)`;
   const found = sql`${rows} operator(pg_catalog.->) ${index} operator(pg_catalog.->>) ${integer(key)}`;
-  const marker = sql`('pgreflect:no_key:' operator(pg_catalog.||) ${place})::pg_catalog.int4::pg_catalog.text`;
+  const marker = sql`${printFailure(markers.noKey, place)}::pg_catalog.text`;
   return sql`coalesce(${found}, ${marker})`;
 }
 

@@ -8,9 +8,11 @@
  * written rows show the new state. All columns that the role may select are returned, so the write fails on rows that
  * policies hide.
  */
+
 import type { Table } from '../../../model/model.ts';
 import { pinsPrimaryKey, runsVolatile } from '../../plan/inspect-plan.ts';
 import type { WriteChange, WritePlan } from '../../plan/plan.ts';
+import { markers, printFailure } from '../../sql/failure-marker.ts';
 import { conjunction, printCondition, where } from '../../sql/print-condition.ts';
 import { printEntries, printObject, printObjectQuery } from '../../sql/print-object.ts';
 import { directRow, list, type Names, SubqueryRow } from '../../sql/print-row.ts';
@@ -64,12 +66,9 @@ function isCounted({ change, entries }: WritePlan): boolean {
   );
 }
 
-// More rows than `atMost`: casting this text to int4 fails on purpose, PostgreSQL rolls back, and
-// execute/answer/public-error.ts recognizes the text. The cast must contain a column, or the planner would evaluate it
-// before the condition.
 function guardCount(change: WriteChange, count: Sql, payload: Sql): Sql {
   if (change.kind === 'insert') return payload;
-  const marker = sql`('pgreflect:at_most:' operator(pg_catalog.||) ${count})::pg_catalog.int4`;
+  const marker = printFailure(markers.atMost, count);
   const limit = param(change.atMost, builtin.int8);
   return sql`case when ${count} operator(pg_catalog.>) ${limit} then pg_catalog.to_json(${marker}) else ${payload} end`;
 }

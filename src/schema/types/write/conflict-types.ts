@@ -8,7 +8,7 @@ import {
   type GraphQLNamedType,
   GraphQLNonNull,
 } from 'graphql';
-import { isUpsertable } from '../../../model/added/conflict-targets.ts';
+import { isUpsertable } from '../../../model/extensions/conflict-targets.ts';
 import { tableTypeNames } from '../../../model/inflect.ts';
 import type { Column, Table } from '../../../model/model.ts';
 import { typed } from '../../origin.ts';

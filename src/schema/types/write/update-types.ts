@@ -14,7 +14,7 @@ import {
   operatorForm,
   type UpdateOperator,
   updateOperators,
-} from '../../../model/added/update-operators.ts';
+} from '../../../model/extensions/update-operators.ts';
 import { tableTypeNames } from '../../../model/inflect.ts';
 import type { Table } from '../../../model/model.ts';
 import { fieldMap } from '../../field-map.ts';

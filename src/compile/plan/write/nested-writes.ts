@@ -8,7 +8,7 @@ import type { Column, Table } from '../../../model/model.ts';
 import type { Path, Slot } from '../../input/slot.ts';
 
 /** The steps. @template Change What each of them writes. */
-export interface WriteTree<Change> {
+export interface NestedWrites<Change> {
   /** In order: rows that others refer to come first. */
   readonly steps: readonly WriteStep<Change>[];
   /** Number of the step that writes the rows of the answer. */

@@ -2,7 +2,7 @@
  * Lists the additions of extensions to a table, with their GraphQL names, from the schema that answers requests.
  */
 import { assertObjectType, type GraphQLInputField, type GraphQLSchema, isInputObjectType, isObjectType } from 'graphql';
-import { updateOperators } from '../model/added/update-operators.ts';
+import { updateOperators } from '../model/extensions/update-operators.ts';
 import { tableRootFields, tableTypeNames } from '../model/inflect.ts';
 import type { Table } from '../model/model.ts';
 import { isJson, isSearchable } from '../model/tables/columns.ts';

@@ -5,24 +5,23 @@
  * locked in the order of their keys, as far as PostgreSQL follows it, because two lists in opposite order would wait for
  * each other. The result has an element for each entry, separated by commas.
  */
+
 import { comparedAs, type SqlType } from '../../../model/model.ts';
 import { runsVolatile } from '../../plan/inspect-plan.ts';
-import type { BatchPlan } from '../../plan/plan.ts';
+import type { UpdateListPlan } from '../../plan/plan.ts';
 import type { EachUpdate } from '../../plan/write/assignment.ts';
+import { markers, printFailure } from '../../sql/failure-marker.ts';
 import { printEntries, printObject, printObjectQuery } from '../../sql/print-object.ts';
 import { printCompared } from '../../sql/print-operator.ts';
 import { directRow, list, SubqueryRow } from '../../sql/print-row.ts';
 import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
-import { builtin, empty, ident, join, literal, param, type Sql, sql, typeName } from '../../sql/sql.ts';
+import { builtin, empty, ident, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
 import { printAssignments } from './print-assignment.ts';
-
-/** Prefix of the text that fails on purpose if two entries have the same row, before their number. */
-export const sameRowMarker = 'pgreflect:same_row:';
 
 /** The answers of the run's entries, selected from the writing common table expressions. */
 export function printEach(
   printer: Printer,
-  { table, entries }: BatchPlan,
+  { table, entries }: UpdateListPlan,
   change: EachUpdate,
 ): { readonly expressions: Sql; readonly select: Sql } {
   const { names } = printer;
@@ -89,6 +88,6 @@ function keyType(cast: SqlType): SqlType {
 function guardRows({ keys }: EachUpdate, source: string, texts: Sql): Sql {
   const key = list(keys.map((_, index) => ident(source, `k${index}`)));
   const repeated = sql`pg_catalog.count(*) operator(pg_catalog.-) pg_catalog.count(distinct (${key}))`;
-  const marker = sql`((${literal(sameRowMarker)} operator(pg_catalog.||) (${repeated}))::pg_catalog.int4)::pg_catalog.text`;
+  const marker = sql`${printFailure(markers.sameRow, sql`(${repeated})`)}::pg_catalog.text`;
   return sql`case when ${repeated} operator(pg_catalog.>) 0 then ${marker} else ${texts} end`;
 }

@@ -2,16 +2,16 @@
  * Plans a list of updates (docs/counters-and-lists.md): one statement for each run of entries that are filtered by key,
  * and one for each other entry, in order.
  */
-import { operatorForm, updateOperators } from '../../../model/added/update-operators.ts';
+import { operatorForm, updateOperators } from '../../../model/extensions/update-operators.ts';
 import type { Column, Table } from '../../../model/model.ts';
 import { inputFieldOrigin } from '../../../schema/origin.ts';
 import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
-import type { BatchShape, Run } from '../../input/batch.ts';
 import type { Input } from '../../input/input.ts';
 import { spendAgain, spentSince } from '../../input/plan-budget.ts';
 import type { Slot } from '../../input/slot.ts';
-import type { BatchPlan } from '../plan.ts';
+import type { Run, UpdateListShape } from '../../input/update-list.ts';
+import type { UpdateListPlan } from '../plan.ts';
 import { keyColumns } from '../plan-order.ts';
 import { inputOf, inputsOf, type MergedFields, type Planner } from '../planner.ts';
 import type { EachUpdate } from './assignment.ts';
@@ -24,9 +24,9 @@ const mostStatements = 100;
 const alone = { withRelated: false };
 
 /** Plans a list of updates with its result. */
-export function planBatch(planner: Planner, table: Table, field: MergedFields): BatchPlan {
+export function planUpdateList(planner: Planner, table: Table, field: MergedFields): UpdateListPlan {
   const updates = inputOf(inputsOf(planner, field), 'updates');
-  updates.state();
+  updates.requireValue();
   const runs = updates.runs(shapeOf(table));
   if (runs?.length === 0) throw new PublicError('BAD_USER_INPUT', 'At least one entry must be provided to updates');
   if (runs === null) {
@@ -46,12 +46,12 @@ export function planBatch(planner: Planner, table: Table, field: MergedFields): 
 }
 
 function inputsIn(entry: Input) {
-  entry.state();
+  entry.requireValue();
   return entry.fields().map(({ field, input }) => ({ origin: inputFieldOrigin(field), input }));
 }
 
 /** A run updates a row once, so a table must have no two rows with one key. */
-function shapeOf(table: Table): BatchShape {
+function shapeOf(table: Table): UpdateListShape {
   const key = keyColumns(table);
   const isUsable = table.uniqueKey && key.every(isComparable);
   const limits = table.columns.flatMap(({ fieldName, cast: { maxLength } }) =>

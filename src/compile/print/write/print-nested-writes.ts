@@ -8,14 +8,16 @@
  *
  * Keys are computed before they are compared: PostgreSQL uses no index of the table for a condition that computes them.
  */
+
 import type { WriteChange, WritePlan } from '../../plan/plan.ts';
 import { keyColumns } from '../../plan/plan-order.ts';
-import type { Within, WriteStep, WriteTree } from '../../plan/write/write-tree.ts';
+import type { NestedWrites, Within, WriteStep } from '../../plan/write/nested-writes.ts';
+import { markers, printFailure } from '../../sql/failure-marker.ts';
 import { printEntries, printObject, printObjectQuery } from '../../sql/print-object.ts';
 import { printJoined } from '../../sql/print-operator.ts';
 import { directRow, list, type Names, type Row, SubqueryRow } from '../../sql/print-row.ts';
 import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
-import { builtin, empty, ident, integer, join, literal, param, type Sql, sql, typeName } from '../../sql/sql.ts';
+import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
 import { printInsert, printInserts, printKeptKeys } from './print-insert.ts';
 import { printChange, type RowChange } from './print-write.ts';
 
@@ -37,24 +39,21 @@ export function printStep(names: Names, step: WriteStep<WriteChange>, number: nu
   const all = sql`${ident(counted)} as (select pg_catalog.count(*) as "c"${kept} from ${ident(written.alias)})`;
   const setting = param({ kind: 'kept_keys', step: number }, builtin.text);
   const set = keys.length === 0 ? sql`null` : sql`pg_catalog.set_config(${setting}, "k"::pg_catalog.text, true)`;
-  const guards = guardsOf(step).map(([condition, marker]) => sql`when ${condition} then ${printMarker(marker)}`);
+  const guards = guardsOf(step).map(
+    ([condition, marker]) => sql`when ${condition} then ${printFailure(markers[marker], sql`"c"`)}::pg_catalog.text`,
+  );
   const guarded = guards.length === 0 ? set : sql`case ${join(guards, sql` `)} else ${set} end`;
   return sql`with ${writes}, ${all} select pg_catalog.num_nulls(${guarded}, "c") from ${ident(counted)}`;
 }
 
-type Marker = 'suppressed' | 'at_most' | 'not_one';
-
-// With a column, or the planner would evaluate the cast before the condition.
-function printMarker(marker: Marker): Sql {
-  return sql`(${literal(`pgreflect:${marker}:`)} operator(pg_catalog.||) "c")::pg_catalog.int4::pg_catalog.text`;
-}
+type Guard = readonly [condition: Sql, marker: 'suppressed' | 'atMost' | 'notOne'];
 
 /** Conditions on the number of written rows, with what they mean. */
-function guardsOf({ change, count, keys }: WriteStep<WriteChange>): readonly (readonly [Sql, Marker])[] {
+function guardsOf({ change, count, keys }: WriteStep<WriteChange>): readonly Guard[] {
   const differs = count && sql`"c" operator(pg_catalog.<>) ${param(count, builtin.int8)}`;
   if (change.kind === 'insert') return differs && keys.length > 0 ? [[differs, 'suppressed']] : [];
   const exceeds = sql`"c" operator(pg_catalog.>) ${param(change.atMost, builtin.int8)}`;
-  return [[exceeds, 'at_most'], ...(differs ? [[differs, 'not_one'] as const] : [])];
+  return [[exceeds, 'atMost'], ...(differs ? [[differs, 'notOne'] as const] : [])];
 }
 
 function printChanged(
@@ -88,14 +87,14 @@ function printWithin(names: Names, { step, pairs }: Within, row: Row): { readonl
 }
 
 /** The payload as json, selected from the rows that the root step has written, as they are now. */
-export function printTreeAnswer(
+export function printNestedAnswer(
   printer: Printer,
   plan: WritePlan,
-  tree: WriteTree<WriteChange>,
+  nested: NestedWrites<WriteChange>,
 ): { readonly expressions: Sql; readonly select: Sql } {
   const { names } = printer;
   const { table } = plan;
-  const { keys } = tree.steps[tree.root]!;
+  const { keys } = nested.steps[nested.root]!;
   const [written, given, target] = [new SubqueryRow(names.next('x')), names.next('k'), names.next('t')];
   const counted = names.next('n');
   const key = keyColumns(table);
@@ -111,7 +110,7 @@ export function printTreeAnswer(
     const text = sql`${ident(element, 'v')} operator(pg_catalog.->>) ${integer(keys.indexOf(column))}`;
     return sql`(${text})::${typeName(column.cast)} as ${ident(`k${index}`)}`;
   });
-  const elements = sql`pg_catalog.jsonb_array_elements(${printKeptKeys(tree.root)}) with ordinality as ${ident(element)}("v", "n")`;
+  const elements = sql`pg_catalog.jsonb_array_elements(${printKeptKeys(nested.root)}) with ordinality as ${ident(element)}("v", "n")`;
   const keyRows = sql`${ident(given)} as materialized (select ${list(texts)}, ${ident(element, 'n')} from ${elements})`;
   const row = directRow(target, table);
   const joined = key.map((column, index) =>
@@ -124,7 +123,7 @@ export function printTreeAnswer(
   const from = sql`${ident(given)} cross join lateral (${lookup}) as ${ident(found)}`;
   const rows = sql`${ident(written.alias)} as materialized (select ${list(written.passList(found))} from ${from} order by ${ident(given, 'n')})`;
   const counts = sql`(select pg_catalog.count(*) as "n", (select pg_catalog.count(*) from ${ident(written.alias)}) as "v" from ${ident(given)}) as ${ident(counted)}`;
-  const marker = sql`('pgreflect:hidden:' operator(pg_catalog.||) ${ident(counted, 'v')})::pg_catalog.int4`;
+  const marker = printFailure(markers.hidden, ident(counted, 'v'));
   const isHidden = sql`${ident(counted, 'v')} operator(pg_catalog.<>) ${ident(counted, 'n')}`;
   const payload = sql`case when ${isHidden} then pg_catalog.to_json(${marker}) else ${printObjectQuery(names, members)} end`;
   return { expressions: sql`${keyRows}, ${rows}`, select: sql`select ${payload} from ${counts}` };

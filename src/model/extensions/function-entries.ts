@@ -7,7 +7,14 @@ import { routineFix, validName } from '../comments/comment-fix.ts';
 import { readSettings } from '../comments/directives.ts';
 import { functionInputName } from '../inflect.ts';
 import type { FunctionEntry, Routine, Table } from '../model.ts';
-import { describeTable, has, type ModelContext, type NameClaims, note, type Omission } from '../model-context.ts';
+import {
+  describeTable,
+  hasExtension,
+  type ModelContext,
+  type NameClaims,
+  noteOmission,
+  type Omission,
+} from '../model-context.ts';
 import { sharesRow } from '../routine-arguments.ts';
 import { isFilterable, isJson, isOrdered } from '../tables/columns.ts';
 
@@ -38,7 +45,7 @@ export function addFunctionEntries(context: ModelContext, table: Table, making: 
 }
 
 function isAsked(context: ModelContext, routine: Routine, input: EntryInput): boolean {
-  const isOn = has(context, routine, 'function_filters');
+  const isOn = hasExtension(context, routine, 'function_filters');
   return isOn && readSettings(context.catalog, 'routine', routine.oid).settings[input];
 }
 
@@ -131,7 +138,7 @@ interface LeftOut {
 }
 
 function noteRoutine(context: ModelContext, routine: Routine, { kind, reason, names }: LeftOut): void {
-  note(context, () => {
+  noteOmission(context, () => {
     const name = validName(`${routine.namespace}_${routine.name}`);
     const fix = kind === 'name' ? routineFix(context, routine.oid, { name }) : null;
     return { kind, object: pathOf(routine), names: names ?? [routine.fieldName, routine.name], reason, fix };

@@ -6,7 +6,7 @@
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
 import { routineFix, typeFix, validName } from '../comments/comment-fix.ts';
 import type { ArgumentType, CompositeType, Routine, Table } from '../model.ts';
-import { type ModelContext, type NameClaims, note } from '../model-context.ts';
+import { type ModelContext, type NameClaims, noteOmission } from '../model-context.ts';
 import { columnProblem } from '../routine-results.ts';
 import { otherTableName } from '../tables/tables.ts';
 
@@ -79,7 +79,7 @@ class Inputs {
       if (problem === null || type.table === null || this.#context.catalog.table(type.table) !== undefined) continue;
       const object = quotePath(namespace, name);
       const reason = `The input of type ${object} is shown without its member ${quoteName(member.name)}, which ${problem}.`;
-      note(this.#context, () => ({ kind: 'type', object, names: [member.name], reason, fix: null }));
+      noteOmission(this.#context, () => ({ kind: 'type', object, names: [member.name], reason, fix: null }));
     }
     return null;
   }
@@ -105,7 +105,7 @@ function claimResult(context: ModelContext, routine: Routine, claims: NameClaims
     const problem = columnProblem(column);
     if (problem === null) continue;
     const reason = `The result of function ${object} is shown without its column ${quoteName(column.name)}, which ${problem}.`;
-    note(context, () => ({ kind: 'type', object, names: [column.name], reason, fix: null }));
+    noteOmission(context, () => ({ kind: 'type', object, names: [column.name], reason, fix: null }));
   }
   return true;
 }
@@ -113,7 +113,7 @@ function claimResult(context: ModelContext, routine: Routine, claims: NameClaims
 function noteRoutine(context: ModelContext, routine: Routine, { name, holder, fix }: Taken): void {
   const object = quotePath(routine.namespace, routine.name);
   const reason = `Function ${object} would have the type "${name}", and ${holder} has that name already.`;
-  note(context, () => ({ kind: 'name', object, names: [name, routine.name], reason, fix: fix() }));
+  noteOmission(context, () => ({ kind: 'name', object, names: [name, routine.name], reason, fix: fix() }));
 }
 
 /** The table without the routines that are left out. */

@@ -13,11 +13,11 @@ import type { WriteChange, WritePlan } from '../plan.ts';
 import { columnOf } from '../plan-order.ts';
 import { type NestedField, planNestedObjects, refuseGiven } from '../plan-rows.ts';
 import type { Planner } from '../planner.ts';
+import type { Within } from './nested-writes.ts';
 import { planAssignments } from './plan-assignments.ts';
 import { planChangedRows } from './plan-changed-rows.ts';
 import { planStep } from './plan-insert.ts';
-import { type Building, type BuiltStep, enter, finish, keyOf } from './plan-tree.ts';
-import type { Within } from './write-tree.ts';
+import { type Building, type BuiltStep, enter, finish, keyOf } from './plan-nested-steps.ts';
 
 /** Adds the writes of related rows to a planned update of `table`. */
 export function planRelated(
@@ -25,10 +25,10 @@ export function planRelated(
   { table, nodes }: { readonly table: Table; readonly nodes: readonly FieldNode[] },
   change: WriteChange,
   set: Input,
-): Pick<WritePlan, 'change' | 'tree'> {
+): Pick<WritePlan, 'change' | 'nested'> {
   const steps: BuiltStep[] = [];
   planUpdateStep({ planner, nodes, steps }, { table, change, set, level: 0, within: null });
-  return { change, tree: finish(steps, 0) };
+  return { change, nested: finish(steps, 0) };
 }
 
 /** Updated rows. */
@@ -67,7 +67,7 @@ function planUpdateStep(building: Building, { table, change, set, level, within 
     for (const entry of itemsOf(inputs.get('nested_update'))) {
       const inner = entry.fields().find(({ field }) => inputFieldOrigin(field).kind === 'set')?.input;
       invariant(inner, 'validation demands set');
-      inner.state();
+      inner.requireValue();
       refuseKeys(inner, below, of);
       const guards = planGuards(planner, target, level + 1, entry);
       const update = {

@@ -6,7 +6,14 @@ import type { CatalogTable } from '../../catalog/catalog.ts';
 import type { ExtensionName } from '../../config/extensions.ts';
 import { columnFix, validName } from '../comments/comment-fix.ts';
 import type { Column, CompositeType, Relationship, Routine, Table } from '../model.ts';
-import { describeTable, has, type ModelContext, type NameClaims, note, tablePath } from '../model-context.ts';
+import {
+  describeTable,
+  hasExtension,
+  type ModelContext,
+  type NameClaims,
+  noteOmission,
+  tablePath,
+} from '../model-context.ts';
 import { isJson, isSearchable } from '../tables/columns.ts';
 import { renameFix } from '../tables/relationships.ts';
 import { addFunctionEntries } from './function-entries.ts';
@@ -40,9 +47,9 @@ function addRelationships(context: ModelContext, table: Table, named: Named): Ta
 }
 
 function addFunctions(context: ModelContext, table: Table, routines: Named['routines']): Table {
-  if (!has(context, table, 'function_filters')) return table;
+  if (!hasExtension(context, table, 'function_filters')) return table;
   const taken = { filter: entriesOf(table, filters), order: entriesOf(table, orders) };
-  return addFunctionEntries(context, table, { routines, taken, hasJson: has(context, table, 'json_filters') });
+  return addFunctionEntries(context, table, { routines, taken, hasJson: hasExtension(context, table, 'json_filters') });
 }
 
 /** The table in the catalog. */
@@ -83,7 +90,7 @@ function addRelationshipEntries(
   kind: EntryKind,
   { tables, routines }: Named,
 ): Table {
-  if (!has(context, table, kind.extension)) return table;
+  if (!hasExtension(context, table, kind.extension)) return table;
   const taken = entriesOf(table, kind);
   const shown = new Map(table.relationships.map((relationship) => [relationship.fieldName, relationship]));
   const computed = new Set(table.computedFields.map((oid) => routines.get(oid)?.fieldName));
@@ -121,7 +128,7 @@ export function isOrderable({ columns }: Table): boolean {
 }
 
 function addColumnEntries(context: ModelContext, table: Table): Table {
-  if (!has(context, table, 'json_filters')) return table;
+  if (!hasExtension(context, table, 'json_filters')) return table;
   const taken = entriesOf(table, filters);
   const columns = table.columns.map((column) => {
     if (!column.readable || !isJson(column.type)) return column;
@@ -151,7 +158,7 @@ function searched({ columns }: Table) {
 }
 
 function noteRanks(context: ModelContext, table: Table): void {
-  if (!has(context, table, 'text_search')) return;
+  if (!hasExtension(context, table, 'text_search')) return;
   const taken = entriesOf(table, orders);
   for (const [name, column] of searched(table)) {
     if (!taken.has(name)) continue;
@@ -178,7 +185,7 @@ interface LeftOut {
 }
 
 function noteEntry(context: ModelContext, table: Table, { input }: EntryKind, { what, name, fixFor }: LeftOut): void {
-  note(context, () => {
+  noteOmission(context, () => {
     const row = rowOf(context, table);
     const reason = `${describeTable(context, row)} has no ${input} by its ${what}: the ${input} has another entry of that name.`;
     return { kind: 'name', object: tablePath(context, row), names: [name], reason, fix: fixFor(row) };

@@ -6,13 +6,13 @@ import { quoteName, quotePath } from '../../catalog/quote-name.ts';
 import { validName } from '../comments/comment-fix.ts';
 import { isValidName } from '../inflect.ts';
 import type { Column, ConflictTarget, IndexExpression, Table } from '../model.ts';
-import { describeTable, has, type ModelContext, note } from '../model-context.ts';
+import { describeTable, hasExtension, type ModelContext, noteOmission } from '../model-context.ts';
 import { readIndexExpression } from '../tables/index-expression.ts';
 import { rowOf } from './added-entries.ts';
 
 /** The table with its conflict targets. */
 export function addConflictTargets(context: ModelContext, table: Table): Table {
-  if (!table.insert || !has(context, table, 'upsert')) return table;
+  if (!table.insert || !hasExtension(context, table, 'upsert')) return table;
   const row = rowOf(context, table);
   const base = row.getBase();
   const indexes = table.kind === 'view' ? (base?.indexes ?? []) : row.getIndexes();
@@ -114,7 +114,7 @@ function noteIndex(
   { relname }: CatalogIndex,
   target: ConflictTarget | null,
 ): void {
-  note(context, () => {
+  noteOmission(context, () => {
     const subject = `${describeTable(context, rowOf(context, table))} has no "${relname}" in "onConflict"`;
     const object = quotePath(table.namespace, table.name);
     if (target === null) {

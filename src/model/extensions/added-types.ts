@@ -8,7 +8,14 @@ import { type ExtensionName, extensionNames } from '../../config/extensions.ts';
 import { aggregateFunctions } from '../codecs.ts';
 import { tableRootFields, tableTypeNames } from '../inflect.ts';
 import type { Column, Model, SharedType, Table, TableType, ValueType } from '../model.ts';
-import { describeTable, has, type ModelContext, type NameClaims, note, tablePath } from '../model-context.ts';
+import {
+  describeTable,
+  hasExtension,
+  type ModelContext,
+  type NameClaims,
+  noteOmission,
+  tablePath,
+} from '../model-context.ts';
 import { isJson, isSearchable } from '../tables/columns.ts';
 import { otherTableName } from '../tables/tables.ts';
 import { type Named, rowOf } from './added-entries.ts';
@@ -25,25 +32,28 @@ const neededTypes: Partial<Record<ExtensionName, Needed>> = {
   relation_filters(context, { tables }) {
     const collections = collectionsWith('filterable', tables);
     return (table) =>
-      collections.has(table.oid) && has(context, table, 'relation_filters') ? collectionFilterTypes(table) : [];
+      collections.has(table.oid) && hasExtension(context, table, 'relation_filters')
+        ? collectionFilterTypes(table)
+        : [];
   },
   relation_order(context, { tables }) {
     const collections = collectionsWith('orderable', tables);
     return (table) =>
-      collections.has(table.oid) && has(context, table, 'relation_order')
+      collections.has(table.oid) && hasExtension(context, table, 'relation_order')
         ? ['collectionOrderBy', ...functionOrderTypes(table)]
         : [];
   },
   distinct: (context) => (table) =>
-    has(context, table, 'distinct') && table.columns.some(isInColumns) ? ['column'] : [],
+    hasExtension(context, table, 'distinct') && table.columns.some(isInColumns) ? ['column'] : [],
   upsert: () => conflictTypes,
   nested_writes: (_, { tables }) => nestedTypes(tables),
-  groups: (context) => (table) => (table.aggregate && has(context, table, 'groups') ? groupTypes(table) : []),
-  update_operators: (context) => (table) => (has(context, table, 'update_operators') ? operatorTypes(table) : []),
+  groups: (context) => (table) => (table.aggregate && hasExtension(context, table, 'groups') ? groupTypes(table) : []),
+  update_operators: (context) => (table) =>
+    hasExtension(context, table, 'update_operators') ? operatorTypes(table) : [],
   batch_update(context, named) {
     const taken = mutationFields(named);
     return (table) => {
-      if (!table.update || !has(context, table, 'batch_update')) return [];
+      if (!table.update || !hasExtension(context, table, 'batch_update')) return [];
       const holder = taken.get(tableRootFields(table.baseName).updateMany);
       if (holder === undefined) return ['updateEntry'];
       noteBatch(context, table, holder);
@@ -125,7 +135,7 @@ function mutationFields({ tables, routines }: Named): ReadonlyMap<string, string
 }
 
 function noteBatch(context: ModelContext, table: Table, holder: string): void {
-  note(context, () => {
+  noteOmission(context, () => {
     const row = rowOf(context, table);
     const name = tableRootFields(table.baseName).updateMany;
     const reason = `${describeTable(context, row)} would have "${name}", and ${holder} has that name already.`;
@@ -188,7 +198,8 @@ export function addTypes(
     const ofTables = sharedTypes[extension];
     const isUsed = [...tables.values()].some(
       (table) =>
-        ofTables?.usedBy(table, (type) => added.get(table.oid)!.get(type) === true) && has(context, table, extension),
+        ofTables?.usedBy(table, (type) => added.get(table.oid)!.get(type) === true) &&
+        hasExtension(context, table, extension),
     );
     for (const type of isUsed ? ofTables!.types : []) {
       if (claimShared(context, tables, type, claims)) shared.push(type);
@@ -216,7 +227,7 @@ function claimShared(
 ): boolean {
   const holder = claims.claim([type], 'an extension');
   if (holder === null) return true;
-  note(context, () => {
+  noteOmission(context, () => {
     const table = [...tables.values()].find(({ baseName }) =>
       [baseName, ...Object.values<string>(tableTypeNames(baseName))].includes(type),
     );
@@ -233,7 +244,7 @@ function claimType(context: ModelContext, table: Table, name: string, claims: Na
   const object = tablePath(context, row);
   const holder = claims.claim([name], `table ${object}`);
   if (holder === null) return true;
-  note(context, () => {
+  noteOmission(context, () => {
     const fix = otherTableName(context, row);
     const reason = `${describeTable(context, row)} would have the type "${name}", and ${holder} has that name already.`;
     return { kind: 'name', object, names: [name], reason, fix };

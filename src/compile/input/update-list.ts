@@ -5,11 +5,11 @@
  * are a run: one statement for any number. A key that occurs again begins another run, because a statement updates a
  * row once.
  */
-import { updateOperators } from '../../model/added/update-operators.ts';
+import { updateOperators } from '../../model/extensions/update-operators.ts';
 import { fits, isNestedJson } from './value-facts.ts';
 
 /** What the entries of a run may hold. */
-export interface BatchShape {
+export interface UpdateListShape {
   /** Most runs of a list. */
   readonly most: number;
   /** Field names of the primary key; null if no entries may share a statement. */
@@ -36,7 +36,7 @@ export interface Run {
 export type Entry = Readonly<Record<string, unknown>>;
 
 /** The runs as a text: the position of each, with a `k` if its entries are filtered by key; `many` if there are too many. */
-export function describeRuns(entries: readonly Entry[], shape: BatchShape): string {
+export function describeRuns(entries: readonly Entry[], shape: UpdateListShape): string {
   const runs: string[] = [];
   let last: { readonly changes: string; readonly keys: Set<string> } | null = null;
   entries.forEach((entry, index) => {
@@ -67,7 +67,7 @@ export function readRuns(text: string): readonly Run[] | null {
 }
 
 /** The key that the entry is filtered by, as text; null for another filter. */
-function keyOf({ filter, atMost }: Entry, { key }: BatchShape): string | null {
+function keyOf({ filter, atMost }: Entry, { key }: UpdateListShape): string | null {
   if (key === null || !isObject(filter) || Object.keys(filter).length !== key.length || Number(atMost) < 1) return null;
   const values = key.map((name) => {
     const operators = filter[name];
@@ -79,7 +79,7 @@ function keyOf({ filter, atMost }: Entry, { key }: BatchShape): string | null {
 }
 
 /** The changed columns by operator, as text; null if the entry needs a statement of its own. */
-function changesOf(entry: Entry, { columns, limits, nested }: BatchShape): string | null {
+function changesOf(entry: Entry, { columns, limits, nested }: UpdateListShape): string | null {
   const named = ['set', ...updateOperators].map((operator) => {
     const given = entry[operator];
     if (!isObject(given)) return '';

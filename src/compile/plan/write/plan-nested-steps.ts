@@ -1,5 +1,5 @@
 /**
- * Builds the steps of a write with those of related rows (write-tree.ts).
+ * Builds the steps of a write with those of related rows (nested-writes.ts).
  *
  * Refuses too many levels, too many places, and rows without a known key.
  */
@@ -12,7 +12,7 @@ import type { Slot } from '../../input/slot.ts';
 import type { LimitPlan, WriteChange, WritePlan } from '../plan.ts';
 import { columnOf } from '../plan-order.ts';
 import { descend, type Planner } from '../planner.ts';
-import type { WriteStep } from './write-tree.ts';
+import type { WriteStep } from './nested-writes.ts';
 
 /** A step, whose keys are known when all others are planned. */
 export interface BuiltStep extends WriteStep<WriteChange> {
@@ -48,8 +48,8 @@ export function keyOf({ keys }: BuiltStep, column: Column): number {
   return known >= 0 ? known : keys.push(column) - 1;
 }
 
-/** The tree of these steps, null for a single one. Refuses rows that may stay as they are where others need their keys. */
-export function finish(steps: readonly BuiltStep[], root: number): WritePlan['tree'] {
+/** The nested writes of these steps, null for a single one. Refuses rows that may stay as they are where others need their keys. */
+export function finish(steps: readonly BuiltStep[], root: number): WritePlan['nested'] {
   if (steps.length === 1) return null;
   const { table } = steps[root]!;
   // The answer is read by them.

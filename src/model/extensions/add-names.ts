@@ -3,7 +3,7 @@
  */
 import { quotePath } from '../../catalog/quote-name.ts';
 import type { Model, Routine, Table } from '../model.ts';
-import { has, type ModelContext, note } from '../model-context.ts';
+import { hasExtension, type ModelContext, noteOmission } from '../model-context.ts';
 import { isJsonResult } from '../tables/columns.ts';
 import { addEntries, type Named } from './added-entries.ts';
 import { addTypes } from './added-types.ts';
@@ -31,8 +31,8 @@ function noteArguments(
   for (const routine of routines.values()) {
     const { result, arguments: given } = routine;
     const table = result.kind === 'set' ? tables.get(result.table) : undefined;
-    const isDistinct = table?.addedTypes.includes('column') && has(context, table, 'distinct');
-    const takesPath = isJsonResult(result) && has(context, routine, 'json_filters');
+    const isDistinct = table?.addedTypes.includes('column') && hasExtension(context, table, 'distinct');
+    const takesPath = isJsonResult(result) && hasExtension(context, routine, 'json_filters');
     const added = [
       ...(isDistinct ? [['distinctOn', 'the collection'] as const] : []),
       ...(takesPath ? [['at', 'JSON fields'] as const] : []),
@@ -41,7 +41,7 @@ function noteArguments(
       if (given.every(({ fieldName }) => fieldName !== name)) continue;
       const object = quotePath(routine.namespace, routine.name);
       const reason = `Function ${object} has no "${name}" of ${what}: an argument of its own has that name.`;
-      note(context, () => ({ kind: 'name', object, names: [name], reason, fix: null }));
+      noteOmission(context, () => ({ kind: 'name', object, names: [name], reason, fix: null }));
     }
   }
 }
