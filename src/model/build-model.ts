@@ -29,6 +29,7 @@ import {
 import { createTypeResolvers, type TypeResolvers } from './resolve-type.ts';
 import { buildRoutines } from './routines.ts';
 import { linkTables } from './tables/join-tables.ts';
+import { isAddedLookup } from './tables/primary-key.ts';
 import { buildRelationships } from './tables/relationships.ts';
 import { type SelectedTable, selectTables } from './tables/select-tables.ts';
 import {
@@ -108,9 +109,7 @@ function buildContent(context: ModelContext): Content {
   const composites = new Composites({ context, types, tables: byOid });
   const routines = buildRoutines({ context, types, enums, composites, tables: byOid, ...rootFields(unlinked) });
   const computed = computedFields(routines);
-  const mutations = new Set(
-    [...routines.values()].flatMap(({ use, fieldName }) => (use === 'mutation' ? fieldName : [])),
-  );
+  const fields = new Set([...routines.values()].map(({ use, fieldName }) => `${use} ${fieldName}`));
   const tables = new Map<string, Table>();
   for (const [index, table] of unlinked.entries()) {
     const { selected } = winners[index] as Winner;
@@ -119,7 +118,7 @@ function buildContent(context: ModelContext): Content {
       computedFields: computed.get(table.oid) ?? [],
     };
     const kept = {
-      ...yieldRootFields(context, selected, table, mutations),
+      ...yieldRootFields(context, selected, table, fields),
       ...keepNames(context, table, links, { tables: byOid, routines }),
     };
     tables.set(table.oid, { ...kept, ...nothingAdded });
@@ -173,7 +172,7 @@ function rootFields(tables: readonly UnlinkedTable[]) {
   const mutationFields = new Set<string>();
   for (const { baseName, ...table } of tables) {
     if (table.rootField) queryFields.add(tableRootFields(baseName).collection);
-    if (table.byPk) queryFields.add(tableRootFields(baseName).byPk);
+    if (table.byPk && !isAddedLookup(table)) queryFields.add(tableRootFields(baseName).byPk);
     if (table.insert && !isAdded(table, 'insert')) mutationFields.add(tableRootFields(baseName).insert);
     if (table.update && !isAdded(table, 'update')) mutationFields.add(tableRootFields(baseName).update);
     if (table.delete) mutationFields.add(tableRootFields(baseName).delete);

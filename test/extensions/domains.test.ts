@@ -279,3 +279,48 @@ describe('a column of a domain', () => {
     expect(itemCollection.edges).toEqual([{ node: { id: 1 } }]);
   });
 });
+
+describe('a key of domains', async () => {
+  const keyed = await createDatabase(`
+    create schema shop; grant usage on schema shop to anon;
+    create domain shop.number as bigint check (value > 0); create domain shop.code as varchar(3); create domain shop.raw as int;
+    comment on domain shop.raw is '@graphql({"opaque": true})';
+    create table shop.parcel (number shop.number, part int, line text, primary key (number, part));
+    insert into shop.parcel values (9007199254740993, 1, 'one'), (2, 1, 'two');
+    create table shop.crate (code shop.code primary key); create table shop.box (raw shop.raw primary key);
+    create table shop.taken (number shop.number primary key);
+    create function shop."takenByPk"(number bigint) returns text stable language sql as $$ select 'the function' $$;
+    create table shop.twin (number shop.number primary key); create table shop."Twin" (id int primary key);
+    insert into shop.twin values (1); insert into shop."Twin" values (7);
+    grant select on all tables in schema shop to anon;
+  `);
+  const [all, none] = await Promise.all([
+    startExecution(keyed, { schemas: ['shop'] }),
+    startExecution(keyed, { schemas: ['shop'], extensions: [] }),
+  ]);
+  const error = async (execution: typeof all, query: string) =>
+    (await execution.run('anon', query)).errors?.[0]?.message;
+
+  test('has the lookup of the types that they stand on, with their values', async () => {
+    const query = 'query ($number: BigInt!) { parcelByPk(number: $number, part: 1) { number line } }';
+    expect(await all.data('anon', query, { variables: { number: '9007199254740993' } })).toEqual({
+      parcelByPk: { number: '9007199254740993', line: 'one' },
+    });
+    // The domain refuses the value, so no row has it.
+    expect(await all.data('anon', '{ parcelByPk(number: -1, part: 1) { line } }')).toEqual({ parcelByPk: null });
+  });
+
+  test('has none where the type has none, or stays opaque', async () => {
+    for (const field of ['crateByPk(code: "a") { code }', 'boxByPk(raw: 1) { raw }']) {
+      expect(await error(all, `{ ${field} }`)).toContain('Cannot query field');
+    }
+    expect(await error(none, '{ parcelByPk(number: 2, part: 1) { line } }')).toContain('Cannot query field');
+  });
+
+  test('takes no name that something else has without the extension', async () => {
+    const query = '{ takenByPk(number: 1) twinByPk(id: 7) { id } }';
+    const answer = { takenByPk: 'the function', twinByPk: { id: 7 } };
+    expect(await none.data('anon', query)).toEqual(answer);
+    expect(await all.data('anon', query)).toEqual(answer);
+  });
+});

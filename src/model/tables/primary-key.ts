@@ -3,7 +3,7 @@
  */
 import type { CatalogColumn, CatalogIndex, CatalogTable } from '../../catalog/catalog.ts';
 import type { Settings } from '../comments/directives.ts';
-import type { Column } from '../model.ts';
+import { type Column, comparedAs, type Table } from '../model.ts';
 import type { ModelContext } from '../model-context.ts';
 
 /**
@@ -36,11 +36,17 @@ export function allowsLookup(context: ModelContext, key: readonly Column[]): boo
 }
 
 function hasLookupType({ catalog, namespaces }: ModelContext, { cast }: Column): boolean {
-  if (cast.modifier !== null) return false;
-  if (cast.namespace === 'pg_catalog') return lookupTypes.has(cast.name);
+  const type = comparedAs(cast);
+  if (type.modifier !== null) return false;
+  if (type.namespace === 'pg_catalog') return lookupTypes.has(type.name);
   // Its display name has no prefix only if the search path contains its schema.
-  const namespace = catalog.type(cast.oid)?.typnamespace ?? '';
-  return cast.name === 'citext' && namespaces.get(namespace)?.exposed === true;
+  const namespace = catalog.type(type.oid)?.typnamespace ?? '';
+  return type.name === 'citext' && namespaces.get(namespace)?.exposed === true;
+}
+
+/** Whether the table has a lookup only because domains are exposed as their base types. */
+export function isAddedLookup({ byPk, columns, primaryKey }: Pick<Table, 'byPk' | 'columns' | 'primaryKey'>): boolean {
+  return byPk && columns.some(({ number, cast }) => primaryKey.includes(number) && cast.base !== null);
 }
 
 /** A unique index without expression or condition consists of these columns, or some of them. */

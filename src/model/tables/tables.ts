@@ -20,7 +20,7 @@ import {
 } from '../model-context.ts';
 import type { TypeResolvers } from '../resolve-type.ts';
 import { buildColumns, noteOmittedColumns } from './columns.ts';
-import { allowsLookup, isAlwaysUnique } from './primary-key.ts';
+import { allowsLookup, isAddedLookup, isAlwaysUnique } from './primary-key.ts';
 import { type SelectedTable, selectedPath } from './select-tables.ts';
 
 /** A table without its links to other objects. */
@@ -158,22 +158,29 @@ export function claimAdded(
   }, table);
 }
 
-/** The table without extensions' commands whose names functions have. */
+/**
+ * The table without root fields of extensions whose names functions have.
+ *
+ * @param functions What the functions are used for, with their names: `query total`.
+ */
 export function yieldRootFields(
   context: ModelContext,
   selected: SelectedTable,
   table: UnlinkedTable,
   functions: ReadonlySet<string>,
 ): UnlinkedTable {
-  const keeps = (command: 'insert' | 'update'): boolean => {
-    const name = tableRootFields(table.baseName)[command];
-    if (!isAdded(table, command) || !functions.has(name)) return table[command];
+  const fields = tableRootFields(table.baseName);
+  const isFree = (use: 'query' | 'mutation', name: string): boolean => {
+    if (!functions.has(`${use} ${name}`)) return true;
     const reason = `${describeTable(context, selected.row)} would have "${name}", and a function has that name already.`;
     const fix = otherTableName(context, selected.row);
     noteOmission(context, () => ({ kind: 'name', object: selectedPath(selected), names: [name], reason, fix }));
     return false;
   };
-  return { ...table, insert: keeps('insert'), update: keeps('update') };
+  const keeps = (command: 'insert' | 'update') =>
+    isAdded(table, command) ? isFree('mutation', fields[command]) : table[command];
+  const byPk = isAddedLookup(table) ? isFree('query', fields.byPk) : table.byPk;
+  return { ...table, byPk, insert: keeps('insert'), update: keeps('update') };
 }
 
 /**
@@ -183,13 +190,13 @@ export function yieldRootFields(
  */
 export function assignRootFields(tables: readonly UnlinkedTable[]): readonly UnlinkedTable[] {
   const holders = new Map<string, string>();
+  const hold = (field: string, { oid }: UnlinkedTable) => holders.set(field, holders.get(field) ?? oid);
   for (const table of tables) {
-    const fields = [
-      tableRootFields(table.baseName).collection,
-      ...(table.byPk ? [tableRootFields(table.baseName).byPk] : []),
-    ];
-    for (const field of fields) if (!holders.has(field)) holders.set(field, table.oid);
+    const { collection, byPk } = tableRootFields(table.baseName);
+    hold(collection, table);
+    if (table.byPk && !isAddedLookup(table)) hold(byPk, table);
   }
+  for (const table of tables) if (isAddedLookup(table)) hold(tableRootFields(table.baseName).byPk, table);
   return tables.map((table) => {
     const rootField = holders.get(tableRootFields(table.baseName).collection) === table.oid;
     const byPk = table.byPk && holders.get(tableRootFields(table.baseName).byPk) === table.oid;
