@@ -101,6 +101,30 @@ test('a link that leads nowhere is saved by whoever insists, and faults are unde
   await expect.poll(() => underlined('error')).toEqual(['\u00a0']);
 });
 
+test('the preview marks links that lead nowhere, and no others', async () => {
+  const { page } = await studio.visit('emails/recovery');
+  const links = [
+    ['{{ .ConfirmationURL }}', false],
+    ['{{ .SiteURL }}/confirm?token_hash={{ .TokenHash }}&type=email', false],
+    ['https://example.com', false],
+    ['{{ .ConfirmURL }}', true],
+    ['#', true],
+    ['{{ .SiteURL }}/confirm?token_hash={{ .TokenHsh }}&type=email', true],
+    ['{{ .SiteURL }}/confirm?token={{ .Tokn }}', true],
+  ] as const;
+  await write(
+    page,
+    body(page),
+    links.map(([address], index) => `<p><a href="${address}">Go ${index}</a></p>`).join(''),
+  );
+  const outlineOf = (index: number) =>
+    preview(page)
+      .getByText(`Go ${index}`)
+      .evaluate((link) => getComputedStyle(link).outlineStyle);
+  for (const [index, [address, isDead]] of links.entries())
+    await expect.poll(() => outlineOf(index), { message: address }).toBe(isDead ? 'dashed' : 'none');
+});
+
 test('a fault is underlined where it is and said; it cannot be saved, and the last good preview stays', async () => {
   const { page } = await studio.visit('emails/recovery');
   await preview(page).getByRole('heading', { name: 'Reset your password' }).waitFor();

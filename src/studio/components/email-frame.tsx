@@ -3,6 +3,7 @@
  */
 import type { CSSProperties } from 'react';
 import { answerColorScheme, type ColorScheme, colorSchemeHead, hasDarkDesign } from './color-scheme.ts';
+import { deadLinkHead } from './dead-links.ts';
 import { withNewTabLinks } from './new-tab-links.ts';
 
 interface EmailFrameProps {
@@ -10,12 +11,15 @@ interface EmailFrameProps {
   /** Name of the frame. */
   readonly title: string;
   readonly scheme?: ColorScheme;
+  /** Shows which links lead nowhere. */
+  readonly marksDeadLinks?: boolean;
   readonly style?: CSSProperties;
 }
 
 /** The frame. */
-export function EmailFrame({ html, title, scheme = 'light', style }: EmailFrameProps) {
+export function EmailFrame({ html, title, scheme = 'light', marksDeadLinks = false, style }: EmailFrameProps) {
   const isInverted = scheme === 'dark' && !hasDarkDesign(html);
+  const head = `${colorSchemeHead(scheme, isInverted)}${marksDeadLinks ? deadLinkHead : ''}`;
   return (
     <iframe
       className="email-frame"
@@ -23,7 +27,7 @@ export function EmailFrame({ html, title, scheme = 'light', style }: EmailFrameP
       title={title}
       sandbox="allow-popups allow-popups-to-escape-sandbox"
       referrerPolicy="no-referrer"
-      srcDoc={withNewTabLinks(answerColorScheme(html, scheme), colorSchemeHead(scheme, isInverted))}
+      srcDoc={withNewTabLinks(answerColorScheme(html, scheme), head)}
       style={style}
     />
   );

@@ -35,7 +35,13 @@ export function Screen({ html, isPhone, isDark }: ScreenProps) {
   return (
     <>
       <div className="screen" ref={place}>
-        <EmailFrame html={html} title="Preview of the email" scheme={isDark ? 'dark' : 'light'} style={style} />
+        <EmailFrame
+          html={html}
+          title="Preview of the email"
+          scheme={isDark ? 'dark' : 'light'}
+          style={style}
+          marksDeadLinks
+        />
       </div>
       {isDark && (
         <p className="soft small">
