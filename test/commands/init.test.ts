@@ -202,6 +202,26 @@ describe('init', () => {
     );
   });
 
+  test('a typed --database-url goes before the connection of the auth service in the environment', async () => {
+    const nowhere = Object.assign(new URL(database.url), { port: '1' }).href;
+    const env = { PGREFLECT_ADMIN_DATABASE_URL: nowhere, DATABASE_URL: nowhere };
+    const typed = ['init', '--database-url', database.url, ...flags];
+    expect(await runCommand(typed, { env })).toMatchObject({ code: 0 });
+    const both = await runCommand([...typed, '--admin-database-url', nowhere]);
+    expect(both.err).toContain('connection refused');
+  });
+
+  test('--grant-defaults lists a few of many tables without row security, and says how to see all', async () => {
+    const own = await createDatabase(`
+      select pg_catalog.set_config('search_path', 'public', false);
+      do $$ begin for n in 1..25 loop execute format('create table t%s (id int primary key)', n); end loop; end $$;`);
+    const { out } = await runCommand(['init', '--database-url', own.url, ...flags, '--grant-defaults']);
+    expect(out.match(/row security is off/g)).toHaveLength(20);
+    expect(out).toContain('  … and 5 more: `pgreflect check` lists them');
+    await runCommand(['init', '--database-url', own.url, ...flags, '--remove']);
+    await init();
+  });
+
   test('--grant-defaults lists first what row security does not guard', async () => {
     const { code, out } = await init('--grant-defaults');
     expect(code).toBe(0);

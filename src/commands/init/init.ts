@@ -51,8 +51,8 @@ export const init: Command = {
     { flag: 'dry-run', doc: 'Print the SQL without running it.' },
     { flag: 'remove', doc: 'Undo init: remove trigger, privileges and roles.' },
   ],
-  notes: `Connects with --admin-database-url, else --database-url. Needs a superuser, or a role with CREATEROLE that owns
-the schemas. Safe to run again: it does only what is missing.
+  notes: `Connects with --admin-database-url, else --database-url; a typed one goes before those of the environment. Needs
+a superuser, or a role with CREATEROLE that owns the schemas. Safe to run again: it does only what is missing.
 
 Examples:
   pgreflect init --database-url postgresql://postgres:PASSWORD@localhost:5432/shop --grant-defaults --watch
@@ -63,7 +63,7 @@ Examples:
 
 async function runInit(context: CommandContext): Promise<number> {
   const { values } = loadOptionsOrThrow(names, context.sources);
-  const url = requireDatabaseUrl(values.adminDatabaseUrl ?? values.databaseUrl, 'postgres');
+  const url = requireDatabaseUrl(ownerUrl(values, context), 'postgres');
   // A dry run creates no random secret, which would be lost.
   const orRandom = (password: string | null) =>
     password ?? (context.flags['dry-run'] ? null : randomBytes(24).toString('base64url'));
@@ -83,6 +83,12 @@ async function runInit(context: CommandContext): Promise<number> {
     if (context.flags.remove) return removeAll(pool, run);
     return addAll(pool, run);
   });
+}
+
+/** A typed --database-url goes before the auth service's connection, which the environment has in order to serve. */
+function ownerUrl({ databaseUrl, adminDatabaseUrl }: InitRun['values'], { sources }: CommandContext): string | null {
+  const isTyped = sources.flags.has('databaseUrl') && !sources.flags.has('adminDatabaseUrl');
+  return isTyped ? databaseUrl : (adminDatabaseUrl ?? databaseUrl);
 }
 
 interface InitRun {
@@ -239,9 +245,16 @@ async function noteSchemas(pool: SystemPool, setup: RoleSetup, context: CommandC
   context.print(
     'These tables have no row security. With --grant-defaults, every caller can read and change all their rows:',
   );
-  for (const { name, why, fix } of open) context.print(printOpen(String(name), String(why), fix));
+  for (const { name, why, fix } of open.slice(0, maxOpen)) context.print(printOpen(String(name), String(why), fix));
+  if (open.length > maxOpen)
+    context.print(
+      `  … and ${open.length - maxOpen} more: \`pgreflect check\` lists them, by --only row_security_off,view_runs_as_owner`,
+    );
   context.print('');
 }
+
+/** Most tables listed; the report of the steps follows. */
+const maxOpen = 20;
 
 function printOpen(name: string, why: string, fix: unknown): string {
   const statement = fix === null ? null : pasteable(String(fix));

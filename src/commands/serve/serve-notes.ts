@@ -58,13 +58,19 @@ export async function noteFirstOperation(config: Config, gateway: Gateway, conte
     );
   }
   const omissions = await gateway.omissions(anonRole);
-  for (const omission of omissions.slice(0, 5)) context.note(printOmission(omission));
+  // Introspection that is off leaves no table out.
+  const reasons = omissions.filter(({ kind }) => kind !== 'switch');
+  for (const omission of reasons.slice(0, maxReasons)) context.note(printOmission(omission));
+  if (reasons.length > maxReasons)
+    context.note(`  … and ${reasons.length - maxReasons} more: pgreflect check --only not_granted,left_out`);
   const example = 'create table note (id bigint generated always as identity primary key, body text not null);';
   context.note(`  A table needs a primary key and a grant, for example:
       ${example}
       grant select on note to ${anonRole};
   The gateway takes notice by itself.`);
 }
+
+const maxReasons = 5;
 
 function printOmission({ reason, fix }: Omission): string {
   const statement = fix === null ? null : pasteable(fix);
