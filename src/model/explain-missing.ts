@@ -35,6 +35,8 @@ export function explainMissing(
     omissions.find(({ names }) => names.includes(`${type}.${field}`)) ??
     findOmission(omissions, field) ??
     findOmission(omissions, tableNameOf(field)) ??
+    // As other APIs call a list of rows.
+    (type === 'Query' ? findOmission(omissions, field.replace(/s$/, '')) : null) ??
     null
   );
 }

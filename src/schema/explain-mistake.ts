@@ -9,6 +9,7 @@ import {
   type GraphQLField,
   type GraphQLSchema,
   getNamedType,
+  isEnumType,
   isInputObjectType,
   isObjectType,
   Kind,
@@ -41,6 +42,8 @@ type Explain = (schema: GraphQLSchema, error: GraphQLError, found: readonly [str
 const explanations: readonly (readonly [RegExp, Explain])[] = [
   [/Expected value of type "(\w+)!?" to be an object, found: (.*)\.$/s, correctObject],
   [/Value "(\w+)" does not exist in "OrderByDirection" enum/, correctDirection],
+  [/Value "(\w+)" does not exist in "(\w+)" enum/, correctEnum],
+  [/\bJSON accepts a string, found: /, () => form('Send the text of the JSON, such as "{\\"a\\": 1}".')],
   [/Expected value of type "(\w+)!?" not to include unknown field "(\w+)"/, correctOperator],
   [/^Argument "\w+\.(\w+)\(set:\)" of type /, correctUpdate],
   [/^Unknown argument "(\w+)" on field "([\w.]+)"/, correctArgument],
@@ -71,6 +74,16 @@ function correctDirection(_schema: GraphQLSchema, error: GraphQLError, [found]: 
   const direction = /desc/i.test(found) ? 'DescNullsLast' : 'AscNullsLast';
   const all = 'Directions are AscNullsFirst, AscNullsLast, DescNullsFirst and DescNullsLast.';
   return form(`Write orderBy: [{ ${placeOf(error) ?? 'COLUMN'}: ${direction} }]. ${all}`);
+}
+
+/** Most values of an enum that are listed. */
+const maxValues = 20;
+
+function correctEnum(schema: GraphQLSchema, error: GraphQLError, [, typeName]: readonly [string, string]) {
+  const type = schema.getType(typeName);
+  if (!isEnumType(type) || error.message.includes('Did you mean')) return null;
+  const values = type.getValues().map((value) => value.name);
+  return values.length > maxValues ? null : name(`${typeName} has ${listNames(values)}.`);
 }
 
 /** An operator of another API. */

@@ -24,6 +24,7 @@ test('a table without privileges is explained under all its names', async () => 
   for (const name of ['loanCollection', 'loan', 'Loan', 'loanByPk', 'insertIntoLoanCollection', 'LoanFilter', 'LOAN']) {
     expect(await explain(name), name).toMatchObject(expected);
   }
+  expect(await explain('loans', 'Query')).toMatchObject(expected);
 });
 
 test('columns, entrypoints, routines and schemas are explained', async () => {

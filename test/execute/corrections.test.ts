@@ -5,7 +5,8 @@ import { createDatabase } from '../support/postgres.ts';
 
 const database = await createDatabase(`
   create table category (id int primary key, name text);
-  create table product (id int primary key, name text, tags text[], in_stock int, category_id int references category);
+  create type size as enum ('small', 'large');
+  create table product (id int primary key, name text, tags text[], size size, data jsonb, in_stock int, category_id int references category);
   grant usage on schema public to anon;
   grant all on all tables in schema public to anon;
 `);
@@ -27,6 +28,10 @@ test.each([
   [where('{ or: [{ name: "x" }] }'), 'Name the comparison: name: { eq: "x" }.'],
   [where('"x"'), 'Name the column and the comparison: filter: { COLUMN: { eq: VALUE } }.'],
   [where('{ id: { _eq: 1 } }'), 'IntFilter has eq, gt, gte, in, is, lt, lte and neq.'],
+  [
+    'mutation { updateproductCollection(set: { data: { a: 1 } }) { affectedCount } }',
+    'Send the text of the JSON, such as "{\\"a\\": 1}".',
+  ],
   [by('{ name: desc }'), `Write orderBy: [{ name: DescNullsLast }]. ${directions}`],
   [by('[{ name: ASC }]'), `Write orderBy: [{ name: AscNullsLast }]. ${directions}`],
   [by('name_DESC'), 'Name the column and the direction: orderBy: [{ COLUMN: DescNullsLast }].'],
@@ -81,6 +86,12 @@ test.each([
 ])('%s: the name in this schema, for those who may discover it', async (query, meant) => {
   expect(await hintsOf(query, {}, local)).toContain(`Did you mean "${meant}"?`);
   expect((await hintsOf(query)).filter((hint?: string) => hint !== undefined)).toEqual([]);
+});
+
+test('the values of an enum, for those who may discover it', async () => {
+  const query = where('{ size: { eq: HUGE } }');
+  expect(await hintsOf(query, {}, local)).toEqual(['size has small and large.']);
+  expect(await hintsOf(query)).toEqual([undefined]);
 });
 
 test('a long value is not repeated, and what nothing resembles gets no hint', async () => {
