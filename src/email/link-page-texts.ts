@@ -63,6 +63,8 @@ export function builtInLinkPage(locale: LinkPageLocale): string {
   const named = linkActions.filter((action) => action !== 'other');
   const branches = named.map((action) => `if eq .Action "${action}" }}${texts.actions[action].heading}`);
   const heading = `{{ ${branches.join('{{ else ')}{{ else }}${texts.actions.other.heading}{{ end }}`;
+  // Japanese has no blanks between sentences.
+  const blank = texts.next.endsWith('。') ? '' : ' ';
   return `<!doctype html>
 <html lang="{{ .Locale }}">
 <head>
@@ -80,7 +82,7 @@ export function builtInLinkPage(locale: LinkPageLocale): string {
 <body>
   <main>
     <h1>${heading}</h1>
-    <p>${texts.next}{{ if .Email }} ${texts.sentTo}{{ end }}</p>
+    <p>${texts.next}{{ if .Email }}${blank}${texts.sentTo}{{ end }}</p>
     {{ .Button }}
     <p>${texts.unexpected}</p>
   </main>

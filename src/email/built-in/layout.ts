@@ -38,7 +38,7 @@ export function layOut(
   { locale, heading }: { readonly locale: string; readonly heading: string },
 ): string {
   return `<!doctype html>
-<html lang="${locale}">
+<html lang="${locale}" dir="ltr">
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -59,7 +59,7 @@ export function layOut(
   </style>
 </head>
 <body class="page" style="margin: 0; padding: 0; background-color: #f4f4f5">
-<table ${table} width="100%" class="page" lang="${locale}" style="width: 100%; table-layout: fixed; background-color: #f4f4f5">
+<table ${table} width="100%" class="page" lang="${locale}" dir="ltr" style="width: 100%; table-layout: fixed; background-color: #f4f4f5">
 <tr><td align="center" style="padding: 24px 8px">
 <table ${table} width="560" class="card" style="width: 560px; max-width: 100%; background-color: #ffffff; border: 1px solid #e4e4e7; border-radius: 12px; border-collapse: separate">
 <tr><td align="left" style="padding: 28px 24px; word-break: break-word">

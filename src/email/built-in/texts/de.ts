@@ -10,7 +10,7 @@ export const german: LanguageTexts = {
   emails: {
     confirmation: {
       subject: 'Bestätige deine E-Mail-Adresse',
-      lead: 'Danke für deine Registrierung bei {{ .Brand.Name }}. Bestätige deine E-Mail-Adresse, um sie abzuschließen.',
+      lead: 'Danke für deine Registrierung bei {{ .Brand.Name }}. Bestätige deine E-Mail-Adresse, um die Registrierung abzuschließen.',
       button: 'E-Mail-Adresse bestätigen',
       end: ['Wenn du dich nicht registriert hast, kannst du diese E-Mail ignorieren.'],
     },
@@ -22,7 +22,7 @@ export const german: LanguageTexts = {
     },
     magic_link: {
       subject: 'Dein Anmeldelink',
-      lead: 'Melde dich mit diesem Link bei {{ .Brand.Name }} an. Er funktioniert einmal und läuft bald ab.',
+      lead: 'Melde dich mit diesem Link bei {{ .Brand.Name }} an. Der Link funktioniert nur einmal und läuft bald ab.',
       button: 'Anmelden',
       end: ['Wenn du diesen Link nicht angefordert hast, kannst du diese E-Mail ignorieren.'],
     },
@@ -42,19 +42,19 @@ export const german: LanguageTexts = {
     },
     recovery: {
       subject: 'Setze dein Passwort zurück',
-      lead: 'Wir haben eine Anfrage erhalten, das Passwort deines Kontos bei {{ .Brand.Name }} zurückzusetzen.',
+      lead: 'Wir haben eine Anfrage erhalten, das Passwort für dein Konto bei {{ .Brand.Name }} zurückzusetzen.',
       button: 'Passwort zurücksetzen',
       end: ['Wenn du das nicht angefordert hast, kannst du diese E-Mail ignorieren. Dein Passwort bleibt unverändert.'],
     },
     reauthentication: {
       subject: '{{ .Token }} ist dein Bestätigungscode',
       heading: 'Dein Bestätigungscode',
-      lead: 'Gib diesen Code bei {{ .Brand.Name }} ein, um zu bestätigen, dass du es bist. Er funktioniert einmal und läuft bald ab.',
+      lead: 'Gib diesen Code bei {{ .Brand.Name }} ein, um zu bestätigen, dass du es bist. Der Code funktioniert nur einmal und läuft bald ab.',
       end: ['Wenn du diesen Code nicht angefordert hast, gib ihn nicht weiter. Ändere dein Passwort.'],
     },
     password_changed_notification: {
       subject: 'Dein Passwort wurde geändert',
-      lead: 'Das Passwort deines Kontos {{ .Email }} bei {{ .Brand.Name }} wurde geändert.',
+      lead: 'Das Passwort für dein Konto {{ .Email }} bei {{ .Brand.Name }} wurde geändert.',
       end: ['Wenn du das warst, musst du nichts tun. Wenn nicht, setze dein Passwort sofort zurück.'],
     },
     email_changed_notification: {
@@ -102,8 +102,8 @@ export const german: LanguageTexts = {
   linkPage: {
     invited: 'Du wurdest eingeladen',
     other: 'Weiter',
-    next: 'Drücke auf den Button, um zu {{ .SiteURL }} zu gelangen.',
+    next: 'Klicke auf den Button, um zu {{ .SiteURL }} zu gelangen.',
     sentTo: 'Der Link wurde an {{ .Email }} gesendet.',
-    unexpected: 'Wenn du ihn nicht angefordert hast, schließe diese Seite.',
+    unexpected: 'Wenn du diesen Link nicht erwartet hast, schließe diese Seite.',
   },
 };

@@ -98,6 +98,6 @@ export const english: LanguageTexts = {
     other: 'Continue',
     next: 'Press the button to continue to {{ .SiteURL }}.',
     sentTo: 'The link was sent to {{ .Email }}.',
-    unexpected: "If you didn't request it, close this page.",
+    unexpected: "If you didn't expect this link, close this page.",
   },
 };

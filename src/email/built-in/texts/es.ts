@@ -5,24 +5,24 @@ import { byAddress, type LanguageTexts } from '../language-texts.ts';
 
 /** The texts. */
 export const spanish: LanguageTexts = {
-  orCode: 'O introduce este código:',
+  orCode: 'O escribe este código:',
   factors: { totp: 'aplicación de autenticación', phone: 'teléfono' },
   emails: {
     confirmation: {
       subject: 'Confirma tu dirección de correo electrónico',
-      lead: 'Gracias por registrarte en {{ .Brand.Name }}. Confirma tu dirección de correo electrónico para terminar.',
-      button: 'Confirmar dirección',
-      end: ['Si no te has registrado, puedes ignorar este correo.'],
+      lead: 'Gracias por registrarte en {{ .Brand.Name }}. Confirma tu dirección de correo electrónico para completar el registro.',
+      button: 'Confirmar correo electrónico',
+      end: ['Si no te has registrado tú, puedes ignorar este correo.'],
     },
     invite: {
-      subject: 'Te han invitado a {{ .Brand.Name }}',
+      subject: 'Te han invitado a unirte a {{ .Brand.Name }}',
       lead: 'Te han invitado a crear una cuenta en {{ .Brand.Name }}.',
       button: 'Aceptar invitación',
       end: ['Si no esperabas esta invitación, puedes ignorar este correo.'],
     },
     magic_link: {
       subject: 'Tu enlace de inicio de sesión',
-      lead: 'Usa este enlace para iniciar sesión en {{ .Brand.Name }}. Funciona una sola vez y caduca pronto.',
+      lead: 'Usa este enlace para iniciar sesión en {{ .Brand.Name }}. El enlace solo funciona una vez y caduca pronto.',
       button: 'Iniciar sesión',
       end: ['Si no has solicitado este enlace, puedes ignorar este correo.'],
     },
@@ -49,57 +49,61 @@ export const spanish: LanguageTexts = {
     reauthentication: {
       subject: '{{ .Token }} es tu código de verificación',
       heading: 'Tu código de verificación',
-      lead: 'Introduce este código en {{ .Brand.Name }} para confirmar que eres tú. Funciona una sola vez y caduca pronto.',
-      end: ['Si no has solicitado este código, no lo compartas. Cambia tu contraseña.'],
+      lead: 'Escribe este código en {{ .Brand.Name }} para confirmar que eres tú. El código solo funciona una vez y caduca pronto.',
+      end: ['Si no has solicitado este código, no lo compartas con nadie. Cambia tu contraseña.'],
     },
     password_changed_notification: {
       subject: 'Se ha cambiado tu contraseña',
       lead: 'Se ha cambiado la contraseña de tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
-      end: ['Si has sido tú, no tienes que hacer nada. Si no, restablece tu contraseña de inmediato.'],
+      end: ['Si has sido tú, no tienes que hacer nada. Si no has sido tú, restablece tu contraseña de inmediato.'],
     },
     email_changed_notification: {
       subject: 'Se ha cambiado tu dirección de correo electrónico',
       lead: 'La dirección de correo electrónico de tu cuenta en {{ .Brand.Name }} se ha cambiado de {{ .OldEmail }} a {{ .Email }}.',
       end: [
-        'Si has sido tú, no tienes que hacer nada. Si no, contacta de inmediato con el equipo de asistencia en {{ .SiteURL }}.',
-        'Los correos de tu cuenta ya no se envían a esta dirección.',
+        'Si has sido tú, no tienes que hacer nada. Si no has sido tú, ponte en contacto de inmediato con el equipo de asistencia en {{ .SiteURL }}.',
+        'Los correos sobre tu cuenta ya no se envían a esta dirección.',
       ],
     },
     phone_changed_notification: {
       subject: 'Se ha cambiado tu número de teléfono',
       lead: 'El número de teléfono de tu cuenta {{ .Email }} en {{ .Brand.Name }} se ha cambiado de +{{ .OldPhone }} a +{{ .Phone }}.',
-      end: ['Si has sido tú, no tienes que hacer nada. Si no, cambia tu contraseña y restaura tu número de teléfono.'],
+      end: [
+        'Si has sido tú, no tienes que hacer nada. Si no has sido tú, cambia tu contraseña y restaura tu número de teléfono.',
+      ],
     },
     identity_linked_notification: {
       subject: 'Se ha añadido un método de inicio de sesión',
       lead: 'Se ha añadido un método de inicio de sesión ({{ .Provider }}) a tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
       end: [
-        'Si has sido tú, no tienes que hacer nada. Si no, elimina el método de inicio de sesión y cambia tu contraseña.',
+        'Si has sido tú, no tienes que hacer nada. Si no has sido tú, elimina el método de inicio de sesión y cambia tu contraseña.',
       ],
     },
     identity_unlinked_notification: {
       subject: 'Se ha eliminado un método de inicio de sesión',
       lead: 'Se ha eliminado un método de inicio de sesión ({{ .Provider }}) de tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
       end: [
-        'Si has sido tú, no tienes que hacer nada. Si no, cambia tu contraseña y vuelve a añadir el método de inicio de sesión.',
+        'Si has sido tú, no tienes que hacer nada. Si no has sido tú, cambia tu contraseña y vuelve a añadir el método de inicio de sesión.',
       ],
     },
     mfa_factor_enrolled_notification: {
-      subject: 'Se ha añadido un segundo factor',
-      lead: 'Se ha añadido un segundo factor ({factor}) a tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
-      end: ['Si has sido tú, no tienes que hacer nada. Si no, elimina el factor y cambia tu contraseña.'],
+      subject: 'Se ha añadido un segundo factor de autenticación',
+      lead: 'Se ha añadido un segundo factor de autenticación ({factor}) a tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
+      end: ['Si has sido tú, no tienes que hacer nada. Si no has sido tú, elimina el factor y cambia tu contraseña.'],
     },
     mfa_factor_unenrolled_notification: {
-      subject: 'Se ha eliminado un segundo factor',
-      lead: 'Se ha eliminado un segundo factor ({factor}) de tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
-      end: ['Si has sido tú, no tienes que hacer nada. Si no, cambia tu contraseña y vuelve a añadir el factor.'],
+      subject: 'Se ha eliminado un segundo factor de autenticación',
+      lead: 'Se ha eliminado un segundo factor de autenticación ({factor}) de tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
+      end: [
+        'Si has sido tú, no tienes que hacer nada. Si no has sido tú, cambia tu contraseña y vuelve a añadir el factor.',
+      ],
     },
   },
   linkPage: {
     invited: 'Te han invitado',
     other: 'Continuar',
-    next: 'Pulsa el botón para continuar a {{ .SiteURL }}.',
-    sentTo: 'El enlace se envió a {{ .Email }}.',
-    unexpected: 'Si no lo has solicitado, cierra esta página.',
+    next: 'Haz clic en el botón para continuar en {{ .SiteURL }}.',
+    sentTo: 'El enlace se ha enviado a la dirección {{ .Email }}.',
+    unexpected: 'Si no esperabas este enlace, cierra esta página.',
   },
 };

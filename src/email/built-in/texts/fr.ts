@@ -1,5 +1,5 @@
 /**
- * The texts in French, with “vous”, as most services write.
+ * The texts in French, with “vous”, as most services write, and without a gender.
  */
 import { byAddress, type LanguageTexts } from '../language-texts.ts';
 
@@ -10,27 +10,27 @@ export const french: LanguageTexts = {
   emails: {
     confirmation: {
       subject: 'Confirmez votre adresse e-mail',
-      lead: 'Merci de votre inscription sur {{ .Brand.Name }}. Confirmez votre adresse e-mail pour la terminer.',
+      lead: 'Merci de votre inscription sur {{ .Brand.Name }}. Pour la finaliser, confirmez votre adresse e-mail.',
       button: 'Confirmer l’adresse e-mail',
-      end: ['Si vous ne vous êtes pas inscrit, vous pouvez ignorer cet e-mail.'],
+      end: ['Si vous n’êtes pas à l’origine de cette inscription, vous pouvez ignorer cet e-mail.'],
     },
     invite: {
-      subject: 'Vous êtes invité sur {{ .Brand.Name }}',
-      lead: 'Vous êtes invité à créer un compte sur {{ .Brand.Name }}.',
+      subject: 'Invitation à rejoindre {{ .Brand.Name }}',
+      lead: 'Vous avez reçu une invitation à créer un compte sur {{ .Brand.Name }}.',
       button: 'Accepter l’invitation',
       end: ['Si vous n’attendiez pas cette invitation, vous pouvez ignorer cet e-mail.'],
     },
     magic_link: {
       subject: 'Votre lien de connexion',
-      lead: 'Utilisez ce lien pour vous connecter à {{ .Brand.Name }}. Il ne fonctionne qu’une fois et expire bientôt.',
+      lead: 'Utilisez ce lien pour vous connecter à {{ .Brand.Name }}. Le lien ne fonctionne qu’une seule fois et expirera bientôt.',
       button: 'Se connecter',
       end: ['Si vous n’avez pas demandé ce lien, vous pouvez ignorer cet e-mail.'],
     },
     email_change: {
-      subject: 'Confirmez le changement de votre adresse e-mail',
+      subject: 'Confirmez votre changement d’adresse e-mail',
       lead: byAddress(
-        'Nous avons reçu une demande d’utilisation de {{ .NewEmail }} pour un compte sur {{ .Brand.Name }}.',
-        'Nous avons reçu une demande de changement de votre adresse e-mail sur {{ .Brand.Name }}, de {{ .Email }} à {{ .NewEmail }}.',
+        'Nous avons reçu une demande d’utilisation de l’adresse {{ .NewEmail }} pour un compte sur {{ .Brand.Name }}.',
+        'Nous avons reçu une demande visant à remplacer votre adresse e-mail {{ .Email }} sur {{ .Brand.Name }} par {{ .NewEmail }}.',
       ),
       button: 'Confirmer le changement',
       end: [
@@ -51,61 +51,65 @@ export const french: LanguageTexts = {
     reauthentication: {
       subject: '{{ .Token }} est votre code de vérification',
       heading: 'Votre code de vérification',
-      lead: 'Saisissez ce code sur {{ .Brand.Name }} pour confirmer que c’est bien vous. Il ne fonctionne qu’une fois et expire bientôt.',
+      lead: 'Saisissez ce code sur {{ .Brand.Name }} pour confirmer que c’est bien vous. Le code ne fonctionne qu’une seule fois et expirera bientôt.',
       end: ['Si vous n’avez pas demandé ce code, ne le communiquez à personne. Changez votre mot de passe.'],
     },
     password_changed_notification: {
       subject: 'Votre mot de passe a été modifié',
       lead: 'Le mot de passe de votre compte {{ .Email }} sur {{ .Brand.Name }} a été modifié.',
-      end: ['Si c’était vous, vous n’avez rien à faire. Sinon, réinitialisez immédiatement votre mot de passe.'],
+      end: [
+        'Si vous êtes à l’origine de cette modification, vous n’avez rien à faire. Sinon, réinitialisez immédiatement votre mot de passe.',
+      ],
     },
     email_changed_notification: {
       subject: 'Votre adresse e-mail a été modifiée',
-      lead: 'L’adresse e-mail de votre compte sur {{ .Brand.Name }} a été modifiée de {{ .OldEmail }} à {{ .Email }}.',
+      lead: 'L’adresse e-mail {{ .OldEmail }} de votre compte sur {{ .Brand.Name }} a été remplacée par {{ .Email }}.',
       end: [
-        'Si c’était vous, vous n’avez rien à faire. Sinon, contactez immédiatement l’assistance sur {{ .SiteURL }}.',
+        'Si vous êtes à l’origine de cette modification, vous n’avez rien à faire. Sinon, contactez immédiatement l’assistance sur {{ .SiteURL }}.',
         'Les e-mails concernant votre compte ne sont plus envoyés à cette adresse.',
       ],
     },
     phone_changed_notification: {
       subject: 'Votre numéro de téléphone a été modifié',
-      lead: 'Le numéro de téléphone de votre compte {{ .Email }} sur {{ .Brand.Name }} a été modifié de +{{ .OldPhone }} à +{{ .Phone }}.',
+      lead: 'Le numéro de téléphone +{{ .OldPhone }} de votre compte {{ .Email }} sur {{ .Brand.Name }} a été remplacé par +{{ .Phone }}.',
       end: [
-        'Si c’était vous, vous n’avez rien à faire. Sinon, changez votre mot de passe et rétablissez votre numéro de téléphone.',
+        'Si vous êtes à l’origine de cette modification, vous n’avez rien à faire. Sinon, changez votre mot de passe et rétablissez votre numéro de téléphone.',
       ],
     },
     identity_linked_notification: {
       subject: 'Une méthode de connexion a été ajoutée',
       lead: 'Une méthode de connexion ({{ .Provider }}) a été ajoutée à votre compte {{ .Email }} sur {{ .Brand.Name }}.',
       end: [
-        'Si c’était vous, vous n’avez rien à faire. Sinon, supprimez cette méthode de connexion et changez votre mot de passe.',
+        'Si vous êtes à l’origine de cette modification, vous n’avez rien à faire. Sinon, supprimez cette méthode de connexion et changez votre mot de passe.',
       ],
     },
     identity_unlinked_notification: {
       subject: 'Une méthode de connexion a été supprimée',
       lead: 'Une méthode de connexion ({{ .Provider }}) a été supprimée de votre compte {{ .Email }} sur {{ .Brand.Name }}.',
       end: [
-        'Si c’était vous, vous n’avez rien à faire. Sinon, changez votre mot de passe et ajoutez de nouveau cette méthode de connexion.',
+        'Si vous êtes à l’origine de cette modification, vous n’avez rien à faire. Sinon, changez votre mot de passe et ajoutez de nouveau cette méthode de connexion.',
       ],
     },
     mfa_factor_enrolled_notification: {
-      subject: 'Un second facteur a été ajouté',
-      lead: 'Un second facteur ({factor}) a été ajouté à votre compte {{ .Email }} sur {{ .Brand.Name }}.',
-      end: ['Si c’était vous, vous n’avez rien à faire. Sinon, supprimez ce facteur et changez votre mot de passe.'],
+      subject: 'Un second facteur d’authentification a été ajouté',
+      lead: 'Un second facteur d’authentification ({factor}) a été ajouté à votre compte {{ .Email }} sur {{ .Brand.Name }}.',
+      end: [
+        'Si vous êtes à l’origine de cette modification, vous n’avez rien à faire. Sinon, supprimez ce facteur et changez votre mot de passe.',
+      ],
     },
     mfa_factor_unenrolled_notification: {
-      subject: 'Un second facteur a été supprimé',
-      lead: 'Un second facteur ({factor}) a été supprimé de votre compte {{ .Email }} sur {{ .Brand.Name }}.',
+      subject: 'Un second facteur d’authentification a été supprimé',
+      lead: 'Un second facteur d’authentification ({factor}) a été supprimé de votre compte {{ .Email }} sur {{ .Brand.Name }}.',
       end: [
-        'Si c’était vous, vous n’avez rien à faire. Sinon, changez votre mot de passe et ajoutez de nouveau ce facteur.',
+        'Si vous êtes à l’origine de cette modification, vous n’avez rien à faire. Sinon, changez votre mot de passe et ajoutez de nouveau ce facteur.',
       ],
     },
   },
   linkPage: {
-    invited: 'Vous êtes invité',
+    invited: 'Vous avez reçu une invitation',
     other: 'Continuer',
-    next: 'Appuyez sur le bouton pour continuer vers {{ .SiteURL }}.',
-    sentTo: 'Le lien a été envoyé à {{ .Email }}.',
-    unexpected: 'Si vous ne l’avez pas demandé, fermez cette page.',
+    next: 'Cliquez sur le bouton pour continuer vers {{ .SiteURL }}.',
+    sentTo: 'Le lien a été envoyé à l’adresse {{ .Email }}.',
+    unexpected: 'Si vous n’attendiez pas ce lien, fermez cette page.',
   },
 };

@@ -10,7 +10,7 @@ export const dutch: LanguageTexts = {
   emails: {
     confirmation: {
       subject: 'Bevestig je e-mailadres',
-      lead: 'Bedankt voor je registratie bij {{ .Brand.Name }}. Bevestig je e-mailadres om deze af te ronden.',
+      lead: 'Bedankt voor je registratie bij {{ .Brand.Name }}. Bevestig je e-mailadres om je registratie af te ronden.',
       button: 'E-mailadres bevestigen',
       end: ['Heb je je niet geregistreerd? Dan kun je deze e-mail negeren.'],
     },
@@ -22,7 +22,7 @@ export const dutch: LanguageTexts = {
     },
     magic_link: {
       subject: 'Je inloglink',
-      lead: 'Gebruik deze link om in te loggen bij {{ .Brand.Name }}. De link werkt één keer en verloopt binnenkort.',
+      lead: 'Gebruik deze link om in te loggen bij {{ .Brand.Name }}. De link werkt maar één keer en verloopt binnenkort.',
       button: 'Inloggen',
       end: ['Heb je deze link niet aangevraagd? Dan kun je deze e-mail negeren.'],
     },
@@ -49,8 +49,8 @@ export const dutch: LanguageTexts = {
     reauthentication: {
       subject: '{{ .Token }} is je verificatiecode',
       heading: 'Je verificatiecode',
-      lead: 'Voer deze code in bij {{ .Brand.Name }} om te bevestigen dat jij het bent. De code werkt één keer en verloopt binnenkort.',
-      end: ['Heb je deze code niet aangevraagd? Deel deze dan niet en wijzig je wachtwoord.'],
+      lead: 'Voer deze code in bij {{ .Brand.Name }} om te bevestigen dat jij het bent. De code werkt maar één keer en verloopt binnenkort.',
+      end: ['Heb je deze code niet aangevraagd? Deel deze dan met niemand en wijzig je wachtwoord.'],
     },
     password_changed_notification: {
       subject: 'Je wachtwoord is gewijzigd',
@@ -62,7 +62,7 @@ export const dutch: LanguageTexts = {
       lead: 'Het e-mailadres van je account bij {{ .Brand.Name }} is gewijzigd van {{ .OldEmail }} in {{ .Email }}.',
       end: [
         'Was jij dit? Dan hoef je niets te doen. Was jij dit niet? Neem dan direct contact op met de klantenservice op {{ .SiteURL }}.',
-        'E-mails voor je account gaan niet meer naar dit adres.',
+        'E-mails over je account worden niet meer naar dit adres gestuurd.',
       ],
     },
     phone_changed_notification: {
@@ -104,8 +104,8 @@ export const dutch: LanguageTexts = {
   linkPage: {
     invited: 'Je bent uitgenodigd',
     other: 'Doorgaan',
-    next: 'Druk op de knop om door te gaan naar {{ .SiteURL }}.',
+    next: 'Klik op de knop om door te gaan naar {{ .SiteURL }}.',
     sentTo: 'De link is verzonden naar {{ .Email }}.',
-    unexpected: 'Heb je deze niet aangevraagd? Sluit dan deze pagina.',
+    unexpected: 'Had je deze link niet verwacht? Sluit dan deze pagina.',
   },
 };

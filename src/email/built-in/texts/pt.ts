@@ -1,18 +1,18 @@
 /**
- * The texts in Portuguese as in Brazil, with “você”; words that Portugal does not know are avoided.
+ * The texts in Portuguese, written for Brazil, with “você”; of two common words, the one that Portugal uses too.
  */
 import { byAddress, type LanguageTexts } from '../language-texts.ts';
 
 /** The texts. */
 export const portuguese: LanguageTexts = {
   orCode: 'Ou insira este código:',
-  factors: { totp: 'aplicativo de autenticação', phone: 'telefone' },
+  factors: { totp: 'app de autenticação', phone: 'telefone' },
   emails: {
     confirmation: {
       subject: 'Confirme seu endereço de e-mail',
-      lead: 'Agradecemos seu cadastro em {{ .Brand.Name }}. Confirme seu endereço de e-mail para concluir.',
+      lead: 'Agradecemos por criar uma conta em {{ .Brand.Name }}. Confirme seu endereço de e-mail para concluir.',
       button: 'Confirmar endereço de e-mail',
-      end: ['Se você não se cadastrou, pode ignorar este e-mail.'],
+      end: ['Se você não criou esta conta, pode ignorar este e-mail.'],
     },
     invite: {
       subject: 'Você recebeu um convite para {{ .Brand.Name }}',
@@ -22,35 +22,35 @@ export const portuguese: LanguageTexts = {
     },
     magic_link: {
       subject: 'Seu link de acesso',
-      lead: 'Use este link para entrar em {{ .Brand.Name }}. Ele funciona uma única vez e expira em breve.',
+      lead: 'Use este link para entrar em {{ .Brand.Name }}. O link só funciona uma vez e expira em breve.',
       button: 'Entrar',
-      end: ['Se você não pediu este link, pode ignorar este e-mail.'],
+      end: ['Se você não solicitou este link, pode ignorar este e-mail.'],
     },
     email_change: {
       subject: 'Confirme a alteração do seu endereço de e-mail',
       lead: byAddress(
-        'Recebemos um pedido para usar {{ .NewEmail }} em uma conta de {{ .Brand.Name }}.',
-        'Recebemos um pedido para alterar seu endereço de e-mail em {{ .Brand.Name }} de {{ .Email }} para {{ .NewEmail }}.',
+        'Recebemos uma solicitação para usar {{ .NewEmail }} em uma conta de {{ .Brand.Name }}.',
+        'Recebemos uma solicitação para alterar seu endereço de e-mail em {{ .Brand.Name }} de {{ .Email }} para {{ .NewEmail }}.',
       ),
       button: 'Confirmar alteração',
       end: [
         byAddress(
-          'Se você não pediu esta alteração, pode ignorar este e-mail.',
-          'Se você não pediu esta alteração, não a confirme. Altere sua senha.',
+          'Se você não solicitou esta alteração, pode ignorar este e-mail.',
+          'Se você não solicitou esta alteração, não a confirme. Altere sua senha.',
         ),
       ],
     },
     recovery: {
       subject: 'Redefina sua senha',
-      lead: 'Recebemos um pedido para redefinir a senha da sua conta em {{ .Brand.Name }}.',
+      lead: 'Recebemos uma solicitação para redefinir a senha da sua conta em {{ .Brand.Name }}.',
       button: 'Redefinir senha',
-      end: ['Se você não fez este pedido, pode ignorar este e-mail. Sua senha continua a mesma.'],
+      end: ['Se você não fez esta solicitação, pode ignorar este e-mail. Sua senha continua a mesma.'],
     },
     reauthentication: {
-      subject: '{{ .Token }} é seu código de verificação',
+      subject: '{{ .Token }} é o seu código de verificação',
       heading: 'Seu código de verificação',
-      lead: 'Insira este código em {{ .Brand.Name }} para confirmar que é você. Ele funciona uma única vez e expira em breve.',
-      end: ['Se você não pediu este código, não o compartilhe. Altere sua senha.'],
+      lead: 'Insira este código em {{ .Brand.Name }} para confirmar que é você. O código só funciona uma vez e expira em breve.',
+      end: ['Se você não solicitou este código, não o informe a ninguém. Altere sua senha.'],
     },
     password_changed_notification: {
       subject: 'Sua senha foi alterada',
@@ -61,8 +61,8 @@ export const portuguese: LanguageTexts = {
       subject: 'Seu endereço de e-mail foi alterado',
       lead: 'O endereço de e-mail da sua conta em {{ .Brand.Name }} foi alterado de {{ .OldEmail }} para {{ .Email }}.',
       end: [
-        'Se foi você, não é preciso fazer nada. Se não foi, entre em contato com o suporte em {{ .SiteURL }} imediatamente.',
-        'Os e-mails da sua conta não são mais enviados para este endereço.',
+        'Se foi você, não é preciso fazer nada. Se não foi, fale imediatamente com o suporte em {{ .SiteURL }}.',
+        'Os e-mails sobre sua conta não são mais enviados para este endereço.',
       ],
     },
     phone_changed_notification: {
@@ -83,21 +83,21 @@ export const portuguese: LanguageTexts = {
       ],
     },
     mfa_factor_enrolled_notification: {
-      subject: 'Um segundo fator foi adicionado',
-      lead: 'Um segundo fator ({factor}) foi adicionado à sua conta {{ .Email }} em {{ .Brand.Name }}.',
+      subject: 'Um segundo fator de autenticação foi adicionado',
+      lead: 'Um segundo fator de autenticação ({factor}) foi adicionado à sua conta {{ .Email }} em {{ .Brand.Name }}.',
       end: ['Se foi você, não é preciso fazer nada. Se não foi, remova o fator e altere sua senha.'],
     },
     mfa_factor_unenrolled_notification: {
-      subject: 'Um segundo fator foi removido',
-      lead: 'Um segundo fator ({factor}) foi removido da sua conta {{ .Email }} em {{ .Brand.Name }}.',
+      subject: 'Um segundo fator de autenticação foi removido',
+      lead: 'Um segundo fator de autenticação ({factor}) foi removido da sua conta {{ .Email }} em {{ .Brand.Name }}.',
       end: ['Se foi você, não é preciso fazer nada. Se não foi, altere sua senha e adicione o fator novamente.'],
     },
   },
   linkPage: {
     invited: 'Você recebeu um convite',
     other: 'Continuar',
-    next: 'Pressione o botão para continuar em {{ .SiteURL }}.',
+    next: 'Clique no botão para continuar em {{ .SiteURL }}.',
     sentTo: 'O link foi enviado para {{ .Email }}.',
-    unexpected: 'Se você não o pediu, feche esta página.',
+    unexpected: 'Se você não esperava este link, feche esta página.',
   },
 };
