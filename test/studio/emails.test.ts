@@ -8,7 +8,7 @@ import { defaultTemplates } from '../../src/email/built-in/built-in.ts';
 import { addToken } from '../management/management.ts';
 import { serviceKey } from '../support/http.ts';
 import { supabaseClient } from '../support/supabase-js.ts';
-import { startStudio, type TestStudio } from './studio.ts';
+import { startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -410,4 +410,25 @@ test('links ask on a page first, after one switch for all emails', async () => {
   await page.getByRole('link', { name: 'Password changed' }).click();
   await page.getByRole('checkbox', { name: 'Send this email' }).waitFor();
   expect(await asks.count()).toBe(0);
+});
+
+test('the brand is seen in an email while it is typed, and saved with a warning about a faint color', async () => {
+  const { page, problems } = await studio.visit('emails/recovery');
+  await page.getByRole('button', { name: 'Brand' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Brand' });
+  await dialog.getByLabel('Name').fill('The Shop');
+  await dialog.getByLabel('Button color').fill('#ffdd00');
+  await dialog.getByLabel('Footer').fill('Main Street 1');
+  const shown = dialog.frameLocator('iframe[title="Preview of the email"]');
+  await shown.getByText('The Shop', { exact: true }).waitFor();
+  await shown.getByText('Main Street 1').waitFor();
+  await expect.poll(() => shown.locator('.button a').getAttribute('style')).toContain('color: #000000');
+  await dialog.getByRole('button', { name: 'Save brand' }).click();
+  await dialog.getByText('Saved. The next email uses it.').waitFor();
+  await dialog.getByText('the button hardly stands out from the white card').waitFor();
+  expect(await studio.database.query('select values from auth.pgreflect_config')).toEqual([
+    { values: { mailer_brand_name: 'The Shop', mailer_brand_color: '#ffdd00', mailer_brand_footer: 'Main Street 1' } },
+  ]);
+  expect(await violations(page)).toEqual([]);
+  expect(problems).toEqual([]);
 });

@@ -98,7 +98,7 @@ export function readDraft(body: unknown, project: Project, schema = emailDraft):
     subject: readText('subject', subject, inForce.subject) || builtIn.subject,
     content: readText('content', content, inForce.content) || builtIn.content,
     text: readText('text', text, inForce.text ?? ''),
-    data: { ...sampleOf(email, project), ...spelled(readData(email, data ?? {})) },
+    data: { ...sampleOf(email, project), ...completed(readData(email, data ?? {}), project.config) },
   };
 }
 
@@ -120,9 +120,13 @@ function readData(email: EmailKind, data: unknown): TemplateData {
   return data;
 }
 
-/** A given code is spelled like the sample's. */
-function spelled(data: TemplateData): TemplateData {
-  return typeof data.Token === 'string' ? { ...data, SpelledToken: spell(data.Token) } : data;
+/** A given code is spelled as the sample's is, and what a given brand lacks is the project's. */
+function completed(data: TemplateData, config: AuthConfig): TemplateData {
+  return {
+    ...data,
+    ...(typeof data.Token === 'string' && { SpelledToken: spell(data.Token) }),
+    ...(data.Brand !== undefined && { Brand: brandOf({ ...config, ...brandFields(data.Brand) }) }),
+  };
 }
 
 function refuse(message: string): never {

@@ -1,8 +1,10 @@
 /**
  * The thirteen emails in their two groups, each with its state.
  */
+import { useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { useStore } from '../../shared/store.ts';
+import { BrandDialog } from './brand-dialog.tsx';
 import { type EmailGroup, emailTitles, groupTitles } from './email-names.ts';
 import { areSame, type DescribedEmail, drafts, isSent, type StoredEmails, textsOf } from './emails-state.ts';
 
@@ -10,6 +12,8 @@ const groups = Object.keys(groupTitles) as EmailGroup[];
 
 /** @param props.chosen Name of the open email. */
 export function EmailList({ stored, chosen }: { readonly stored: StoredEmails; readonly chosen: string | null }) {
+  const [isBranding, setBranding] = useState(false);
+  const [first] = stored.emails;
   return (
     <nav className="link-list email-list" aria-label="Emails">
       {groups.map((group) => (
@@ -29,6 +33,14 @@ export function EmailList({ stored, chosen }: { readonly stored: StoredEmails; r
           </ul>
         </section>
       ))}
+      <section>
+        <button type="button" className="quiet" onClick={() => setBranding(true)}>
+          Brand
+        </button>
+      </section>
+      {isBranding && first !== undefined && (
+        <BrandDialog stored={stored} email={first} onClose={() => setBranding(false)} />
+      )}
     </nav>
   );
 }

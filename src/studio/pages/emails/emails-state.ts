@@ -181,12 +181,17 @@ function toStored({ defaults, start }: DescribedEmail, draft: EmailTexts, part: 
 
 /** Stores the value of a switch. @throws ApiError */
 export async function switchField(field: string, value: boolean | string): Promise<void> {
+  await storeFields({ [field]: value });
+}
+
+/** Stores settings that no draft holds; another person's change of other fields stays. @throws ApiError */
+export async function storeFields(change: Readonly<Record<string, unknown>>): Promise<readonly string[]> {
   try {
-    await store({ [field]: value });
+    return await store(change);
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 412)) throw error;
     await readStored();
-    await store({ [field]: value });
+    return store(change);
   }
 }
 
