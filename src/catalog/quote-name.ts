@@ -20,7 +20,12 @@ const reserved: ReadonlySet<string> = new Set(
 /** One identifier, `loan` or `"Loan"`. */
 export function quoteName(name: string): string {
   const isPlain = /^[a-z_][a-z0-9_$]*$/.test(name) && !reserved.has(name);
-  return isPlain ? name : `"${name.replaceAll('"', '""')}"`;
+  return isPlain ? name : quoteAlways(name);
+}
+
+/** One identifier in quotes, `"loan"`. */
+export function quoteAlways(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }
 
 /** Identifiers joined by dots, `lib.loan.due_on`. */

@@ -2,8 +2,10 @@
  * Everything reflected from one catalog: for each role its model, schema and compiled operations. Immutable except for
  * caches. A reload makes a new one and takes over unchanged schemas, with everything compiled for them.
  */
+
 import type { GraphQLSchema } from 'graphql';
 import type { Catalog } from '../catalog/catalog.ts';
+import { quoteAlways } from '../catalog/quote-name.ts';
 import { buildModel } from '../model/build-model.ts';
 import type { Model } from '../model/model.ts';
 import type { ModelOptions } from '../model/model-context.ts';
@@ -185,5 +187,5 @@ function smallerTimeout(own: string | undefined, limitMs: number): number {
  * A value for the setting `search_path`: names as quoted identifiers. Without names it is `""`, which finds nothing.
  */
 function searchPathText(names: readonly string[]): string {
-  return names.length === 0 ? '""' : names.map((name) => `"${name.replaceAll('"', '""')}"`).join(', ');
+  return names.length === 0 ? '""' : names.map(quoteAlways).join(', ');
 }

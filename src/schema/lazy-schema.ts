@@ -18,7 +18,7 @@ import { invariant } from '../shared/invariant.ts';
 import type { TypeRegistry } from './schema-context.ts';
 
 /** Number of types after which referenced types are dropped: most refer to types with similar names. */
-const keptWhilePassing = 1000;
+const typesPerSweep = 1000;
 
 /** A schema with types ordered by name, and only the directives `include` and `skip`. */
 export class LazySchema extends GraphQLSchema {
@@ -58,12 +58,12 @@ export class LazySchema extends GraphQLSchema {
    * Every type once, by name, for descriptions only. The types belong to the caller and are not cached; the types they
    * refer to are dropped now and then and made again when needed.
    */
-  *passingTypes(): Iterable<GraphQLNamedType> {
+  *eachType(): Iterable<GraphQLNamedType> {
     let passed = 0;
     for (const name of this.#types.names()) {
       yield this.#types.make(name)!;
       passed += 1;
-      if (passed % keptWhilePassing === 0) this.#forget();
+      if (passed % typesPerSweep === 0) this.#forget();
     }
     this.#forget();
   }

@@ -10,7 +10,7 @@ import { buildModelParts } from '../../model/build-model.ts';
 import type { Model } from '../../model/model.ts';
 import { type Omission, pathIn } from '../../model/model-context.ts';
 import type { Findings } from '../shared/startup-checks.ts';
-import type { KeyAdvice } from './check-keys.ts';
+import type { KeyAdvice } from './check-view-keys.ts';
 import { asStatement, type Finding, type RoleModel } from './finding.ts';
 import { wholesOf } from './reached-objects.ts';
 

@@ -31,16 +31,16 @@ export const findOpenTables: Check = async (scope) => {
       return { ...about, check: 'view_runs_as_owner', message: message + whatChanges(row), fix: viewFix(scope, row) };
     }
     const statement = asStatement(fix);
-    const emptied = policy === null ? '' : `\n${remark(tableEmptied, policy)}`;
+    const emptied = policy === null ? '' : `\n${remark(policyAdvice, policy)}`;
     return { ...about, check: 'row_security_off', message, fix: statement && statement + emptied };
   });
 };
 
 /** A person must choose the policy; without any, the table looks empty to everyone. */
-const tableEmptied =
+const policyAdvice =
   'From then on, callers see and write no row until a policy allows it. For a start, let them read all rows:';
 
-/** A person must choose for a view that returns more than fewer rows: all statements are remarks then. */
+/** A person must choose for a view that would return other rows, not only fewer: all statements are remarks then. */
 function viewFix(scope: CheckScope, row: OpenTable): string {
   const { fix, invoker, grants } = row;
   const needed = grants === null ? [] : grants.split('\n');
@@ -50,14 +50,14 @@ function viewFix(scope: CheckScope, row: OpenTable): string {
       ? []
       : [remark('To run it with the rights of its callers:', invoker, ...needed)]),
     // Without these, every operation with the view fails.
-    ...(fix === null || needed.length === 0 ? [] : [remark(refused, ...needed)]),
+    ...(fix === null || needed.length === 0 ? [] : [remark(grantAdvice, ...needed)]),
     remark('To take it away from them:', row.revoke),
     keepView(scope, row),
   ].join('\n');
 }
 
 /** A person must choose the grants. */
-const refused = 'From then on, callers need SELECT on what it reads. Where its rows are theirs to see:';
+const grantAdvice = 'From then on, callers need SELECT on what it reads. Where its rows are theirs to see:';
 
 function whatChanges({ depends, guarded }: OpenTable): string {
   if (depends === null || guarded === null) return '';

@@ -16,7 +16,7 @@ import type {
   PageFact,
   SetSource,
 } from './plan.ts';
-import { leadOrder } from './plan-distinct.ts';
+import { orderByDistinctFirst } from './plan-distinct.ts';
 import { planFilter } from './plan-filter.ts';
 import { planGroups, planKeyEntry } from './plan-groups.ts';
 import { addOrderCost, planOrder } from './plan-order.ts';
@@ -43,7 +43,7 @@ export function planConnection(planner: Planner, source: SetSource, field: Merge
   const orderBy = inputs.find(({ origin }) => origin.kind === 'order_by');
   const distinctOn = inputs.find(({ origin }) => origin.kind === 'distinct_on');
   const requested = planOrder(planner.budget, table, orderBy?.input ?? null);
-  const { order, distinct } = leadOrder(table, distinctOn?.input ?? null, requested);
+  const { order, distinct } = orderByDistinctFirst(table, distinctOn?.input ?? null, requested);
   const page = planPage(table, inputs, order);
   const below = descend(planner, place, page.limit);
   addOrderCost(planner, below, order);

@@ -8,14 +8,18 @@ import type { OrderTerm } from './plan.ts';
 import { columnOf } from './plan-order.ts';
 
 /** An order that starts with certain columns. */
-interface LedOrder {
+interface DistinctOrder {
   readonly order: readonly OrderTerm[];
   /** Number of these columns' terms. */
   readonly distinct: number;
 }
 
 /** The order with the columns in front; first those that the requested terms start with. */
-export function leadOrder(table: Table, distinctOn: Input | null, order: readonly OrderTerm[]): LedOrder {
+export function orderByDistinctFirst(
+  table: Table,
+  distinctOn: Input | null,
+  order: readonly OrderTerm[],
+): DistinctOrder {
   const columns = distinctOn?.state() === 'value' ? planColumns(table, distinctOn) : new Set<Column>();
   const leading: OrderTerm[] = [];
   for (const term of order.slice(0, -table.primaryKey.length)) {

@@ -7,7 +7,13 @@ import type { CursorPlan, OrderExpression, OrderTerm } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
 import { printSlot } from '../sql/print-condition.ts';
 import { typeOf } from '../sql/print-expression.ts';
-import { type Comparing, isBuiltIn, printCompared, printOperand, printRowsCompared } from '../sql/print-operator.ts';
+import {
+  type Comparing,
+  hasBuiltInOperators,
+  printCompared,
+  printOperand,
+  printRowsCompared,
+} from '../sql/print-operator.ts';
 import { list, type Row } from '../sql/print-row.ts';
 import { join, type Sql, sql } from '../sql/sql.ts';
 
@@ -77,7 +83,7 @@ function isOneRange(places: readonly Place[]): boolean {
   const [first] = places;
   const isSame = ({ slot, term, nullsFollow }: Place) =>
     slot !== null && term.descending === first!.term.descending && !nullsFollow && term.expression.kind === 'column';
-  return places.every(isSame) && (places.length === 1 || places.every(({ type }) => isBuiltIn(type)));
+  return places.every(isSame) && (places.length === 1 || places.every(({ type }) => hasBuiltInOperators(type)));
 }
 
 function printRowComparison(places: readonly Place[]): Sql {

@@ -62,10 +62,10 @@ export function printScan(
 export function printFirst(names: Names, plan: Scanned, rows: RowSet, read: (row: Row) => Sql): Sql {
   const order = scanOrder(plan);
   const followed = { rows, order, exact: plan.page.exact, cursor: null };
-  if (isApart(followed)) {
+  if (needsTwoScans(followed)) {
     const page = new SubqueryRow(names.next('q'));
     const value = read(page);
-    const select = printApart(names, { ...followed, distinct: 0, page, limit: integer(1), offset: null });
+    const select = printTwoScans(names, { ...followed, distinct: 0, page, limit: integer(1), offset: null });
     return sql`${value} from (${select}) as ${ident(page.alias)}`;
   }
   const { from, row, condition, sortKeys } = rows.scan(order);
@@ -74,7 +74,7 @@ export function printFirst(names: Names, plan: Scanned, rows: RowSet, read: (row
 
 function printSelect(names: Names, scanning: Scanning): Sql {
   const { rows, order, cursor, page, limit, offset } = scanning;
-  if (isApart(scanning)) return printApart(names, scanning);
+  if (needsTwoScans(scanning)) return printTwoScans(names, scanning);
   const { from, row, condition, sortKeys } = rows.scan(order);
   const after = cursor === null ? null : printAfter(cursor, order, sortKeys, nullsFollow(scanning));
   const select = printSelected(page.selectList(row, sortKeys), sortKeys.slice(0, scanning.distinct));
@@ -89,15 +89,15 @@ function printSelected(selected: readonly Sql[], distinct: readonly Sql[]): Sql 
   return sql`select distinct on (${list(distinct)}) ${selected.length === 0 ? sql`1 as "one"` : list(selected)}`;
 }
 
-type Followed = Pick<Scanning, 'rows' | 'order' | 'exact' | 'cursor'>;
+type ScanOrder = Pick<Scanning, 'rows' | 'order' | 'exact' | 'cursor'>;
 
 // For each term, whether rows with a null count as after rows with a value.
-function nullsFollow({ order, exact }: Followed): readonly boolean[] {
+function nullsFollow({ order, exact }: ScanOrder): readonly boolean[] {
   return order.map(({ expression, nullsFirst }) => exact && !nullsFirst && mayBeNull(expression));
 }
 
 // A routine's result is read once and has no index.
-function isApart(scanning: Followed): boolean {
+function needsTwoScans(scanning: ScanOrder): boolean {
   const { rows, order, cursor } = scanning;
   if (!rows.isStored || nullsFollow(scanning)[0] !== true) return false;
   const { expression } = order[0]!;
@@ -111,7 +111,7 @@ function isOfOneRow(expression: OrderExpression): boolean {
   return expression.kind === 'column' || expression.kind === 'computed';
 }
 
-function printApart(names: Names, scanning: Scanning): Sql {
+function printTwoScans(names: Names, scanning: Scanning): Sql {
   const { rows, order, cursor, page, limit, offset } = scanning;
   const [values, all] = [names.next('v'), new SubqueryRow(names.next('u'))];
   const most = offset === null ? sql`(${limit})` : sql`((${limit})::pg_catalog.int8 operator(pg_catalog.+) ${offset})`;

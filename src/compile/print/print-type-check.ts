@@ -25,7 +25,11 @@ import type { Row } from '../sql/print-row.ts';
 import { printCall, tableName } from '../sql/printer.ts';
 import { ident, join, type Sql, sql } from '../sql/sql.ts';
 
-/** A number that is always null; null if there is nothing to check. @param composites Those of the model. */
+/**
+ * An integer expression that is always null, for PostgreSQL to parse. Null if there is nothing to check.
+ *
+ * @param composites Those of the model.
+ */
 export function printTypeCheck(fields: readonly ValuePlan[], composites: Composites): Sql | null {
   const checks = new Checks(composites);
   for (const value of fields) visitValue(checks, value, null);

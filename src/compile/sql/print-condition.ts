@@ -26,7 +26,7 @@ import { columnOf, keyColumns } from '../plan/plan-order.ts';
 import { printExpression, typeOf } from './print-expression.ts';
 import {
   type Comparing,
-  isBuiltIn,
+  hasBuiltInOperators,
   type Matching,
   printCompared,
   printIsAny,
@@ -217,7 +217,7 @@ const comparisons = {
   eq: (operands) => compare('eq', operands),
   // The planner rewrites it to the opposite operator, which the type may lack.
   neq: (operands) =>
-    isBuiltIn(operands.type)
+    hasBuiltInOperators(operands.type)
       ? sql`${operands.left} operator(pg_catalog.<>) ${right(operands)}`
       : sql`not ${compare('eq', operands)}`,
   lt: (operands) => compare('lt', operands),

@@ -112,14 +112,14 @@ function printExtreme(aggregate: Sql, value: Sql, { cast }: Column): Sql {
 }
 
 function isBoolean(column: Column): boolean {
-  return isBuiltIn(column, 'bool');
+  return isOfType(column, 'bool');
 }
 
 function isFloat(column: Column): boolean {
-  return isBuiltIn(column, 'float4') || isBuiltIn(column, 'float8');
+  return isOfType(column, 'float4') || isOfType(column, 'float8');
 }
 
-function isBuiltIn({ cast }: Column, type: string): boolean {
+function isOfType({ cast }: Column, type: string): boolean {
   const { namespace, name } = comparedAs(cast);
   return namespace === 'pg_catalog' && name === type;
 }

@@ -63,7 +63,7 @@ export function printRowsCompared(how: Comparing, left: Sql, right: Sql): Sql {
 }
 
 /** Whether values of the type are compared by operators of `pg_catalog`. */
-export function isBuiltIn({ own }: SqlType): boolean {
+export function hasBuiltInOperators({ own }: SqlType): boolean {
   return own === null;
 }
 

@@ -142,7 +142,7 @@ function compileField(
   };
   const describesAll = field.name === 'types' && parentType.name === '__Schema';
   const write = compileValue(scope, field.type, nodes);
-  return { key, resolve: describesAll ? () => scope.schema.passingTypes() : resolve, write };
+  return { key, resolve: describesAll ? () => scope.schema.eachType() : resolve, write };
 }
 
 function fieldOf(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> {

@@ -3,7 +3,7 @@
  * whether the named ones are. With a key that is not unique, paging skips rows.
  */
 import type { Catalog, CatalogTable } from '../../catalog/catalog.ts';
-import { quoteName } from '../../catalog/quote-name.ts';
+import { quoteAlways, quoteName } from '../../catalog/quote-name.ts';
 import { tableFix } from '../../model/comments/comment-fix.ts';
 import { readSettings } from '../../model/comments/directives.ts';
 import { commentsOnly, createContext, describeTable, tableKind, tablePath } from '../../model/model-context.ts';
@@ -78,16 +78,20 @@ export async function findAmbiguousKeys({ tx, catalog, roles }: CheckScope): Pro
   const findings: Finding[] = [];
   for (const { row, key, role } of declared) {
     const columns = key.map((number) => row.getAttributes().find(({ attnum }) => attnum === number)!.attname);
-    const found = performance.now() > until ? 'unknown' : await isAmbiguous(tx, tablePath(context, row), columns, role);
+    const found = performance.now() > until ? tooLong : await isAmbiguous(tx, tablePath(context, row), columns, role);
     if (found === 'unique') continue;
     const subject = `The key (${columns.map(quoteName).join(', ')}) of ${describeTable(context, row).replace(/^./, (first) => first.toLowerCase())}`;
     const skips = `${subject} is not unique, so pages skip rows. Name columns that are unique by primary_key_columns.`;
-    const open = `${subject} was not measured: ${found === 'unknown' ? 'it takes too long' : found}.`;
     const about = { object: tablePath(context, row), fix: null };
     findings.push(
       found === 'ambiguous'
         ? { ...about, check: 'key_not_unique', severity: 'error', message: skips }
-        : { ...about, check: 'key_not_measured', severity: 'note', message: open },
+        : {
+            ...about,
+            check: 'key_not_measured',
+            severity: 'note',
+            message: `${subject} was not measured: ${found.unknown}.`,
+          },
     );
   }
   return findings;
@@ -99,24 +103,26 @@ function mayRead(catalog: Catalog, role: string, row: CatalogTable, key: readonl
   return key.every((number) => access.hasColumn(row._id, number, 'select'));
 }
 
-/** @returns `unknown` if the time ran out, otherwise another sentence why it cannot be determined. */
+const tooLong = { unknown: 'it takes too long' };
+
+/** @returns `unknown`: why it cannot be determined. */
 async function isAmbiguous(
   tx: Queryable,
   path: string,
   columns: readonly string[],
   role: string,
-): Promise<'ambiguous' | 'unique' | 'unknown' | string> {
+): Promise<'ambiguous' | 'unique' | { readonly unknown: string }> {
   await tx.query('savepoint measured');
   try {
-    await tx.query(`set local statement_timeout = ${maxMs}; set local role "${role.replaceAll('"', '""')}"`);
-    const groups = columns.map((name) => `t."${name.replaceAll('"', '""')}"`).join(', ');
+    await tx.query(`set local statement_timeout = ${maxMs}; set local role ${quoteAlways(role)}`);
+    const groups = columns.map((name) => `t.${quoteAlways(name)}`).join(', ');
     const [row] = await tx.query(
       `select exists (select from ${path} t group by ${groups} having pg_catalog.count(*) operator(pg_catalog.>) 1) as ambiguous`,
     );
     return row?.ambiguous === true ? 'ambiguous' : 'unique';
   } catch (error) {
     if (!(error instanceof DatabaseError) || error.kind === 'unavailable') throw error;
-    return error.kind === 'timeout' || error.sqlstate === '57014' ? 'unknown' : error.primary;
+    return error.kind === 'timeout' || error.sqlstate === '57014' ? tooLong : { unknown: error.primary };
   } finally {
     await tx.query('rollback to savepoint measured').catch(() => {});
   }
