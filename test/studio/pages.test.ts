@@ -181,6 +181,7 @@ describe('GraphQL', () => {
     await studio.database.query(`comment on schema public is 'Ours.'; notify pgreflect, 'reload'`);
     const { page } = await studio.visit('graphql', { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.getByText('Introspection is off for this role').waitFor();
+    await page.getByText('by introspection, which has no answer.').waitFor();
     await page.getByRole('button', { name: 'Copy the statement' }).click();
     const statement = await page.evaluate(() => navigator.clipboard.readText());
     expect(statement).toBe(`comment on schema public is 'Ours. @graphql({"introspection":true})';`);

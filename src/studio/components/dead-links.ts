@@ -11,5 +11,5 @@ const dead = `a:is(${addresses.join()})`;
 /** For the head of the email. */
 export const deadLinkHead = `<style>
 ${dead} { outline: 2px dashed #c62828 !important; outline-offset: 2px !important }
-${dead}::after { content: " ⚠ leads nowhere" !important; color: #c62828 !important; background: #fff !important }
+${dead}::after { content: " leads nowhere" !important; color: #c62828 !important; background: #fff !important }
 </style>`;

@@ -36,7 +36,11 @@ function Examples({ own }: { readonly own: readonly ExampleOperation[] }) {
     <section className="examples stack" aria-labelledby="examples-title">
       <h2 id="examples-title">Examples</h2>
       {table === null ? (
-        <p className="soft">They are made of the tables that the caller sees. This one sees none.</p>
+        <p className="soft">
+          {schema === null
+            ? 'They are made of the tables that the caller sees, by introspection, which has no answer.'
+            : 'They are made of the tables that the caller sees. This one sees none.'}
+        </p>
       ) : (
         <>
           <label className="stack">
