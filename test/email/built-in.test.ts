@@ -52,7 +52,9 @@ describe.each(builtInLocales)('in %s', (locale) => {
   test('the page says its language, and each phrase names the service, the person and the advice of the English one', () => {
     const places = (text: string) => [...text.matchAll(/\{\{.*?\}\}|\{factor\}/g)].map(([place]) => place).sort();
     for (const kind of emailKindNames) {
-      expect(builtIn(kind, locale).content).toContain(`<html lang="${locale}" dir="ltr">`);
+      // Web mail drops the first, and its own page may be in Hebrew or Arabic.
+      const marked = builtIn(kind, locale).content.match(/<(html|table)[^>]* lang=.*? dir="ltr"/g);
+      expect(marked?.map((tag) => tag.includes(`lang="${locale}"`))).toEqual([true, true]);
       const [own, base] = [languages[locale].emails[kind], languages.en.emails[kind]];
       expect([kind, places(own.lead)]).toEqual([kind, places(base.lead)]);
       expect([kind, own.end.length, places(own.end.join())]).toEqual([kind, base.end.length, places(base.end.join())]);
