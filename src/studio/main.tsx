@@ -11,6 +11,7 @@ import './styles/base.css';
 import './styles/components.css';
 import './styles/frame.css';
 import './styles/link-list.css';
+import './styles/rows.css';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('The page has no place for the application.');

@@ -2,7 +2,15 @@
  * The pages of the studio, in menu order. A page is a folder and an entry here; its code is loaded on the first visit.
  */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
-import { GraphqlIcon, InboxIcon, MailIcon, SchemaIcon, SettingsIcon, UsersIcon } from './components/icons.tsx';
+import {
+  DeliveriesIcon,
+  GraphqlIcon,
+  InboxIcon,
+  MailIcon,
+  SchemaIcon,
+  SettingsIcon,
+  UsersIcon,
+} from './components/icons.tsx';
 
 /** A page. */
 export interface StudioPage {
@@ -19,6 +27,9 @@ const GraphqlPage = lazy(async () => ({ default: (await import('./pages/graphql/
 const SchemaPage = lazy(async () => ({ default: (await import('./pages/schema/schema-page.tsx')).SchemaPage }));
 const UsersPage = lazy(async () => ({ default: (await import('./pages/users/users-page.tsx')).UsersPage }));
 const EmailsPage = lazy(async () => ({ default: (await import('./pages/emails/emails-page.tsx')).EmailsPage }));
+const DeliveriesPage = lazy(async () => ({
+  default: (await import('./pages/deliveries/deliveries-page.tsx')).DeliveriesPage,
+}));
 const SettingsPage = lazy(async () => ({ default: (await import('./pages/settings/settings-page.tsx')).SettingsPage }));
 const InboxPage = lazy(async () => ({ default: (await import('./pages/inbox/inbox-page.tsx')).InboxPage }));
 
@@ -28,6 +39,7 @@ export const studioPages: readonly StudioPage[] = [
   { path: 'schema', title: 'Schema', icon: SchemaIcon, needsSession: true, Page: SchemaPage },
   { path: 'users', title: 'Users', icon: UsersIcon, needsSession: true, Page: UsersPage },
   { path: 'emails', title: 'Emails', icon: MailIcon, needsSession: true, Page: EmailsPage },
+  { path: 'deliveries', title: 'Deliveries', icon: DeliveriesIcon, needsSession: true, Page: DeliveriesPage },
   { path: 'inbox', title: 'Inbox', icon: InboxIcon, needsSession: false, Page: InboxPage },
   { path: 'settings', title: 'Settings', icon: SettingsIcon, needsSession: true, Page: SettingsPage },
 ];

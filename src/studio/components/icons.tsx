@@ -22,6 +22,9 @@ export const MailIcon = icon(
   'M4.5 4.5h11a2 2 0 0 1 2 2v7a2 2 0 0 1-2 2h-11a2 2 0 0 1-2-2v-7a2 2 0 0 1 2-2zM3 6l7 5 7-5',
 );
 
+/** A paper plane. */
+export const DeliveriesIcon = icon('M17.5 2.5L9 11M17.5 2.5l-5 15L9 11L2.5 7.5z');
+
 /** A tray. */
 export const InboxIcon = icon(
   'M4.5 4h11l2 7v4a1.5 1.5 0 0 1-1.5 1.5H4A1.5 1.5 0 0 1 2.5 15v-4zM2.5 11h4l1.5 2.5h4l1.5-2.5h4',

@@ -72,7 +72,7 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 function TokenTable({ tokens, onRevoke }: TokenTableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-    <section className="token-table" aria-label="Access tokens" tabIndex={0}>
+    <section className="rows" aria-label="Access tokens" tabIndex={0}>
       <table>
         <thead>
           <tr>

@@ -3,8 +3,10 @@
  */
 import { useState } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
+import { DeliveryTable } from '../../components/delivery-table.tsx';
 import { Link } from '../../components/link.tsx';
 import { Fault, Problem, Waiting } from '../../components/problem.tsx';
+import { listDeliveries } from '../../shared/deliveries.ts';
 import { useAnswer, useTask } from '../../shared/requests.ts';
 import { askAsOperator, useMayOperate } from '../../shared/session.ts';
 import { askAuth, inviteUser, readUser, type StudioUser } from '../../shared/users.ts';
@@ -49,9 +51,29 @@ export function UserDetail({ id, place, onDone }: UserDetailProps) {
       <Actions user={user} onAct={act} onDone={onDone} />
       <Fault>{(task.problem ?? problem)?.message}</Fault>
       <Facts user={user} />
+      <Emails id={id} />
       <Metadata title="User metadata" data={user.user_metadata} />
       <Metadata title="App metadata" data={user.app_metadata} />
     </article>
+  );
+}
+
+/** Emails that the user's page lists. */
+const listedEmails = 5;
+
+/** The latest emails to the user; nothing for operators who may not see them. */
+function Emails({ id }: { readonly id: string }) {
+  const mayOperate = useMayOperate();
+  const { value } = useAnswer(mayOperate ? `emails ${id}` : null, (signal) =>
+    listDeliveries(`user=${id}&limit=${listedEmails}`, signal),
+  );
+  if (value === null || value.length === 0) return null;
+  return (
+    <section className="stack">
+      <h3>Emails</h3>
+      <DeliveryTable deliveries={value} label="Emails to this user" isOfOneUser />
+      <Link to={`deliveries?user=${id}`}>All emails to this user</Link>
+    </section>
   );
 }
 

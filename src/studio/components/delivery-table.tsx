@@ -1,0 +1,64 @@
+/**
+ * A table of deliveries: what became of emails.
+ */
+import { type Delivery, kindTitle } from '../shared/deliveries.ts';
+import { Link } from './link.tsx';
+
+interface DeliveryTableProps {
+  readonly deliveries: readonly Delivery[];
+  /** Names the table. */
+  readonly label: string;
+  /** Leaves out the links to users. */
+  readonly isOfOneUser?: boolean;
+}
+
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
+
+/** The table. */
+export function DeliveryTable({ deliveries, label, isOfOneUser = false }: DeliveryTableProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+    <section className="rows" aria-label={label} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">Email</th>
+            {!isOfOneUser && <th scope="col">Recipient</th>}
+            <th scope="col">State</th>
+            <th scope="col">Attempts</th>
+            <th scope="col">Last answer</th>
+          </tr>
+        </thead>
+        <tbody>
+          {deliveries.map((delivery) => (
+            <Row key={delivery.id} delivery={delivery} isOfOneUser={isOfOneUser} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly isOfOneUser: boolean }) {
+  const { kind, userId, recipient, state, attempts, answer, event, createdAt } = delivery;
+  return (
+    <tr>
+      <td>
+        <time dateTime={createdAt}>{moment.format(new Date(createdAt))}</time>
+      </td>
+      <th scope="row">{kindTitle(kind)}</th>
+      {!isOfOneUser && (
+        <td>
+          <Link to={`users/${userId}`}>{recipient ?? 'user'}</Link>
+        </td>
+      )}
+      <td>
+        <span className={state === 'sent' ? 'badge on' : 'badge changed'}>{state}</span>{' '}
+        {event !== null && <span className="badge">{event}</span>}
+      </td>
+      <td>{attempts}</td>
+      <td className="small">{answer ?? ''}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,82 @@
+/**
+ * The page Deliveries in a real browser: what became of emails, whose they are, and addresses that an operator lifts.
+ */
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { hashRecipient } from '../../src/email/outbox/deliveries.ts';
+import { addToken } from '../management/management.ts';
+import { startStudio, type TestStudio, violations } from './studio.ts';
+
+// A busy machine takes its time to start a browser.
+vi.setConfig({ testTimeout: 240_000 });
+
+let studio: TestStudio;
+beforeAll(async () => {
+  studio = await startStudio();
+});
+beforeEach(() =>
+  studio.database.query('truncate pgreflect_queue.deliveries, pgreflect_queue.suppressed, auth.users cascade'),
+);
+
+/** @returns The user's id. */
+async function signUp(email: string): Promise<string> {
+  const { id } = (await studio.ask('/signup', { email, password: 'a good password' })) as { readonly id: string };
+  await vi.waitFor(async () => {
+    const [row] = await studio.database.query('select state from pgreflect_queue.deliveries where user_id = $1', [id]);
+    expect(row).toEqual({ state: 'sent' });
+  });
+  return id;
+}
+
+async function refuse(user: string): Promise<void> {
+  await studio.database.query(
+    `update pgreflect_queue.deliveries set state = 'failed', event = 'bounced', answer = '550 5.1.1 No such user' where user_id = $1`,
+    [user],
+  );
+}
+
+test('emails are listed with their state, filtered, and lead to their users, whose page lists them too', async () => {
+  const [ada] = [await signUp('ada@mail.test'), await signUp('bo@mail.test')];
+  await refuse(ada);
+  const { page, problems, foreign } = await studio.visit('deliveries');
+  await page.getByText('Last 24 hours: 1 sent, 1 not sent.').waitFor();
+  const table = page.getByRole('region', { name: 'Emails' });
+  expect(await table.getByRole('row').count()).toBe(3);
+  await page.getByLabel('State').selectOption('failed');
+  await table.getByRole('cell', { name: 'b***@mail.test' }).waitFor({ state: 'detached' });
+  expect(await table.getByRole('row', { name: 'Confirmation' }).textContent()).toContain('550 5.1.1 No such user');
+  expect(page.url()).toContain('state=failed');
+  expect(await violations(page)).toEqual([]);
+  await table.getByRole('link', { name: 'a***@mail.test' }).click();
+  await page.getByRole('region', { name: 'Emails to this user' }).getByText('550 5.1.1 No such user').waitFor();
+  await page.getByRole('link', { name: 'All emails to this user' }).click();
+  await page.getByRole('button', { name: 'Show all users' }).click();
+  await table.getByRole('cell', { name: 'b***@mail.test' }).waitFor();
+  await page.getByLabel('Email', { exact: true }).selectOption('invite');
+  await page.getByText('No email matches').waitFor();
+  expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
+});
+
+test('an operator lifts an address that bounced', async () => {
+  await studio.database.query(
+    `insert into pgreflect_queue.suppressed (recipient_hash, recipient, reason, created_at, expires_at)
+    values ($1, 'c***@mail.test', 'bounced', now(), now() + interval '30 days')`,
+    [hashRecipient('cleo@mail.test')],
+  );
+  const { page } = await studio.visit('deliveries');
+  await page.getByText('No email yet').waitFor();
+  const table = page.getByRole('region', { name: 'Suppressed addresses' });
+  await table.getByRole('row', { name: 'c***@mail.test bounced' }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await table.getByRole('button', { name: 'Lift c***@mail.test' }).click();
+  await page.getByText('c***@mail.test gets emails again.').waitFor();
+  await table.waitFor({ state: 'detached' });
+  expect(await studio.database.query('select from pgreflect_queue.suppressed')).toEqual([]);
+});
+
+test('without the scope of an operator the page says what it needs', async () => {
+  const token = await addToken(studio.database);
+  const { page } = await studio.visit('', { entry: 'stranger' });
+  await page.evaluate((text) => sessionStorage.setItem('pgreflect:access-token', text), token);
+  await page.goto(`${studio.url}/studio/deliveries`);
+  await page.getByText('This page needs an access token with the scope project:operate.').waitFor();
+});
