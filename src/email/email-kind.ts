@@ -8,7 +8,7 @@ import type { EmailName } from '../config/auth/auth-template-fields.ts';
 /** Name of an email, as in its configuration fields. */
 export type EmailKind = EmailName;
 
-const all = ['SiteURL', 'Brand', 'Data', 'Email', 'RedirectTo'] as const;
+const all = ['SiteURL', 'Brand', 'Locale', 'Data', 'Email', 'RedirectTo'] as const;
 const link = [...all, 'Token', 'SpelledToken', 'TokenHash', 'ConfirmationURL'] as const;
 
 /**

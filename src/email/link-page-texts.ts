@@ -1,6 +1,7 @@
 /**
  * The built-in page that asks before an emailed link is used: its texts, and the template that is made of them.
  */
+import { lookUpTag } from '../shared/language-tag.ts';
 import { type BuiltInLocale, builtInLocales, languages } from './built-in/built-in.ts';
 import type { LanguageTexts } from './built-in/language-texts.ts';
 import type { LinkKind } from './confirmation-url.ts';
@@ -14,7 +15,7 @@ interface ActionTexts {
 }
 
 /** The page in one language. Sentences are parts of a template, and may use its variables. */
-export interface LinkPageTexts {
+interface LinkPageTexts {
   readonly actions: Readonly<Record<LinkAction, ActionTexts>>;
   /** Names the site: `.SiteURL`. */
   readonly next: string;
@@ -23,13 +24,10 @@ export interface LinkPageTexts {
   readonly unexpected: string;
 }
 
-/** Language of a built-in page. */
-export type LinkPageLocale = BuiltInLocale;
-
 /** The texts by language. */
-export const linkPageTexts = Object.fromEntries(
+const linkPageTexts = Object.fromEntries(
   builtInLocales.map((locale) => [locale, textsOf(languages[locale])]),
-) as Readonly<Record<LinkPageLocale, LinkPageTexts>>;
+) as Readonly<Record<BuiltInLocale, LinkPageTexts>>;
 
 /** The page says what the email said. */
 function textsOf({ emails, linkPage }: LanguageTexts): LinkPageTexts {
@@ -54,12 +52,17 @@ function textsOf({ emails, linkPage }: LanguageTexts): LinkPageTexts {
   };
 }
 
+/** The texts of the first language that has any, or of a more general one; otherwise the English ones. */
+export function linkPageTextsOf(...wishes: readonly string[]): LinkPageTexts {
+  return linkPageTexts[builtInLocales.find((name) => name === lookUpTag(wishes, builtInLocales)) ?? 'en'];
+}
+
 /** All of them. */
 export const linkActions = Object.keys(linkPageTexts.en.actions) as readonly LinkAction[];
 
 /** The page of a language, in the template language. */
-export function builtInLinkPage(locale: LinkPageLocale): string {
-  const texts: LinkPageTexts = linkPageTexts[locale];
+export function builtInLinkPage(locale: string): string {
+  const texts = linkPageTextsOf(locale);
   const named = linkActions.filter((action) => action !== 'other');
   const branches = named.map((action) => `if eq .Action "${action}" }}${texts.actions[action].heading}`);
   const heading = `{{ ${branches.join('{{ else ')}{{ else }}${texts.actions.other.heading}{{ end }}`;

@@ -6,8 +6,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
-import { linkPageField } from '../config/auth/auth-template-fields.ts';
-import { builtInLinkPage, type LinkAction, type LinkPageLocale, linkPageTexts } from './link-page-texts.ts';
+import { linkPageField, translationsField } from '../config/auth/auth-template-fields.ts';
+import { lookUpTag } from '../shared/language-tag.ts';
+import { builtInLocales } from './built-in/built-in.ts';
+import { translated } from './choose-texts.ts';
+import { builtInLinkPage, type LinkAction, linkPageTextsOf } from './link-page-texts.ts';
 import { parseOptions, type TemplateSwitches } from './parse-options.ts';
 import { endsInText, parseTemplate, renderTemplate, type Template } from './template/template.ts';
 import { cachedTemplate } from './template-cache.ts';
@@ -18,7 +21,10 @@ export interface LinkPage {
   /** With its middle hidden; empty if the link does not say. */
   readonly email: string;
   readonly siteUrl: string;
-  readonly locale: LinkPageLocale;
+  /** Language tag; empty: nobody has said. */
+  readonly locale: string;
+  /** Languages of the browser, for the button of a page whose own is not known. */
+  readonly languages: readonly string[];
   /** Fields of the form. */
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -31,9 +37,18 @@ export class LinkPageFault extends Error {
   override readonly name = 'LinkPageFault';
 }
 
+/** The tag whose page is shown; empty: the configured page, whose language nobody has said. */
+export function chooseLinkPage(config: AuthConfig, wishes: readonly string[]): string {
+  const own = Object.keys(config[translationsField('link_page')] ?? {});
+  if (config[linkPageField]) return lookUpTag(wishes, own) ?? '';
+  return lookUpTag(wishes, [...own, ...builtInLocales]) ?? 'en';
+}
+
 /** The page by the configured template. @throws LinkPageFault, TemplateError */
 export function renderConfigured(config: AuthConfig, page: LinkPage): string {
-  const source = config[linkPageField] || builtInLinkPage(page.locale);
+  const source =
+    translated(config[translationsField('link_page')], 'content', page.locale) ??
+    (config[linkPageField] || builtInLinkPage(page.locale));
   return renderPage(cachedTemplate(source, { ...parseOptions('content', config), layout: null }), page);
 }
 
@@ -58,7 +73,7 @@ export function renderPage(template: Template, page: LinkPage, maxMs?: number): 
     throw new LinkPageFault(`must use {{ .Button }} exactly once, and uses it ${after.length} times`);
   if (!endsInText(before)) throw new LinkPageFault('must use {{ .Button }} as text between tags');
   if (/<form[\s/>]/i.test(html)) throw new LinkPageFault('must not have a <form> of its own: {{ .Button }} is one');
-  return `${before}${printForm(linkPageTexts[locale].actions[action].button, fields)}${after[0]}`;
+  return `${before}${printForm(linkPageTextsOf(locale, ...page.languages).actions[action].button, fields)}${after[0]}`;
 }
 
 /** The action is the page's own address without its query, whatever proxies have made of it. */

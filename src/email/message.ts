@@ -9,8 +9,7 @@ import { domainToASCII } from 'node:url';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { invariant } from '../shared/invariant.ts';
 import { brandOf } from './brand.ts';
-import { builtIn, type TemplateTexts } from './built-in/built-in.ts';
-import { compatibleTemplates } from './compatible-templates.ts';
+import { chooseLocale, templateTexts } from './choose-texts.ts';
 import { type EmailKind, type EmailVariable, emailKinds } from './email-kind.ts';
 import { type ExtraHeaders, messageHeaders } from './extra-headers.ts';
 import { parseOptions, type TemplatePart } from './parse-options.ts';
@@ -37,6 +36,8 @@ export interface EmailMessage {
   readonly text?: string | null;
   /** In addition to the standard headers. */
   readonly headers: ExtraHeaders;
+  /** Language tag of its texts; empty: nobody has said. Absent in messages that an older version stored. */
+  readonly locale?: string;
   /** With its angle brackets. */
   readonly messageId: string;
 }
@@ -49,6 +50,8 @@ export interface MessageData {
   readonly email: string;
   /** `.Data` */
   readonly userMetadata: Readonly<Record<string, unknown>>;
+  /** Languages that the recipient reads, best first, as canonical tags; absent: nobody knows. */
+  readonly languages?: readonly string[];
   /** `.RedirectTo`, resolved. */
   readonly redirectTo: string;
   readonly token?: string;
@@ -83,8 +86,9 @@ export function buildMessage(
   data: MessageData,
   tools: MessageTools = {},
 ): EmailMessage {
-  const { from, idHost, headers, templates } = prepare(kind, config);
-  const variables = templateData(kind, config, data);
+  const locale = chooseLocale(kind, config, data.languages ?? []);
+  const { from, idHost, headers, templates } = prepare(kind, config, locale);
+  const variables = templateData(kind, config, { ...data, locale });
   const { newId = randomUUID, onWarning = () => {} } = tools;
   const render = (part: TemplatePart, template: Template): string =>
     renderTemplate(template, variables, {
@@ -101,6 +105,7 @@ export function buildMessage(
     html: render('content', content),
     ...(!config.mailer_compatible && { text: text === null ? null : cleanText(render('text', text)) }),
     headers,
+    locale,
     messageId: `<${newId()}@${idHost}>`,
   };
 }
@@ -115,14 +120,15 @@ interface Prepared {
 }
 
 /** A configuration never changes, so it is read once. */
-const prepared = new WeakMap<AuthConfig, Map<EmailKind, Prepared>>();
+const prepared = new WeakMap<AuthConfig, Map<string, Prepared>>();
 
-function prepare(kind: EmailKind, config: AuthConfig): Prepared {
-  const kinds = prepared.get(config) ?? new Map<EmailKind, Prepared>();
+function prepare(kind: EmailKind, config: AuthConfig, locale: string): Prepared {
+  const kinds = prepared.get(config) ?? new Map<string, Prepared>();
+  const name = `${kind} ${locale}`;
   prepared.set(config, kinds);
-  let known = kinds.get(kind);
+  let known = kinds.get(name);
   if (known === undefined) {
-    const { subject, content, text } = templateTexts(kind, config);
+    const { subject, content, text } = templateTexts(kind, config, locale);
     const parse = (part: TemplatePart, source: string) => cachedTemplate(source, parseOptions(part, config));
     const from = senderOf(config);
     known = {
@@ -135,53 +141,21 @@ function prepare(kind: EmailKind, config: AuthConfig): Prepared {
         text: text === null ? null : parse('text', text),
       },
     };
-    kinds.set(kind, known);
+    kinds.set(name, known);
   }
   return known;
 }
 
-/** The texts of an email in the template language. */
-export type CurrentTexts = Readonly<Record<Exclude<TemplatePart, 'text'>, string>> & {
-  /** Null: the text part is made from the body. */
-  readonly text: string | null;
-};
-
-/** The current texts: the configured ones, or the built-in ones if none is set. */
-export function templateTexts(kind: EmailKind, config: AuthConfig): CurrentTexts {
-  const { subject, content } = builtInTexts(kind, config);
-  return {
-    subject: config[`mailer_subjects_${kind}`] || subject,
-    content: config[`mailer_templates_${kind}_content`] || content,
-    text: config[`mailer_templates_${kind}_text`] || null,
-  };
-}
-
-/** What the built-in texts depend on. */
-type BuiltInConfig = Pick<AuthConfig, 'mailer_compatible' | 'mailer_layout_content'>;
-
-/** The texts that empty ones stand for. A layout of the project takes the place of the built-in page. */
-export function builtInTexts(
-  kind: EmailKind,
-  { mailer_compatible, mailer_layout_content }: BuiltInConfig,
-): TemplateTexts {
-  if (mailer_compatible) return compatibleTemplates[kind];
-  const { subject, content, body } = builtIn(kind, 'en');
-  return { subject, content: mailer_layout_content ? body : content };
-}
-
-/** The text that an empty one stands for; null for a text part, which is made from the body. */
-export function builtInText(
-  { email, part }: { readonly email: EmailKind; readonly part: TemplatePart },
-  config: BuiltInConfig,
-): string | null {
-  return part === 'text' ? null : builtInTexts(email, config)[part];
-}
-
 /** The data of a kind's template. Also for previews with sample data. */
-function templateData(kind: EmailKind, config: AuthConfig, data: MessageData): TemplateData {
+function templateData(
+  kind: EmailKind,
+  config: AuthConfig,
+  data: MessageData & { readonly locale: string },
+): TemplateData {
   const values: Readonly<Record<EmailVariable, unknown>> = {
     SiteURL: config.site_url,
     Brand: brandOf(config),
+    Locale: data.locale,
     Data: data.userMetadata,
     Email: data.email,
     RedirectTo: data.redirectTo,

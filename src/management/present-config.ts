@@ -5,8 +5,8 @@
 import { parseDurationSeconds } from '../config/auth/auth-field.ts';
 import { isAuthFieldName } from '../config/auth/auth-fields.ts';
 import { linkPageField } from '../config/auth/auth-template-fields.ts';
+import { builtInText } from '../email/choose-texts.ts';
 import { builtInLinkPage } from '../email/link-page-texts.ts';
-import { builtInText } from '../email/message.ts';
 import { configFields } from './config-fields.ts';
 import type { ConfigSnapshot } from './config-store.ts';
 import type { DigestSecret } from './secret-digest.ts';

@@ -7,24 +7,17 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
-import { linkPageField } from '../config/auth/auth-template-fields.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { faintColor } from '../email/brand.ts';
-import { builtInText } from '../email/message.ts';
+import { builtInText } from '../email/choose-texts.ts';
 import type { TemplateSwitches } from '../email/parse-options.ts';
 import { isObject } from '../shared/json.ts';
 import { type ConfigField, configFields } from './config-fields.ts';
 import { type ChangeProblem, ManagementError, refuseChange } from './management-error.ts';
 import { isDigest } from './secret-digest.ts';
-import { checkLinkPage } from './templates/check-link-page.ts';
+import { checkedFields, checkField } from './templates/check-field.ts';
 import { checkSurroundings } from './templates/check-surroundings.ts';
-import {
-  checkMessageTemplate,
-  checkTemplate,
-  type TemplateFindings,
-  templateField,
-  templateFieldNames,
-} from './templates/check-template.ts';
+import { templateField } from './templates/check-template.ts';
 import { type Finding, sayFinding } from './templates/finding.ts';
 
 /** Checked values. */
@@ -125,14 +118,14 @@ function checkTemplates(
 ): string[] {
   const warnings: string[] = [];
   for (const [name, value] of values) {
-    const findings = typeof value === 'string' ? checkText(name, value, config) : null;
-    if (findings === null) continue;
-    const say = (finding: Finding) => `${name}: ${sayFinding(finding)}`;
-    if (findings.problem !== null) problems.push(wrong(say(findings.problem)));
-    warnings.push(...findings.warnings.map(say));
-    const links = findings.emptyLinks.map(say);
-    if (allowWarnings) warnings.push(...links);
-    else problems.push(...links.map((message) => ({ message, allow_warnings: true })));
+    for (const { place, findings } of checkField(name, value, config)) {
+      const say = (finding: Finding) => `${name}: ${place}${sayFinding(finding)}`;
+      if (findings.problem !== null) problems.push(wrong(say(findings.problem)));
+      warnings.push(...findings.warnings.map(say));
+      const links = findings.emptyLinks.map(say);
+      if (allowWarnings) warnings.push(...links);
+      else problems.push(...links.map((message) => ({ message, allow_warnings: true })));
+    }
   }
   return warnings;
 }
@@ -144,21 +137,16 @@ function checkInForce(
   next: AuthConfig,
   problems: ChangeProblem[],
 ): void {
-  for (const name of [...templateFieldNames, linkPageField]) {
+  for (const name of checkedFields) {
     if (values.get(name)) continue;
     const held = templateField(name);
     const stored = (values.has(name) ? start : config)[name as keyof AuthConfig];
-    const text = stored || (held !== null && next.mailer_layout_content ? builtInText(held, next) : null);
-    const problem = typeof text === 'string' ? (checkText(name, text, next)?.problem ?? null) : null;
-    if (problem !== null) problems.push(wrong(`${name}, which is in force, would fail: ${sayFinding(problem)}`));
+    const value = stored || (held !== null && next.mailer_layout_content ? builtInText(held, next) : null);
+    for (const { place, findings } of checkField(name, value, next)) {
+      const say = (problem: Finding) => `${name}, which is in force, would fail: ${place}${sayFinding(problem)}`;
+      if (findings.problem !== null) problems.push(wrong(say(findings.problem)));
+    }
   }
-}
-
-function checkText(name: string, text: string, config: AuthConfig): TemplateFindings | null {
-  if (name === 'sms_template' || name === 'mfa_phone_template') return checkMessageTemplate(text);
-  if (name === linkPageField) return checkLinkPage(text, config);
-  const field = templateField(name);
-  return field === null ? null : checkTemplate(field, text, config);
 }
 
 function wrong(message: string): ChangeProblem {

@@ -2,10 +2,9 @@
  * Earlier versions of the stored configuration: author, time, changed fields, and the email texts. Other fields are
  * listed without values, because they may be secrets.
  */
-import { linkPageField } from '../config/auth/auth-template-fields.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import { integer, listOf, objectOf, record, type SchemaOf, text, type ValueOf } from '../shared/json-schema.ts';
-import { templateFieldNames } from './templates/check-template.ts';
+import { checkedFields } from './templates/check-field.ts';
 
 const members = {
   version: integer,
@@ -46,7 +45,7 @@ export async function readVersion(database: Queryable, ref: string, version: num
   if (row === undefined) return null;
   const stored = row.values as Readonly<Record<string, unknown>>;
   const switches = Object.keys(stored).filter((name) => name.startsWith('mailer_notifications_'));
-  const names = [...templateFieldNames, linkPageField, ...switches];
+  const names = [...checkedFields, ...switches];
   return { ...toVersion(row), values: Object.fromEntries(names.map((name) => [name, stored[name] ?? null])) };
 }
 

@@ -229,6 +229,6 @@ test('a template of your own is the page, with what it is about', async () => {
   const text = `{{ .Locale }} {{ .Action }} <b>{{ .Email }}</b> {{ .SiteURL }} {{ .Button }} after`;
   const auth = await serve({ mailer_templates_link_page_content: text });
   const page = (await look(await signUpLink(auth, 'own@x.test'))).text;
-  expect(page).toMatch(/^en confirmation <b>o\*\*\*@x\.test<\/b> https:\/\/app\.test <form method="post" action="\?">/);
+  expect(page).toMatch(/^ confirmation <b>o\*\*\*@x\.test<\/b> https:\/\/app\.test <form method="post" action="\?">/);
   expect(page).toMatch(/<button type="submit">Confirm email address<\/button><\/form> after$/);
 });

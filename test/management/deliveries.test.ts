@@ -62,7 +62,7 @@ test('an email is listed with its user, its state and the answer of the mail ser
   const [user] = await database.query(`select id from auth.users where email = 'ana@x.test'`);
   expect(delivery).toEqual({
     ...{ id: expect.stringMatching(/^\d+$/), kind: 'confirmation', userId: user?.id, recipient: 'a***@x.test' },
-    ...{ locale: null, templateVersion: 0, state: 'sent', attempts: 1, event: null },
+    ...{ locale: 'en', templateVersion: 0, state: 'sent', attempts: 1, event: null },
     answer: expect.stringMatching(/^250 /),
     ...{ createdAt: expect.any(String), updatedAt: expect.any(String), sentAt: expect.any(String) },
   });

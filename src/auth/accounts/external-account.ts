@@ -15,6 +15,7 @@ import type { ExternalUser } from '../providers/external-user.ts';
 import { randomUuid } from '../random.ts';
 import { askBeforeUserCreated } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
+import { withLocale } from '../steps/keep-locale.ts';
 import { auditUser } from '../store/audit.ts';
 import { noteEntry } from '../store/entries.ts';
 import {
@@ -115,7 +116,7 @@ async function makeAccount(tx: Transaction, external: ExternalUser): Promise<Use
     ...{ id, audience, role: services.userRole, phone: null, passwordHash: null },
     email: isFree ? external.email : null,
     appMetadata: { provider: external.provider, providers: [external.provider] },
-    userMetadata: mergeWhatFits({}, external.identityData),
+    userMetadata: withLocale(tx, mergeWhatFits({}, external.identityData)),
   };
   await askBeforeUserCreated(tx, facts);
   // Await the insert alone, because it may be refused. A statement sent right behind it would fail first and hide the

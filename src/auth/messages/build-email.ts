@@ -1,7 +1,7 @@
 /**
  * Builds an email to a user, whose metadata an attacker may have chosen.
  */
-import { textFields } from '../../config/auth/auth-template-fields.ts';
+import { textFields, translationsField } from '../../config/auth/auth-template-fields.ts';
 import { buildMessage, type EmailMessage, type MessageData } from '../../email/message.ts';
 import { TemplateError } from '../../email/template/template-error.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
@@ -34,7 +34,9 @@ export function buildEmail(context: AuthContext, email: EmailMessage['kind'], da
     // Leave out the error's message, which may quote a value.
     const problem = `It fails with the data of this user (${error.code}).`;
     services.observe({ kind: 'template_refused', email, source: 'the configuration', problem, kept: 'built-in' });
-    const builtIn = Object.fromEntries(Object.values(textFields(email)).map((field) => [field, null]));
+    const builtIn = Object.fromEntries(
+      [...Object.values(textFields(email)), translationsField(email)].map((field) => [field, null]),
+    );
     const alone = { mailer_layout_content: null, mailer_partials: null };
     return buildMessage(email, { ...config, ...builtIn, ...alone }, data);
   }

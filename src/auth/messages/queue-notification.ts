@@ -3,6 +3,7 @@
  * transaction of the change and sends it after the commit. An email that cannot be sent never fails the change.
  */
 
+import { languagesOf } from '../../email/choose-texts.ts';
 import type { MessageData } from '../../email/message.ts';
 import { AuthError } from '../auth-error.ts';
 import type { AuthContext, Transaction } from '../steps/auth-context.ts';
@@ -44,7 +45,7 @@ export async function queueNotification(tx: Transaction, notification: Notificat
   const email = `${kind}_notification` as const;
   const giveUp = async (reason: string) => {
     services.observe({ kind: 'email_given_up', email, userId: user.id, attempts: 0, reason });
-    const delivery = { kind: email, userId: user.id, to: data.to, messageId: null };
+    const delivery = { kind: email, userId: user.id, to: data.to, messageId: null, locale: null };
     await services.outbox.note(tx, delivery, { state: 'suppressed', answer: reason }, config);
   };
   if (!isAuthorized(data.to, config.external_email_authorized_addresses)) {
@@ -66,10 +67,11 @@ export async function queueAdminNotification(tx: Transaction, notification: Noti
 }
 
 /** Null if the user has no address or nothing changed. */
-function toData({ redirectTo }: AuthContext, notification: Notification): MessageData | null {
+function toData({ redirectTo, languages: ofRequest }: AuthContext, notification: Notification): MessageData | null {
   const { user } = notification;
   const email = user.email ?? '';
-  const common = { to: email, email, userMetadata: user.userMetadata, redirectTo };
+  const languages = languagesOf(user.userMetadata, ofRequest);
+  const common = { to: email, email, userMetadata: user.userMetadata, languages, redirectTo };
   if (email === '') return null;
   switch (notification.kind) {
     case 'password_changed':

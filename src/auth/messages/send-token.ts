@@ -4,6 +4,7 @@
  * are stored as well and sent after the commit.
  */
 
+import { languagesOf } from '../../email/choose-texts.ts';
 import { buildConfirmationUrl } from '../../email/confirmation-url.ts';
 import { emailKinds } from '../../email/email-kind.ts';
 import type { EmailMessage } from '../../email/message.ts';
@@ -66,7 +67,7 @@ async function reportFull(tx: Transaction, { kind, user, to }: TokenEmail): Prom
   const { services, config } = tx;
   const reason = 'rate_limit_email_recipient is used up';
   services.observe({ kind: 'email_given_up', email: kind, userId: user.id, attempts: 0, reason });
-  const delivery = { kind, userId: user.id, to, messageId: null };
+  const delivery = { kind, userId: user.id, to, messageId: null, locale: null };
   await services.outbox.note(tx, delivery, { state: 'suppressed', answer: reason }, config);
 }
 
@@ -78,6 +79,7 @@ function build(context: AuthContext, email: TokenEmail, { code, linkToken }: Mad
     to,
     email: user.email ?? '',
     userMetadata: user.userMetadata,
+    languages: languagesOf(user.userMetadata, context.languages),
     redirectTo,
     token: code,
     tokenHash: linkToken,

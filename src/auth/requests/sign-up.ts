@@ -20,6 +20,7 @@ import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { askBeforeUserCreated } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
+import { withLocale } from '../steps/keep-locale.ts';
 import { type BodyMembers, type Members, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { contestEntry, noteEntry } from '../store/entries.ts';
@@ -98,11 +99,13 @@ export async function runSignUp(
   { startSession }: { readonly startSession: boolean },
 ): Promise<SignUpOutcome> {
   if (context.config.disable_signup) throw new AuthError('signup_disabled');
+  // For known addresses too, because the answer must not differ.
+  const data = withLocale(context, request.data);
   return onceMore(async () => {
     const known = await findKnown(context.services.database, context.audience, request.address);
     const password = await checkPassword(context, known, request);
     return transact(context, ['send_email', 'send_sms', 'before_user_created', 'custom_access_token'], (tx) =>
-      enter(tx, { ...request, ...password, startSession }),
+      enter(tx, { ...request, data, ...password, startSession }),
     );
   });
 }
@@ -283,7 +286,7 @@ export async function signUpAnonymously(context: AuthContext, body: unknown): Pr
   const nobody = { email: null, phone: null, passwordHash: null, appMetadata: {}, isAnonymous: true };
   const signedIn = await transact(context, ['before_user_created', 'custom_access_token'], async (tx) => {
     const id = randomUuid(services.random);
-    const facts = { ...nobody, id, audience, role: services.userRole, userMetadata: data ?? {} };
+    const facts = { ...nobody, id, audience, role: services.userRole, userMetadata: withLocale(context, data ?? {}) };
     await askBeforeUserCreated(tx, facts);
     const user = await insertUser(tx, facts);
     return issueSession(tx, user.id, 'anonymous');

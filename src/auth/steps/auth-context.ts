@@ -69,6 +69,8 @@ export interface AuthContext {
   /** The configuration as it was when the request arrived. */
   readonly config: AuthConfig;
   readonly client: ClientOrigin;
+  /** Languages of the browser that sends the request, best first, as canonical tags; none for requests of admins. */
+  readonly languages: readonly string[];
   /** Audience for looking up users. */
   readonly audience: string;
   /** Redirect target for the links of this request, resolved by the redirect rules. */

@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs';
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
-import { builtInText } from '../../email/message.ts';
+import { builtInText } from '../../email/choose-texts.ts';
 import { templateField, templateFieldNames } from '../../management/templates/check-template.ts';
 import { isObject } from '../../shared/json.ts';
 import { type CommandContext, CommandError, flagText, pathOf } from '../shared/command.ts';

@@ -129,6 +129,8 @@ export const deliveryFields = {
     'Value of `type` in sign-up confirmation links.', { environment: null }),
   mailer_link_confirmation: field<'direct' | 'page'>(choice('direct', 'page'), 'direct',
     'direct: opening an emailed link verifies it. page: the button of a page does, so scanners cannot use it up.', { environment: null }),
+  mailer_keep_locale: field(boolean, false,
+    'Keep the language of the browser that signs up as user_metadata.locale.', { environment: null }),
   mailer_subject_html_escape: field(boolean, false,
     'HTML-escape values in subjects, as Supabase Auth does.', { environment: null }),
   mailer_keep_conditional_comments: field(boolean, false,

@@ -5,6 +5,7 @@
  * A null or empty text means the built-in one, for the text part the one made from the body.
  */
 import { type AuthField, boolean, field, object, string } from './auth-field.ts';
+import { type Translations, translations } from './auth-translations.ts';
 import { checkSubject } from './auth-value-checks.ts';
 
 /** Emails caused by a request of the user. */
@@ -29,6 +30,8 @@ export type TemplateFields = { readonly [K in EmailName as `mailer_subjects_${K}
   readonly [K in EmailName as `mailer_templates_${K}_content`]: AuthField<string | null>;
 } & { readonly [K in EmailName as `mailer_templates_${K}_text`]: AuthField<string | null> } & {
   readonly [K in Notification as `mailer_notifications_${K}_enabled`]: AuthField<boolean>;
+} & {
+  readonly [K in EmailName | 'link_page' as `mailer_templates_${K}_translations`]: AuthField<Translations | null>;
 } & {
   readonly [K in typeof linkPageField | 'mailer_layout_content']: AuthField<string | null>;
 } & { readonly mailer_partials: AuthField<Partials | null> };
@@ -64,6 +67,11 @@ export function textFields<K extends EmailName>(email: K) {
   } as const;
 }
 
+/** The field with the translations of an email, or of the page of emailed links. */
+export function translationsField<K extends EmailName | 'link_page'>(name: K) {
+  return `mailer_templates_${name}_translations` as const;
+}
+
 /** The email whose body is in a field; null for other fields. */
 export function emailOfContent(field: string): EmailName | null {
   if (field === linkPageField) return null;
@@ -83,7 +91,7 @@ export const templateFields = Object.fromEntries([
     const enabled = field(boolean, false, `Send the ${email.replaceAll('_', ' ')} notification.`, place);
     return [...textsOf(`${email}_notification`, table), [`mailer_notifications_${email}_enabled`, enabled]];
   }),
-  [linkPageField, linkPage()],
+  ...linkPage(),
   ['mailer_layout_content', layout()],
   [
     'mailer_partials',
@@ -115,7 +123,13 @@ function textsOf(email: EmailName, table: string) {
     `Text part of the ${words} email; empty: made from its body.`,
     { like, file: `${table}.text`, environment: null },
   );
-  return [[`mailer_subjects_${email}`, subject], [`mailer_templates_${email}_content`, content], [`mailer_templates_${email}_text`, text]]; // biome-ignore format: pairs
+  const translated = field<Translations | null>(
+    translations({ subject: subject.kind, content: content.kind, text: text.kind }),
+    null,
+    `Texts of the ${words} email by language: {"de": {"subject", "content", "text"}}.`,
+    { like, file: `${table}.translations`, environment: null },
+  );
+  return [[`mailer_subjects_${email}`, subject], [`mailer_templates_${email}_content`, content], [`mailer_templates_${email}_text`, text], [translationsField(email), translated]]; // biome-ignore format: pairs
 }
 
 function layout(): AuthField<string | null> {
@@ -124,8 +138,16 @@ function layout(): AuthField<string | null> {
   return field<string | null>(text, null, doc, { environment: null });
 }
 
-function linkPage(): AuthField<string | null> {
+function linkPage(): [string, AuthField<unknown>][] {
+  const kind = string(() => null, maxTemplateBytes);
+  const own = { environment: null };
   const doc = 'Page that asks before a link is used; empty: the built-in one. It uses .Button once.';
-  const text = string(() => null, maxTemplateBytes);
-  return field<string | null>(text, null, doc, { environment: null });
+  const translated = 'The page that asks before a link is used by language: {"de": {"content"}}.';
+  return [
+    [linkPageField, field<string | null>(kind, null, doc, own)],
+    [
+      translationsField('link_page'),
+      field<Translations | null>(translations({ content: kind }), null, translated, own),
+    ],
+  ];
 }

@@ -22,6 +22,8 @@ export interface Delivery {
   readonly to: string;
   /** Without angle brackets; null for an email without one. */
   readonly messageId: string | null;
+  /** Language tag of its texts; null: nobody has said, or a hook writes them. */
+  readonly locale: string | null;
 }
 
 /** What became of it. */
@@ -45,8 +47,10 @@ export interface DeliverySettings {
 /** The facts of an email that is sent or stored. */
 export function deliveryOf(message: OutgoingEmail, userId: string): Delivery {
   const { kind } = message;
-  if (isHookEmail(message)) return { kind, userId, to: String(message.payload.user.email ?? ''), messageId: null };
-  return { kind, userId, to: message.to, messageId: message.messageId.replace(/^<|>$/g, '') };
+  if (isHookEmail(message))
+    return { kind, userId, to: String(message.payload.user.email ?? ''), messageId: null, locale: null };
+  const messageId = message.messageId.replace(/^<|>$/g, '');
+  return { kind, userId, to: message.to, messageId, locale: message.locale || null };
 }
 
 /** The key of an address, as addresses are compared. */
@@ -61,14 +65,14 @@ export function shownRecipient(address: string, setting: AuthConfig['mailer_deli
   return maskAddress(address);
 }
 
-/** Columns of a new row, whose values `newDelivery` makes: `$1` to `$11`. */
+/** Columns of a new row, whose values `newDelivery` makes: `$1` to `$12`. */
 export const insertDelivery = `insert into pgreflect_queue.deliveries
-    (kind, user_id, recipient, recipient_hash, template_version, message_id, state, answer, attempts, created_at, updated_at, sent_at)
-  values ($1, $2::uuid, $3, $4::bytea, $5::bigint, $6, $7, $8, $9::integer, $10::timestamptz, $10::timestamptz, $11::timestamptz)`;
+    (kind, user_id, recipient, recipient_hash, template_version, message_id, state, answer, attempts, created_at, updated_at, sent_at, locale)
+  values ($1, $2::uuid, $3, $4::bytea, $5::bigint, $6, $7, $8, $9::integer, $10::timestamptz, $10::timestamptz, $11::timestamptz, $12)`;
 
 /** The values of `insertDelivery`. */
 export function newDelivery(
-  { kind, userId, to, messageId }: Delivery,
+  { kind, userId, to, messageId, locale }: Delivery,
   outcome: DeliveryOutcome,
   { config, version, now }: DeliverySettings,
 ): readonly unknown[] {
@@ -77,7 +81,7 @@ export function newDelivery(
   return [
     ...[kind, userId, shownRecipient(to, config.mailer_deliveries_recipients), hashRecipient(to), version],
     ...[outcome.messageId ?? messageId, state, answer, isTried ? 1 : 0],
-    ...[new Date(now), state === 'sent' ? new Date(now) : null],
+    ...[new Date(now), state === 'sent' ? new Date(now) : null, locale],
   ];
 }
 

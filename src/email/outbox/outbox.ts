@@ -59,7 +59,7 @@ export async function storeEmail(
   await tx.query(
     `with delivery as (${insertDelivery} returning id)
     insert into pgreflect_queue.emails (kind, user_id, message, created_at, expires_at, due_at, delivery_id)
-    select $1, $2::uuid, $12::json, $10::timestamptz, $13::timestamptz, $10::timestamptz, delivery.id from delivery`,
+    select $1, $2::uuid, $13::json, $10::timestamptz, $14::timestamptz, $10::timestamptz, delivery.id from delivery`,
     [...delivery, JSON.stringify(message), expiresAt],
   );
 }

@@ -7,7 +7,13 @@
 
 import { assertComplete, openLink } from '../../auth/requests/verify.ts';
 import { findVerificationType, type VerificationType, verificationTypes } from '../../auth/steps/verification-types.ts';
-import { type LinkPage, LinkPageFault, renderBuiltIn, renderConfigured } from '../../email/link-page.ts';
+import {
+  chooseLinkPage,
+  type LinkPage,
+  LinkPageFault,
+  renderBuiltIn,
+  renderConfigured,
+} from '../../email/link-page.ts';
 import type { LinkAction } from '../../email/link-page-texts.ts';
 import { readStamped } from '../../email/shown-address.ts';
 import { TemplateError } from '../../email/template/template-error.ts';
@@ -98,7 +104,8 @@ function showPage(
     action: type === null ? 'other' : actions[type],
     email: readStamped(services.linkKey, token, query.get('address') ?? ''),
     siteUrl: config.site_url,
-    locale: 'en',
+    locale: chooseLinkPage(config, context.languages),
+    languages: context.languages,
     // The redirect as it is allowed now, which the press checks again.
     fields: { token, type: name, redirect_to: redirectTo },
   };

@@ -20,6 +20,7 @@ import { badJson } from '../../auth/steps/members.ts';
 import { type Allowance, assertRequestAllowed, requestAllowance } from '../../auth/store/rate-limit.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { parseJson } from '../../shared/json.ts';
+import { parseAcceptLanguage } from '../../shared/language-tag.ts';
 import { type IsTrusted, networkOf, parseAddress } from '../caller/client-address.ts';
 import { requestTypeOf } from '../server/media-types.ts';
 import type { AuthParts } from '../server/parts.ts';
@@ -103,7 +104,8 @@ export function readAuthRequest(
   const header = config.security_jwt_aud_header_enabled ? one(headers['x-jwt-aud']) : undefined;
   const audience = requestAudience({ header, claims: null, adminRoles, usual });
   const authUrl = linkBase(headers, parts.authUrl, config.mailer_external_hosts);
-  const context: AuthContext = { services, config, client, audience, redirectTo, authUrl, deadline };
+  const languages = parseAcceptLanguage(headers['accept-language']);
+  const context: AuthContext = { services, config, client, languages, audience, redirectTo, authUrl, deadline };
   const bearerContext = () => ({ verify: services.verify, database: services.database, now: services.clock.now() });
   return {
     id: request.id,

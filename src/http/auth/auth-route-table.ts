@@ -85,7 +85,9 @@ export const always = (): boolean => true;
 export async function runRoute(route: AuthRoute, request: AuthRequest): Promise<AuthReply> {
   if (route.captcha?.(request)) await requireCaptcha(request);
   if (route.caller === 'user') return route.run(request, await request.asUser(route.use));
-  return route.caller === 'admin' ? route.run(request, await request.asAdmin()) : route.run(request);
+  if (route.caller !== 'admin') return route.run(request);
+  // The languages are the admin's, and emails go to others.
+  return route.run({ ...request, context: { ...request.context, languages: [] } }, await request.asAdmin());
 }
 
 /** The redirect parameter of routes that send links. */

@@ -32,7 +32,7 @@ function tryPages(template: Template): void {
   // They share the time of one trial.
   const maxMs = Math.floor(trialMs / pages.length);
   for (const page of pages) {
-    renderPage(template, { ...page, siteUrl: 'https://app.example.com', locale: 'en', fields }, maxMs);
+    renderPage(template, { ...page, siteUrl: 'https://app.example.com', locale: 'en', languages: [], fields }, maxMs);
   }
 }
 

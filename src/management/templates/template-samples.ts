@@ -19,6 +19,7 @@ const samples: Readonly<Record<string, unknown>> = {
     OnColor: '#ffffff',
     Footer: 'Example Ltd, 1 Main Street, London',
   },
+  Locale: 'en',
   Email: 'ada@example.com',
   RedirectTo: 'https://app.example.com/welcome',
   Token: '123456',

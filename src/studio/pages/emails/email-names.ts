@@ -29,6 +29,7 @@ export const emailTitles: Readonly<Record<string, { readonly title: string; read
 export const variableMeanings: Readonly<Record<string, string>> = {
   SiteURL: 'URL of your application',
   Brand: 'Your brand: .Brand.Name, .LogoURL, .Color, .OnColor, .Footer',
+  Locale: 'Language tag of the texts',
   Email: 'Email address of the user',
   Data: 'User metadata, for example .Data.name',
   RedirectTo: 'Redirect URL after the link',

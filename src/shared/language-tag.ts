@@ -1,0 +1,52 @@
+/**
+ * Language tags: their canonical form, and the lookup of RFC 4647 that finds the best of those that exist.
+ */
+
+/** Longest tag that is read. Longer ones would be a way to keep the process busy. */
+const maxLength = 100;
+
+/**
+ * The canonical form: `de-ch` -> `de-CH`. Null for what is no language tag. An underscore counts as a hyphen, because
+ * providers send `de_CH`.
+ */
+export function canonicalTag(text: unknown): string | null {
+  if (typeof text !== 'string' || text.length > maxLength) return null;
+  try {
+    const [tag = null] = Intl.getCanonicalLocales(text.trim().replaceAll('_', '-'));
+    return tag === 'und' ? null : tag;
+  } catch {
+    return null;
+  }
+}
+
+/** The most specific of the tags for the first wish that has one: `de-CH`, then `de`. Null: none. */
+export function lookUpTag(wishes: readonly string[], tags: readonly string[]): string | null {
+  for (const wish of wishes) {
+    for (let range = wish; range !== ''; range = shorten(range)) if (tags.includes(range)) return range;
+  }
+  return null;
+}
+
+/** Without the last subtag; a single letter before it only introduces it. */
+function shorten(range: string): string {
+  return range.replace(/(?:^|-)[^-]*$/, '').replace(/-[a-zA-Z0-9]$/, '');
+}
+
+/** Most languages that are read of a header. */
+const maxLanguages = 20;
+
+/** The tags of a header `Accept-Language`, best first. */
+export function parseAcceptLanguage(header: string | undefined): readonly string[] {
+  if (header === undefined) return [];
+  const wishes = header
+    .slice(0, maxLanguages * maxLength)
+    .split(',', maxLanguages)
+    .map((entry) => {
+      const [text = '', ...parameters] = entry.split(';').map((part) => part.trim());
+      const quality = parameters.find((parameter) => /^q\s*=/i.test(parameter))?.replace(/^q\s*=\s*/i, '') ?? '1';
+      return { tag: canonicalTag(text), quality: /^[01](\.\d{0,3})?$/.test(quality) ? Number(quality) : 0 };
+    })
+    .filter(({ tag, quality }) => tag !== null && quality > 0)
+    .sort((a, b) => b.quality - a.quality);
+  return [...new Set(wishes.map(({ tag }) => tag ?? ''))];
+}
