@@ -367,6 +367,20 @@ describe('grants that a role lacks', async () => {
   });
 });
 
+test('row security that is off over policies is switched on without another policy', async () => {
+  const database = await createDatabase(`
+    create table chart (id int primary key);
+    create policy read_all on chart for select using (id > 1);
+    insert into chart values (1), (2);
+    grant select on chart to anon;
+  `);
+  const [{ fix } = { fix: null }] = await findings(database, '--only', 'row_security_off');
+  expect(fix).toBe('alter table public.chart enable row level security;');
+  await database.query(fix!);
+  expect(await database.query('begin; set local role anon; select id from chart')).toEqual([{ id: 2 }]);
+  await database.query('rollback');
+});
+
 test('what cannot be in the API comes with what can stand for it', async () => {
   const database = await createDatabase(`
     create procedure close_month(month date) language sql as 'select 1';

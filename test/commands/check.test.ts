@@ -269,7 +269,9 @@ describe('for programs, --format json: each finding goes away with the SQL that 
       check: 'grant_to_everybody',
       object: 'public.for_everybody',
       severity: 'warning',
-      fix: 'revoke select on public.for_everybody from public;',
+      fix: `revoke select on public.for_everybody from public;
+-- For roles that are to keep it:
+-- grant select on public.for_everybody to anon, authenticated, "check passes", check_owner, service_role;`,
     },
     {
       check: 'default_grant',

@@ -34,7 +34,7 @@ const grantKinds: Readonly<
 };
 
 /** Grants that exceed what the API or its policies use. */
-export const findWideGrants: Check = async ({ tx, schemas, roles }) => {
+export const findWideGrants: Check = async ({ tx, schemas, roles, serviceRole }) => {
   const rows = await tx.query(loadSqlFile('check-grants.sql'), [schemas, roles]);
   return (rows as readonly unknown[] as readonly WideGrant[]).map((row): Finding => {
     const { name: object, kind, grantees, privileges, visitors } = row;
@@ -44,16 +44,25 @@ export const findWideGrants: Check = async ({ tx, schemas, roles }) => {
       return { check: 'policy_missing', severity: 'note', object, message, fix: proposePolicies(row) };
     }
     const { check, why } = grantKinds[kind];
-    const lacksPolicy = kind === 'unguarded' || kind === 'without_policy';
+    const choice =
+      kind === 'everybody'
+        ? [remark('For roles that are to keep it:', grantTo(row, [...roles, serviceRole]))]
+        : kind === 'beyond_rows'
+          ? []
+          : [proposePolicies(row)];
     return {
       check,
       severity: kind === 'unguarded' && visitors ? 'error' : 'warning',
       object,
       message: `The grant of ${privileges} on ${object} to ${grantees} is too wide: ${why}.`,
-      fix: [asStatement(row.fix), ...(lacksPolicy ? [proposePolicies(row)] : [])].join('\n'),
+      fix: [asStatement(row.fix), ...choice].join('\n'),
     };
   });
 };
+
+function grantTo({ name, privileges }: WideGrant, roles: readonly string[]): string {
+  return `grant ${privileges} on ${name} to ${roles.map(quoteName).join(', ')}`;
+}
 
 /** Policies for the granted commands; a person must choose the rows where no policy for reading tells whose they are. */
 function proposePolicies({ name, kind, privileges, grantees, first, policies, reading }: WideGrant): string {
