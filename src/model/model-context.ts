@@ -85,6 +85,11 @@ export function noteOmission({ omissions }: ModelContext, omission: () => Omissi
   omissions?.push(omission());
 }
 
+/** The reason for an omission whose GraphQL name something else has. @param wanted The name, as `the type "Loan"`. */
+export function takenBy(holder: string, subject: string, wanted: string): string {
+  return `${subject} would have ${wanted}, and ${holder} has that name already.`;
+}
+
 const defaultMaxRows = 30;
 
 const noAccess: RoleAccess = {

@@ -15,6 +15,7 @@ import {
   type NameClaims,
   noteOmission,
   tablePath,
+  takenBy,
 } from '../model-context.ts';
 import { isJson, isSearchable } from '../tables/columns.ts';
 import { otherTableName } from '../tables/tables.ts';
@@ -138,7 +139,7 @@ function noteBatch(context: ModelContext, table: Table, holder: string): void {
   noteOmission(context, () => {
     const row = rowOf(context, table);
     const name = tableRootFields(table.baseName).updateMany;
-    const reason = `${describeTable(context, row)} would have "${name}", and ${holder} has that name already.`;
+    const reason = takenBy(holder, describeTable(context, row), `"${name}"`);
     return { kind: 'name', object: tablePath(context, row), names: [name], reason, fix: otherTableName(context, row) };
   });
 }
@@ -246,7 +247,7 @@ function claimType(context: ModelContext, table: Table, name: string, claims: Na
   if (holder === null) return true;
   noteOmission(context, () => {
     const fix = otherTableName(context, row);
-    const reason = `${describeTable(context, row)} would have the type "${name}", and ${holder} has that name already.`;
+    const reason = takenBy(holder, describeTable(context, row), `the type "${name}"`);
     return { kind: 'name', object, names: [name], reason, fix };
   });
   return false;

@@ -14,6 +14,7 @@ import {
   type NameClaims,
   noteOmission,
   type Omission,
+  takenBy,
 } from '../model-context.ts';
 import { sharesRow } from '../routine-arguments.ts';
 import { isFilterable, isJson, isOrdered } from '../tables/columns.ts';
@@ -115,7 +116,7 @@ export function claimFunctionInputs(
     const row = context.catalog.table(table.oid)!;
     const holder = input === null ? null : claims.claim([input], `table ${quotePath(table.namespace, table.name)}`);
     if (holder === null) return true;
-    const reason = `${describeTable(context, row)} would have the type "${input}", and ${holder} has that name already.`;
+    const reason = takenBy(holder, describeTable(context, row), `the type "${input}"`);
     noteRoutine(context, routines.get(oid)!, { kind: 'name', reason, names: [input!] });
     return false;
   };

@@ -6,7 +6,7 @@
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
 import { routineFix, typeFix, validName } from '../comments/comment-fix.ts';
 import type { ArgumentType, CompositeType, Routine, Table } from '../model.ts';
-import { type ModelContext, type NameClaims, noteOmission } from '../model-context.ts';
+import { type ModelContext, type NameClaims, noteOmission, takenBy } from '../model-context.ts';
 import { columnProblem } from '../routine-results.ts';
 import { otherTableName } from '../tables/tables.ts';
 
@@ -112,7 +112,7 @@ function claimResult(context: ModelContext, routine: Routine, claims: NameClaims
 
 function noteRoutine(context: ModelContext, routine: Routine, { name, holder, fix }: Taken): void {
   const object = quotePath(routine.namespace, routine.name);
-  const reason = `Function ${object} would have the type "${name}", and ${holder} has that name already.`;
+  const reason = takenBy(holder, `Function ${object}`, `the type "${name}"`);
   noteOmission(context, () => ({ kind: 'name', object, names: [name, routine.name], reason, fix: fix() }));
 }
 

@@ -17,6 +17,7 @@ import {
   plainComment,
   type Reason,
   tablePath,
+  takenBy,
 } from '../model-context.ts';
 import type { TypeResolvers } from '../resolve-type.ts';
 import { buildColumns, noteOmittedColumns } from './columns.ts';
@@ -151,7 +152,7 @@ export function claimAdded(
   return [...commands, ...functions].reduce((kept, { claimed, without }) => {
     const holder = claims.claim(claimed, `table ${selectedPath(selected)}`);
     if (holder === null) return kept;
-    const reason = `${describeTable(context, selected.row)} would have the type "${claimed[0]}", and ${holder} has that name already.`;
+    const reason = takenBy(holder, describeTable(context, selected.row), `the type "${claimed[0]}"`);
     const fix = otherTableName(context, selected.row);
     noteOmission(context, () => ({ kind: 'name', object: selectedPath(selected), names: claimed, reason, fix }));
     return without(kept);
@@ -172,7 +173,7 @@ export function yieldRootFields(
   const fields = tableRootFields(table.baseName);
   const isFree = (use: 'query' | 'mutation', name: string): boolean => {
     if (!functions.has(`${use} ${name}`)) return true;
-    const reason = `${describeTable(context, selected.row)} would have "${name}", and a function has that name already.`;
+    const reason = takenBy('a function', describeTable(context, selected.row), `"${name}"`);
     const fix = otherTableName(context, selected.row);
     noteOmission(context, () => ({ kind: 'name', object: selectedPath(selected), names: [name], reason, fix }));
     return false;
