@@ -1,11 +1,14 @@
 /**
  * The gateway behind PgBouncer in transaction mode: each answer is the one that a direct connection gives, also where clients of
- * several roles share two connections to the server. The operations use every extension of reads. Needs the program `pgbouncer`.
+ * several roles share two connections to the server. The operations use every extension of reads, and writes of several
+ * statements hand no key on to those of another client. Needs the program `pgbouncer`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { installWatch } from '../../src/commands/init/watch-setup.ts';
+import { bindSlot } from '../../src/compile/input/slot.ts';
 import { startPgBouncer } from '../bench/src/pgbouncer.ts';
 import { usePool } from '../management/management.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
@@ -26,6 +29,9 @@ const database = await createDatabase(
   `alter table post add column search tsvector generated always as (to_tsvector('english', title || ' ' || body)) stored;
    create index on post using gin (search);
    update product set released_on = null where id % 5 = 0;
+   create table sheet (id int generated always as identity primary key, code text unique, owner text not null);
+   create table entry (sheet_id int references sheet, line int, owner text not null, hits int not null default 0, primary key (sheet_id, line));
+   grant select, insert, update, delete on sheet, entry to anon, authenticated;
    analyze`,
 );
 await usePool(database, (pool) => installWatch(pool, 'authenticator'));
@@ -121,14 +127,21 @@ async function addPages(gateway: TestGateway, field: string, orderBy: string): P
   expect(backward).toEqual(forward);
 }
 
-/** A gateway all of whose connections go through a PgBouncer with two connections to the server. */
-async function startBehind(settings: Readonly<Record<string, string | number>>): Promise<TestGateway> {
+type Settings = Readonly<Record<string, string | number>>;
+
+/** A PgBouncer with two connections to the server. @returns Its connection string. */
+async function startPooler(settings: Settings): Promise<string> {
   const pooler = await startPgBouncer(database.urlAs('authenticator', 'test'), 2, settings);
   if (pooler === null) {
     throw new Error('PgBouncer is not installed. Install it, for example: apt-get install pgbouncer');
   }
   onTestFinished(() => pooler.stop());
-  return testGateway(database, { databaseUrl: pooler.url, adminDatabaseUrl: pooler.url });
+  return pooler.url;
+}
+
+/** A gateway all of whose connections go through it. */
+async function startBehind(url: string): Promise<TestGateway> {
+  return testGateway(database, { databaseUrl: url, adminDatabaseUrl: url });
 }
 
 test('the operations have answers, and those of row security are another for each caller', () => {
@@ -144,13 +157,13 @@ describe.each([
   ['that resets a connection after each transaction', { server_reset_query_always: 1 }],
 ])('behind a PgBouncer %s', (_what, settings) => {
   test('one client after the other gets the answers of a direct connection', async () => {
-    const gateway = await startBehind(settings);
+    const gateway = await startBehind(await startPooler(settings));
     for (const who of asking) expect(await collectWrong(gateway, who, 0)).toEqual([]);
     expect(gateway.observations.map(({ kind }) => kind)).toContain('prepared_statements_off');
   });
 
   test('so do many at once, of several roles, over two connections to the server', async () => {
-    const gateway = await startBehind(settings);
+    const gateway = await startBehind(await startPooler(settings));
     const clients = asking.flatMap((who) => [0, 0.2, 0.4, 0.6, 0.8].map((start) => collectWrong(gateway, who, start)));
     expect((await Promise.all(clients)).flat()).toEqual([]);
     const connections = await database.query(
@@ -159,8 +172,43 @@ describe.each([
     expect(connections.length).toBeLessThanOrEqual(2);
   });
 
+  test('writes of many at once hand keys on to their own rows only, and leave none behind', async () => {
+    await database.query('truncate sheet, entry');
+    const url = await startPooler(settings);
+    const gateway = await startBehind(url);
+    const owners = Array.from({ length: 40 }, (_, number) => `w${number}`);
+    const write = async (owner: string, number: number) => {
+      const headers = { authorization: `Bearer ${tokens[number % 2 === 0 ? 'anon' : 'the first customer']}` };
+      for (const query of writesOf(owner)) expect((await gateway.ask(query, { headers })).body.errors).toBeUndefined();
+    };
+    await Promise.all(owners.map(write));
+    const found = await database.query(
+      `select s.code, s.owner, string_agg(e.line || ' ' || e.owner || ' ' || e.hits, ', ' order by e.line) as lines
+        from sheet s join entry e on e.sheet_id = s.id group by s.id order by length(s.owner), s.code`,
+    );
+    const rows = owners.flatMap((owner) => [
+      { code: `${owner}a`, owner, lines: `1 ${owner} 0, 3 ${owner} 1` },
+      { code: `${owner}b`, owner, lines: `1 ${owner} 0, 2 ${owner} 2` },
+      { code: `${owner}c`, owner, lines: `1 ${owner} 0` },
+    ]);
+    const byCode = (one: { code: string }, other: { code: string }) => (one.code < other.code ? -1 : 1);
+    expect((found as typeof rows).sort(byCode)).toEqual(rows.sort(byCode));
+    // Others who share the connections to the server cannot read them either.
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    onTestFinished(() => client.end());
+    const names = [0, 1, 2].map((step) =>
+      bindSlot({ kind: 'kept_keys', step }, { variables: {}, introspection: new Map() }),
+    );
+    for (let time = 0; time < 10; time += 1) {
+      const text =
+        'select concat(current_setting($1, true), current_setting($2, true), current_setting($3, true)) as kept';
+      expect((await client.query(text, names)).rows[0].kept).toBe('');
+    }
+  });
+
   test('a changed schema is in the next answer', async () => {
-    const gateway = await startBehind(settings);
+    const gateway = await startBehind(await startPooler(settings));
     const ask = async () => (await gateway.ask('{ noteCollection { edges { node { id } } } }')).body;
     expect((await ask()).errors[0].message).toContain('noteCollection');
     await database.query('create table note (id int primary key); grant select on note to anon');
@@ -169,6 +217,27 @@ describe.each([
     expect((await ask()).errors[0].message).toContain('noteCollection');
   });
 });
+
+/** Nested inserts, upserts and updates, and a list of updates, of one client; all rows have its name. */
+const writesOf = (owner: string) => {
+  const lines = (...numbers: number[]) => numbers.map((line) => `{ line: ${line}, owner: "${owner}" }`).join(' ');
+  const sheet = (code: string, entries: string) =>
+    `{ code: "${owner}${code}", owner: "${owner}", entryCollection: { insert: [${entries}], onConflict: { constraint: entry_pkey, updateColumns: [owner] } } }`;
+  const upsert = (...objects: string[]) =>
+    `mutation { insertIntoSheetCollection(objects: [${objects.join(' ')}], onConflict: { constraint: sheet_code_key, updateColumns: [owner] }) { affectedCount } }`;
+  return [
+    upsert(sheet('a', lines(1, 2)), sheet('b', lines(1))),
+    upsert(sheet('b', lines(1, 2)), sheet('c', lines(1))),
+    `mutation { updateSheetCollection(
+        set: { owner: "${owner}", entryCollection: { delete: [{ filter: { line: { eq: 2 } } }], insert: [${lines(3)}] } }
+        filter: { code: { eq: "${owner}a" } }
+      ) { affectedCount }
+      updateManyEntryCollection(updates: [
+        { increment: { hits: 1 }, filter: { owner: { eq: "${owner}" }, line: { eq: 3 } } }
+        { increment: { hits: 2 }, set: {}, filter: { owner: { eq: "${owner}" }, line: { eq: 2 } } }
+      ]) { affectedCount } }`,
+  ];
+};
 
 /** Asks all operations, beginning at a part of them. Returns those whose answer is not that of a direct connection. */
 async function collectWrong(gateway: TestGateway, who: Asking, start: number): Promise<string[]> {
