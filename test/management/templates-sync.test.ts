@@ -92,6 +92,40 @@ describe('pgreflect templates', () => {
     expect((await run('push')).err).toContain('"sign", line 1: missing value for if');
   });
 
+  test('translations are files with a language tag in their name, and so is the page that asks before a link is used', async () => {
+    const { run, file, patch, get } = await project();
+    const field = 'mailer_templates_recovery_translations';
+    const button = (text: string) => `<a href="{{ .ConfirmationURL }}">${text}</a>`;
+    await patch({
+      [field]: { de: { subject: 'Passwort', content: button('Los') }, 'pt-BR': { text: '{{ .Token }}' } },
+      mailer_templates_link_page_translations: { de: { content: 'Hallo {{ .Button }}' } },
+    });
+    expect((await run('pull')).out).toContain('Wrote 18 files');
+    expect(readFileSync(file('recovery.de.subject'), 'utf8')).toBe('Passwort');
+    expect(readFileSync(file('link_page.de.html'), 'utf8')).toBe('Hallo {{ .Button }}');
+    expect((await run('push')).out).toBe('Nothing differs.\n');
+    writeFileSync(file('recovery.de.subject'), 'Neues Passwort\n');
+    writeFileSync(file('recovery.pt-BR.txt'), '');
+    writeFileSync(file('recovery.fr.html'), button('Allez'));
+    writeFileSync(file('link_page.html'), 'Hello {{ .Button }}');
+    expect((await run('diff')).out).toContain('--- in force: recovery.fr.html');
+    const pushed = await run('push');
+    expect([pushed.code, pushed.out]).toEqual([0, expect.stringContaining('changed  recovery.de.subject')]);
+    expect((await get()).body).toMatchObject({
+      [field]: { de: { subject: 'Neues Passwort', content: button('Los') }, fr: { content: button('Allez') } },
+      mailer_templates_link_page_content: 'Hello {{ .Button }}',
+    });
+    writeFileSync(file('recovery.fr.html'), '<p>\n{{ if }}');
+    expect((await run('push')).err).toContain('recovery.fr.html: line 2: missing value for if');
+    writeFileSync(file('recovery.fr.html'), button('Allez'));
+    await patch({ [field]: { de: { subject: 'Neues Passwort' } } });
+    expect((await run('pull')).code).toBe(0);
+    expect(readFileSync(file('recovery.fr.html'), 'utf8')).toBe('');
+    expect(await run('diff')).toMatchObject({ code: 0 });
+    writeFileSync(file('recovery.d.html'), 'x');
+    expect((await run('push')).err).toContain('is no language tag');
+  });
+
   test('diff shows what a push would change, line by line, and ends with 1 for CI', async () => {
     const { run, file } = await project();
     await run('pull');

@@ -1,16 +1,18 @@
 /**
  * Emails as files, for `pgreflect templates pull|push|diff`: `NAME.html` is the body of an email, `NAME.txt` its text
  * part if it has a template of its own, and `subjects.json` an object with all subjects by name. `layout.html` goes
- * around them, and `partials/NAME.html` are templates that they share.
+ * around them, and `partials/NAME.html` are templates that they share. `link_page.html` is the page that asks before a
+ * link is used. Translations are in translation-files.ts.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { textFields } from '../../config/auth/auth-template-fields.ts';
+import { linkPageField, textFields } from '../../config/auth/auth-template-fields.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import { refuse } from '../shared/command.ts';
+import { isTranslation, placeOfTranslation, translationIn } from './translation-files.ts';
 
 /** The field of the layout. */
 export const layoutField = 'mailer_layout_content';
@@ -23,11 +25,15 @@ export type TemplateTexts = ReadonlyMap<string, string>;
 
 const subjectsFile = 'subjects.json';
 const layoutFile = 'layout.html';
+const linkPageFile = 'link_page.html';
 const partialsFolder = 'partials';
 
 /** The file of a field's text, for messages. */
 export function placeOfField(field: string): string {
   if (field === layoutField) return layoutFile;
+  if (field === linkPageField) return linkPageFile;
+  const translation = placeOfTranslation(field);
+  if (translation !== null) return translation;
   if (field.startsWith(partialPrefix)) return `${partialsFolder}/${field.slice(partialPrefix.length)}.html`;
   const [, email, part] = /^mailer_templates_(.+)_(content|text)$/.exec(field) ?? [];
   if (email === undefined) return `${subjectsFile}: ${field.replace('mailer_subjects_', '')}`;
@@ -55,7 +61,8 @@ export function writeTemplates(directory: string, texts: TemplateTexts): readonl
   }
   const partials = [...texts.keys()].filter((field) => field.startsWith(partialPrefix));
   if (partials.length > 0) mkdirSync(join(directory, partialsFolder), { recursive: true });
-  for (const field of [layoutField, ...partials]) write(field);
+  const translations = [...texts.keys()].filter(isTranslation);
+  for (const field of [layoutField, linkPageField, ...partials, ...translations]) write(field);
   writeFileSync(join(directory, subjectsFile), `${JSON.stringify(subjects, null, 2)}\n`);
   return [...written, subjectsFile];
 }
@@ -77,14 +84,8 @@ export function readTexts(directory: string): TemplateTexts {
   const files = listDirectory(directory);
   const texts = new Map<string, string>();
   for (const file of files) {
-    const [, name, ending] = /^(.*)\.(html|txt)$/.exec(file) ?? [];
-    if (name === undefined) continue;
-    if (file === layoutFile) {
-      texts.set(layoutField, readText(directory, file));
-      continue;
-    }
-    const fields = textFields(assertEmail(name, file));
-    texts.set(ending === 'html' ? fields.content : fields.text, readText(directory, file));
+    const field = fieldOf(file);
+    if (field !== null) texts.set(field, readText(directory, file));
   }
   if (files.includes(partialsFolder)) {
     const folder = join(directory, partialsFolder);
@@ -96,6 +97,18 @@ export function readTexts(directory: string): TemplateTexts {
       texts.set(`mailer_subjects_${assertEmail(name, subjectsFile)}`, subject);
   }
   return texts;
+}
+
+/** The field of a file; null for a file that is none of ours. */
+function fieldOf(file: string): string | null {
+  if (file === layoutFile) return layoutField;
+  if (file === linkPageFile) return linkPageField;
+  const translation = translationIn(file);
+  if (translation !== null) return translation;
+  const [, name, ending] = /^(.*)\.(html|txt)$/.exec(file) ?? [];
+  if (name === undefined) return null;
+  const fields = textFields(assertEmail(name, file));
+  return ending === 'html' ? fields.content : fields.text;
 }
 
 function listDirectory(directory: string): readonly string[] {
@@ -114,7 +127,9 @@ function listDirectory(directory: string): readonly string[] {
 function readText(directory: string, file: string): string {
   const bytes = readFileSync(join(directory, file));
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    // Editors end a file with a line break, which a subject must not have.
+    return file.endsWith('.subject') ? text.replace(/\r?\n$/, '') : text;
   } catch {
     refuse(`${file} is not UTF-8.`, 'Save it as UTF-8.');
   }

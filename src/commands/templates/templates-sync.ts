@@ -6,8 +6,10 @@
  */
 import { existsSync } from 'node:fs';
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
+import { linkPageField } from '../../config/auth/auth-template-fields.ts';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { builtInText } from '../../email/choose-texts.ts';
+import { builtInLinkPage } from '../../email/link-page-texts.ts';
 import { templateField, templateFieldNames } from '../../management/templates/check-template.ts';
 import { isObject } from '../../shared/json.ts';
 import { type CommandContext, CommandError, flagText, pathOf } from '../shared/command.ts';
@@ -22,6 +24,7 @@ import {
   type TemplateTexts,
   writeTemplates,
 } from './templates-files.ts';
+import { inTranslationFiles, isTranslation, translationsOf, translationValues } from './translation-files.ts';
 
 /** Default directory without `--dir`. */
 export const defaultTemplateDirectory = 'templates';
@@ -32,10 +35,13 @@ export async function pullTemplates(context: CommandContext): Promise<number> {
   const { config } = await client.readConfig();
   const inForce = textsOf(config);
   const pulled = readPulled(directory, client.ref);
-  const { edited } = differences(existsSync(directory) ? readTexts(directory) : new Map(), config, pulled);
-  const conflicts = edited.filter((edit) => pulled.get(edit.field) !== edit.inForce);
+  const files: TemplateTexts = existsSync(directory) ? readTexts(directory) : new Map();
+  const { edited } = differences(files, config, pulled);
+  const conflicts = edited.filter((edit) => (pulled.get(edit.field) ?? '') !== edit.inForce);
   if (conflicts.length > 0) await refuseConflicts(client, conflicts, { pulled, end: 'Nothing was written.' });
-  const texts = new Map(inForce);
+  // What the project no longer has becomes an empty file.
+  const gone = [...files.keys()].filter((field) => !inForce.has(field)).map((field) => [field, ''] as const);
+  const texts = new Map([...inForce, ...gone]);
   for (const { field, file } of edited) {
     // All subjects share one file.
     if (templateField(field)?.part === 'subject') texts.set(field, file);
@@ -95,17 +101,27 @@ async function storeChanges(context: CommandContext, { client, read, changes }: 
   });
   for (const { field, file } of changes)
     context.print(
-      `${dryRun ? 'would change' : 'changed'}  ${placeOfField(field)}${file === '' ? ' (empty: the built-in text)' : ''}`,
+      `${dryRun ? 'would change' : 'changed'}  ${placeOfField(field)}${file === '' ? emptyMeans(field) : ''}`,
     );
   for (const warning of warnings) context.note(`Warning: ${inFiles(warning)}`);
 }
 
+function emptyMeans(field: string): string {
+  return isTranslation(field) ? ' (empty: the text of the next language)' : ' (empty: the built-in text)';
+}
+
 /** The fields of a change. The partials are one field; an empty file removes its partial. */
 function valuesOf(changes: readonly Difference[], config: ConfigJson): Record<string, unknown> {
-  const [partials, others] = [true, false].map((isPartial) =>
-    changes.filter(({ field }) => field.startsWith(partialPrefix) === isPartial),
-  ) as [Difference[], Difference[]];
-  const values: Record<string, unknown> = Object.fromEntries(others.map(({ field, file }) => [field, file]));
+  const isPartial = ({ field }: Difference) => field.startsWith(partialPrefix);
+  const partials = changes.filter(isPartial);
+  const pairs = changes.filter((change) => !isPartial(change)).map(({ field, file }) => [field, file] as const);
+  const values: Record<string, unknown> = {
+    ...Object.fromEntries(pairs.filter(([field]) => !isTranslation(field))),
+    ...translationValues(
+      pairs.filter(([field]) => isTranslation(field)),
+      config,
+    ),
+  };
   if (partials.length === 0) return values;
   const changed = partials.map(({ field, file }) => [field.slice(partialPrefix.length), file] as const);
   const all = { ...partialsOf(config), ...Object.fromEntries(changed) };
@@ -118,8 +134,9 @@ function partialsOf({ mailer_partials: partials }: ConfigJson): Readonly<Record<
 
 /** Rewrites an API message about fields for the files. */
 function inFiles(message: string): string {
-  return message.replace(/\bmailer_\w+/g, (name) =>
-    templateField(name) === null && name !== layoutField ? name : placeOfField(name),
+  const known = [layoutField, linkPageField];
+  return inTranslationFiles(message).replace(/\bmailer_\w+/g, (name) =>
+    templateField(name) === null && !known.includes(name) ? name : placeOfField(name),
   );
 }
 
@@ -174,7 +191,10 @@ function textsOf(config: ConfigJson): TemplateTexts {
     const text = config[name];
     return [name, typeof text === 'string' ? text : ''] as const;
   });
-  return new Map([...fields, ...partials]);
+  // The built-in page is no file, as long as nobody wants to edit it.
+  const linkPage = String(config[linkPageField] ?? '');
+  const ownPage = linkPage === builtInLinkPage('en') ? '' : linkPage;
+  return new Map([...fields, [linkPageField, ownPage], ...partials, ...translationsOf(config)]);
 }
 
 interface Difference {
