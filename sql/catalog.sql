@@ -315,9 +315,10 @@ select pg_catalog.json_build_object(
   ),
   'view_queries', (
     -- Of views that PostgreSQL itself passes inserts through, without rules or triggers of their own.
+    -- An array, because PostgreSQL expects few views and would go through all of them for each.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(w.ev_class::pg_catalog.text, w.ev_action)), '[]')
     from pg_catalog.pg_rewrite w
-    where w.rulename = '_RETURN' and w.ev_class in (select b.oid from behind_views b)
+    where w.rulename = '_RETURN' and w.ev_class = any (array(select b.oid from behind_views b))
       and not exists (select from pg_catalog.pg_rewrite o where o.ev_class = w.ev_class and o.oid <> w.oid)
       and not exists (select from pg_catalog.pg_trigger g where g.tgrelid = w.ev_class and g.tgtype & 64 <> 0)
   ),
