@@ -41,8 +41,26 @@ export function languagesOf(
  * @param wishes Canonical tags, best first.
  */
 export function chooseLocale(kind: EmailKind, config: AuthConfig, wishes: readonly string[]): string {
-  const tags = localesOf(kind, config);
-  return lookUpTag(wishes, tags) ?? (isBuiltIn(kind, config) ? baseLocale : '');
+  const { tags, base } = choiceOf(kind, config);
+  return lookUpTag(wishes, tags) ?? base;
+}
+
+/** What there is to choose from, and what is left without a choice. */
+interface Choice {
+  readonly tags: readonly string[];
+  readonly base: string;
+}
+
+/** A configuration never changes, so it is read once. */
+const choices = new WeakMap<AuthConfig, Map<EmailKind, Choice>>();
+
+function choiceOf(kind: EmailKind, config: AuthConfig): Choice {
+  const kinds = choices.get(config) ?? new Map<EmailKind, Choice>();
+  const known = kinds.get(kind);
+  if (known !== undefined) return known;
+  const choice = { tags: localesOf(kind, config), base: isBuiltIn(kind, config) ? baseLocale : '' };
+  choices.set(config, kinds.set(kind, choice));
+  return choice;
 }
 
 /** All tags that an email has texts for. */

@@ -124,8 +124,8 @@ const prepared = new WeakMap<AuthConfig, Map<string, Prepared>>();
 
 function prepare(kind: EmailKind, config: AuthConfig, locale: string): Prepared {
   const kinds = prepared.get(config) ?? new Map<string, Prepared>();
+  if (kinds.size === 0) prepared.set(config, kinds);
   const name = `${kind} ${locale}`;
-  prepared.set(config, kinds);
   let known = kinds.get(name);
   if (known === undefined) {
     const { subject, content, text } = templateTexts(kind, config, locale);

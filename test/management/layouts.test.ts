@@ -70,6 +70,14 @@ describe('partials', () => {
     expect((await managed.get()).body.mailer_partials).toEqual(partials);
   });
 
+  test('a translation may use them, and is checked with them', async () => {
+    const de = { content: '<p>Los: {{ template "button" .ConfirmationURL }}</p>' };
+    expect(await message({ mailer_partials: partials, mailer_templates_recovery_translations: { de } })).toBe('stored');
+    expect(await message({ mailer_partials: null })).toMatch(
+      /^mailer_templates_recovery_translations, which is in force, would fail: .*no such template "button"$/,
+    );
+  });
+
   test('a link in one counts as the link of the email', async () => {
     const { body } = await managed.call({
       method: 'PATCH',
