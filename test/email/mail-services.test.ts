@@ -208,6 +208,19 @@ test.each(names)('%s that is away, slow, broken or moved is tried again later', 
   expect(await refusal(transport.send(sampleMessage(values)))).toMatchObject({ code: 'unreachable' });
 });
 
+test.each(names)('%s gets no email for several recipients, nor with characters of headers', async (name) => {
+  const { server, transport } = await startService(name);
+  for (const to of [
+    'to@mail.test, evil@x.test',
+    'to@mail.test;evil@x.test',
+    'A <evil@x.test>',
+    'a@x.test\r\nBcc: b@x.test',
+  ]) {
+    await expect(transport.send({ ...sampleMessage(values), to })).rejects.toThrow('address of the recipient');
+  }
+  expect(server.requests).toEqual([]);
+});
+
 test('a signature is that of the example that AWS published', () => {
   const date = new Date('2015-08-30T12:36:00Z');
   const request = { method: 'POST', path: '/', headers: { host: 'example.amazonaws.com' }, body: '' };

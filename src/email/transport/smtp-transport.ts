@@ -9,6 +9,7 @@ import { type Egress, unrestrictedEgress } from '../../hooks/egress.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { isLoopback } from '../../shared/loopback.ts';
 import type { EmailMessage } from '../message.ts';
+import { assertAddresses } from './assert-addresses.ts';
 import { composeMessage } from './compose-message.ts';
 import { EmailError } from './email-error.ts';
 import { shownAnswer, toEmailError } from './smtp-failure.ts';
@@ -54,8 +55,7 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
   return {
     async send(message) {
       if (stopped) throw new EmailError('stopped', 'The mail transport has been stopped.');
-      assertAddress(message.to, 'recipient');
-      assertAddress(message.from.address, 'sender');
+      assertAddresses(message);
       const work = hand(message);
       underway.add(work);
       try {
@@ -114,11 +114,4 @@ function poolOptions({ host, port, implicitTls, login, dkim, greetingName }: Smt
     disableUrlAccess: true,
     logger: false,
   };
-}
-
-/** One address, without characters that could end a protocol command. User addresses were checked earlier. */
-function assertAddress(address: string, role: 'recipient' | 'sender'): void {
-  const isAddress = /^[^\s<>@",;:\\]+@[^\s<>@",;\\]+$/.test(address) && !/\p{Cc}/u.test(address);
-  if (!isAddress)
-    throw new EmailError(`${role}_refused`, `The address of the ${role} is not one that emails can be sent to.`);
 }

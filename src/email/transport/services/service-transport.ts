@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { parseJson } from '../../../shared/json.ts';
 import type { EmailMessage } from '../../message.ts';
 import { textPartOf } from '../../plain-text.ts';
+import { assertAddresses } from '../assert-addresses.ts';
 import { EmailError, type EmailErrorCode } from '../email-error.ts';
 import type { EmailTransport, Receipt } from '../transport.ts';
 import type { MailService, ServiceSettings } from './mail-service.ts';
@@ -82,6 +83,8 @@ export function createServiceTransport(
   return {
     async send(message) {
       if (stopped) throw new EmailError('stopped', 'The mail transport has been stopped.');
+      // Some services take a list of recipients in one text.
+      assertAddresses(message);
       const work = hand(message);
       underway.add(work);
       try {
