@@ -4,6 +4,7 @@
 import { networkInterfaces } from 'node:os';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { EmailError } from '../../src/email/transport/email-error.ts';
+import { shownAnswer } from '../../src/email/transport/smtp-failure.ts';
 import type { SmtpSettings } from '../../src/email/transport/smtp-settings.ts';
 import { createSmtpTransport, type SmtpTransportOptions } from '../../src/email/transport/smtp-transport.ts';
 import type { EmailTransport } from '../../src/email/transport/transport.ts';
@@ -449,4 +450,12 @@ describe('failures', () => {
     expect((await failure(connect(server.port).send(message))).code).toBe('recipient_refused');
     expect(server.connections()).toBe(0);
   });
+});
+
+test('an answer that quotes the link, or its token alone, shows neither', () => {
+  const token = '5d41402abc4b2a76b9719d911017c592ae2d7f8c9b1e4f6a7c3d5e8f';
+  for (const quoted of [`x.test/auth/v1/verify?token=${token}&type=recovery`, `pkce_${token}`, `(${token})`, token]) {
+    const shown = shownAnswer(`554 5.7.1 blocked ${quoted} as spam`);
+    expect(shown).toBe('554 5.7.1 blocked [link] as spam');
+  }
 });

@@ -25,7 +25,9 @@ export function shownAnswer(response: string): string {
     .replace(/\p{Cc}+/gu, ' ')
     .trim()
     .split(/ +/);
-  const shown = words.map((word) => (word.includes('@') ? '[address]' : word.includes('://') ? '[link]' : word));
+  // A filter may quote a link without its scheme, or its token alone.
+  const isLink = (word: string) => word.includes('://') || /[?&=]token|[0-9a-f]{32}/i.test(word);
+  const shown = words.map((word) => (word.includes('@') ? '[address]' : isLink(word) ? '[link]' : word));
   const line = shown.join(' ').replace(/(?<!\w)\d{6,10}(?!\w)/g, '[number]');
   return line.toWellFormed().slice(0, maxAnswerLength);
 }
