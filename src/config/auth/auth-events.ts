@@ -24,6 +24,9 @@ const secrets: Readonly<Record<EventsService, readonly [pattern: RegExp, rule: s
   resend: [/^(whsec_)?[A-Za-z0-9+/]{24,}={0,2}$/, 'the signing secret of the webhook'],
 };
 
+/** Anybody may know these: a public key, and the ARN of a topic. */
+const isPublic = (secret: string) => /^(MFk|MFY|MII|arn:)/.test(secret);
+
 /** The service; null if none is named and emails go to a mail server. */
 export function eventsServiceOf({ mailer_events_service, mailer_transport }: EventsConfig): EventsService | null {
   return mailer_events_service ?? (mailer_transport === 'smtp' ? null : mailer_transport);
@@ -36,5 +39,8 @@ export function checkEvents(config: EventsConfig): readonly string[] {
   const service = eventsServiceOf(config);
   if (service === null) return ['mailer_events_secret needs mailer_events_service'];
   const [pattern, rule] = secrets[service];
-  return pattern.test(secret) ? [] : [`mailer_events_secret must be ${rule} for ${service}`];
+  const mayBePublic = service === 'ses' || service === 'sendgrid';
+  return pattern.test(secret) && (mayBePublic || !isPublic(secret))
+    ? []
+    : [`mailer_events_secret must be ${rule} for ${service}`];
 }

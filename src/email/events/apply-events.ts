@@ -3,6 +3,7 @@
  * whose readers complained.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { type EventsConfig, eventsServiceOf } from '../../config/auth/auth-events.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { hashRecipient, shownRecipient } from '../outbox/deliveries.ts';
 import { shownAnswer } from '../transport/smtp-failure.ts';
@@ -26,12 +27,18 @@ const noteEvent = `update pgreflect_queue.deliveries d
   where d.message_id = any ($1::text[]) and d.recipient_hash = $2::bytea
     and ($3 <> 'delivered' or d.event is null) and d.state in ('sent', 'failed')`;
 
-// Only addresses that got an email from here: others are none of ours.
+// Only addresses that got an email from here: others are none of ours. Services read the address of some bounces from the
+// answer of a mail server, which may name any. So an email that went to another address tells nothing of this one ($5).
+// Where the service gives ids to all our emails, other ids are of other senders that share its account ($6).
 const suppress = `insert into pgreflect_queue.suppressed as s (recipient_hash, recipient, user_id, reason, created_at, expires_at)
   select $1::bytea, $2, d.user_id, $3, $4::timestamptz, $4::timestamptz + interval '${suppressedDays} days'
-  from pgreflect_queue.deliveries d where d.recipient_hash = $1::bytea order by d.id desc limit 1
+  from pgreflect_queue.deliveries d where d.recipient_hash = $1::bytea and (d.message_id = any ($5::text[]) or not $6::boolean
+    and not exists (select from pgreflect_queue.deliveries o where o.message_id = any ($5::text[]) and o.recipient_hash <> $1::bytea))
+  order by d.id desc limit 1
   on conflict (recipient_hash) do update
     set reason = excluded.reason, created_at = excluded.created_at, expires_at = excluded.expires_at`;
+
+type EventSettings = EventsConfig & Pick<AuthConfig, 'mailer_deliveries_recipients' | 'mailer_suppress_bounced'>;
 
 /**
  * Notes the events of a request once.
@@ -43,7 +50,7 @@ const suppress = `insert into pgreflect_queue.suppressed as s (recipient_hash, r
 export async function applyEvents(
   tx: Queryable,
   { id, events }: VerifiedEvents,
-  config: Pick<AuthConfig, 'mailer_deliveries_recipients' | 'mailer_suppress_bounced'>,
+  config: EventSettings,
   now: number,
 ): Promise<boolean> {
   const time = new Date(now);
@@ -55,12 +62,13 @@ export async function applyEvents(
 async function apply(
   tx: Queryable,
   { kind, messageIds, address, answer }: MailEvent,
-  { mailer_deliveries_recipients, mailer_suppress_bounced }: Parameters<typeof applyEvents>[2],
+  config: EventSettings,
   time: Date,
 ): Promise<void> {
   const hash = hashRecipient(address);
   await tx.query(noteEvent, [messageIds, hash, kind, answer === null ? null : shownAnswer(answer), time]);
-  if (!mailer_suppress_bounced || (kind !== 'bounced' && kind !== 'complained')) return;
-  const shown = shownRecipient(address.trim(), mailer_deliveries_recipients);
-  await tx.query(suppress, [hash, shown, kind, time]);
+  if (!config.mailer_suppress_bounced || (kind !== 'bounced' && kind !== 'complained')) return;
+  const shown = shownRecipient(address.trim(), config.mailer_deliveries_recipients);
+  const isSender = config.mailer_transport === eventsServiceOf(config);
+  await tx.query(suppress, [hash, shown, kind, time, messageIds, isSender]);
 }

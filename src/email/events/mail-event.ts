@@ -76,10 +76,10 @@ export function at(json: unknown, ...path: readonly string[]): unknown {
   );
 }
 
-/** A text or number at a path, as text; empty for nothing. */
+/** A text or number at a path, as text; empty for nothing. Without NUL, which PostgreSQL cannot store. */
 export function textAt(json: unknown, ...path: readonly string[]): string {
   const value = at(json, ...path);
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  return typeof value === 'string' || typeof value === 'number' ? String(value).replaceAll('\0', '') : '';
 }
 
 /** A list at a path; empty for nothing. */

@@ -48,7 +48,7 @@ async function answer(json: unknown, region: string, { fetchText }: EventTools):
   if (textAt(json, 'Type') !== 'SubscriptionConfirmation')
     return { id, events: toEvents(parseEvent(textAt(json, 'Message'))) };
   const url = textAt(json, 'SubscribeURL');
-  assertAddress(url, region, /^\/$/);
+  assertAddress(url, region, /^\/\?/);
   await fetchText(url).catch(() => {
     throw new EventRefusal('The subscription could not be confirmed');
   });
@@ -86,7 +86,7 @@ function assertAddress(text: string, region: string, path: RegExp): void {
   const hosts = [`sns.${region}.amazonaws.com`, `sns.${region}.amazonaws.com.cn`];
   const isPlain =
     url !== null && url.protocol === 'https:' && url.port === '' && url.username === '' && url.password === '';
-  if (isPlain && hosts.includes(url.hostname) && path.test(url.pathname)) return;
+  if (isPlain && hosts.includes(url.hostname) && path.test(url.pathname + url.search)) return;
   throw new EventRefusal('The address of the certificate or confirmation is not one of SNS');
 }
 
