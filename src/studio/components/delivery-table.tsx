@@ -41,13 +41,15 @@ export function DeliveryTable({ deliveries, label, isOfOneUser = false }: Delive
 }
 
 function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly isOfOneUser: boolean }) {
-  const { kind, userId, recipient, state, attempts, answer, event, createdAt } = delivery;
+  const { kind, userId, recipient, locale, state, attempts, answer, event, createdAt } = delivery;
   return (
     <tr>
       <td>
         <time dateTime={createdAt}>{moment.format(new Date(createdAt))}</time>
       </td>
-      <th scope="row">{kindTitle(kind)}</th>
+      <th scope="row">
+        {kindTitle(kind)} {locale !== null && <span className="badge">{locale}</span>}
+      </th>
       {!isOfOneUser && (
         <td>
           <Link to={`users/${userId}`}>{recipient ?? 'user'}</Link>
