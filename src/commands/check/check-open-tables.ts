@@ -59,8 +59,8 @@ function viewFix(scope: CheckScope, row: OpenTable): string {
 /** A person must choose the grants. */
 const grantAdvice = 'From then on, callers need SELECT on what it reads. Where its rows are theirs to see:';
 
-function whatChanges({ depends, guarded }: OpenTable): string {
-  if (depends === null || guarded === null) return '';
+function whatChanges({ depends, guarded, invoker }: OpenTable): string {
+  if (depends === null || guarded === null || invoker === null) return '';
   return ` With the rights of its callers it returns other rows and values, not only fewer rows: it has ${depends}, and policies hide rows of ${guarded}.`;
 }
 

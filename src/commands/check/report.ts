@@ -18,8 +18,13 @@ const unprintable = '-- The fix contains control characters, see: pgreflect chec
 /** More findings than these are shortened. */
 const many = 30;
 /** What is shown then of each kind, and of each fix: the first of these with which the report fits on two screens. */
-const limits: readonly Limit[] = [3, 2, 1].map((findings) => ({ findings, lines: Number.POSITIVE_INFINITY }));
-const shortest: Limit = { findings: 1, lines: 2 };
+const limits: readonly Limit[] = [
+  { findings: 3, lines: Number.POSITIVE_INFINITY },
+  { findings: 3, lines: 4 },
+  { findings: 2, lines: 4 },
+  { findings: 1, lines: 4 },
+];
+const shortest: Limit = { findings: 1, lines: 2, isDense: true };
 const linesOfTwoScreens = 100;
 
 function asText(findings: readonly Finding[]): string {
@@ -33,8 +38,10 @@ function asText(findings: readonly Finding[]): string {
 interface Limit {
   /** Of one kind. */
   readonly findings: number;
-  /** Of one fix. Statements are never cut, remarks after them are. */
+  /** Of one fix, which is cut between statements. */
   readonly lines: number;
+  /** No empty lines between kinds. */
+  readonly isDense?: boolean;
 }
 
 const all: Limit = { findings: Number.POSITIVE_INFINITY, lines: Number.POSITIVE_INFINITY };
@@ -44,23 +51,24 @@ function withSummary(kinds: ReadonlyMap<string, readonly Finding[]>, limit: Limi
     const rest = found.length - limit.findings;
     const more = rest > 0 ? [`  … and ${rest} more: pgreflect check --only ${found[0]!.check}`] : [];
     const shown = found.slice(0, limit.findings).map((finding) => toLines(finding, limit));
-    return [`${kind} (${found.length})`, ...shown, ...more, ''].join('\n');
+    const end = limit.isDense ? [] : [''];
+    return [`${kind} (${found.length})`, ...shown, ...more, ...end].join('\n');
   });
   const { error, warning, note } = countFindings([...kinds.values()].flat());
   return [...parts, `${plural(error, 'error')}, ${plural(warning, 'warning')}, ${plural(note, 'note')}.`].join('\n');
 }
 
 function toLines({ check, message, fix }: Finding, limit: Limit): string {
-  const printable = fix && withoutLastRemarks(pasteable(fix) ?? unprintable, check, limit);
+  const printable = fix && cutLines(pasteable(fix) ?? unprintable, check, limit);
   const sql = printable === null ? '' : `\n${printable.replaceAll(/^/gm, '      ')}`;
   return `  ${onOneLine(message)}${sql}`;
 }
 
-function withoutLastRemarks(fix: string, check: string, { lines: limit }: Limit): string {
+function cutLines(fix: string, check: string, { lines: limit }: Limit): string {
   const lines = fix.split('\n');
-  const end = Math.max(limit - 1, lines.findLastIndex((line) => !line.startsWith('--')) + 1);
+  const end = lines.findIndex((line, at) => at >= limit - 2 && /^--|;$/.test(line)) + 1;
   const more = `-- … and ${lines.length - end} more lines: pgreflect check --only ${check}`;
-  return lines.length - end < 2 ? fix : [...lines.slice(0, end), more].join('\n');
+  return end === 0 || lines.length - end < 2 ? fix : [...lines.slice(0, end), more].join('\n');
 }
 
 function asJson(findings: readonly Finding[]): string {
