@@ -157,7 +157,7 @@ test('--schema-file starts with a schema of one’s own, open to nobody until it
   const create = 'create table public.pet (id int primary key);';
   write(
     `\\restrict abc\nselect set_config('search_path', '', false);\n${create}\ninsert into public.pet values (1);
-create schema toys; create table toys.ball (id int); create table toys.rope (id int);\n`,
+create function public.legs(pet public.pet) returns int language sql as 'select 1';\ncreate schema toys; create table toys.ball (id int); create table toys.rope (id int);\n`,
   );
   // Others may start projects while this one is stopped.
   const first = await start(directory, [...file, '--database-port', String(await findFreePort())]);
@@ -179,6 +179,7 @@ create schema toys; create table toys.ball (id int); create table toys.rope (id 
   expect(await first.ask(insert)).toMatchObject(hinting('grant insert on public.pet to anon;'));
   const addresses = addressesIn(first.command.text());
   expect(addresses).not.toContain(undefined);
+  expect(first.command.text()).toContain('One table exists, but anon may read none.');
   expect(first.command.text()).toContain(
     "2 tables are in schemas that the API does not expose: toys (2). Expose those that callers may use: --schemas 'public,toys'",
   );

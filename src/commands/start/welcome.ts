@@ -75,9 +75,11 @@ const firstTable = [
 async function grantAdvice(config: Config, gateway: Gateway): Promise<string> {
   const { anonRole } = config;
   const omissions = await gateway.omissions(anonRole);
-  const fixes = omissions.flatMap(({ kind, fix }) =>
+  const grants = omissions.flatMap(({ kind, fix }) =>
     kind === 'privilege' && fix?.startsWith('grant select on ') ? [fix] : [],
   );
+  // A function over the rows of a table needs the same grant.
+  const fixes = [...new Set(grants)];
   const [grant] = fixes.flatMap((fix) => pasteable(fix) ?? []);
   if (grant === undefined) {
     const statements = [...firstTable, `grant select on note to ${quoteName(anonRole)};`].join('; ');
