@@ -92,6 +92,29 @@ describe('rendering a draft', () => {
     expect(refused.body.message).toMatch(/^mailer_templates_invite_text: line 2: /);
   });
 
+  test('shows the email in a language, and sends a test in it', async () => {
+    await managed.patch({ mailer_templates_recovery_translations: { sv: { subject: 'Lösenord {{ .Locale }}' } } });
+    const german = await post('/emails/render', { email: 'recovery', locale: 'de-ch' });
+    expect(german.body.subject.output).toBe('Setze dein Passwort zurück');
+    expect(german.body.content.output).toContain('<html lang="de"');
+    const swedish = await post('/emails/render', { email: 'recovery', locale: 'sv-FI' });
+    expect(swedish.body.subject.output).toBe('Lösenord sv-FI');
+    const draft = { email: 'recovery', locale: 'sv', content: '<p>Hej {{ .Locale }}</p>', to: 'trial@x.test' };
+    expect((await post('/emails/send', draft)).status).toBe(200);
+    const [sent] = await database.query(
+      'select subject, html from auth.pgreflect_captured_email order by id desc limit 1',
+    );
+    expect(sent).toMatchObject({ subject: '[Test] Lösenord sv', html: expect.stringContaining('Hej sv') });
+    const refused = await post('/emails/render', { email: 'recovery', locale: 'not a tag' });
+    expect([refused.status, refused.body.message]).toEqual([400, 'locale must be a language tag such as de or pt-BR']);
+    const { body } = await get('/emails');
+    const { locales, translationsField } = body.find(({ email }: { email: string }) => email === 'recovery');
+    expect([locales, translationsField]).toEqual([
+      ['sv', 'en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl', 'ja'],
+      'mailer_templates_recovery_translations',
+    ]);
+  });
+
   test('says where a fault is, and what is valid but most likely not meant', async () => {
     const content = '<p>\n  {{ if .Token }}x';
     const { body } = await post('/emails/render', { email: 'recovery', subject: '{{ .Token', content });
@@ -212,6 +235,7 @@ describe('a trial', () => {
     });
     const whole = {
       email: 'invite',
+      locale: 'de',
       to: 'me@mail.test',
       subject: 'S',
       content: '<p>{{ .Data.name }}</p>',

@@ -27,6 +27,8 @@ export const describedEmail = objectOf({
   subjectField: text(),
   contentField: text(),
   textField: text(),
+  translationsField: text(),
+  locales: listOf(text('Language tag that the email has texts for, a built-in one included.')),
   enabledField: orNull(text('Null: the email cannot be switched off.')),
   variables: listOf(text() as SchemaOf<EmailVariable>),
   defaults: objectOf(texts, 'Built-in texts, used for empty fields.'),
@@ -39,6 +41,7 @@ export type DescribedEmail = ValueOf<typeof describedEmail>;
 
 const draft = {
   email: emailName,
+  locale: orNull(text('Language tag: absent texts are those that its readers get. Absent or null: the email itself.')),
   subject: orNull(text('Absent or null: the one in force; empty: the built-in one.')),
   content: orNull(text('Absent or null: the one in force; empty: the built-in one.')),
   text: orNull(text('Text part. Absent or null: the one in force; empty: made from the body.')),

@@ -7,10 +7,10 @@
  */
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { notificationEmails, textFields } from '../../config/auth/auth-template-fields.ts';
+import { notificationEmails, textFields, translationsField } from '../../config/auth/auth-template-fields.ts';
 import { checkColor, checkEmail } from '../../config/auth/auth-value-checks.ts';
 import { brandOf } from '../../email/brand.ts';
-import { builtInTexts, templateTexts } from '../../email/choose-texts.ts';
+import { builtInTexts, localesOf, templateTexts } from '../../email/choose-texts.ts';
 import { buildConfirmationUrl, isLinkKind, trialToken } from '../../email/confirmation-url.ts';
 import { type EmailKind, type EmailVariable, emailKindNames, emailKinds } from '../../email/email-kind.ts';
 import { buildMessage, type EmailMessage, spell } from '../../email/message.ts';
@@ -20,6 +20,7 @@ import { cleanSubject, cleanText } from '../../email/subject.ts';
 import { parseTemplate, renderTemplate, type TemplateData } from '../../email/template/template.ts';
 import { TemplateError, type TemplatePlace } from '../../email/template/template-error.ts';
 import { isObject } from '../../shared/json.ts';
+import { canonicalTag } from '../../shared/language-tag.ts';
 import { ManagementError } from '../management-error.ts';
 import { mistakesIn, trialMs } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
@@ -44,6 +45,8 @@ export function describeEmails(project: Project, start: AuthConfig): readonly De
       subjectField: textFields(email).subject,
       contentField: textFields(email).content,
       textField: textFields(email).text,
+      translationsField: translationsField(email),
+      locales: localesOf(email, project.config),
       enabledField: change === null ? null : `mailer_notifications_${change}_enabled`,
       variables: emailKinds[email].variables,
       defaults: builtInTexts(email, project.config),
@@ -79,28 +82,38 @@ export interface EmailDraft {
 }
 
 /**
- * Reads the members `email`, `subject`, `content`, `text` and `data`. Missing texts are the current ones, empty ones the
- * built-in ones; missing data are the sample's.
+ * Reads the members `email`, `locale`, `subject`, `content`, `text` and `data`. Missing texts are the current ones of the
+ * language, empty ones the built-in ones; missing data are the sample's.
  *
  * @param schema Further members of the body.
  * @throws ManagementError `invalid_body`, `validation_failed`
  */
 export function readDraft(body: unknown, project: Project, schema = emailDraft): EmailDraft {
   if (!isObject(body)) throw new ManagementError('invalid_body');
-  const { email: name, subject, content, text, data } = body;
+  const { email: name, locale: language, subject, content, text, data } = body;
   const unknown = Object.keys(body).find((member) => !Object.hasOwn(schema.properties, member));
   if (unknown !== undefined) refuse(`Unknown field "${unknown.slice(0, 80)}"`);
   const email = emailKindNames.find((known) => known === name);
   if (email === undefined) refuse(`email must be one of ${emailKindNames.join(', ')}`);
-  const inForce = templateTexts(email, project.config);
-  const builtIn = builtInTexts(email, project.config);
+  const locale = readLocale(language);
+  const inForce = templateTexts(email, project.config, locale);
+  const builtIn = builtInTexts(email, project.config, locale || undefined);
   return {
     email,
     subject: readText('subject', subject, inForce.subject) || builtIn.subject,
     content: readText('content', content, inForce.content) || builtIn.content,
     text: readText('text', text, inForce.text ?? ''),
-    data: { ...sampleOf(email, project), ...completed(readData(email, data ?? {}), project.config) },
+    data: {
+      ...sampleOf(email, project),
+      ...(locale !== '' && { Locale: locale }),
+      ...completed(readData(email, data ?? {}), project.config),
+    },
   };
+}
+
+function readLocale(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return canonicalTag(value) ?? refuse('locale must be a language tag such as de or pt-BR');
 }
 
 function readText(name: string, value: unknown, inForce: string): string {
@@ -186,9 +199,12 @@ export function buildTrial(draft: EmailDraft, config: AuthConfig, to: unknown): 
   const fields = textFields(email);
   const texts = { [fields.subject]: subject, [fields.content]: content, [fields.text]: textPart };
   const text = (name: EmailVariable) => String(data[name] ?? '');
-  const facts = { ...factsOf(data, text), to };
+  const locale = canonicalTag(text('Locale')) ?? '';
+  const facts = { ...factsOf(data, text), to, languages: [locale] };
+  // The draft is the text of its language, so the stored translations do not count.
+  const language = { [translationsField(email)]: locale === '' ? null : { [locale]: {} } };
   const look = { ...brandFields(data.Brand), site_url: text('SiteURL') };
-  const message = buildMessage(email, { ...config, ...texts, ...look }, facts);
+  const message = buildMessage(email, { ...config, ...texts, ...language, ...look }, facts);
   return { ...message, subject: `[Test] ${message.subject}` };
 }
 
