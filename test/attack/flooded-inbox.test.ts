@@ -114,6 +114,20 @@ test('the hook that sends emails is not called for an address that got too many'
   expect(server.requests).toHaveLength(2);
 });
 
+test('the hook never gets the token of one address alone, which it would send to the other', async () => {
+  const server = await startHookServer();
+  const { access_token: token } = await signedUp(await testAuth(database), 'owner@x.test');
+  const hook = { hook_send_email_enabled: true, hook_send_email_uri: server.url, hook_send_email_secrets: hookSecret };
+  const auth = await serve({ ...hook, rate_limit_email_recipient: 1, mailer_delivery: 'direct' });
+  await auth.ask('/signup', { email: 'thief@x.test', password });
+  await database.query(`delete from auth.users where email = 'thief@x.test'`);
+  await database.query(
+    `delete from auth.pgreflect_rate_limits where name like '%' || encode(sha256('owner@x.test'), 'hex')`,
+  );
+  const { status } = await auth.ask('/user', { email: 'thief@x.test' }, { method: 'PUT', token });
+  expect([status, server.requests.length]).toEqual([200, 1]);
+});
+
 test('0 is no limit', async () => {
   const auth = await serve({ rate_limit_email_recipient: 0 });
   const email = 'no.limit@x.test';

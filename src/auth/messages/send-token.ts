@@ -48,7 +48,10 @@ export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail
     if (isAllowed) sent.push([email, made]);
   }
   if (sent.length === 0) return;
-  if (config.hook_send_email_enabled) return sendTokensByHook(tx, sent);
+  if (config.hook_send_email_enabled) {
+    // One call has the tokens of both addresses. With one alone, the receiver would send it to the other address.
+    return sent.length === emails.length ? sendTokensByHook(tx, sent) : undefined;
+  }
   try {
     const messages = sent.map(([email, token]) => ({ userId: email.user.id, message: build(tx, email, token) }));
     timeLeftMs(tx);
