@@ -58,6 +58,17 @@ describe('partials', () => {
     );
   });
 
+  test('so is a subject and a text part that uses an unknown one', async () => {
+    const values = { mailer_partials: partials, mailer_subjects_recovery: 'A {{ template "sing" . }}' };
+    expect(await message(values)).toBe('mailer_subjects_recovery: line 1: no such template "sing"');
+    expect(await message({ ...values, mailer_subjects_recovery: 'A {{ template "sign" . }}' })).toBe('stored');
+    expect(await message({ mailer_partials: null })).toContain(
+      'mailer_subjects_recovery, which is in force, would fail',
+    );
+    const text = '{{ if .Data.x }}\n{{ template "bye" . }}{{ end }}{{ .ConfirmationURL }}';
+    expect(await message({ mailer_templates_recovery_text: text })).toContain('line 2: no such template "bye"');
+  });
+
   test('a change that breaks templates is refused, and names them all', async () => {
     const templates = { mailer_templates_recovery_content: withButton, mailer_templates_invite_content: withButton };
     expect(await message({ ...templates, mailer_partials: partials })).toBe('stored');

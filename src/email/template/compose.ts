@@ -126,6 +126,20 @@ function callsIn(lists: readonly (readonly TemplateNode[])[]): readonly CallNode
   );
 }
 
+/**
+ * Refuses a call of a template that there is none of. Escaping finds it, too; texts, which are not escaped, would fail
+ * when they reach it, as in Go.
+ *
+ * @throws TemplateError `unknown_template`
+ */
+export function assertKnownCalls(composed: Composed): void {
+  const { tree, whole } = composed;
+  const unknown = callsIn([tree.main, ...tree.named.values()]).find(({ name }) => !tree.named.has(name));
+  if (unknown === undefined) return;
+  const message = `no such template ${JSON.stringify(unknown.name)}`;
+  throw located(composed, new TemplateError('unknown_template', message, placeOf(whole, unknown.at)));
+}
+
 /** The same with other offsets. Values of the language, such as complex numbers, stay as they are. */
 function moved<T>(value: T, by: number): T {
   if (Array.isArray(value)) return value.map((item) => moved(item, by)) as T;

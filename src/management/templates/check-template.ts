@@ -7,6 +7,7 @@
 import { textFields } from '../../config/auth/auth-template-fields.ts';
 import { type EmailKind, emailKindNames, emailKinds } from '../../email/email-kind.ts';
 import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/parse-options.ts';
+import { assertKnownCalls } from '../../email/template/compose.ts';
 import { findDoubtfulMarkup } from '../../email/template/parse/doubtful-markup.ts';
 import { findEmptyLinks } from '../../email/template/parse/empty-links.ts';
 import { findDeadAddresses, findPlainVariables, type PlainText } from '../../email/template/parse/plain-variables.ts';
@@ -56,6 +57,7 @@ export function checkTemplate(field: TemplateField, text: string, switches: Temp
   if (text === '') return nothing;
   return findings(text, field.email, () => {
     const template = parseTemplate(text, { ...parseOptions(field.part, switches), maxMs: trialMs });
+    assertKnownCalls(template.composed);
     tryTemplate(template, field.email);
     return { ...nothing, ...mistakesIn(template, field, switches) };
   });
