@@ -18,6 +18,7 @@ import { isDigest } from './secret-digest.ts';
 import { checkedFields, checkField } from './templates/check-field.ts';
 import { checkSurroundings } from './templates/check-surroundings.ts';
 import { templateField } from './templates/check-template.ts';
+import { spentProblem, startCheckTime } from './templates/check-time.ts';
 import { type Finding, sayFinding } from './templates/finding.ts';
 
 /** Checked values. */
@@ -42,6 +43,12 @@ export interface ValidationContext {
   readonly allowWarnings: boolean;
 }
 
+/** A check under way. */
+interface Checking extends ValidationContext {
+  /** Ends the checks (check-time.ts). */
+  readonly isSpent: () => boolean;
+}
+
 type Body = Readonly<Record<string, unknown>>;
 
 /** @throws ManagementError `invalid_body`, or `validation_failed` with every problem, in the order of the fields. */
@@ -51,13 +58,16 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
   const problems: ChangeProblem[] = [];
   const values = readValues(given, problems);
   const next = { ...context.config, ...switchesOf(values, context.start) };
-  const warnings = [...checkTemplates(values, { ...context, config: next }, problems), ...faintBrand(values)];
+  const isSpent = startCheckTime();
+  const checking = { ...context, isSpent };
+  const warnings = [...checkTemplates(values, { ...checking, config: next }, problems), ...faintBrand(values)];
   if (switches.some((name) => !isDeepStrictEqual(next[name], context.config[name]))) {
-    const broken = checkSurroundings(next);
+    const broken = checkSurroundings(next, isSpent);
     problems.push(...broken.map(wrong));
     // Else each email would tell the same again.
-    if (broken.length === 0) checkInForce(values, context, next, problems);
+    if (broken.length === 0) checkInForce(values, checking, next, problems);
   }
+  if (isSpent()) problems.push(wrong(spentProblem));
   const unknown = Object.keys(given).filter((name) => !configFields.has(name));
   if (!context.ignoreUnknown) problems.push(...describeUnknown(unknown, [...configFields.keys()]).map(wrong));
   if (problems.length > 0) refuseChange(problems);
@@ -113,12 +123,13 @@ function faintBrand(values: ReadonlyMap<string, unknown>): readonly string[] {
 
 function checkTemplates(
   values: ReadonlyMap<string, unknown>,
-  { config, allowWarnings }: ValidationContext,
+  { config, allowWarnings, isSpent }: Checking,
   problems: ChangeProblem[],
 ): string[] {
   const warnings: string[] = [];
   for (const [name, value] of values) {
-    for (const { place, findings } of checkField(name, value, config)) {
+    if (isSpent()) break;
+    for (const { place, findings } of checkField(name, value, config, isSpent)) {
       const say = (finding: Finding) => `${name}: ${place}${sayFinding(finding)}`;
       if (findings.problem !== null) problems.push(wrong(say(findings.problem)));
       warnings.push(...findings.warnings.map(say));
@@ -133,16 +144,17 @@ function checkTemplates(
 /** Under changed switches, unchanged templates may have another meaning or become invalid. */
 function checkInForce(
   values: ReadonlyMap<string, unknown>,
-  { config, start }: ValidationContext,
+  { config, start, isSpent }: Checking,
   next: AuthConfig,
   problems: ChangeProblem[],
 ): void {
   for (const name of checkedFields) {
+    if (isSpent()) return;
     if (values.get(name)) continue;
     const held = templateField(name);
     const stored = (values.has(name) ? start : config)[name as keyof AuthConfig];
     const value = stored || (held !== null && next.mailer_layout_content ? builtInText(held, next) : null);
-    for (const { place, findings } of checkField(name, value, next)) {
+    for (const { place, findings } of checkField(name, value, next, isSpent)) {
       const say = (problem: Finding) => `${name}, which is in force, would fail: ${place}${sayFinding(problem)}`;
       if (findings.problem !== null) problems.push(wrong(say(findings.problem)));
     }

@@ -3,6 +3,7 @@
  * requests of the process wait for it.
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { emailKindNames } from '../../src/email/email-kind.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -32,4 +33,29 @@ test.each(Object.keys(expensive))(
     expect(reply).toMatchObject({ status: 200, body: { content: { output: null, fault: { code: 'parse_limit' } } } });
   },
   30_000,
+);
+
+const slow = '{{ range $i := 9000 }}{{ printf "%2000d" $i | len }}{{ end }}';
+
+const changes: Readonly<Record<string, object>> = {
+  'a layout around every email': {
+    mailer_layout_content: `${'{{.Email}}'.repeat(90_000)}{{template "content" .}}`,
+  },
+  'all emails in twenty languages': Object.fromEntries(
+    emailKindNames.map((email) => [
+      `mailer_templates_${email}_translations`,
+      Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`de-x-${index}`, { content: slow }])),
+    ]),
+  ),
+};
+
+test.each(Object.keys(changes))(
+  'a change of %s that takes long to check is refused as a whole, soon',
+  async (name) => {
+    managed = await managedGateway(database, await addToken(database));
+    const { status, body } = await managed.patch(changes[name] as object);
+    expect([status, body.message]).toEqual([400, expect.stringContaining('take longer than 3000 ms to check')]);
+    expect(await database.query('select from auth.pgreflect_config')).toEqual([]);
+  },
+  60_000,
 );

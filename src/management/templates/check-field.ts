@@ -15,7 +15,6 @@ import {
   templateField,
   templateFieldNames,
 } from './check-template.ts';
-import { findingOnWhole } from './finding.ts';
 
 /** The findings about one text of a field. */
 interface FieldFindings {
@@ -41,13 +40,18 @@ export const translationFieldNames: readonly string[] = [...translationFields.ke
 /** Names of all fields whose templates depend on the switches of the configuration. */
 export const checkedFields: readonly string[] = [...templateFieldNames, linkPageField, ...translationFieldNames];
 
-/** Checks a value; other fields and values have no findings. */
-export function checkField(name: string, value: unknown, config: AuthConfig): readonly FieldFindings[] {
+/** Checks a value; other fields and values have no findings. @param isSpent Ends the checks (check-time.ts). */
+export function checkField(
+  name: string,
+  value: unknown,
+  config: AuthConfig,
+  isSpent: () => boolean,
+): readonly FieldFindings[] {
   if (typeof value === 'string') return [{ place: '', findings: checkText(name, value, config) }];
   const check = translationFields.get(name);
   return check === undefined || value === null || value === undefined
     ? []
-    : checkTranslations(value as Translations, (part, text) => check(part, text, config));
+    : checkTranslations(value as Translations, (part, text) => check(part, text, config), isSpent);
 }
 
 function checkText(name: string, text: string, config: AuthConfig): TemplateFindings {
@@ -57,21 +61,15 @@ function checkText(name: string, text: string, config: AuthConfig): TemplateFind
   return field === null ? nothing : checkTemplate(field, text, config);
 }
 
-/** Time limit for the languages of a field, in milliseconds: nine of usual length take a hundredth of it. */
-const maxMs = 2000;
-
 function checkTranslations(
   languages: Translations,
   check: (part: TemplatePart, text: string) => TemplateFindings,
+  isSpent: () => boolean,
 ): readonly FieldFindings[] {
-  const end = performance.now() + maxMs;
   const found: FieldFindings[] = [];
   for (const [tag, texts] of Object.entries(languages)) {
     for (const [part, text] of Object.entries(texts) as [TemplatePart, string][]) {
-      if (performance.now() > end) {
-        const problem = findingOnWhole(`checking the languages takes longer than ${maxMs} ms`);
-        return [...found, { place: '', findings: { ...nothing, problem } }];
-      }
+      if (isSpent()) return found;
       found.push({ place: `${tag}, ${part}: `, findings: check(part, text) });
     }
   }

@@ -11,17 +11,22 @@ import { trialMs } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
 import { sayFinding } from './finding.ts';
 
-/** What is wrong with the layout and the partials in force; sentences that begin with the field's name. */
-export function checkSurroundings(switches: TemplateSwitches): readonly string[] {
+/**
+ * What is wrong with the layout and the partials in force; sentences that begin with the field's name.
+ *
+ * @param isSpent Ends the checks (check-time.ts).
+ */
+export function checkSurroundings(switches: TemplateSwitches, isSpent: () => boolean): readonly string[] {
   const { mailer_layout_content: layout, mailer_partials: partials } = switches;
   const ofPartials = Object.entries(partials ?? {}).flatMap(([name, text]) => {
+    if (isSpent()) return [];
     // Its place of use decides how it escapes, so alone it is only read.
     const problem = faultOf(text, () =>
       parseTemplate(text, { kind: 'text', partials: partials as Partials, maxMs: trialMs }),
     );
     return problem === null ? [] : [`mailer_partials: "${name}", ${problem}`];
   });
-  const problem = layout ? checkLayout(layout, switches) : null;
+  const problem = layout && !isSpent() ? checkLayout(layout, switches) : null;
   return [...ofPartials, ...(problem === null ? [] : [`mailer_layout_content: ${problem}`])];
 }
 

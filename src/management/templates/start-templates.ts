@@ -104,7 +104,7 @@ export class StartTemplates {
 
   #apply(): void {
     const values: Record<string, unknown> = { ...this.#authValues };
-    const broken = checkSurroundings(this.#parts.store.configWith(this.#authValues));
+    const broken = checkSurroundings(this.#parts.store.configWith(this.#authValues), () => false);
     // They would break the built-in emails, too.
     if (broken.length > 0) for (const name of ['mailer_layout_content', 'mailer_partials']) delete values[name];
     this.#tellBroken(broken);
