@@ -149,6 +149,18 @@ test('a broken text of the configuration itself is refused in the same way: subj
   expect(email.html).not.toBe('body');
 });
 
+test('a broken translation of the start values does not keep its readers from signing up, and the log says where it is', async () => {
+  const values = { mailer_templates_confirmation_translations: { de: { content: '<p>\n{{ if }}' } } };
+  const auth = await testAuth(database, values, { authTemplates: {} });
+  const email = 'reader@mail.test';
+  const signedUp = await auth.ask('/signup', { email, password: 'a good password', data: { locale: 'de' } });
+  expect(signedUp.status).toBe(200);
+  expect((await auth.message(email)).html).toContain('<html lang="de"');
+  expect(warnings(auth)).toEqual([
+    expect.stringContaining('mailer_templates_confirmation_translations: de, content: line 2: missing value for if'),
+  ]);
+});
+
 test('other start values replace the first ones, with their templates', async () => {
   const auth = await testAuth(database, { mailer_templates_confirmation_content: 'first' });
   expect((await nextEmail(auth)).html).toBe('first');

@@ -14,6 +14,7 @@ import { TemplateError } from '../../email/template/template-error.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { ConfigStore } from '../config-store.ts';
+import { checkField, translationFieldNames } from './check-field.ts';
 import { checkSurroundings } from './check-surroundings.ts';
 import { mistakesIn } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
@@ -107,8 +108,10 @@ export class StartTemplates {
     const broken = checkSurroundings(this.#parts.store.configWith(this.#authValues), () => false);
     // They would break the built-in emails, too.
     if (broken.length > 0) for (const name of ['mailer_layout_content', 'mailer_partials']) delete values[name];
-    this.#tellBroken(broken);
     const config = this.#parts.store.configWith(values as AuthValues);
+    const faulty = faultyTranslations(values, config);
+    for (const { name } of faulty) delete values[name];
+    this.#tellBroken([...broken, ...faulty.map(({ problem }) => problem)]);
     for (const email of emailKindNames) {
       const texts = this.#textsOf(email, config);
       for (const part of parts) setOrDelete(values, textFields(email)[part], texts[part]);
@@ -118,7 +121,7 @@ export class StartTemplates {
 
   #tellBroken(broken: readonly string[]): void {
     for (const problem of broken.filter((one) => !this.#broken.includes(one))) {
-      const hint = 'Emails are sent without the layout and the partials of the start values.';
+      const hint = 'Emails are sent without this start value.';
       this.#parts.observe({ kind: 'warning', message: problem, hint });
     }
     this.#broken = broken;
@@ -166,6 +169,17 @@ export class StartTemplates {
   #sourceOf(email: EmailKind): string {
     return this.#readers.get(email)?.name ?? 'configuration';
   }
+}
+
+/** Fields with a translation that would fail for every email. The email itself, or the built-in one, is sent instead. */
+function faultyTranslations(values: Readonly<Record<string, unknown>>, config: AuthConfig) {
+  return translationFieldNames.flatMap((name) => {
+    const [faulty] = checkField(name, values[name], config, () => false).filter(
+      ({ findings }) => findings.problem !== null,
+    );
+    const problem = faulty?.findings.problem ?? null;
+    return problem === null ? [] : [{ name, problem: `${name}: ${faulty?.place}${sayFinding(problem)}` }];
+  });
 }
 
 const parts = ['subject', 'content', 'text'] as const satisfies readonly TemplatePart[];
