@@ -25,6 +25,8 @@ beforeEach(async () => {
     external_keycloak_secret: 'our secret there',
     external_keycloak_url: 'https://login.shop.test',
     sms_twilio_auth_token: 'our token there',
+    mailer_api_key: 'our key at the mail service',
+    security_captcha_secret: 'our secret at the captcha service',
   };
   managed = await managedGateway(database, await addToken(database), { authValues, allowPrivateNetworks: true });
 });
@@ -63,6 +65,8 @@ test('secrets of providers stay where they belong, and an address may be given u
   for (const [name, secret] of [
     ['external_keycloak_url', 'external_keycloak_secret'],
     ['sms_provider_url', 'sms_twilio_auth_token'],
+    ['mailer_api_url', 'mailer_api_key'],
+    ['security_captcha_url', 'security_captcha_secret'],
   ] as const) {
     const refused = await managed.patch({ [name]: 'https://thief.test' });
     expect(refused).toMatchObject({
@@ -72,7 +76,7 @@ test('secrets of providers stay where they belong, and an address may be given u
     expect((await managed.get()).body[name]).not.toBe('https://thief.test');
     const moved = { [name]: 'https://new.shop.test', [secret]: 'the same or another' };
     expect(await managed.patch(moved)).toMatchObject({ status: 200, body: { [name]: 'https://new.shop.test' } });
-    expect((await managed.patch({ [name]: null })).status).toBe(name === 'sms_provider_url' ? 200 : 400);
+    expect((await managed.patch({ [name]: null })).status).toBe(name === 'external_keycloak_url' ? 400 : 200);
     expect((await managed.patch({ [name]: null, [secret]: null })).status).toBe(200);
   }
 });

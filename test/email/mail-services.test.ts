@@ -221,6 +221,29 @@ test.each(names)('%s gets no email for several recipients, nor with characters o
   expect(server.requests).toEqual([]);
 });
 
+test.each(names)('what users choose makes no header, recipient or member of a request to %s', async (name) => {
+  const { server, transport } = await startService(name);
+  const chosen = `x\r\nBcc: evil@x.test\r\n\r\n"},"to":"evil@x.test","a":{"\u202e\ud800${'é'.repeat(50_000)}`;
+  const texts = { mailer_subjects_recovery: 'Hi {{ .Data.name }}', mailer_templates_recovery_text: '{{ .Data.name }}' };
+  const message = sampleMessage({ ...values, ...texts }, { userMetadata: { name: chosen } });
+  expect([message.subject.length < 999, /[\p{Cc}\u202e\ud800]/u.test(message.subject)]).toEqual([true, false]);
+  await transport.send(message);
+  const [request] = server.requests as [HookRequest];
+  const plain = sampleMessage(values);
+  await transport.send(plain);
+  const shape = (json: unknown): unknown => {
+    if (Array.isArray(json)) return json.map(shape);
+    if (typeof json !== 'object' || json === null) return typeof json;
+    return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, shape(value)]));
+  };
+  expect(shape(request.payload)).toEqual(shape((server.requests[1] as HookRequest).payload));
+  const raw = (request.payload as { Content?: { Raw: { Data: string } } }).Content?.Raw.Data;
+  if (raw === undefined) return;
+  const { to, bcc, headers } = await PostalMime.parse(Buffer.from(raw, 'base64'));
+  expect([to, bcc]).toMatchObject([[{ address: 'to@mail.test' }], undefined]);
+  expect(headers.map(({ key: header }) => header)).not.toContain('bcc');
+});
+
 test('a signature is that of the example that AWS published', () => {
   const date = new Date('2015-08-30T12:36:00Z');
   const request = { method: 'POST', path: '/', headers: { host: 'example.amazonaws.com' }, body: '' };
