@@ -3,6 +3,8 @@
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
+import { startHookServer } from '../support/hook-server.ts';
+import { anonKey } from '../support/http.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer } from '../support/smtp-server.ts';
 
@@ -79,4 +81,24 @@ test('secrets of providers stay where they belong, and an address may be given u
     expect((await managed.patch({ [name]: null })).status).toBe(name === 'external_keycloak_url' ? 400 : 200);
     expect((await managed.patch({ [name]: null, [secret]: null })).status).toBe(200);
   }
+});
+
+test('services for emails and captchas that were configured at run time are asked outside of the network alone', async () => {
+  const inside = await startHookServer(null);
+  managed = await managedGateway(database, await addToken(database), { allowPrivateNetworks: false, anonKey });
+  const port = new URL(inside.url).port;
+  for (const host of ['127.0.0.1', 'localhost', '[::1]', '2130706433', '[::ffff:127.0.0.1]']) {
+    for (const scheme of ['http', 'https']) {
+      const url = `${scheme}://${host}:${port}`;
+      await managed.patch({ mailer_transport: 'postmark', mailer_api_key: 'a key', mailer_api_url: url });
+      await trial();
+      const captcha = { security_captcha_enabled: true, security_captcha_secret: 'x', security_captcha_url: url };
+      await managed.patch(captcha);
+      const body = { email: 'a@x.test', password: 'abcdef', gotrue_meta_security: { captcha_token: 'x' } };
+      const headers = { apikey: anonKey };
+      await managed.call({ method: 'POST', path: '/auth/v1/signup', body: JSON.stringify(body), headers });
+    }
+  }
+  const { body } = await managed.get();
+  expect([body.mailer_transport, body.security_captcha_enabled, inside.requests]).toEqual(['postmark', true, []]);
 });
