@@ -33,6 +33,11 @@ async function serveApp(): Promise<string> {
     window.client = supabase.createClient(given.get('gateway'), '${anonKey}', { auth: { flowType: given.get('flow') } });
   </script>`;
   const server = createServer((request, response) => {
+    if (request.url?.startsWith('/moved')) {
+      const { port } = server.address() as AddressInfo;
+      response.writeHead(302, { location: `http://127.0.0.1:${port}/` }).end();
+      return;
+    }
     response.setHeader('content-type', request.url === '/supabase.js' ? 'text/javascript' : 'text/html');
     response.end(request.url === '/supabase.js' ? library : page);
   });
@@ -187,6 +192,16 @@ test.each([
   }
   await app.evaluate(() => window.client.auth.refreshSession());
   expect(await userIn(app)).toBe(next);
+});
+
+test('the button works where the site leads on to another host', async () => {
+  const auth = await serve();
+  const app = await openApp(auth, 'implicit');
+  const email = 'moved@x.test';
+  await flows.confirmation![1](auth, app, email, `${appUrl}/moved`);
+  await app.goto((await auth.message(email)).link);
+  await app.getByRole('button').click();
+  await app.waitForURL(`${appUrl.replace('localhost', '127.0.0.1')}/#access_token=**`, { timeout: 20_000 });
 });
 
 test('these are all of the thirteen emails that have a link', () => {

@@ -24,8 +24,7 @@ export function asLinkPage(request: FastifyRequest, answer: AuthReply, siteUrl: 
 /**
  * Headers of a page.
  *
- * @param redirectTo Where the page's form leads in the end. Chromium applies the policy to redirects of a form, too.
- *   Null: the page has no form.
+ * @param redirectTo Where the page's form leads. Null: the page has no form.
  */
 export function pageHeaders(redirectTo: string | null): Readonly<Record<string, string>> {
   const forms = redirectTo === null ? "'none'" : `'self' ${formTarget(redirectTo)}`.trim();
@@ -40,11 +39,13 @@ export function pageHeaders(redirectTo: string | null): Readonly<Record<string, 
   };
 }
 
-/** The source of a policy for an address: its origin, or the scheme if a policy cannot name the host. */
+/**
+ * The source of a policy for an address: its scheme. Chromium applies the policy to every redirect of a form, so a site
+ * that leads on to `www.` would be blocked, with the link used up.
+ */
 function formTarget(redirectTo: string): string {
-  const { protocol = '', host = '' } = URL.parse(redirectTo) ?? {};
-  const isNamed = /^https?:$/.test(protocol) && /^[a-z0-9.-]+(:[0-9]+)?$/.test(host);
-  return isNamed ? `${protocol}//${host}` : protocol;
+  const { protocol = '' } = URL.parse(redirectTo) ?? {};
+  return protocol === 'http:' ? 'http: https:' : protocol;
 }
 
 function textOf(status: number): PageText {
