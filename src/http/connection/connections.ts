@@ -8,7 +8,6 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
-import { isLoopback } from '../../shared/loopback.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { createTrust, networkOf, parseAddress } from '../caller/client-address.ts';
 import { reportCounts } from '../server/report-counts.ts';
@@ -19,6 +18,9 @@ export const readTimeoutMs = 30_000;
 const hurryMs = 1000;
 /** Interval in milliseconds for probing whether a half-closed client still reads. */
 const probeEveryMs = 250;
+
+/** Where proxies of this machine come from, for many clients. Other loopback addresses are counted as any. */
+const local: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
 
 /** Node's internal field: the response the socket is writing; its request may still be arriving. */
 interface HttpSocket extends Socket {
@@ -38,7 +40,7 @@ class Connections {
     this.#server = server;
     this.#maxPerNetwork = maxConnectionsPerAddress;
     const isTrusted = createTrust(trustedProxies);
-    this.#isExempt = (address) => isLoopback(address) || isTrusted(address);
+    this.#isExempt = (address) => local.has(address) || isTrusted(address);
   }
 
   /** False: its network has too many connections already. */
