@@ -432,3 +432,54 @@ test('the brand is seen in an email while it is typed, and saved with a warning 
   expect(await violations(page)).toEqual([]);
   expect(problems).toEqual([]);
 });
+
+test('a language is added by keyboard on a phone, previewed, tried, saved and removed', async () => {
+  const base = { mailer_subjects_recovery: 'Password', mailer_templates_recovery_content: '<p>Code {{ .Token }}</p>' };
+  const field = 'mailer_templates_recovery_translations';
+  const [fr, text] = [{ subject: 'Mot de passe' }, 'Kode {{ .Token }}'];
+  await studio.patch({ ...base, [field]: { fr, 'de-CH': { text } } });
+  const { page, problems } = await studio.visit('emails/recovery', { viewport: { width: 360, height: 740 } });
+  const stored = async () => (await studio.config())[field];
+  const tab = (name: string) => page.getByRole('tablist', { name: 'Language' }).getByRole('tab', { name, exact: true });
+  await tab('Main text').focus();
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(() => tab('German (Switzerland) (no texts)').getAttribute('aria-selected')).toBe('true');
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(() => tab('French (no body)').getAttribute('aria-selected')).toBe('true');
+  await preview(page).getByText('Code ').waitFor();
+  await page.locator('.preview-subject').getByText('Mot de passe').waitFor();
+
+  await page.getByRole('button', { name: 'Add language' }).press('Enter');
+  await page.getByLabel('Language tag').fill('no tag');
+  await page.keyboard.press('Enter');
+  await page.getByText('This is not a language tag. Examples: de, pt-BR.').waitFor();
+  await page.getByLabel('Language tag').fill('DE');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => tab('German').getAttribute('aria-selected')).toBe('true');
+  await expect.poll(() => subject(page).textContent()).toBe('Password');
+  await write(page, subject(page), 'Passwort');
+  await write(page, body(page), '<p>{{ .Locale }}: dein Code {{ .Token }}</p>');
+  await preview(page).getByText('de: dein Code').waitFor();
+  expect(await violations(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+  await page.getByLabel('Send a test to').fill('me@mail.test');
+  await page.getByRole('button', { name: 'Send test' }).click();
+  await page.getByText('The test to me@mail.test is in the').waitFor();
+  const tried = await studio.database.query('select subject, html from auth.pgreflect_captured_email');
+  expect(tried).toEqual([{ subject: '[Test] Passwort', html: expect.stringContaining('de: dein Code') }]);
+
+  // Somebody else changes another language meanwhile.
+  await studio.patch({ [field]: { fr: { subject: 'Autre' }, 'de-CH': { text } } });
+  await save(page).click();
+  await page.getByText('Saved. The next email uses it.').waitFor();
+  const de = { subject: 'Passwort', content: '<p>{{ .Locale }}: dein Code {{ .Token }}</p>' };
+  expect(await stored()).toEqual({ de, 'de-CH': { text }, fr: { subject: 'Autre' } });
+  await tab('German (Switzerland) (no texts)').click();
+  await preview(page).getByText('de-CH: dein Code').waitFor();
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.getByRole('button', { name: 'Remove language' }).click();
+  await page.getByText('German (Switzerland) is removed.').waitFor();
+  expect(await stored()).toEqual({ de, fr: { subject: 'Autre' } });
+  await expect.poll(() => subject(page).textContent()).toBe('Password');
+  expect(problems).toEqual([]);
+});

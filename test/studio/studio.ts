@@ -42,6 +42,8 @@ export interface TestStudio {
   ask(path: string, body: unknown, key?: string): Promise<unknown>;
   /** Changes the auth configuration as somebody else would. */
   patch(change: Readonly<Record<string, unknown>>): Promise<void>;
+  /** The auth configuration, as the management API answers it. */
+  config(): Promise<Readonly<Record<string, unknown>>>;
   /** Stops the gateway; the returned starts another one at the same address. */
   stop(): Promise<() => Promise<void>>;
 }
@@ -74,6 +76,12 @@ export async function startStudio(...operations: readonly string[]): Promise<Tes
       const target = `${url}/v1/projects/${ref}/config/auth`;
       const response = await fetch(target, { method: 'PATCH', headers, body: JSON.stringify(change) });
       expect(response.status).toBe(200);
+    },
+    async config() {
+      const headers = { authorization: `Bearer ${accessToken}` };
+      const response = await fetch(`${url}/v1/projects/${ref}/config/auth`, { headers });
+      expect(response.status).toBe(200);
+      return response.json();
     },
     async stop() {
       await gateway.stop();

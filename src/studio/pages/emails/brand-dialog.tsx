@@ -28,7 +28,7 @@ export function BrandDialog({ stored, email, onClose }: BrandDialogProps) {
   });
   const [isDark, setDark] = useState(false);
   const [saved, setSaved] = useState<readonly string[] | null>(null);
-  const { html } = usePreview(email.email, email.defaults, { Brand: brand });
+  const { html } = usePreview(email, email.defaults, { Brand: brand });
   const { problem, run } = useTask();
   const mayWrite = useMayWrite();
   const submit = onSubmit(() => {

@@ -18,11 +18,6 @@ import { goHtml, goText } from './go-template.ts';
 
 type Against = 'stored' | 'default';
 
-const choices: readonly Tab<Against>[] = [
-  { name: 'stored', title: 'With the saved version' },
-  { name: 'default', title: 'With the default' },
-];
-
 interface CompareDialogProps {
   readonly email: DescribedEmail;
   readonly stored: EmailTexts;
@@ -33,6 +28,10 @@ interface CompareDialogProps {
 /** The differences between the editor's texts and others. */
 export function CompareDialog({ email, stored, texts, onClose }: CompareDialogProps) {
   const [against, setAgainst] = useState<Against>('stored');
+  const choices: readonly Tab<Against>[] = [
+    { name: 'stored', title: 'With the saved version' },
+    { name: 'default', title: email.locale === undefined ? 'With the default' : 'With the main text' },
+  ];
   return (
     <Dialog title="Your changes" isWide onClose={onClose}>
       <Tabs label="Compare" tabs={choices} chosen={against} onChoose={setAgainst}>

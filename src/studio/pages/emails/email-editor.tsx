@@ -9,8 +9,10 @@ import { CompareDialog, OvertakenDialog } from './compare-dialog.tsx';
 import { EmailHead, type Outcome } from './email-head.tsx';
 import {
   areSame,
+  completeTexts,
   type DescribedEmail,
   discard,
+  draftName,
   drafts,
   type EmailTexts,
   edit,
@@ -19,8 +21,10 @@ import {
   type StoredEmails,
   save,
   textsOf,
+  translationOf,
 } from './emails-state.ts';
 import { HistoryDialog } from './history-dialog.tsx';
+import { LanguageTabs } from './language-tabs.tsx';
 import { PreviewPane } from './preview-pane.tsx';
 import { usePreview } from './render.ts';
 import { TextFields } from './text-fields.tsx';
@@ -33,13 +37,17 @@ interface EmailEditorProps {
 type OpenDialog = 'compare' | 'history' | 'overtaken' | null;
 
 /** The email. Give it a `key` per email. */
-export function EmailEditor({ stored, email }: EmailEditorProps) {
-  const draft = useStore(drafts)[email.email] ?? null;
+export function EmailEditor({ stored, email: main }: EmailEditorProps) {
+  const [locale, setLocale] = useState('');
+  const email = locale === '' ? main : translationOf(stored, main, locale);
+  const draft = useStore(drafts)[draftName(email)] ?? null;
   const texts = draft ?? textsOf(stored, email);
-  const [data, setData] = useState<Readonly<Record<string, unknown>> | null>(null);
+  const [chosenData, setData] = useState<Readonly<Record<string, unknown>> | null>(null);
+  const data = chosenData === null || locale === '' ? chosenData : { ...chosenData, Locale: locale };
   const [dialog, setDialog] = useState<OpenDialog>(null);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
-  const preview = usePreview(email.email, texts, data);
+  const completed = completeTexts(email, texts);
+  const preview = usePreview(email, completed, data);
   const { rendered } = preview;
   const isFaulty = rendered !== null && (rendered.subject.fault !== null || rendered.content.fault !== null);
   const change = (part: { subject?: string; content?: string }): void => {
@@ -78,6 +86,10 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
       return { kind: 'warning', text: `Saved with ${count}. ${warnings.join(' ')}` };
     });
   };
+  const chooseLocale = (chosen: string): void => {
+    setOutcome(null);
+    setLocale(chosen);
+  };
   const askToSave = (what: string): void =>
     setOutcome({ kind: 'warning', text: `${what} is in the editor. Save it to send it.` });
   const restore = (what: string, earlier: EmailTexts): void => {
@@ -99,10 +111,10 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
         <button
           type="button"
           disabled={areSame(texts, email.defaults)}
-          onClick={() => restore('The default', email.defaults)}
-          title="Load the built-in texts into the editor"
+          onClick={() => restore(locale === '' ? 'The default' : 'The main text', email.defaults)}
+          title={`Load the ${locale === '' ? 'built-in' : 'main'} texts into the editor`}
         >
-          Restore default
+          {locale === '' ? 'Restore default' : 'Copy main text'}
         </button>
         <button type="button" disabled={draft === null} onClick={() => discard(email)}>
           Discard changes
@@ -138,17 +150,17 @@ export function EmailEditor({ stored, email }: EmailEditorProps) {
         )}
         {preview.problem !== null && <p className="notice fault">The preview is out of date: {preview.problem}</p>}
       </div>
-      <div className="email-work">
-        <TextFields email={email} texts={texts} data={data} rendered={rendered} onChange={change} />
+      <LanguageTabs stored={stored} email={main} chosen={locale} onChoose={chooseLocale} perform={perform}>
+        <TextFields key={locale} email={email} texts={texts} data={data} rendered={rendered} onChange={change} />
         <PreviewPane
           email={email}
-          texts={texts}
+          texts={completed}
           preview={preview}
           data={data}
           onData={setData}
           isCaptured={stored.config.mailer_transport === 'smtp' && !stored.config.smtp_host}
         />
-      </div>
+      </LanguageTabs>
       {dialog === 'compare' && (
         <CompareDialog email={email} stored={textsOf(stored, email)} texts={texts} onClose={() => setDialog(null)} />
       )}

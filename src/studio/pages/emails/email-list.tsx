@@ -6,7 +6,7 @@ import { Link } from '../../components/link.tsx';
 import { useStore } from '../../shared/store.ts';
 import { BrandDialog } from './brand-dialog.tsx';
 import { type EmailGroup, emailTitles, groupTitles } from './email-names.ts';
-import { areSame, type DescribedEmail, drafts, isSent, type StoredEmails, textsOf } from './emails-state.ts';
+import { areSame, type DescribedEmail, drafts, isSent, localesOf, type StoredEmails, textsOf } from './emails-state.ts';
 
 const groups = Object.keys(groupTitles) as EmailGroup[];
 
@@ -46,8 +46,8 @@ export function EmailList({ stored, chosen }: { readonly stored: StoredEmails; r
 }
 
 function Badges({ stored, email }: { readonly stored: StoredEmails; readonly email: DescribedEmail }) {
-  const isDraft = email.email in useStore(drafts);
-  const isOwn = !areSame(textsOf(stored, email), email.defaults);
+  const isDraft = Object.keys(useStore(drafts)).some((name) => name.split(':', 1)[0] === email.email);
+  const isOwn = !areSame(textsOf(stored, email), email.defaults) || localesOf(stored, email).length > 0;
   return (
     <span className="badges">
       {isDraft ? <span className="badge changed">Unsaved</span> : isOwn && <span className="badge">Edited</span>}

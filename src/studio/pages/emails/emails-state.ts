@@ -22,10 +22,16 @@ export interface DescribedEmail {
   readonly group: EmailGroup;
   readonly subjectField: string;
   readonly contentField: string;
+  readonly textField: string;
+  readonly translationsField: string;
   readonly enabledField: string | null;
   readonly variables: readonly string[];
   /** The built-in ones. */
   readonly defaults: EmailTexts;
+  /** Of a translation, see `translationOf`; absent: the email itself. */
+  readonly locale?: string;
+  /** The texts that readers of the translation get for empty ones; empty: the server knows the built-in one. */
+  readonly inherited?: EmailTexts;
   /** The texts that apply if nothing is stored. */
   readonly start: EmailTexts;
   readonly sample: Readonly<Record<string, unknown>>;
@@ -38,6 +44,8 @@ export interface EmailDraft extends EmailTexts {
 }
 
 type AuthConfig = Readonly<Record<string, unknown>>;
+
+type Translations = Readonly<Record<string, Partial<EmailTexts>>>;
 
 /** The emails as they are stored. */
 export interface StoredEmails {
@@ -52,7 +60,7 @@ export const storedEmails: Store<StoredEmails | null> = createStore<StoredEmails
 
 const draftsName = 'pgreflect:drafts';
 
-/** Drafts by email; a draft equal to the stored texts is dropped. */
+/** Drafts by `draftName`; a draft equal to the stored texts is dropped. */
 export const drafts: Store<Readonly<Record<string, EmailDraft>>> = createStore(
   JSON.parse(sessionStorage.getItem(draftsName) ?? '{}') as Record<string, EmailDraft>,
 );
@@ -78,9 +86,21 @@ export async function readStored(): Promise<void> {
   const stored = { emails: described.body, config, version: versionOf(headers) };
   storedEmails.set(stored);
   for (const email of described.body) {
-    const draft = drafts.get()[email.email];
-    if (draft !== undefined && areSame(draft, textsOf(stored, email))) discard(email);
+    const translations = localesOf(stored, email).map((locale) => translationOf(stored, email, locale));
+    for (const own of [email, ...translations]) {
+      const draft = draftOf(own);
+      if (draft !== undefined && areSame(draft, textsOf(stored, own))) discard(own);
+    }
   }
+}
+
+/** Of the email or the translation in the drafts. */
+export function draftName({ email, locale }: DescribedEmail): string {
+  return locale === undefined ? email : `${email}:${locale}`;
+}
+
+function draftOf(email: DescribedEmail): EmailDraft | undefined {
+  return drafts.get()[draftName(email)];
 }
 
 /** Compressing proxies weaken an `ETag` or append to it; only its number counts. */
@@ -88,9 +108,47 @@ function versionOf(headers: Headers): string {
   return /"\d+/.exec(headers.get('etag') ?? '')?.[0].concat('"') ?? '*';
 }
 
-/** The stored texts of an email. */
-export function textsOf({ config }: StoredEmails, { subjectField, contentField }: DescribedEmail): EmailTexts {
+/** The stored texts of an email; empty ones of a translation are missing. */
+export function textsOf({ config }: StoredEmails, email: DescribedEmail): EmailTexts {
+  const { locale, subjectField, contentField } = email;
+  if (locale !== undefined) return translationIn(config, email, locale);
   return { subject: String(config[subjectField]), content: String(config[contentField]) };
+}
+
+/** The texts of a language in a configuration; missing ones are empty. */
+export function translationIn(config: AuthConfig, email: DescribedEmail, locale: string): EmailTexts {
+  const { subject = '', content = '' } = translationsIn(config, email)[locale] ?? {};
+  return { subject, content };
+}
+
+function translationsIn(config: AuthConfig, { translationsField }: DescribedEmail): Translations {
+  return (config[translationsField] ?? {}) as Translations;
+}
+
+/** The languages that have texts or drafts. */
+export function localesOf({ config }: StoredEmails, email: DescribedEmail): readonly string[] {
+  const start = `${email.email}:`;
+  const drafted = Object.keys(drafts.get()).filter((name) => name.startsWith(start));
+  const names = [...Object.keys(translationsIn(config, email)), ...drafted.map((name) => name.slice(start.length))];
+  return [...new Set(names)].sort();
+}
+
+/** The email in a language, whose defaults are the texts of the email itself. */
+export function translationOf(stored: StoredEmails, email: DescribedEmail, locale: string): DescribedEmail {
+  const defaults = textsOf(stored, email);
+  const isBuiltIn = areSame(defaults, email.defaults) && !stored.config[email.textField];
+  let inherited = isBuiltIn ? { subject: '', content: '' } : defaults;
+  const subtags = locale.split('-');
+  for (let count = 1; count < subtags.length; count++) {
+    const { subject, content } = translationIn(stored.config, email, subtags.slice(0, count).join('-'));
+    inherited = { subject: subject || inherited.subject, content: content || inherited.content };
+  }
+  return { ...email, locale, defaults, inherited };
+}
+
+/** The texts that a reader gets: of a translation, those that it lacks are inherited. */
+export function completeTexts({ inherited }: DescribedEmail, { subject, content }: EmailTexts): EmailTexts {
+  return { subject: subject || (inherited?.subject ?? ''), content: content || (inherited?.content ?? '') };
 }
 
 /** Whether the email is sent: notifications have a switch. */
@@ -106,9 +164,9 @@ export function areSame(a: EmailTexts, b: EmailTexts): boolean {
 /** Stores typed text in the draft. */
 export function edit(stored: StoredEmails, email: DescribedEmail, change: Partial<EmailTexts>): void {
   const now = textsOf(stored, email);
-  const { [email.email]: draft, ...others } = drafts.get();
+  const { [draftName(email)]: draft, ...others } = drafts.get();
   const next = { ...(draft ?? { ...now, base: now }), ...change };
-  drafts.set(areSame(next, now) ? others : { ...others, [email.email]: next });
+  drafts.set(areSame(next, now) ? others : { ...others, [draftName(email)]: next });
 }
 
 /** Whether another person stored other texts since the draft was started. */
@@ -118,13 +176,14 @@ export function isOvertaken(stored: StoredEmails, email: DescribedEmail, draft: 
 
 /** Bases the draft on the stored texts, which its author has seen. */
 export function acceptStored(stored: StoredEmails, email: DescribedEmail): void {
-  const draft = drafts.get()[email.email];
-  if (draft !== undefined) drafts.set({ ...drafts.get(), [email.email]: { ...draft, base: textsOf(stored, email) } });
+  const draft = draftOf(email);
+  if (draft !== undefined)
+    drafts.set({ ...drafts.get(), [draftName(email)]: { ...draft, base: textsOf(stored, email) } });
 }
 
 /** Drops the draft. */
 export function discard(email: DescribedEmail): void {
-  const { [email.email]: _draft, ...others } = drafts.get();
+  const { [draftName(email)]: _draft, ...others } = drafts.get();
   drafts.set(others);
 }
 
@@ -142,13 +201,9 @@ export async function save(email: DescribedEmail, draft: EmailDraft, insists: bo
   // Another person may have stored the same texts.
   if (stored !== null && areSame(draft, textsOf(stored, email))) return { kind: 'saved', warnings: [] };
   if (stored === null || isOvertaken(stored, email, draft)) return { kind: 'overtaken' };
-  const change = {
-    [email.subjectField]: toStored(email, draft, 'subject'),
-    [email.contentField]: toStored(email, draft, 'content'),
-  };
   try {
-    const warnings = await store(change, insists);
-    if (drafts.get()[email.email] === draft) discard(email);
+    const warnings = await store(changeOf(stored, email, draft), insists);
+    if (draftOf(email) === draft) discard(email);
     return { kind: 'saved', warnings: warnings.map((text) => inWordsOfPage(email, text)) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -162,12 +217,38 @@ export async function save(email: DescribedEmail, draft: EmailDraft, insists: bo
   }
 }
 
-/** `mailer_subjects_invite: line 1: .Foo is …` as `Subject, line 1: .Foo is ….` */
-function inWordsOfPage({ subjectField, contentField }: DescribedEmail, sentence: string): string {
-  const [, field, place = '', text] = /^(\w+): (line \d+)?(.*)$/s.exec(sentence) ?? [];
-  if (field !== subjectField && field !== contentField) return sentence;
-  const part = field === subjectField ? 'Subject' : 'Body';
-  return place === '' ? `${part}: ${text}.` : `${part}, ${place}${text}.`;
+function changeOf({ config }: StoredEmails, email: DescribedEmail, draft: EmailDraft): AuthConfig {
+  const { locale, subjectField, contentField, translationsField } = email;
+  if (locale === undefined)
+    return { [subjectField]: toStored(email, draft, 'subject'), [contentField]: toStored(email, draft, 'content') };
+  const all = translationsIn(config, email);
+  const { subject, content } = draft;
+  return { [translationsField]: { ...all, [locale]: { ...all[locale], subject, content } } };
+}
+
+/** Deletes the texts of a translation, and its draft. @throws ApiError */
+export async function removeTranslation(email: DescribedEmail): Promise<void> {
+  const { locale = '', translationsField } = email;
+  if (locale in translationsIn(loaded().config, email))
+    await storeLatest(({ config }) => {
+      const { [locale]: _removed, ...others } = translationsIn(config, email);
+      return { [translationsField]: others };
+    });
+  discard(email);
+}
+
+/**
+ * `mailer_subjects_invite: line 1: .Foo is …` as `Subject, line 1: .Foo is ….`, and of a translation
+ * `mailer_templates_invite_translations: de, subject: line 1: …` as `de: Subject, line 1: ….`
+ */
+function inWordsOfPage({ subjectField, contentField, translationsField }: DescribedEmail, sentence: string): string {
+  const pattern = /^(\w+): (?:([\w-]+), (subject|content|text): )?(line \d+)?(.*)$/s;
+  const [, field = '', locale, named = '', place = '', text] = pattern.exec(sentence) ?? [];
+  const translated = { subject: 'Subject', content: 'Body', text: 'Text' }[named];
+  const part = { [subjectField]: 'Subject', [contentField]: 'Body', [translationsField]: translated }[field];
+  if (part === undefined) return sentence;
+  const start = locale === undefined ? part : `${locale}: ${part}`;
+  return place === '' ? `${start}: ${text}.` : `${start}, ${place}${text}.`;
 }
 
 /**
@@ -186,19 +267,29 @@ export async function switchField(field: string, value: boolean | string): Promi
 
 /** Stores settings that no draft holds; another person's change of other fields stays. @throws ApiError */
 export async function storeFields(change: Readonly<Record<string, unknown>>): Promise<readonly string[]> {
+  return storeLatest(() => change);
+}
+
+/** Stores a change that is made from what is stored. @throws ApiError */
+async function storeLatest(change: (stored: StoredEmails) => AuthConfig): Promise<readonly string[]> {
   try {
-    return await store(change);
+    return await store(change(loaded()));
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 412)) throw error;
     await readStored();
-    return store(change);
+    return store(change(loaded()));
   }
 }
 
-/** @returns Warnings of the API. */
-async function store(change: Readonly<Record<string, unknown>>, insists = false): Promise<readonly string[]> {
+function loaded(): StoredEmails {
   const stored = storedEmails.get();
   if (stored === null) throw new Error('The emails are not loaded yet.');
+  return stored;
+}
+
+/** @returns Warnings of the API. */
+async function store(change: AuthConfig, insists = false): Promise<readonly string[]> {
+  const stored = loaded();
   const { body, headers } = await askProject<AuthConfig & { readonly warnings: readonly string[] }>(
     insists ? 'config/auth?allow_warnings=true' : 'config/auth',
     {

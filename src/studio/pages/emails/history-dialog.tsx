@@ -7,7 +7,7 @@ import { Fault } from '../../components/problem.tsx';
 import { useAnswer, useTask } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
 import { TextDifferences } from './compare-dialog.tsx';
-import type { DescribedEmail, EmailTexts } from './emails-state.ts';
+import { type DescribedEmail, draftName, type EmailTexts, translationIn } from './emails-state.ts';
 
 interface Version {
   readonly version: number;
@@ -31,8 +31,8 @@ const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 
 /** The dialog. */
 export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialogProps) {
-  const fields = [email.subjectField, email.contentField];
-  const { value: versions, problem } = useAnswer(email.email, async () => {
+  const fields = email.locale === undefined ? [email.subjectField, email.contentField] : [email.translationsField];
+  const { value: versions, problem } = useAnswer(draftName(email), async () => {
     const { body } = await askProject<readonly Version[]>('config/auth/versions');
     return body.filter(({ changed }) => changed.some((name) => fields.includes(name)));
   });
@@ -87,10 +87,9 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
   );
 }
 
-function textsOfVersion(
-  { values }: VersionTexts,
-  { subjectField, contentField, defaults, start }: DescribedEmail,
-): EmailTexts {
+function textsOfVersion({ values }: VersionTexts, email: DescribedEmail): EmailTexts {
+  const { locale, subjectField, contentField, defaults, start } = email;
+  if (locale !== undefined) return translationIn(values, email, locale);
   const { [subjectField]: subject, [contentField]: content } = values;
   return {
     subject: String(subject ?? start.subject) || defaults.subject,

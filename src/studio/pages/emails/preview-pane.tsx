@@ -88,7 +88,7 @@ function TrialForm({ email, texts, data, isCaptured }: Omit<PreviewPaneProps, 'p
   const mayWrite = useMayWrite();
   const submit = onSubmit(({ to = '' }) => {
     const { subject, content } = texts;
-    const body = { email: email.email, subject, content, to, ...(data !== null && { data }) };
+    const body = { email: email.email, locale: email.locale, subject, content, to, ...(data !== null && { data }) };
     setSentTo(null);
     void run(async () => {
       await askProject('config/auth/emails/send', { method: 'POST', body });

@@ -4,7 +4,7 @@
 import { useRef } from 'react';
 import { useAnswer } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
-import type { EmailTexts } from './emails-state.ts';
+import type { DescribedEmail, EmailTexts } from './emails-state.ts';
 
 /** A finding about a text, and its place. */
 interface Finding {
@@ -44,11 +44,11 @@ const pauseMs = 200;
 
 /** @param data Values of variables instead of the sample's; null: the sample. */
 export function usePreview(
-  email: string,
+  { email, locale }: Pick<DescribedEmail, 'email' | 'locale'>,
   { subject, content }: EmailTexts,
   data: Readonly<Record<string, unknown>> | null,
 ): Preview {
-  const draft = { email, subject, content, ...(data !== null && { data }) };
+  const draft = { email, locale, subject, content, ...(data !== null && { data }) };
   const last = useRef<Pick<Preview, 'html' | 'text'>>({ html: null, text: null });
   const { value: rendered, problem } = useAnswer(JSON.stringify(draft), async (signal) => {
     await new Promise((resolve) => setTimeout(resolve, pauseMs));

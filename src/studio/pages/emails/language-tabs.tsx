@@ -1,0 +1,141 @@
+/**
+ * The languages of an email: a tab for the email itself and one for each translation; adds and removes languages.
+ */
+import { type ReactNode, useId, useState } from 'react';
+import { Dialog } from '../../components/dialog.tsx';
+import { Fault } from '../../components/problem.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { onSubmit } from '../../shared/requests.ts';
+import { useMayWrite } from '../../shared/session.ts';
+import { useStore } from '../../shared/store.ts';
+import type { Outcome } from './email-head.tsx';
+import {
+  type DescribedEmail,
+  draftName,
+  drafts,
+  type EmailTexts,
+  edit,
+  localesOf,
+  removeTranslation,
+  type StoredEmails,
+  textsOf,
+  translationOf,
+} from './emails-state.ts';
+
+interface LanguageTabsProps {
+  readonly stored: StoredEmails;
+  /** The email itself. */
+  readonly email: DescribedEmail;
+  /** Language tag; empty: the email itself. */
+  readonly chosen: string;
+  readonly onChoose: (locale: string) => void;
+  readonly perform: (work: () => Promise<Outcome | null>) => Promise<void>;
+  /** Texts and preview of the chosen language. */
+  readonly children: ReactNode;
+}
+
+/** The tabs above texts and preview. */
+export function LanguageTabs({ stored, email, chosen, onChoose, perform, children }: LanguageTabsProps) {
+  const unsaved = useStore(drafts);
+  const [isAdding, setAdding] = useState(false);
+  const mayWrite = useMayWrite();
+  const locales = [...new Set([...localesOf(stored, email), ...(chosen === '' ? [] : [chosen])])];
+  const translations = locales.map((locale) => {
+    const translation = translationOf(stored, email, locale);
+    const texts = unsaved[draftName(translation)] ?? textsOf(stored, translation);
+    return { name: locale, title: `${languageName(locale)}${missing(texts)}` };
+  });
+  const remove = (): void => {
+    const name = languageName(chosen);
+    if (!confirm(`Remove ${name} from this email? Its texts will be lost.`)) return;
+    void perform(async () => {
+      await removeTranslation(translationOf(stored, email, chosen));
+      onChoose('');
+      return { kind: 'good', text: `${name} is removed.` };
+    });
+  };
+  return (
+    <div className="email-languages">
+      <Tabs
+        label="Language"
+        tabs={[{ name: '', title: 'Main text' }, ...translations]}
+        chosen={chosen}
+        onChoose={onChoose}
+        end={
+          <div className="row">
+            {chosen !== '' && (
+              <button type="button" className="quiet" disabled={!mayWrite} onClick={remove}>
+                Remove language
+              </button>
+            )}
+            <button type="button" className="quiet" onClick={() => setAdding(true)}>
+              Add language
+            </button>
+          </div>
+        }
+      >
+        <div className="email-work">{children}</div>
+      </Tabs>
+      {isAdding && (
+        <AddDialog
+          onAdd={(locale) => {
+            if (!locales.includes(locale)) edit(stored, translationOf(stored, email, locale), textsOf(stored, email));
+            onChoose(locale);
+            setAdding(false);
+          }}
+          onClose={() => setAdding(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface AddDialogProps {
+  readonly onAdd: (locale: string) => void;
+  readonly onClose: () => void;
+}
+
+function AddDialog({ onAdd, onClose }: AddDialogProps) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const id = useId();
+  const submit = onSubmit(({ locale = '' }) => {
+    try {
+      onAdd(Intl.getCanonicalLocales(locale.trim()).join());
+    } catch {
+      setProblem('This is not a language tag. Examples: de, pt-BR.');
+    }
+  });
+  return (
+    <Dialog title="Add language" onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <label htmlFor={id}>Language tag</label>
+        <input id={id} name="locale" required maxLength={100} placeholder="de or pt-BR" spellCheck={false} />
+        <p className="soft small">
+          The editor starts with the main text. For a text left empty, readers get what they get now.
+        </p>
+        <Fault>{problem}</Fault>
+        <div className="row end">
+          <button type="submit" className="primary">
+            Add
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function missing({ subject, content }: EmailTexts): string {
+  if (subject !== '' && content !== '') return '';
+  if (subject !== '') return ' (no body)';
+  return content === '' ? ' (no texts)' : ' (no subject)';
+}
+
+/** `German (Switzerland)` for `de-CH`. */
+function languageName(locale: string): string {
+  try {
+    return new Intl.DisplayNames('en', { type: 'language', languageDisplay: 'standard' }).of(locale) ?? locale;
+  } catch {
+    // It knows no names of tags with extensions.
+    return locale;
+  }
+}
