@@ -339,6 +339,18 @@ test('the subscription of the topic is confirmed, at SNS alone', async () => {
   expect(asked.filter((each) => !each.startsWith(`${sns}/`))).toEqual([]);
 });
 
+test('a flood of forged events asks SNS for few certificates at once', async () => {
+  const { post, asked } = await receiveFromSns();
+  const good = signSns({ Type: 'Notification', Message: sesBounce });
+  const forged = Array.from({ length: 50 }, (_, index) => {
+    const url = `${sns}/SimpleNotificationService-${index.toString(16).padStart(4, '0')}.pem`;
+    return { ...good, body: JSON.stringify({ ...JSON.parse(good.body), SigningCertURL: url, Signature: 'AAAA' }) };
+  });
+  const answers = await Promise.allSettled(forged.map(post));
+  expect(answers.filter(({ status }) => status === 'fulfilled')).toEqual([]);
+  expect(asked.length).toBeLessThanOrEqual(4);
+});
+
 test('forged events of SNS are refused, and no other server is asked for a certificate', async () => {
   const { post, asked } = await receiveFromSns();
   await sent();

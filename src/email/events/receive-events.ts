@@ -45,16 +45,21 @@ const timeoutMs = 5000;
 /** Certificates that are kept. */
 const maxKept = 5;
 
+/** Requests at once: anybody who knows the topic can name certificates that are not there. */
+const maxRunning = 4;
+
 /** Makes the receiver of a process. */
 export function createEventReceiver({ database, egress, clock }: EventParts): ReceiveEvents {
   const certificates = new Map<string, string>();
+  let running = 0;
   const fetchText = async (url: string): Promise<string> => {
     const known = certificates.get(url);
     if (known !== undefined) return known;
-    const signal = AbortSignal.timeout(timeoutMs);
-    const answer = await egress.fetchFor(url)(url, { signal, redirect: 'manual' });
-    const text = (await readBounded(answer, maxTextBytes)).toString('utf8');
-    if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
+    if (running >= maxRunning) throw new Error('too many wait for the service');
+    running += 1;
+    const text = await readText(egress, url).finally(() => {
+      running -= 1;
+    });
     if (certificates.size >= maxKept) certificates.clear();
     if (url.endsWith('.pem')) certificates.set(url, text);
     return text;
@@ -67,4 +72,12 @@ export function createEventReceiver({ database, egress, clock }: EventParts): Re
     const isNew = await database.transaction((tx) => applyEvents(tx, verified, config, clock.now()));
     return isNew ? verified.events.length : 0;
   };
+}
+
+async function readText(egress: EventParts['egress'], url: string): Promise<string> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const answer = await egress.fetchFor(url)(url, { signal, redirect: 'manual' });
+  const text = (await readBounded(answer, maxTextBytes)).toString('utf8');
+  if (!answer.ok) throw new Error(`the answer was ${answer.status}`);
+  return text;
 }
