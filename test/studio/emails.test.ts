@@ -483,3 +483,44 @@ test('a language is added by keyboard on a phone, previewed, tried, saved and re
   await expect.poll(() => subject(page).textContent()).toBe('Password');
   expect(problems).toEqual([]);
 });
+
+test('the text part of an email is written beside its body, and is made from the body again once it is empty', async () => {
+  const { page, problems } = await studio.visit('emails/recovery');
+  const field = 'mailer_templates_recovery_text';
+  const part = page.getByRole('textbox', { name: 'Text part' });
+  await page.getByText('Text part', { exact: true }).click();
+  await page.getByRole('tab', { name: 'Text', exact: true }).click();
+  await write(page, part, 'Code {{ if }}');
+  await page.locator('.faults .fault').getByText('Line 1: missing value for if').waitFor();
+  await expect.poll(() => save(page).isDisabled()).toBe(true);
+  await write(page, part, 'Code <{{ .Email }}>');
+  await page.locator('.preview .source').getByText('Code <ada@example.com>', { exact: true }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Compare texts' }).click();
+  await page.getByRole('dialog').getByRole('heading', { name: 'Text part' }).waitFor();
+  await page.keyboard.press('Escape');
+  await save(page).click();
+  await page.locator('.notice').getByText('Saved').waitFor();
+  expect((await studio.config())[field]).toBe('Code <{{ .Email }}>');
+  await part.press('ControlOrMeta+a');
+  await page.keyboard.press('Delete');
+  await expect.poll(() => page.locator('.preview .source').textContent()).not.toContain('Code <');
+  await save(page).click();
+  await page.locator('.notice').getByText('Saved').waitFor();
+  expect(await studio.database.query('select values from auth.pgreflect_config')).toEqual([{ values: {} }]);
+  expect(problems).toEqual([]);
+});
+
+test('a translation without a text shows the built-in one, and says which language has a dead link', async () => {
+  const field = 'mailer_templates_recovery_translations';
+  await studio.patch({ [field]: { de: { subject: 'Neues Passwort' } } });
+  const { page } = await studio.visit('emails/recovery');
+  await page.getByRole('tab', { name: 'German (no body)' }).click();
+  await page.locator('.preview-subject').getByText('Neues Passwort').waitFor();
+  await expect.poll(() => preview(page).locator('html').getAttribute('lang')).toBe('de');
+  await write(page, body(page), '<p>\n<a href="{{ .ConfirmationUrl }}">Los</a></p>');
+  await page.locator('.faults .fault').getByText('Line 2: the link would be empty').waitFor();
+  await save(page).click();
+  await page.locator('.notice.fault').getByText('Not saved. de: Body, line 2: the link would be empty').waitFor();
+  expect((await studio.config())[field]).toEqual({ de: { subject: 'Neues Passwort' } });
+});

@@ -32,7 +32,7 @@ export const describedEmail = objectOf({
   enabledField: orNull(text('Null: the email cannot be switched off.')),
   variables: listOf(text() as SchemaOf<EmailVariable>),
   defaults: objectOf(texts, 'Built-in texts, used for empty fields.'),
-  start: objectOf(texts, 'Texts used if nothing is stored.'),
+  start: objectOf({ ...texts, text: text('Empty: made from the body.') }, 'Texts used if nothing is stored.'),
   sample: record<TemplateData>('What a draft is rendered with if it has no data.'),
 });
 

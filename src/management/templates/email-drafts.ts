@@ -57,9 +57,9 @@ export function describeEmails(project: Project, start: AuthConfig): readonly De
 }
 
 function startTexts(email: EmailKind, start: AuthConfig): DescribedEmail['start'] {
-  const { subject, content } = templateTexts(email, start);
+  const { subject, content, text } = templateTexts(email, start);
   const builtIn = builtInTexts(email, start);
-  return { subject: subject || builtIn.subject, content: content || builtIn.content };
+  return { subject: subject || builtIn.subject, content: content || builtIn.content, text: text ?? '' };
 }
 
 /** Addresses are those of the project, so that a trial shows where its links would lead. */

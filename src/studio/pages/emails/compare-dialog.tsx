@@ -41,7 +41,7 @@ export function CompareDialog({ email, stored, texts, onClose }: CompareDialogPr
   );
 }
 
-/** Subject and body, one above the other. */
+/** The texts, one above the other. */
 export function TextDifferences({ before, after }: { readonly before: EmailTexts; readonly after: EmailTexts }) {
   return (
     <div className="stack">
@@ -49,6 +49,12 @@ export function TextDifferences({ before, after }: { readonly before: EmailTexts
       <Difference before={before.subject} after={after.subject} label="Changes to the subject" language={goText} />
       <h2>Body</h2>
       <Difference before={before.content} after={after.content} label="Changes to the body" language={goHtml} />
+      {(before.text !== '' || after.text !== '') && (
+        <>
+          <h2>Text part</h2>
+          <Difference before={before.text} after={after.text} label="Changes to the text part" language={goText} />
+        </>
+      )}
     </div>
   );
 }

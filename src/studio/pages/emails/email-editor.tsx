@@ -49,8 +49,9 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
   const completed = completeTexts(email, texts);
   const preview = usePreview(email, completed, data);
   const { rendered } = preview;
-  const isFaulty = rendered !== null && (rendered.subject.fault !== null || rendered.content.fault !== null);
-  const change = (part: { subject?: string; content?: string }): void => {
+  const isFaulty =
+    rendered !== null && [rendered.subject, rendered.content, rendered.textPart].some((one) => one?.fault != null);
+  const change = (part: Partial<EmailTexts>): void => {
     setOutcome(null);
     edit(stored, email, part);
   };

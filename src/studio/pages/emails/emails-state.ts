@@ -10,10 +10,12 @@ import { createStore, type Store } from '../../shared/store.ts';
 import { noteUnsaved } from '../../shared/unsaved.ts';
 import type { EmailGroup } from './email-names.ts';
 
-/** Subject and body. */
+/** Subject, body and text part. */
 export interface EmailTexts {
   readonly subject: string;
   readonly content: string;
+  /** Empty: made from the body. */
+  readonly text: string;
 }
 
 /** An email, as the server describes it. */
@@ -36,6 +38,9 @@ export interface DescribedEmail {
   readonly start: EmailTexts;
   readonly sample: Readonly<Record<string, unknown>>;
 }
+
+/** Built-in emails have no text part. */
+type AnsweredEmail = Omit<DescribedEmail, 'defaults'> & { readonly defaults: Omit<EmailTexts, 'text'> };
 
 /** A draft. */
 export interface EmailDraft extends EmailTexts {
@@ -80,12 +85,13 @@ function keepDrafts(): void {
 /** Reads the stored emails. @throws ApiError */
 export async function readStored(): Promise<void> {
   const [described, { body: config, headers }] = await Promise.all([
-    askProject<readonly DescribedEmail[]>('config/auth/emails'),
+    askProject<readonly AnsweredEmail[]>('config/auth/emails'),
     askProject<AuthConfig>('config/auth'),
   ]);
-  const stored = { emails: described.body, config, version: versionOf(headers) };
+  const emails = described.body.map((email) => ({ ...email, defaults: { ...email.defaults, text: '' } }));
+  const stored = { emails, config, version: versionOf(headers) };
   storedEmails.set(stored);
-  for (const email of described.body) {
+  for (const email of emails) {
     const translations = localesOf(stored, email).map((locale) => translationOf(stored, email, locale));
     for (const own of [email, ...translations]) {
       const draft = draftOf(own);
@@ -110,15 +116,16 @@ function versionOf(headers: Headers): string {
 
 /** The stored texts of an email; empty ones of a translation are missing. */
 export function textsOf({ config }: StoredEmails, email: DescribedEmail): EmailTexts {
-  const { locale, subjectField, contentField } = email;
+  const { locale, subjectField, contentField, textField } = email;
   if (locale !== undefined) return translationIn(config, email, locale);
-  return { subject: String(config[subjectField]), content: String(config[contentField]) };
+  const text = String(config[textField] ?? '');
+  return { subject: String(config[subjectField]), content: String(config[contentField]), text };
 }
 
 /** The texts of a language in a configuration; missing ones are empty. */
 export function translationIn(config: AuthConfig, email: DescribedEmail, locale: string): EmailTexts {
-  const { subject = '', content = '' } = translationsIn(config, email)[locale] ?? {};
-  return { subject, content };
+  const { subject = '', content = '', text = '' } = translationsIn(config, email)[locale] ?? {};
+  return { subject, content, text };
 }
 
 function translationsIn(config: AuthConfig, { translationsField }: DescribedEmail): Translations {
@@ -136,19 +143,20 @@ export function localesOf({ config }: StoredEmails, email: DescribedEmail): read
 /** The email in a language, whose defaults are the texts of the email itself. */
 export function translationOf(stored: StoredEmails, email: DescribedEmail, locale: string): DescribedEmail {
   const defaults = textsOf(stored, email);
-  const isBuiltIn = areSame(defaults, email.defaults) && !stored.config[email.textField];
-  let inherited = isBuiltIn ? { subject: '', content: '' } : defaults;
+  let inherited = areSame(defaults, email.defaults) ? { subject: '', content: '', text: '' } : defaults;
   const subtags = locale.split('-');
-  for (let count = 1; count < subtags.length; count++) {
-    const { subject, content } = translationIn(stored.config, email, subtags.slice(0, count).join('-'));
-    inherited = { subject: subject || inherited.subject, content: content || inherited.content };
-  }
+  for (let count = 1; count < subtags.length; count++)
+    inherited = fill(translationIn(stored.config, email, subtags.slice(0, count).join('-')), inherited);
   return { ...email, locale, defaults, inherited };
 }
 
 /** The texts that a reader gets: of a translation, those that it lacks are inherited. */
-export function completeTexts({ inherited }: DescribedEmail, { subject, content }: EmailTexts): EmailTexts {
-  return { subject: subject || (inherited?.subject ?? ''), content: content || (inherited?.content ?? '') };
+export function completeTexts({ inherited }: DescribedEmail, texts: EmailTexts): EmailTexts {
+  return inherited === undefined ? texts : fill(texts, inherited);
+}
+
+function fill({ subject, content, text }: EmailTexts, others: EmailTexts): EmailTexts {
+  return { subject: subject || others.subject, content: content || others.content, text: text || others.text };
 }
 
 /** Whether the email is sent: notifications have a switch. */
@@ -156,9 +164,9 @@ export function isSent({ config }: StoredEmails, { enabledField }: DescribedEmai
   return enabledField === null || config[enabledField] === true;
 }
 
-/** Whether two pairs of texts are the same. */
+/** Whether the texts are the same. */
 export function areSame(a: EmailTexts, b: EmailTexts): boolean {
-  return a.subject === b.subject && a.content === b.content;
+  return a.subject === b.subject && a.content === b.content && a.text === b.text;
 }
 
 /** Stores typed text in the draft. */
@@ -218,12 +226,15 @@ export async function save(email: DescribedEmail, draft: EmailDraft, insists: bo
 }
 
 function changeOf({ config }: StoredEmails, email: DescribedEmail, draft: EmailDraft): AuthConfig {
-  const { locale, subjectField, contentField, translationsField } = email;
+  const { locale, subjectField, contentField, textField, translationsField } = email;
   if (locale === undefined)
-    return { [subjectField]: toStored(email, draft, 'subject'), [contentField]: toStored(email, draft, 'content') };
-  const all = translationsIn(config, email);
-  const { subject, content } = draft;
-  return { [translationsField]: { ...all, [locale]: { ...all[locale], subject, content } } };
+    return {
+      [subjectField]: toStored(email, draft, 'subject'),
+      [contentField]: toStored(email, draft, 'content'),
+      [textField]: toStored(email, draft, 'text'),
+    };
+  const { subject, content, text } = draft;
+  return { [translationsField]: { ...translationsIn(config, email), [locale]: { subject, content, text } } };
 }
 
 /** Deletes the texts of a translation, and its draft. @throws ApiError */
@@ -241,11 +252,13 @@ export async function removeTranslation(email: DescribedEmail): Promise<void> {
  * `mailer_subjects_invite: line 1: .Foo is …` as `Subject, line 1: .Foo is ….`, and of a translation
  * `mailer_templates_invite_translations: de, subject: line 1: …` as `de: Subject, line 1: ….`
  */
-function inWordsOfPage({ subjectField, contentField, translationsField }: DescribedEmail, sentence: string): string {
+function inWordsOfPage(email: DescribedEmail, sentence: string): string {
+  const { subjectField, contentField, textField, translationsField } = email;
   const pattern = /^(\w+): (?:([\w-]+), (subject|content|text): )?(line \d+)?(.*)$/s;
   const [, field = '', locale, named = '', place = '', text] = pattern.exec(sentence) ?? [];
-  const translated = { subject: 'Subject', content: 'Body', text: 'Text' }[named];
-  const part = { [subjectField]: 'Subject', [contentField]: 'Body', [translationsField]: translated }[field];
+  const titles = { subject: 'Subject', content: 'Body', text: 'Text part' };
+  const own = { [subjectField]: titles.subject, [contentField]: titles.content, [textField]: titles.text };
+  const part = field === translationsField ? titles[named as keyof EmailTexts] : own[field];
   if (part === undefined) return sentence;
   const start = locale === undefined ? part : `${locale}: ${part}`;
   return place === '' ? `${start}: ${text}.` : `${start}, ${place}${text}.`;

@@ -31,7 +31,8 @@ const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 
 /** The dialog. */
 export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialogProps) {
-  const fields = email.locale === undefined ? [email.subjectField, email.contentField] : [email.translationsField];
+  const fields =
+    email.locale === undefined ? [email.subjectField, email.contentField, email.textField] : [email.translationsField];
   const { value: versions, problem } = useAnswer(draftName(email), async () => {
     const { body } = await askProject<readonly Version[]>('config/auth/versions');
     return body.filter(({ changed }) => changed.some((name) => fields.includes(name)));
@@ -88,11 +89,12 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
 }
 
 function textsOfVersion({ values }: VersionTexts, email: DescribedEmail): EmailTexts {
-  const { locale, subjectField, contentField, defaults, start } = email;
+  const { locale, subjectField, contentField, textField, defaults, start } = email;
   if (locale !== undefined) return translationIn(values, email, locale);
-  const { [subjectField]: subject, [contentField]: content } = values;
+  const { [subjectField]: subject, [contentField]: content, [textField]: text } = values;
   return {
     subject: String(subject ?? start.subject) || defaults.subject,
     content: String(content ?? start.content) || defaults.content,
+    text: String(text ?? start.text),
   };
 }

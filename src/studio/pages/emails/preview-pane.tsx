@@ -87,8 +87,16 @@ function TrialForm({ email, texts, data, isCaptured }: Omit<PreviewPaneProps, 'p
   const id = useId();
   const mayWrite = useMayWrite();
   const submit = onSubmit(({ to = '' }) => {
-    const { subject, content } = texts;
-    const body = { email: email.email, locale: email.locale, subject, content, to, ...(data !== null && { data }) };
+    const { subject, content, text } = texts;
+    const body = {
+      email: email.email,
+      locale: email.locale,
+      subject,
+      content,
+      text,
+      to,
+      ...(data !== null && { data }),
+    };
     setSentTo(null);
     void run(async () => {
       await askProject('config/auth/emails/send', { method: 'POST', body });

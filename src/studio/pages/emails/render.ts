@@ -27,6 +27,8 @@ export interface Rendered {
   readonly subject: RenderedText;
   readonly content: RenderedText;
   readonly text: string | null;
+  /** Null: the text is made from the body. */
+  readonly textPart: RenderedText | null;
 }
 
 /** The state of the preview. */
@@ -45,10 +47,10 @@ const pauseMs = 200;
 /** @param data Values of variables instead of the sample's; null: the sample. */
 export function usePreview(
   { email, locale }: Pick<DescribedEmail, 'email' | 'locale'>,
-  { subject, content }: EmailTexts,
+  { subject, content, text }: EmailTexts,
   data: Readonly<Record<string, unknown>> | null,
 ): Preview {
-  const draft = { email, locale, subject, content, ...(data !== null && { data }) };
+  const draft = { email, locale, subject, content, text, ...(data !== null && { data }) };
   const last = useRef<Pick<Preview, 'html' | 'text'>>({ html: null, text: null });
   const { value: rendered, problem } = useAnswer(JSON.stringify(draft), async (signal) => {
     await new Promise((resolve) => setTimeout(resolve, pauseMs));

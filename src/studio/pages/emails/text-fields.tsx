@@ -1,7 +1,7 @@
 /**
- * The subject and the body of an email, with their faults and the variables to insert.
+ * The subject, the body and the text part of an email, with their faults and the variables to insert.
  */
-import { useMemo, useRef } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { CodeEditor, type EditorFault, type EditorHandle } from '../../components/code-editor.tsx';
 import { variableMeanings } from './email-names.ts';
 import type { DescribedEmail, EmailTexts } from './emails-state.ts';
@@ -13,15 +13,17 @@ interface TextFieldsProps {
   readonly texts: EmailTexts;
   readonly data: Readonly<Record<string, unknown>> | null;
   readonly rendered: Rendered | null;
-  readonly onChange: (part: { subject?: string; content?: string }) => void;
+  readonly onChange: (part: Partial<EmailTexts>) => void;
 }
 
-/** The editors of both texts. */
+/** The editors of the texts. */
 export function TextFields({ email, texts, data, rendered, onChange }: TextFieldsProps) {
   const body = useRef<EditorHandle>(null);
+  const [hadText] = useState(texts.text !== '');
   const complete = useMemo(() => completeAction(email.variables, data ?? email.sample), [email, data]);
   const subjectFaults = useMemo(() => faultsOf(rendered?.subject), [rendered]);
   const bodyFaults = useMemo(() => faultsOf(rendered?.content), [rendered]);
+  const textFaults = useMemo(() => faultsOf(rendered?.textPart ?? undefined), [rendered]);
   return (
     <section className="email-texts" aria-label="Texts">
       <div className="stack">
@@ -54,6 +56,24 @@ export function TextFields({ email, texts, data, rendered, onChange }: TextField
         />
         <Faults faults={bodyFaults} />
       </div>
+      <details className="text-part" open={hadText}>
+        <summary id="text-label">Text part</summary>
+        <div className="stack">
+          <p className="soft small">
+            For mail programs that show no HTML. Left empty, it is{' '}
+            {email.locale === undefined ? 'made from the body.' : 'that of the main text, or made from the body.'}
+          </p>
+          <CodeEditor
+            labelledBy="text-label"
+            value={texts.text}
+            onChange={(text) => onChange({ text })}
+            faults={textFaults}
+            language={goText}
+            complete={complete}
+          />
+          <Faults faults={textFaults} />
+        </div>
+      </details>
       <details className="variables">
         <summary>Variables</summary>
         <ul>
