@@ -121,7 +121,7 @@ describe('rendering a draft', () => {
     expect(body.subject).toEqual({
       output: null,
       fault: {
-        ...{ phase: 'parse', code: 'syntax', line: 1, column: 1, length: 9 },
+        ...{ phase: 'parse', code: 'syntax', name: null, line: 1, column: 1, length: 9 },
         message: '`{{ .Token` is never closed: write }} behind it (unclosed action)',
       },
       warnings: [],
@@ -132,7 +132,7 @@ describe('rendering a draft', () => {
 
     const warned = await post('/emails/render', { email: 'recovery', content: '<p>{{ .NewEmail }}</p>' });
     expect(warned.body.content.warnings[0]).toEqual({
-      ...{ message: '.NewEmail is always empty in this email', refused: false },
+      ...{ message: '.NewEmail is always empty in this email', name: 'empty-variable', refused: false },
       ...{ line: 1, column: 7, length: '.NewEmail'.length },
     });
   });

@@ -40,14 +40,14 @@ describe('a link whose variable lacks braces', () => {
     ['href="{ .ConfirmationURL }}"', '{ .ConfirmationURL }}'],
     ["HREF = '{ .ConfirmationURL }'", '{ .ConfirmationURL }'],
     ['href=".ConfirmationURL"', '.ConfirmationURL'],
-    ['href=.ConfirmationURL', '.ConfirmationURL'],
+    ['href=.ConfirmationURL', '.ConfirmationURL', 1],
     ['href=" .ConfirmationURL }}"', ' .ConfirmationURL }}'],
     ['href="{ConfirmationURL}"', '{ConfirmationURL}'],
     ['href="%7B%7B .ConfirmationURL }}"', '%7B%7B .ConfirmationURL }}'],
     ['href="%7b%7b%20.ConfirmationURL%20%7d%7d"', '%7b%7b%20.ConfirmationURL%20%7d%7d'],
     ['href="https://app.test/c?t={ .TokenHash }}"', 'https://app.test/c?t={ .TokenHash }}'],
     ['href="{{ .SiteURL }}/c?t={ .TokenHash }}"', '{{ .SiteURL }}/c?t={ .TokenHash }}'],
-  ])('is refused, with its line: %s', async (attribute, address) => {
+  ])('is refused, with its line: %s', async (attribute, address, unquoted = 0) => {
     const content = `<!-- one\ntwo -->\n<p>{{- /* three\n*/ -}}\n<a class="button"\n  ${attribute}>Reset</a></p> {{ .Token }}`;
     const mistake = `line 6: the link leads nowhere, its address is the plain text ${address}`;
     const { answer, send, stored, shown } = await save(content);
@@ -55,11 +55,12 @@ describe('a link whose variable lacks braces', () => {
     expect(answer.body.message).toContain(`${field}: ${mistake}`);
     expect(answer.body.message).toContain('?allow_warnings=true');
     expect(stored).not.toBe(content);
-    expect(shown).toEqual([expect.stringMatching(/ REFUSED$/)]);
-    expect(shown[0]).toContain(mistake);
+    expect(shown).toHaveLength(1 + unquoted);
+    expect(shown.at(-1)).toMatch(/ REFUSED$/);
+    expect(shown.at(-1)).toContain(mistake);
     const allowed = await send('?allow_warnings=true');
     expect(allowed).toMatchObject({ status: 200, body: { [field]: content } });
-    expect(allowed.body.warnings).toEqual([expect.stringContaining(`${field}: ${mistake}`)]);
+    expect(allowed.body.warnings).toContainEqual(expect.stringContaining(`${field}: ${mistake}`));
   });
 
   test('is warned of in an email that has no code and no link', async () => {
@@ -82,21 +83,21 @@ test.each([
 ])('%s is warned of, with its line', async (text, warning) => {
   const { answer, shown } = await save(`<p>{{ .Token }}</p>\n${text}`);
   expect(answer.status).toBe(200);
-  expect(answer.body.warnings).toEqual([`${field}: line 2: ${warning}`]);
+  expect(answer.body.warnings).toEqual([expect.stringContaining(`${field}: line 2: ${warning} [`)]);
   expect(shown).toEqual([`line 2: ${warning}`]);
 });
 
 test('a subject with a variable that lacks a brace is warned of', async () => {
   const { answer } = await save('Code of { .SiteURL }}', 'mailer_subjects_recovery');
   expect(answer.body.warnings).toEqual([
-    'mailer_subjects_recovery: line 1: { .SiteURL }} is plain text and no variable: write {{ .SiteURL }}',
+    'mailer_subjects_recovery: line 1: { .SiteURL }} is plain text and no variable: write {{ .SiteURL }} [plain-variable]',
   ]);
 });
 
 test.each([
   '<a href="mailto:help@app.test?subject=a{b}">Help</a> <a href="tel:+1">Call</a>',
   '<a href="https://app.test/{id}#top">App</a> <a href="#top">Top</a> <a name="top"></a>',
-  '<a href="{{ if .Data.x }}{{ .SiteURL }}{{ end }}">App</a> <a href={{ .SiteURL }}>App</a> <a href="{{ "}" }}">App</a>',
+  '<a href="{{ if .Data.x }}{{ .SiteURL }}{{ end }}">App</a> <a href="{{ "}" }}">App</a>',
   '<a href="">'.replace('<a', '<link'),
   '<!-- <a href="">x</a> { .Email }} --><!-- [if mso]><a href="#">x</a><![endif]-->',
   '<style>@media print { .a { color: red } } p{.b{color:red} .c }</style>',
@@ -144,6 +145,6 @@ test('texts with very many mistakes are answered at once, with the first of each
   for (const piece of pieces) {
     const text = `{{ .Token }}${piece.repeat(500_000 / piece.length)}`;
     const found = checkTemplate({ part: 'content', email: 'recovery' }, text, switches);
-    expect(found.warnings.length + found.emptyLinks.length, piece).toBeLessThanOrEqual(40);
+    expect(found.warnings.length + found.emptyLinks.length, piece).toBeLessThanOrEqual(41);
   }
 });

@@ -119,14 +119,15 @@ describe('a text that is valid and most likely a mistake', () => {
     const auth = await start(file.source, { mailer_subjects_recovery: 'For {{ .Naem }}' });
     const place = `Email confirmation, content_path (${file.path}): content: `;
     const [empty, link] = [
-      `${place}line 2: .ConfirmationURl is always empty in this email (did you mean .ConfirmationURL?)`,
-      `${place}line 2: the link would be empty: .ConfirmationURl is no variable of this email (did you mean .ConfirmationURL?)`,
+      `${place}line 2: .ConfirmationURl is always empty in this email (did you mean .ConfirmationURL?) [empty-variable]`,
+      `${place}line 2: the link would be empty: .ConfirmationURl is no variable of this email (did you mean .ConfirmationURL?) [dead-link]`,
     ];
-    const subject = 'Email recovery, configuration: subject: line 1: .Naem is always empty in this email';
+    const subject =
+      'Email recovery, configuration: subject: line 1: .Naem is always empty in this email [empty-variable]';
     expect(warnings(auth)).toEqual([empty, link, subject]);
     expect((await nextEmail(auth)).html).toContain('<a href="">Confirm</a>');
     file.write('nothing to follow');
-    const uses = `${place}the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue`;
+    const uses = `${place}the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]`;
     await vi.waitFor(() => expect(warnings(auth)).toEqual([empty, link, subject, uses]));
   });
 

@@ -288,9 +288,9 @@ describe('templates', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-pgreflect-warnings')?.split('; ')).toEqual(
       [
-        'mailer_templates_recovery_content: line 1: .NewEmail is always empty in this email',
-        'mailer_templates_recovery_content: the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue',
-        'mailer_subjects_invite: line 1: .Provider is always empty in this email',
+        'mailer_templates_recovery_content: line 1: .NewEmail is always empty in this email [empty-variable]',
+        'mailer_templates_recovery_content: the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]',
+        'mailer_subjects_invite: line 1: .Provider is always empty in this email [empty-variable]',
       ].sort((a, b) => Number(a.includes('invite')) - Number(b.includes('invite'))),
     );
   });
@@ -319,7 +319,7 @@ describe('templates', () => {
     expect(answer.body.warnings).toEqual(
       lines.map(
         (line) =>
-          `mailer_templates_recovery_content: line ${line}: a branch uses none of .ConfirmationURL, .TokenHash, .Token, and another does, so some recipients cannot continue`,
+          `mailer_templates_recovery_content: line ${line}: a branch uses none of .ConfirmationURL, .TokenHash, .Token, and another does, so some recipients cannot continue [uneven-branches]`,
       ),
     );
   });
@@ -344,7 +344,7 @@ describe('templates', () => {
     const { headers } = await call({ method: 'PATCH', body });
     const guess = meant === null ? '' : ` (did you mean ${meant}?)`;
     expect(headers.get('x-pgreflect-warnings')).toBe(
-      `mailer_templates_recovery_content: line 1: .${name} is always empty in this email${guess}`,
+      `mailer_templates_recovery_content: line 1: .${name} is always empty in this email${guess} [empty-variable]`,
     );
   });
 
@@ -355,7 +355,7 @@ describe('templates', () => {
     };
     const patch = (headers: Record<string, string>) => call({ method: 'PATCH', body: JSON.stringify(change), headers });
     const warning =
-      'mailer_templates_recovery_content: line 1: .Emial is always empty in this email (did you mean .Email?)';
+      'mailer_templates_recovery_content: line 1: .Emial is always empty in this email (did you mean .Email?) [empty-variable]';
     const plain = await patch({});
     expect(plain.headers.get('x-pgreflect-warnings')).toBe(warning);
     expect(plain.body).not.toHaveProperty('warnings');

@@ -82,7 +82,7 @@ test('a link that leads nowhere is saved by whoever insists, and faults are unde
   await expect
     .poll(() => refused.locator('p').textContent())
     .toBe(
-      'Not saved. Body, line 2: the link would be empty: .ConfirmationUrl is no variable of this email (did you mean .ConfirmationURL?).',
+      'Not saved. Body, line 2: the link would be empty: .ConfirmationUrl is no variable of this email (did you mean .ConfirmationURL?) [dead-link].',
     );
   const stored = () => studio.database.query('select values from auth.pgreflect_config');
   expect(await stored()).toEqual([]);
@@ -90,7 +90,7 @@ test('a link that leads nowhere is saved by whoever insists, and faults are unde
   await page.locator('.notice.warning').getByText('Saved with 2 warnings. Body, line 2: ').waitFor();
   await expect.poll(stored).toMatchObject([{ values: { mailer_templates_recovery_content: dead } }]);
 
-  await write(page, body(page), '<b style="font-size: 20px">{{ .Tokn }}</b><img src="logo.png">{{ .Token }}');
+  await write(page, body(page), '<b style="font-size: 20px">{{ .Tokn }}</b><img alt="" src="logo.png">{{ .Token }}');
   await page.getByText('Line 1: logo.png is no web address').waitFor();
   await expect.poll(() => underlined('warning')).toEqual(['.Tokn', 'logo.png']);
   await write(page, body(page), '<p>at {{ if .Email }}</p>\n<p>x</p>\n');
@@ -158,7 +158,7 @@ test('a warning is underlined at its word, and said again in the words of the pa
   await save(page).click();
   const banner = page.locator('.notice.warning');
   const said =
-    'Saved with 1 warning. Body, line 2: .ConfirmationURl is always empty in this email (did you mean .ConfirmationURL?).';
+    'Saved with 1 warning. Body, line 2: .ConfirmationURl is always empty in this email (did you mean .ConfirmationURL?) [empty-variable].';
   await expect.poll(() => banner.textContent()).toBe(said);
 
   await write(page, subject(page), '{{ .Nobody }}');
@@ -170,7 +170,7 @@ test('a warning is underlined at its word, and said again in the words of the pa
   await expect
     .poll(() => banner.textContent())
     .toMatch(
-      /^Saved with 2 warnings\. Subject, line 1: \.Nobody is .*\. Body: the email uses none of .*, so recipients cannot continue\.$/,
+      /^Saved with 2 warnings\. Subject, line 1: \.Nobody is .*\. Body: the email uses none of .*, so recipients cannot continue \[no-link\]\.$/,
     );
 });
 

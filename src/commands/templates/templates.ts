@@ -1,39 +1,45 @@
 /**
  * `pgreflect templates`: work on email templates from the command line.
  *
- * `render` needs neither server nor database; `pull`, `push` and `diff` call the management API of a running project
+ * `check` and `render` need neither server nor database; `pull`, `push` and `diff` call the management API of a running project
  * (templates-sync.ts).
  */
 import { type Command, type CommandContext, CommandError, refuse } from '../shared/command.ts';
+import { checkFiles } from './check-files.ts';
 import { renderBatch } from './render-batch.ts';
 import { defaultTemplateDirectory, diffTemplates, pullTemplates, pushTemplates } from './templates-sync.ts';
 
-const actions = ['pull', 'push', 'diff', 'render'] as const;
+const actions = ['pull', 'push', 'diff', 'check', 'render'] as const;
 
 /** The command `pgreflect templates`. */
 export const templates: Command = {
   name: 'templates',
-  summary: 'Copy email templates between files and a project, or render them for tests.',
-  operands: [actions.join('|')],
+  summary: 'Copy email templates between files and a project, check them, or render them for tests.',
+  operands: [actions.join('|'), 'DIRECTORY'],
   flags: [
     {
       flag: 'dir',
       placeholder: 'DIRECTORY',
-      doc: `pull, push, diff: directory of the files (default: ${defaultTemplateDirectory}).`,
+      doc: `pull, push, diff, check: directory of the files (default: ${defaultTemplateDirectory}).`,
     },
     { flag: 'allow-warnings', doc: 'push: store emails whose links lead nowhere, too.' },
     { flag: 'dry-run', doc: 'push: check and print the changes without storing them.' },
+    { flag: 'strict', doc: 'check: exit with 1 for warnings, too.' },
     { flag: 'batch', doc: 'render: read requests from standard input, one JSON object per line.' },
   ],
   notes: `pull writes subjects.json and a file NAME.html for the body of each email. push stores what you
 edited since, and refuses what somebody else edited, too. diff prints differences and exits with 1 if there are any. A local project running in the working directory needs no options; others
 need --external-url, --project-ref and --access-token.
 
+check needs no server. It prints FILE:LINE:COLUMN and what is wrong, and exits with 1 if there are errors. A comment switches a
+check off for its file: {{/* check: ignore NAME */}}
+
 render --batch answers each line {"id", "kind": "html"|"text", "template", "data"} with {"id", "output"} or
 {"id", "error": "parse"|"escape"|"exec", "message", "line"}. An invalid line gets the error "input", and the exit code is 2.
 
 Examples:
   pgreflect templates pull && pgreflect templates push
+  pgreflect templates check templates --strict
   pgreflect templates diff --external-url https://db.example.net --project-ref REF   (token in PGREFLECT_ACCESS_TOKEN)
   pgreflect templates render --batch < requests.ndjson > answers.ndjson`,
   run: runTemplates,
@@ -42,6 +48,8 @@ Examples:
 async function runTemplates(context: CommandContext): Promise<number> {
   const { problems } = context.sources;
   if (problems.length > 0) throw new CommandError(problems);
+  if (context.operands[1] !== undefined && context.operands[0] !== 'check')
+    refuse('Only check takes a directory as its operand.', 'Write --dir DIRECTORY.');
   switch (actions.find((word) => word === context.operands[0])) {
     case 'pull':
       return pullTemplates(context);
@@ -49,6 +57,8 @@ async function runTemplates(context: CommandContext): Promise<number> {
       return pushTemplates(context);
     case 'diff':
       return diffTemplates(context);
+    case 'check':
+      return checkFiles(context, defaultTemplateDirectory);
     case 'render':
       return runRender(context);
     default:

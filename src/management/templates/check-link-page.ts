@@ -43,6 +43,6 @@ function emptyVariables(template: Template): TemplateFindings['warnings'] {
     .map(([name, used]) => {
       const at = template.source.indexOf(`.${name}`, used);
       const what = `.${name.slice(0, 80)} is always empty on this page`;
-      return findingAt(template.source, { at, length: name.length + 1 }, what);
+      return findingAt(template.source, { at, length: name.length + 1 }, what, 'empty-variable');
     });
 }

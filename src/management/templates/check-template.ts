@@ -9,11 +9,18 @@ import { type EmailKind, emailKindNames, emailKinds } from '../../email/email-ki
 import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/parse-options.ts';
 import { assertKnownCalls } from '../../email/template/compose.ts';
 import { findDoubtfulMarkup } from '../../email/template/parse/doubtful-markup.ts';
+import { readEmailMarkup } from '../../email/template/parse/email-markup.ts';
 import { findEmptyLinks } from '../../email/template/parse/empty-links.ts';
-import { findDeadAddresses, findPlainVariables, type PlainText } from '../../email/template/parse/plain-variables.ts';
+import {
+  findDeadAddresses,
+  findPlainVariables,
+  hideActions,
+  type PlainText,
+} from '../../email/template/parse/plain-variables.ts';
 import { findUnevenBranches } from '../../email/template/parse/uneven-branches.ts';
 import { parseTemplate, renderTemplate, type Template, templateVariables } from '../../email/template/template.ts';
 import { TemplateError } from '../../email/template/template-error.ts';
+import { ignoredNames, unknownCheck } from './check-names.ts';
 import { describeFault } from './describe-fault.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
 import { meantVariable } from './meant-variable.ts';
@@ -98,12 +105,30 @@ function tryTemplate(template: Template, email: EmailKind): void {
   }
 }
 
+/** Mistakes, without those that comments of the template switch off. */
+type Mistakes = Pick<TemplateFindings, 'warnings' | 'emptyLinks'>;
+
 /** Valid but probably unintended text. */
-export function mistakesIn(
-  template: Template,
-  field: TemplateField,
-  switches: TemplateSwitches,
-): Pick<TemplateFindings, 'warnings' | 'emptyLinks'> {
+export function mistakesIn(template: Template, field: TemplateField, switches: TemplateSwitches): Mistakes {
+  const { source } = template;
+  const { warnings, emptyLinks } = allMistakesIn(template, field, switches);
+  const ignored = ignoredNames(source);
+  const names: ReadonlySet<string | null> = new Set(ignored.map(({ name }) => name));
+  const counts = ({ name }: Finding) => !names.has(name);
+  const unknown = ignored.flatMap(({ name, at }) => {
+    const problem = unknownCheck(name);
+    return problem === null ? [] : [{ problem, at, length: name.length }];
+  });
+  return {
+    warnings: [
+      ...warnings.filter(counts),
+      ...unknown.slice(0, maxPlaces).map((place) => findingAt(source, place, place.problem, 'unknown-check')),
+    ],
+    emptyLinks: emptyLinks.filter(counts),
+  };
+}
+
+function allMistakesIn(template: Template, field: TemplateField, switches: TemplateSwitches): Mistakes {
   const { source, tree } = template;
   const { part, email } = field;
   const { brokenLinks, warnings } = plainTextOf(template, field);
@@ -119,13 +144,15 @@ export function mistakesIn(
       ...emptyVariables(template, email),
       ...(part === 'subject' ? [] : deadEnds(template, email)),
       ...warnings,
-      ...markup.map((place) => findingAt(source, place, place.message)),
+      ...markup.map((place) => findingAt(source, place, place.message, place.kind)),
+      ...(part === 'content' ? inMarkup(template, email) : []),
+      ...ofLength(source, part),
     ],
     emptyLinks: [
       ...empty.map(({ name, at }) => {
         const length = source.slice(at).search(/[\s|)}]|$/);
         const what = `the link would be empty: .${shorten(name)} is no variable of this email${guess(name, email)}`;
-        return findingAt(source, { at, length }, what);
+        return findingAt(source, { at, length }, what, 'dead-link');
       }),
       ...brokenLinks,
     ],
@@ -145,7 +172,7 @@ function emptyVariables(template: Template, email: EmailKind): readonly Finding[
   return unknown.map(([name, used]) => {
     const at = template.source.indexOf(`.${name}`, used);
     const what = `.${shorten(name)} is always empty in this email${guess(name, email)}`;
-    return findingAt(template.source, { at, length: name.length + 1 }, what);
+    return findingAt(template.source, { at, length: name.length + 1 }, what, 'empty-variable');
   });
 }
 
@@ -161,13 +188,53 @@ function deadEnds(template: Template, email: EmailKind): readonly Finding[] {
   return [
     ...(act.some((name) => used.has(name))
       ? []
-      : [findingOnWhole(`the email uses none of ${names}, so recipients cannot continue`)]),
+      : [findingOnWhole(`the email uses none of ${names}, so recipients cannot continue`, 'no-link')]),
     ...uneven.map((at) => {
       const length = template.source.slice(at).search(/\s*-?\}\}|$/);
       const what = `a branch uses none of ${names}, and another does, so some recipients cannot continue`;
-      return findingAt(template.source, { at, length }, what);
+      return findingAt(template.source, { at, length }, what, 'uneven-branches');
     }),
   ];
+}
+
+const toSite = /^\s*\{\{-?\s*\$?\.(?:SiteURL|RedirectTo)\b/;
+const asksForToken = /[?&](?:token_hash|token|code)=|\/(?:confirm|verify)\b/i;
+const carriesToken = /\.(?:ConfirmationURL|TokenHash|Token)\b|\{\{-?\s*(?:template\b|\$\w)/;
+
+/** What does not work in the markup of an email, and links that lack their token. */
+function inMarkup(template: Template, email: EmailKind): readonly Finding[] {
+  const { source } = template;
+  const { found, links } = readEmailMarkup(source);
+  const act = variablesThatAct(email);
+  const used = templateVariables(template);
+  const isLost = !act.some((name) => used.has(name));
+  const lacking = (act.length === 0 ? [] : links)
+    .filter(({ address }) => toSite.test(address) && !carriesToken.test(address))
+    .filter(({ address }) => isLost || asksForToken.test(address))
+    .slice(0, maxPlaces);
+  return [
+    ...lacking.map(({ address, at }) => {
+      const what = 'the link goes to the site without a token: write {{ .ConfirmationURL }}, or add {{ .TokenHash }}';
+      return findingAt(source, { at, length: address.length }, what, 'link-without-token');
+    }),
+    ...found.map((place) => findingAt(source, place, place.message, place.kind)),
+  ];
+}
+
+/** Larger bodies are cut by common mail programs. */
+const maxBytes = 100 * 1024;
+/** Longer subjects are cut by common mail programs. */
+const maxSubject = 70;
+
+function ofLength(source: string, part: TemplatePart): readonly Finding[] {
+  if (part === 'subject') {
+    const length = [...hideActions(source).replaceAll('\0', '')].length;
+    const what = `the subject has ${length} characters, and mail programs cut it after about ${maxSubject}`;
+    return length <= maxSubject ? [] : [findingOnWhole(what, 'long-subject')];
+  }
+  const bytes = Buffer.byteLength(source);
+  const what = `the text has ${Math.ceil(bytes / 1024)} KB, and Gmail cuts emails above 100 KB`;
+  return bytes <= maxBytes ? [] : [findingOnWhole(what, 'size')];
 }
 
 /** Most places reported per mistake; a template may have any number. */
@@ -184,7 +251,7 @@ function plainTextOf({ source }: Template, { part, email }: TemplateField) {
       const name = /(?:^|[{ ])\.([A-Za-z]\w{0,80})/.exec(text)?.[1] ?? null;
       const advice = name === null ? '' : ` (write a variable as {{ .${name} }})`;
       const what = `the link leads nowhere, its address is ${address}${advice}`;
-      return findingAt(source, { at, length: text.length }, what);
+      return findingAt(source, { at, length: text.length }, what, 'dead-link');
     });
   return {
     brokenLinks: links(addresses.filter(isBroken)),
@@ -192,7 +259,7 @@ function plainTextOf({ source }: Template, { part, email }: TemplateField) {
       ...links(addresses.filter((address) => !isBroken(address))),
       ...variables.map(({ text, name, at }) => {
         const what = `${shorten(text)} is plain text and no variable: write {{ .${shorten(name)} }}`;
-        return findingAt(source, { at, length: text.length }, what);
+        return findingAt(source, { at, length: text.length }, what, 'plain-variable');
       }),
     ],
   };

@@ -12,13 +12,18 @@ export function describeFault(error: TemplateError, source: string, email: Email
   if (unclosed !== null) {
     // Go reports the end of the text, which is not where the mistake is.
     const missing = code === 'syntax' ? 'has no {{ end }}' : 'is never closed: look for a missing quote, > or end tag';
-    return { ...unclosed, message: `\`${unclosed.text}\` ${missing} (${message})`, length: unclosed.text.length };
+    return {
+      ...unclosed,
+      message: `\`${unclosed.text}\` ${missing} (${message})`,
+      name: null,
+      length: unclosed.text.length,
+    };
   }
   if (line === null || column === null) return findingOnWhole(message);
   const open = code === 'syntax' ? openAction(source, offsetOf(source, { line, column })) : null;
   if (open !== null) return findingAt(source, open, `\`${open.text}\` ${open.problem} (${message})`);
   const hint = hintOf(error, email);
-  return { message: hint === null ? message : `${message} (${hint})`, line, column, length: null };
+  return { message: hint === null ? message : `${message} (${hint})`, name: null, line, column, length: null };
 }
 
 interface OpenAction {

@@ -70,6 +70,7 @@ function draftSchema(properties: JsonSchema, required: readonly string[]): Draft
 
 const finding = {
   message: text(),
+  name: orNull(text('The check; `{{/* check: ignore NAME */}}` switches it off. Null: a fault.')),
   line: orNull({ ...integer, description: 'From 1. Null: it is about the text as a whole.' } as SchemaOf<number>),
   column: orNull({ ...integer, description: 'From 1, in UTF-16 units.' } as SchemaOf<number>),
   length: orNull({ ...integer, description: 'UTF-16 units. Null: the word at the place.' } as SchemaOf<number>),

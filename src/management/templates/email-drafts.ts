@@ -161,7 +161,8 @@ function renderText(part: TemplatePart, { email, data, ...texts }: EmailDraft, c
   const wrong: Finding[] = [];
   const options = parseOptions(part, config);
   const lenient = config.mailer_template_lenient_compare && {
-    onWrongValue: (message: string, place: TemplatePlace) => void wrong.push({ message, ...place, length: null }),
+    onWrongValue: (message: string, place: TemplatePlace) =>
+      void wrong.push({ message, name: null, ...place, length: null }),
   };
   const asWarnings = (found: readonly Finding[], refused: boolean) => found.map((one) => ({ ...one, refused }));
   try {

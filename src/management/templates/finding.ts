@@ -2,10 +2,13 @@
  * A finding about a subject or body of an email, and its place.
  */
 import { placeOf } from '../../email/template/template-error.ts';
+import type { CheckName } from './check-names.ts';
 
 /** A sentence without the field's name. */
 export interface Finding {
   readonly message: string;
+  /** The check, which a comment can switch off; null: a fault. */
+  readonly name: CheckName | null;
   /** From 1; null: it is about the text as a whole. */
   readonly line: number | null;
   /** From 1, in UTF-16 units; null where `line` is. */
@@ -15,16 +18,25 @@ export interface Finding {
 }
 
 /** About the text as a whole. */
-export function findingOnWhole(message: string): Finding {
-  return { message, line: null, column: null, length: null };
+export function findingOnWhole(message: string, name: CheckName | null = null): Finding {
+  return { message, name, line: null, column: null, length: null };
 }
 
 /** About a part of the source. @param at Offset in UTF-16 units. */
-export function findingAt(source: string, { at, length }: { at: number; length: number }, message: string): Finding {
-  return { message, ...placeOf(source, at), length };
+export function findingAt(
+  source: string,
+  { at, length }: { at: number; length: number },
+  message: string,
+  name: CheckName | null = null,
+): Finding {
+  return { message, name, ...placeOf(source, at), length };
 }
 
-/** The sentence with its line. */
-export function sayFinding({ message, line }: Finding): string {
-  return line === null ? message : `line ${line}: ${message}`;
+/** The sentence with its line and the name of its check. */
+export function sayFinding({
+  message,
+  line,
+  name,
+}: Pick<Finding, 'message' | 'line'> & { readonly name: string | null }): string {
+  return `${line === null ? '' : `line ${line}: `}${message}${name === null ? '' : ` [${name}]`}`;
 }

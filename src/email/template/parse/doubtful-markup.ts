@@ -4,8 +4,14 @@
  */
 import { hideActions, hideUnseen } from './plain-variables.ts';
 
+/** Kinds of it. */
+export type DoubtfulKind =
+  | 'script' | 'form' | 'word-markup' | 'http-image' | 'image-address' | 'relative-link' | 'conditional-comment'
+  | 'placeholder' | 'unclosed-tag'; // biome-ignore format: a list
+
 /** A part of the source with its finding. */
 export interface DoubtfulMarkup {
+  readonly kind: DoubtfulKind;
   readonly message: string;
   /** Offset into the source, in UTF-16 units. */
   readonly at: number;
@@ -22,10 +28,11 @@ export function findDoubtfulMarkup(source: string, keepsConditional: boolean): r
   return [...finder.found.values()].flat().sort((a, b) => a.at - b.at);
 }
 
-/** Comments, elements whose contents are no markup, and tags. */
-const pieces =
+/** Comments, elements whose contents are no markup, and tags: their name and the rest. */
+export const markupPieces =
   /<!--[\s\S]*?(?:-->|$)|<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)|<\/?([a-z][\w:-]*)((?:[^>"']+|"[^"]*"|'[^']*')*)>?/gi;
-const attribute = /(?<![\w:-])([a-z][\w:-]*)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
+/** Name and value of an attribute, with its quotes. */
+export const markupAttribute = /(?<![\w:-])([a-z][\w:-]*)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 /** Tags without which the rest of the email looks, or acts, as what they mark. */
 const marking = ['a', 'b', 'strong', 'em', 'i', 'u', 'h1', 'h2', 'h3'];
 const placeholder =
@@ -38,7 +45,7 @@ interface OpenTag {
 }
 
 class MarkupFinder {
-  readonly found = new Map<string, DoubtfulMarkup[]>();
+  readonly found = new Map<DoubtfulKind, DoubtfulMarkup[]>();
   readonly #source: string;
   readonly #text: string;
   readonly #keepsConditional: boolean;
@@ -51,7 +58,7 @@ class MarkupFinder {
   }
 
   run(): void {
-    for (const { 0: piece, 1: raw, 2: name = raw ?? '', 3: rest = '', index } of this.#text.matchAll(pieces)) {
+    for (const { 0: piece, 1: raw, 2: name = raw ?? '', 3: rest = '', index } of this.#text.matchAll(markupPieces)) {
       const tag = name.toLowerCase();
       if (name === '') this.#comment(piece, index);
       else if (piece.startsWith('</')) this.#open.get(tag)?.pop();
@@ -66,7 +73,7 @@ class MarkupFinder {
     if (/\{\{-?\s*else\b/.test(this.#source.slice(at, next ?? this.#text.length))) return;
     const what = name === 'a' ? 'the rest of the email is a link' : 'the rest of the email looks like it';
     this.#add(
-      'unclosed',
+      'unclosed-tag',
       { at, length: name.length + 1 },
       `the <${name}> is never closed, so ${what}: write </${name}>`,
     );
@@ -78,8 +85,8 @@ class MarkupFinder {
     else if (tag === 'form')
       this.#add('form', place, 'most mail programs send no forms: link to a page that has the <form>');
     else if (/^[ovw]:/.test(tag)) {
-      if (!this.found.has('word'))
-        this.#add('word', place, `<${tag}> comes from Microsoft Word: paste the text without its formatting`);
+      if (!this.found.has('word-markup'))
+        this.#add('word-markup', place, `<${tag}> comes from Microsoft Word: paste the text without its formatting`);
     }
     const open = this.#open.get(tag);
     if (open !== undefined && !rest.endsWith('/')) {
@@ -89,7 +96,7 @@ class MarkupFinder {
     }
     if (tag !== 'img' && tag !== 'a') return;
     const start = to - rest.length - (this.#text[to - 1] === '>' ? 1 : 0);
-    for (const { 0: all, 1: name = '', 2: value = '', index } of rest.matchAll(attribute)) {
+    for (const { 0: all, 1: name = '', 2: value = '', index } of rest.matchAll(markupAttribute)) {
       const isQuoted = /^["']/.test(value);
       const address = isQuoted ? value.slice(1, -1) : value;
       const from = start + index + all.length - value.length + (isQuoted ? 1 : 0);
@@ -105,18 +112,18 @@ class MarkupFinder {
     const shown = this.#source.slice(at, at + Math.min(address.length, 80));
     if (text.startsWith('\0') || /^(?:https|cid|data):/i.test(text)) return;
     if (/^http:/i.test(text))
-      this.#add('image', place, `many mail programs show images from https addresses only: ${shown}`);
+      this.#add('http-image', place, `many mail programs show images from https addresses only: ${shown}`);
     else if (/^(?:file:|[a-z]:[\\/])/i.test(text))
       this.#add(
-        'image',
+        'image-address',
         place,
         `${shown} is a file of your computer, so recipients see no image: put it on a web server`,
       );
     else if (text === '')
-      this.#add('image', { at: at - 1, length: 1 }, 'the image has no address, so recipients see none');
+      this.#add('image-address', { at: at - 1, length: 1 }, 'the image has no address, so recipients see none');
     else
       this.#add(
-        'image',
+        'image-address',
         place,
         `${shown} is no web address, so recipients see no image: write it in full, with https://`,
       );
@@ -127,14 +134,14 @@ class MarkupFinder {
     if (!/^(?:\/|\.\.?\/|www\.)/i.test(text)) return;
     const shown = this.#source.slice(at, at + Math.min(address.length, 80));
     const what = `${shown} is no web address, so the link leads nowhere: write it in full, with https://`;
-    this.#add('link', { at, length: address.length }, what);
+    this.#add('relative-link', { at, length: address.length }, what);
   }
 
   #comment(piece: string, at: number): void {
-    if (this.#keepsConditional || !/^<!--\[if\b/i.test(piece) || this.found.has('conditional')) return;
+    if (this.#keepsConditional || !/^<!--\[if\b/i.test(piece) || this.found.has('conditional-comment')) return;
     const length = piece.search(/\]>|$/) + 2;
     const what = 'comments for Outlook are left out of the email: to send them, set mailer_keep_conditional_comments';
-    this.#add('conditional', { at, length }, what);
+    this.#add('conditional-comment', { at, length }, what);
   }
 
   #placeholders(): void {
@@ -144,9 +151,9 @@ class MarkupFinder {
     }
   }
 
-  #add(kind: string, { at, length }: { at: number; length: number }, message: string): void {
+  #add(kind: DoubtfulKind, { at, length }: { at: number; length: number }, message: string): void {
     const places = this.found.get(kind) ?? [];
     this.found.set(kind, places);
-    if (places.length < maxPlaces) places.push({ message, at, length });
+    if (places.length < maxPlaces) places.push({ kind, message, at, length });
   }
 }

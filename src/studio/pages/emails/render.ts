@@ -9,6 +9,8 @@ import type { DescribedEmail, EmailTexts } from './emails-state.ts';
 /** A finding about a text, and its place. */
 interface Finding {
   readonly message: string;
+  /** The check; null: a fault. */
+  readonly name: string | null;
   readonly line: number | null;
   readonly column: number | null;
   readonly length: number | null;

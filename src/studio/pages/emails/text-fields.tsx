@@ -110,7 +110,11 @@ function faultsOf(rendered: RenderedText | undefined): readonly EditorFault[] {
   if (rendered === undefined) return [];
   const faults: EditorFault[] = rendered.fault === null ? [] : [{ ...rendered.fault, severity: 'error' }];
   const warnings = rendered.warnings.map(
-    (warning): EditorFault => ({ ...warning, severity: warning.refused ? 'error' : 'warning' }),
+    (warning): EditorFault => ({
+      ...warning,
+      message: warning.name === null ? warning.message : `${warning.message} [${warning.name}]`,
+      severity: warning.refused ? 'error' : 'warning',
+    }),
   );
   return [...faults, ...warnings.sort((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity))];
 }

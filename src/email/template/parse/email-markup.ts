@@ -1,0 +1,240 @@
+/**
+ * Finds markup that is valid and does not do in an email what it does on a web page: images without a text, addresses
+ * without quotes, style sheets elsewhere, what mail programs do not support, and text that is hard to read.
+ *
+ * Reads each character a fixed number of times, because the text is untrusted.
+ */
+import { contrast } from '../../brand.ts';
+import { markupAttribute, markupPieces } from './doubtful-markup.ts';
+import { hideActions } from './plain-variables.ts';
+import { unsupportedDeclaration, unsupportedElements } from './unsupported-markup.ts';
+
+/** Kinds of it. */
+export type MarkupKind = 'unquoted-href' | 'missing-alt' | 'external-style' | 'unsupported' | 'contrast';
+
+/** A part of the source with its finding. */
+interface EmailMarkup {
+  readonly kind: MarkupKind;
+  readonly message: string;
+  /** Offset into the source, in UTF-16 units. */
+  readonly at: number;
+  readonly length: number;
+}
+
+/** An address of a link, with its actions. */
+interface LinkAddress {
+  readonly address: string;
+  readonly at: number;
+}
+
+interface ReadMarkup {
+  /** In the order of the source. */
+  readonly found: readonly EmailMarkup[];
+  readonly links: readonly LinkAddress[];
+}
+
+/** Places of each kind; a source may have any number. */
+const maxPlaces = 20;
+
+/** Reads the body of an email. */
+export function readEmailMarkup(source: string): ReadMarkup {
+  const reader = new MarkupReader(source);
+  reader.run();
+  return { found: reader.found.sort((a, b) => a.at - b.at), links: reader.links };
+}
+
+/** The ratio of WCAG 2 for text of usual size. */
+const minContrast = 4.5;
+/** Elements that have no end tag. */
+const voidElements = new Set(['img', 'br', 'hr', 'meta', 'link', 'input', 'col', 'area', 'base', 'wbr']);
+const declarationPattern = /(?<![\w-])([a-z-]+)\s*:([^;{}]*)/gi;
+const hiddenText =
+  /display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?![.\d])|(?:font-size|max-height)\s*:\s*0/i;
+
+interface OpenElement {
+  readonly tag: string;
+  /** `#rrggbb`; null: not known. */
+  readonly background: string | null;
+}
+
+interface Attribute {
+  readonly value: string;
+  readonly at: number;
+  readonly isQuoted: boolean;
+}
+
+interface Tag {
+  readonly name: string;
+  /** What follows the name. */
+  readonly rest: string;
+  readonly attributes: ReadonlyMap<string, Attribute>;
+  readonly place: { readonly at: number; readonly length: number };
+}
+
+class MarkupReader {
+  readonly found: EmailMarkup[] = [];
+  readonly links: LinkAddress[] = [];
+  readonly #source: string;
+  readonly #text: string;
+  readonly #counts = new Map<string, number>();
+  readonly #open: OpenElement[] = [];
+  readonly #openCounts = new Map<string, number>();
+
+  constructor(source: string) {
+    this.#source = source;
+    this.#text = hideActions(source);
+  }
+
+  run(): void {
+    for (const { 0: piece, 1: raw, 2: name, 3: rest = '', index: at } of this.#text.matchAll(markupPieces)) {
+      if (raw?.toLowerCase() === 'style') this.#styleSheet(piece, at);
+      else if (name === undefined) continue;
+      else if (piece.startsWith('</')) this.#close(name.toLowerCase());
+      else {
+        const start = at + 1 + name.length;
+        const attributes = readAttributes(rest, start);
+        this.#tag({ name: name.toLowerCase(), rest, attributes, place: { at, length: name.length + 1 } });
+      }
+    }
+  }
+
+  #tag(tag: Tag): void {
+    const { name, attributes, place, rest } = tag;
+    if (name === 'img' && !hasAlt(tag))
+      this.#add('missing-alt', place, 'the image has no alt: write what it shows, or alt="" if it only decorates');
+    if (name === 'a') this.#link(attributes.get('href'));
+    if (name === 'link' && /stylesheet/i.test(attributes.get('rel')?.value ?? ''))
+      this.#add('external-style', place, 'mail programs load no style sheet: write its rules into a <style>');
+    const programs = unsupportedElements.get(name);
+    if (programs !== undefined) this.#add('unsupported', place, `${programs} cannot show <${name}>`);
+    const style = attributes.get('style');
+    if (style !== undefined) this.#declarations(style.value, style.at);
+    const background = this.#colors(tag, style);
+    if (voidElements.has(name) || rest.endsWith('/')) return;
+    this.#open.push({ tag: name, background });
+    this.#openCounts.set(name, (this.#openCounts.get(name) ?? 0) + 1);
+  }
+
+  #close(name: string): void {
+    // An end tag alone closes nothing; each element is closed once, so this takes no more steps than there are elements.
+    if ((this.#openCounts.get(name) ?? 0) === 0) return;
+    for (let last = this.#open.pop(); last !== undefined; last = this.#open.pop()) {
+      this.#openCounts.set(last.tag, (this.#openCounts.get(last.tag) ?? 1) - 1);
+      if (last.tag === name) return;
+    }
+  }
+
+  #link(href: Attribute | undefined): void {
+    if (href === undefined) return;
+    const address = this.#source.slice(href.at, href.at + href.value.length);
+    this.links.push({ address, at: href.at });
+    if (href.isQuoted) return;
+    const what = `the address of the link has no quotes, so a blank in it would end it: write href="${address.slice(0, 80)}"`;
+    this.#add('unquoted-href', { at: href.at, length: address.length }, what);
+  }
+
+  #styleSheet(piece: string, at: number): void {
+    const text = piece.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, (part) => ' '.repeat(part.length));
+    for (const { index } of text.matchAll(/@import\b/gi)) {
+      const what = 'mail programs load no style sheet: write its rules here instead of @import';
+      this.#add('external-style', { at: at + index, length: '@import'.length }, what);
+    }
+    // Rules in @media and @supports are meant for the programs that know them.
+    let around = 0;
+    for (const { 0: all, 1: body, index } of text.matchAll(/@[^{};@]*\{|\{([^{}]*)\}?|\}/gi)) {
+      if (all.startsWith('@')) around += 1;
+      else if (all === '}') around = Math.max(0, around - 1);
+      else if (around === 0 && body !== undefined) this.#declarations(body, at + index + 1);
+    }
+  }
+
+  #declarations(text: string, at: number): void {
+    for (const { 1: property = '', 2: value = '', index } of text.matchAll(declarationPattern)) {
+      const problem = unsupportedDeclaration(property, value);
+      if (problem !== null) this.#add('unsupported', { at: at + index, length: property.length }, problem);
+    }
+  }
+
+  /** Warns of text that is hard to read. @returns The background of the element's contents. */
+  #colors({ attributes, place }: Tag, style: Attribute | undefined): string | null {
+    const css = style?.value ?? '';
+    const declared = declaredColors(css);
+    const attribute = attributes.get('bgcolor');
+    // What a class says is not known.
+    const inherited =
+      attributes.has('class') || attributes.has('background') ? null : (this.#open.at(-1)?.background ?? null);
+    const background =
+      declared.background === undefined
+        ? attribute === undefined
+          ? inherited
+          : literalColor(attribute.value)
+        : declared.background;
+    const color = declared.color ?? null;
+    if (color !== null && background !== null && !hiddenText.test(css)) {
+      const ratio = contrast(color, background);
+      if (ratio < minContrast) {
+        const what = `the text is hard to read: the contrast of ${color} on ${background} is ${ratio.toFixed(1)}:1, and ${minContrast}:1 is needed`;
+        this.#add('contrast', place, what);
+      }
+    }
+    return background;
+  }
+
+  #add(kind: MarkupKind, { at, length }: { at: number; length: number }, message: string): void {
+    const count = this.#counts.get(kind) ?? 0;
+    this.#counts.set(kind, count + 1);
+    if (count < maxPlaces) this.found.push({ kind, message, at, length });
+  }
+}
+
+/** The first of each name counts, as in browsers. @param start Where the text begins in the source. */
+function readAttributes(rest: string, start: number): ReadonlyMap<string, Attribute> {
+  const attributes = new Map<string, Attribute>();
+  for (const { 0: all, 1: name = '', 2: given = '', index } of rest.matchAll(markupAttribute)) {
+    const key = name.toLowerCase();
+    if (attributes.has(key)) continue;
+    const isQuoted = /^["']/.test(given);
+    const value = isQuoted ? given.slice(1, -1) : given;
+    attributes.set(key, { value, at: start + index + all.length - value.length - (isQuoted ? 1 : 0), isQuoted });
+  }
+  return attributes;
+}
+
+function hasAlt({ rest, attributes }: Tag): boolean {
+  if (attributes.has('alt')) return true;
+  const bare = rest.replace(markupAttribute, ' ');
+  // An action between the attributes may write it.
+  return /(?:^|\s)alt(?=[\s/]|$)/i.test(bare) || bare.includes('\0');
+}
+
+/** Undefined: not declared; null: not known. */
+function declaredColors(css: string): { color?: string | null; background?: string | null } {
+  const colors: { color?: string | null; background?: string | null } = {};
+  for (const { 1: property = '', 2: value = '' } of css.matchAll(declarationPattern)) {
+    const name = property.toLowerCase();
+    if (name === 'color') colors.color = literalColor(value);
+    else if (name === 'background' || name === 'background-color' || name === 'background-image')
+      colors.background = literalColor(value);
+  }
+  return colors;
+}
+
+const names: ReadonlyMap<string, string> = new Map([
+  ['white', '#ffffff'], ['black', '#000000'], ['gray', '#808080'], ['grey', '#808080'], ['silver', '#c0c0c0'],
+  ['red', '#ff0000'], ['green', '#008000'], ['blue', '#0000ff'], ['yellow', '#ffff00'], ['orange', '#ffa500'],
+]); // biome-ignore format: a table
+
+/** `#rrggbb`; null: another notation, or no literal. */
+function literalColor(text: string): string | null {
+  const value = text
+    .replace(/!important/i, '')
+    .trim()
+    .toLowerCase();
+  const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/.exec(value);
+  if (short !== null)
+    return `#${short
+      .slice(1)
+      .map((digit) => digit.repeat(2))
+      .join('')}`;
+  return /^#[0-9a-f]{6}$/.test(value) ? value : (names.get(value) ?? null);
+}

@@ -1,0 +1,163 @@
+/**
+ * `pgreflect templates check`: what is said of the files of emails, with line and column, without a server.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
+import { builtIn, builtInLocales } from '../../src/email/built-in/built-in.ts';
+import { emailKindNames } from '../../src/email/email-kind.ts';
+import { checkNames } from '../../src/management/templates/check-names.ts';
+import { checkTemplate } from '../../src/management/templates/check-template.ts';
+import { runCommand, temporaryDirectory } from './run-command.ts';
+
+/** Checks files of a new directory. */
+async function check(files: Readonly<Record<string, string>>, ...flags: readonly string[]) {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, 'partials'));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  const { code, out, err } = await runCommand(['templates', 'check', directory, ...flags]);
+  return { code, lines: out.split('\n').filter((line) => line !== ''), err };
+}
+
+const link = '<a href="{{ .ConfirmationURL }}">Go</a>';
+const config = layerAuthConfig({});
+
+/** The names of what is found in a body, with what they are about. */
+function namesIn(source: string, email: 'recovery' | 'reauthentication' = 'recovery'): readonly string[] {
+  const { problem, warnings, emptyLinks } = checkTemplate({ part: 'content', email }, source, config);
+  expect(problem).toBeNull();
+  return [...warnings, ...emptyLinks].map(({ name, line, column }) => `${line}:${column} ${name}`);
+}
+
+describe('the command', () => {
+  test('says each finding with file, line, column and the name of its check', async () => {
+    const { code, lines, err } = await check({
+      'recovery.html': `<p>\n  <img src="https://a.test/x.png">${link}`,
+      'invite.de.subject': 'Hallo {{ .Emial }}',
+      'confirmation.html': `<p>{{ .Token }}</p>\n{{ if .Token }}`,
+    });
+    expect(lines).toEqual([
+      'confirmation.html:2:1: error: `{{ if .Token }}` has no {{ end }} (unexpected EOF)',
+      'invite.de.subject:1:10: warning: .Emial is always empty in this email (did you mean .Email?) [empty-variable]',
+      'recovery.html:2:3: warning: the image has no alt: write what it shows, or alt="" if it only decorates [missing-alt]',
+    ]);
+    expect([code, err]).toEqual([1, expect.stringContaining('3 texts: 1 error, 2 warnings.')]);
+  });
+
+  test('ends with 0 where there are only warnings, with --strict with 1', async () => {
+    const files = { 'recovery.html': `<img src="https://a.test/x.png">${link}` };
+    expect(await check(files)).toMatchObject({ code: 0, lines: [expect.stringContaining('[missing-alt]')] });
+    expect((await check(files, '--strict')).code).toBe(1);
+    expect(await check({ 'recovery.html': link }, '--strict')).toMatchObject({ code: 0, lines: [] });
+  });
+
+  test('reads layout and partials, and says what is wrong with them once', async () => {
+    const layout = '<!doctype html><html><body>{{ template "content" . }}</body></html>';
+    const files = { 'layout.html': layout, 'recovery.html': '{{ template "button" . }}', 'invite.html': link };
+    expect(await check({ ...files, 'partials/button.html': link }, '--strict')).toMatchObject({ code: 0, lines: [] });
+    const { code, lines } = await check({ ...files, 'partials/button.html': link, 'layout.html': '<p>none' });
+    expect([code, lines]).toEqual([1, [expect.stringMatching(/^error: mailer_layout_content: /)]]);
+  });
+
+  test('refuses a directory without emails', async () => {
+    expect(await check({ 'notes.md': '' })).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no email templates'),
+    });
+  });
+});
+
+describe('a body', () => {
+  test.each([
+    ['<p>Hello</p>', 'null:null no-link'],
+    [`<a href="{{ .SiteURL }}/confirm?type=recovery">Go</a>${link}`, '1:10 link-without-token'],
+    ['<a href="{{ .ConfirmationURL }}" class=x>a</a><a\nhref={{ .SiteURL }}>b</a>', '2:6 unquoted-href'],
+    [`${link}\n<img src="https://a.test/x.png">`, '2:1 missing-alt'],
+    [`${link}<img alt="x" src="http://a.test/x.png">`, '1:58 http-image'],
+    [`${link}<script>1</script>`, '1:40 script'],
+    [`${link}<form></form>`, '1:40 form'],
+    [`<link rel="stylesheet" href="https://a.test/x.css">${link}`, '1:1 external-style'],
+    [`<style>@import url(x.css);</style>${link}`, '1:8 external-style'],
+    [`${link}<video></video>`, '1:40 unsupported'],
+    [`<style>p { color: red; position: fixed }</style>${link}`, '1:24 unsupported'],
+    [`${link}<p style="width:var(--x)">x</p>`, '1:50 unsupported'],
+    [`<td style="background:#fff"><p>${link}<b style="color:#999">x</b></p></td>`, '1:71 contrast'],
+    [`<td bgcolor=black><b style='color: #333333'>${link}</b>`, '1:19 contrast'],
+  ])('%s is warned of', (source, finding) => {
+    expect(namesIn(source)).toContain(finding);
+  });
+
+  test.each([
+    '<img alt="" src="https://a.test/x.png"><img alt src="https://a.test/y.png"><img src="https://a.test/z.png" {{ .Data.alt }}>',
+    '<a href="{{ .SiteURL }}">Home</a> <a href="{{ .SiteURL }}/confirm?token_hash={{ .TokenHash }}">Go</a>',
+    // The rules of @media are for the programs that know them.
+    '<style>@media (min-width:1px) { p { position: fixed } } p { color: red }</style>',
+    // Where one of the colors is not literal, or the text is hidden on purpose.
+    '<b style="color:#fff;background:{{ .Brand.Color }}">x</b><b style="color:#fff;background:url(x.png)">x</b>',
+    '<td style="background:#fff"></td><b style="color:#fff">x</b><td style="background:#fff"><b class="dark" style="color:#fff">x</b></td>',
+    '<b style="display:none;color:#fff;background:#fff">x</b>',
+    '<b style="color:#767676;background:#ffffff">x</b>',
+    '<!-- <img> --><p>{{ "<img>" }}{{/* <video> */}}</p>',
+  ])('%s is fine', (source) => {
+    expect(namesIn(`${source}${link}`)).toEqual([]);
+  });
+});
+
+test('a subject that mail programs would cut is warned of; its variables do not count', () => {
+  const about = (text: string) => checkTemplate({ part: 'subject', email: 'recovery' }, text, config).warnings;
+  expect(about(`${'ü'.repeat(71)}{{ .Email }}`)).toMatchObject([{ name: 'long-subject' }]);
+  expect(about(`${'ü'.repeat(70)}{{/* ${'x'.repeat(80)} */}}`)).toEqual([]);
+});
+
+describe('a comment', () => {
+  test('switches off the checks that it names, in its text', async () => {
+    const image = '<img src="http://a.test/x.png">';
+    expect(namesIn(`${link}${image}`)).toEqual(['1:50 http-image', '1:40 missing-alt']);
+    expect(namesIn(`{{/* check: ignore missing-alt */}}${link}${image}`)).toEqual(['1:85 http-image']);
+    expect(namesIn(`${link}${image}{{- /* check: ignore missing-alt, http-image */ -}}`)).toEqual([]);
+    const empty = '{{/* check: ignore dead-link empty-variable unclosed-tag */}}<a href="{{ .X }}">{{ .Token }}';
+    expect(await check({ 'recovery.html': empty }, '--strict')).toMatchObject({ code: 0, lines: [] });
+  });
+
+  test('with a name that there is not is warned of, with the nearest', () => {
+    const { warnings } = checkTemplate(
+      { part: 'content', email: 'recovery' },
+      `{{/* check: ignore mising-alt */}}${link}`,
+      config,
+    );
+    expect(warnings).toMatchObject([
+      { name: 'unknown-check', message: 'there is no check "mising-alt" (did you mean missing-alt?)', column: 20 },
+    ]);
+  });
+});
+
+test('nothing is found in the built-in emails, in any language', () => {
+  for (const locale of builtInLocales)
+    for (const email of emailKindNames)
+      for (const part of ['subject', 'content'] as const) {
+        const found = checkTemplate({ part, email }, builtIn(email, locale)[part], config);
+        expect(found, `${email} ${part} ${locale}`).toEqual({ problem: null, warnings: [], emptyLinks: [] });
+      }
+});
+
+test('names of checks are lower case words, so that a comment can list them', () => {
+  expect(checkNames.filter((name) => !/^[a-z]+(-[a-z]+)*$/.test(name))).toEqual([]);
+});
+
+test('a body above 100 KB is warned of', () => {
+  expect(namesIn(link + ' '.repeat(103_000))).toEqual(['null:null size']);
+  expect(namesIn(link + ' '.repeat(100_000))).toEqual([]);
+});
+
+test('a text with very many mistakes has the first twenty of each kind, and is read in one go', () => {
+  const pieces = [
+    ...['<img>', '<video>', '<link rel=stylesheet>', '<a href=x>', '<b style="color:red;background:red">', '</p><b>'],
+    ...['<b>@a{', '<style>@import "x";</style>', '<style>p{position:x}</style>', '{ check: ignore '],
+  ];
+  for (const piece of pieces) {
+    const found = namesIn(`${link}${piece.repeat(100_000 / piece.length)}`);
+    const counts = checkNames.map((name) => found.filter((one) => one.endsWith(` ${name}`)).length);
+    expect(Math.max(...counts), piece).toBeLessThanOrEqual(20);
+  }
+});
