@@ -5,7 +5,8 @@
 -- row per table, kind and list of privileges: name, kind, grantees and privileges (separated by commas), visitors
 -- (whether everyone or the first role is among the grantees), fix (null where a policy has to be written), first (one of the
 -- grantees, unquoted), policies (names of the table's policies), reading (json: permissive policies by which the grantees may read,
--- each with its expression and the quoted columns that it reads).
+-- each with its expression and the quoted columns that it reads), writers (of kind `unguarded`: routines that run as their caller
+-- and whose text writes the table, separated by commas, or null).
 --   unguarded       row security is off, and rows may be inserted, updated or deleted
 --   beyond_rows     truncate and the like, which row security does not apply to and the API does not use
 --   no_policy       row security is on, and the table has no policy at all
@@ -83,7 +84,14 @@ select pg_catalog.format('%I.%I', b.nspname, b.relname) as name, b.kind, b.privi
       0 = any (p.polroles) or exists (
         select from pg_catalog.unnest(p.polroles) as o (oid), pg_catalog.unnest(pg_catalog.array_agg(b.role)) as g (oid)
         where o.oid <> 0 and g.oid <> 0 and pg_catalog.pg_has_role(g.oid, o.oid, 'usage')))
-  ) as reading
+  ) as reading,
+  case when b.kind = 'unguarded' then (
+    select pg_catalog.string_agg(p.oid::pg_catalog.regprocedure::text, ', ' order by p.oid::pg_catalog.regprocedure::text)
+    from pg_catalog.pg_proc p
+    join pg_catalog.pg_namespace n on n.oid = p.pronamespace and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
+    where not p.prosecdef and pg_catalog.strpos(p.prosrc, b.relname) > 0
+      and p.prosrc ~* ('\m(insert\s+into|update|delete\s+from|merge\s+into)\s+(only\s+)?([\w"]+\.)?"?' || pg_catalog.regexp_replace(b.relname, '(\W)', '\\\1', 'g') || '\M')
+  ) end as writers
 from by_grantee b
 left join pg_catalog.pg_roles r on r.oid = b.role
 group by b.oid, b.nspname, b.relname, b.kind, b.privileges

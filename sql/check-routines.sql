@@ -23,8 +23,31 @@ visitor as (
   select r.oid from pg_catalog.pg_roles r where r.rolname = ($2::text[])[1]
 )
 select d.name, d.owner, 'search_path' as kind, null as grantees, null as lost, null::json as uses, null as bodies,
-  pg_catalog.format('alter routine %s set search_path = %I, pg_temp', d.name, d.nspname) as fix
+  pg_catalog.format('alter routine %s set search_path = %s, pg_temp', d.name, s.path) as fix
 from definer d
+-- Its own schema, those of extensions, and those of the path in force, unless API roles may create there.
+cross join lateral (
+  select pg_catalog.string_agg(pg_catalog.quote_ident(f.name), ', ' order by f.place, f.name) as path
+  from (
+    select x.name, pg_catalog.min(x.place) as place
+    from (
+      select d.nspname as name, 0 as place
+      union all
+      select n.nspname, 2 from pg_catalog.pg_extension e join pg_catalog.pg_namespace n on n.oid = e.extnamespace
+      union all
+      select n.nspname, 1
+      from pg_catalog.pg_db_role_setting c
+      cross join lateral pg_catalog.unnest(c.setconfig) as v (setting)
+      cross join lateral pg_catalog.regexp_split_to_table(pg_catalog.substr(v.setting, 13), '\s*,\s*') as t (name)
+      join pg_catalog.pg_namespace n on n.nspname = pg_catalog.btrim(t.name, '"')
+      where v.setting like 'search_path=%' and c.setrole = 0
+        and c.setdatabase in (0, (select b.oid from pg_catalog.pg_database b where b.datname = pg_catalog.current_database()))
+    ) x
+    where x.name !~ '^pg_' and (x.place = 0 or not exists (
+      select from pg_catalog.pg_roles r where r.rolname = any ($2::text[]) and not r.rolsuper and pg_catalog.has_schema_privilege(r.oid, x.name, 'create')))
+    group by x.name
+  ) f
+) s
 where not exists (select from pg_catalog.unnest(d.proconfig) as s (setting) where s.setting like 'search_path=%')
 union all
 select d.name, d.owner, 'callable', g.list, l.list, u.list, b.list,

@@ -389,7 +389,7 @@ describe('for programs, --format json: each finding goes away with the SQL that 
       check: 'definer_search_path',
       object: 'public."Count"(integer,text[])',
       severity: 'warning',
-      fix: 'alter routine public."Count"(integer,text[]) set search_path = public, pg_temp;',
+      fix: 'alter routine public."Count"(integer,text[]) set search_path = public, pg_temp;\n-- Its text must name what is in other schemas with the schema. Or add these to the path.',
     },
     {
       check: 'definer_callable',

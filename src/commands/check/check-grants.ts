@@ -17,6 +17,7 @@ interface WideGrant {
   readonly fix: string | null;
   readonly first: string;
   readonly policies: readonly string[];
+  readonly writers: string | null;
   readonly reading: readonly { readonly using: string; readonly columns: readonly string[] }[];
 }
 
@@ -37,7 +38,7 @@ const grantKinds: Readonly<
 export const findWideGrants: Check = async ({ tx, schemas, roles, serviceRole }) => {
   const rows = await tx.query(loadSqlFile('check-grants.sql'), [schemas, roles]);
   return (rows as readonly unknown[] as readonly WideGrant[]).map((row): Finding => {
-    const { name: object, kind, grantees, privileges, visitors } = row;
+    const { name: object, kind, grantees, privileges, visitors, writers } = row;
     // Row security was enabled, but which rows to allow is for the owner to decide.
     if (kind === 'no_policy') {
       const message = `${object} has no policy, so the grant of ${privileges} to ${grantees} reaches no row. Create a policy for each role that may see rows.`;
@@ -50,12 +51,19 @@ export const findWideGrants: Check = async ({ tx, schemas, roles, serviceRole })
         : kind === 'beyond_rows'
           ? []
           : [proposePolicies(row)];
+    const revoke =
+      row.fix === null || writers === null
+        ? asStatement(row.fix)
+        : remark(
+            `To take it from them. These write it as their caller, who cannot run them then: ${writers}.`,
+            row.fix,
+          );
     return {
       check,
       severity: kind === 'unguarded' && visitors ? 'error' : 'warning',
       object,
       message: `The grant of ${privileges} on ${object} to ${grantees} is too wide: ${why}.`,
-      fix: [asStatement(row.fix), ...choice].join('\n'),
+      fix: [revoke, ...choice].join('\n'),
     };
   });
 };

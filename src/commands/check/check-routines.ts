@@ -16,7 +16,7 @@ export const findLooseRoutines: Check = async ({ tx, schemas, roles, serviceRole
     const about = { severity: 'warning', object: name } as const;
     if (kind === 'search_path') {
       const message = `${runs} and without a fixed search path: a caller can substitute other objects for the ones it names.`;
-      return { ...about, check: 'definer_search_path', message, fix: asStatement(fix) };
+      return { ...about, check: 'definer_search_path', message, fix: `${asStatement(fix)}\n${pathAdvice}` };
     }
     const users = uses.filter(({ visited }) => visited).map(({ text }) => text);
     const needed = users.length === 0 ? '' : ` They need that for ${users.join(', ')}.`;
@@ -29,6 +29,9 @@ export const findLooseRoutines: Check = async ({ tx, schemas, roles, serviceRole
     };
   });
 };
+
+/** The text may name what only a caller's path finds. */
+const pathAdvice = remark('Its text must name what is in other schemas with the schema. Or add these to the path.');
 
 /** One row of sql/check-routines.sql. */
 interface LooseRoutine extends Readonly<Record<'name' | 'owner' | 'kind' | 'fix', string>> {

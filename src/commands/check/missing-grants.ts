@@ -117,7 +117,7 @@ function describeLacks(lacks: readonly Lack[]): string {
   const what = whatOf(first);
   if (what === 'rows') return `Role "${role}" may not select the rows that these functions take or return: ${names}.`;
   if (what === 'schema') return `${has} on schema ${grant.name}, so it does not see ${number('table')}.`;
-  return `${has} on ${number(what === 'routine' ? 'function' : what)}${isGuarded ? ', although row security allows it' : ''}.`;
+  return `${has} on ${number(what === 'routine' ? 'function' : what)}${isGuarded ? ', where row security is on' : ''}.`;
 }
 
 /** Names in one statement, so that its line can be read. */
@@ -136,7 +136,6 @@ function grantFix(lacks: readonly Lack[]): string | null {
     );
   });
   if (statements.length === 0) return null;
-  return isGuarded
-    ? statements.join('\n')
-    : remark('Where it is meant to reach them, after policies guard the rows:', ...statements);
+  // A grant that is missing may be meant so.
+  return remark(`Where it is meant to reach them${isGuarded ? '' : ', after policies guard the rows'}:`, ...statements);
 }
