@@ -75,6 +75,12 @@ test('a role that does not exist is refused', async () => {
   expect(err).toContain('There is no role "nobody_at_all" in the database.');
 });
 
+test('a schema that does not exist is refused', async () => {
+  const { code, err } = await schema(['--schemas', 'public,nope']);
+  expect(code).toBe(1);
+  expect(err).toContain('There is no schema "nope" in the database.');
+});
+
 test('a file that cannot be written leaves nothing beside it', async () => {
   const directory = temporaryDirectory();
   const work = join(directory, 'work');

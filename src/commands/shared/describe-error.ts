@@ -105,8 +105,9 @@ const reasons: Readonly<Record<string, Reason>> = {
     fix: 'Check user and password in --database-url; `pgreflect init` creates a login role.',
   },
   '28000': {
-    problem: (place, user) => `The server does not let "${user}" log in to ${place} from here.`,
-    fix: 'Check pg_hba.conf on the server, and whether it requires TLS (?sslmode=require).',
+    problem: (place, user) =>
+      `The server does not let "${user}" log in to ${place} from here, or there is no such role.`,
+    fix: 'Check the user in --database-url, pg_hba.conf on the server, and whether it requires TLS (?sslmode=require).',
   },
   '3D000': {
     problem: (place) => `${place[0]?.toUpperCase()}${place.slice(1)} does not exist.`,

@@ -10,7 +10,7 @@ import { findRunningProject, localDatabaseUrl, projectDirectory } from './local-
 /**
  * The catalog with the privileges of one role.
  *
- * @throws CommandError for an unknown role.
+ * @throws CommandError for an unknown role or schema.
  */
 export async function readCatalogFor(
   pool: SystemPool,
@@ -23,6 +23,10 @@ export async function readCatalogFor(
       `There is no role "${role}" in the database.`,
       'Check --role; `pgreflect init` makes anon, authenticated and service_role.',
     );
+  }
+  const missing = schemas?.filter((schema) => !catalog.namespaces.some(({ nspname }) => nspname === schema)) ?? [];
+  if (missing.length > 0) {
+    refuse(`There is no schema ${missing.map((name) => `"${name}"`).join(', ')} in the database.`, 'Check --schemas.');
   }
   return catalog;
 }
