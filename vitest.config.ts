@@ -21,7 +21,7 @@ export default defineConfig({
     // Node reads our TypeScript as it is, and keeps what it compiled: nothing is transformed before.
     experimental: { viteModuleRunner: false },
     // More than there are processors: much of the time a test waits, for a process, a server or a time limit.
-    maxWorkers: 6,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     // A snapshot that is missing is a failure on every machine, not only where `CI` is set; `--update` writes it.
     update: 'none',
