@@ -11,7 +11,7 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import type { TemplateSource, TemplateSources } from '../../src/config/auth/auth-template-source.ts';
 import { fetchTemplate, showAddress } from '../../src/management/templates/fetch-template.ts';
-import { type TestAuth, testAuth } from '../support/auth-service.ts';
+import { type TestAuth, testAuth, unlimited } from '../support/auth-service.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;
@@ -25,7 +25,8 @@ let addresses = 0;
 async function nextEmail(auth: TestAuth) {
   addresses += 1;
   const email = `user${addresses}@mail.test`;
-  await auth.ask('/signup', { email, password: 'a good password' });
+  const answer = await auth.ask('/signup', { email, password: 'a good password' });
+  expect(answer).toMatchObject({ status: 200 });
   return auth.message(email);
 }
 
@@ -167,7 +168,10 @@ test('other start values replace the first ones, with their templates', async ()
   expect((await nextEmail(auth)).html).toBe('first');
   const site = await templateSite((_request, response) => response.end('<i>second</i>'));
   const authTemplates: TemplateSources = { confirmation: { kind: 'remote', location: site.url, origin: 'test' } };
-  await auth.gateway.configureAuth({ authValues: { mailer_subjects_confirmation: 'Second' }, authTemplates });
+  await auth.gateway.configureAuth({
+    authValues: { ...unlimited, mailer_subjects_confirmation: 'Second' },
+    authTemplates,
+  });
   expect(await nextEmail(auth)).toMatchObject({ subject: 'Second', html: '<i>second</i>' });
 });
 
@@ -177,9 +181,10 @@ test('start values that replace others decide themselves how templates are read,
   const authTemplates: TemplateSources = {
     confirmation: { kind: 'remote', location: '/confirm.html', origin: 'test' },
   };
-  await auth.gateway.configureAuth({ authValues: { site_url: site.url }, authTemplates });
+  await auth.gateway.configureAuth({ authValues: { ...unlimited, site_url: site.url }, authTemplates });
   expect((await nextEmail(auth)).html).toBe('path /confirm.html');
-  const escaping = { mailer_subject_html_escape: true, mailer_subjects_confirmation: '<a href="{{ .Email }}>' };
+  const subject = '<a href="{{ .Email }}>';
+  const escaping = { ...unlimited, mailer_subject_html_escape: true, mailer_subjects_confirmation: subject };
   await auth.gateway.configureAuth({ authValues: escaping, authTemplates: {} });
   expect(refusals(auth)).toMatchObject([{ problem: expect.stringMatching(/^subject/) }]);
   expect((await nextEmail(auth)).html).toBe('path /confirm.html');

@@ -74,7 +74,7 @@ export async function installAuthTables(database: TestDatabase): Promise<void> {
 const manyMessages = 1_000_000;
 
 /** Limits that tests of something else must not meet. */
-const unlimited: AuthValues = {
+export const unlimited: AuthValues = {
   rate_limit_email_sent: manyMessages,
   rate_limit_email_recipient: 0,
   rate_limit_sms_sent: manyMessages,
