@@ -2,9 +2,9 @@
  * Rate limits: requests per IP address, messages in total. The counts are in the database, shared by all processes. If
  * it cannot be reached, each process counts for itself.
  */
-import { createHash } from 'node:crypto';
 import type { SendLimit } from '../../config/auth/auth-delivery-fields.ts';
 import { parseDurationSeconds } from '../../config/auth/auth-field.ts';
+import { hashRecipient } from '../../email/outbox/deliveries.ts';
 import { isAway } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
@@ -98,7 +98,7 @@ export async function assertSendAllowed(limiter: RateLimiter, kind: 'email' | 's
 export async function takeRecipient(limiter: RateLimiter, address: string, perHour: number): Promise<boolean> {
   if (perHour <= 0) return true;
   // Hashed, because names of counts have a limited length, and to store no address.
-  const hash = createHash('sha256').update(address.toLowerCase()).digest('hex');
+  const hash = hashRecipient(address).toString('hex');
   return (await limiter.take(`email_to:${hash}`, { kind: 'window', limit: perHour, windowMs: 3_600_000 })) === null;
 }
 

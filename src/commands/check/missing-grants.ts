@@ -1,6 +1,6 @@
 /**
  * Findings of `pgreflect check` about grants that roles lack, one for all objects of which a role lacks the same. A
- * missing grant is often meant: a statement that could let callers reach too much is left to a person.
+ * missing grant is often meant, so every statement is left to a person.
  */
 import { quotePath } from '../../catalog/quote-name.ts';
 import { isValidName } from '../../model/inflect.ts';

@@ -3,7 +3,8 @@
  *
  * It signs nothing: the secret is the `USER:PASSWORD` in the address of the webhook.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { sameText } from '../../shared/same-text.ts';
 import {
   assertRecent,
   EventRefusal,
@@ -25,13 +26,11 @@ const bounces: Readonly<Record<string, MailEventKind>> = {
 /** Longer than the service retries. */
 const maxAgeMs = 20 * 3_600_000;
 
-const digest = (text: string | Buffer) => createHash('sha256').update(text).digest();
-
 /** Verifies the login. */
 export const readPostmarkEvents: ReadEvents = (request, { secret, now }) => {
   const [, encoded = ''] = /^basic +([\w+/=]+)$/i.exec(headerOf(request, 'authorization')) ?? [];
-  const given = Buffer.from(encoded, 'base64');
-  if (!timingSafeEqual(digest(given), digest(secret)))
+  const given = Buffer.from(encoded, 'base64').toString('hex');
+  if (!sameText(given, Buffer.from(secret).toString('hex')))
     throw new EventRefusal('The login is not the one of the webhook');
   const json = jsonOf(request);
   const kind = kindOf(json);
@@ -43,7 +42,7 @@ export const readPostmarkEvents: ReadEvents = (request, { secret, now }) => {
     address: textAt(json, 'Email') || textAt(json, 'Recipient'),
     answer: textAt(json, 'Details') || null,
   });
-  return { id: digest(request.body).toString('hex'), events: kind === null ? [] : [event(kind)] };
+  return { id: hash('sha256', request.body), events: kind === null ? [] : [event(kind)] };
 };
 
 function kindOf(json: unknown): MailEventKind | null {

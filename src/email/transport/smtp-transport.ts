@@ -9,11 +9,10 @@ import { type Egress, unrestrictedEgress } from '../../hooks/egress.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { isLoopback } from '../../shared/loopback.ts';
 import type { EmailMessage } from '../message.ts';
-import { assertAddresses } from './assert-addresses.ts';
 import { composeMessage } from './compose-message.ts';
-import { EmailError } from './email-error.ts';
 import { shownAnswer, toEmailError } from './smtp-failure.ts';
 import type { SmtpSettings } from './smtp-settings.ts';
+import { trackedTransport } from './tracked-transport.ts';
 import type { EmailTransport, Receipt } from './transport.ts';
 
 /** Time limit of connecting, greeting and TLS, in milliseconds. */
@@ -36,8 +35,6 @@ const maxConnections = 5;
 export function createSmtpTransport(settings: SmtpSettings, options: SmtpTransportOptions = {}): EmailTransport {
   const { timeoutMs = 10_000, clock = systemClock, egress = unrestrictedEgress, allowUnencrypted = false } = options;
   let pool: ReturnType<typeof openPool> | null = null;
-  const underway = new Set<Promise<unknown>>();
-  let stopped = false;
 
   async function hand(message: EmailMessage): Promise<Receipt> {
     const raw = await composeMessage(message, new Date(clock.now()));
@@ -52,24 +49,7 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
     }
   }
 
-  return {
-    async send(message) {
-      if (stopped) throw new EmailError('stopped', 'The mail transport has been stopped.');
-      assertAddresses(message);
-      const work = hand(message);
-      underway.add(work);
-      try {
-        return await work;
-      } finally {
-        underway.delete(work);
-      }
-    },
-    async stop() {
-      stopped = true;
-      await Promise.allSettled(underway);
-      (await pool)?.close({ force: true });
-    },
-  };
+  return trackedTransport(hand, async () => (await pool)?.close({ force: true }));
 }
 
 /** Loads the mailer with the first email: most processes of a large deployment send none. */

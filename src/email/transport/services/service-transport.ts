@@ -8,8 +8,8 @@ import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { parseJson } from '../../../shared/json.ts';
 import type { EmailMessage } from '../../message.ts';
 import { textPartOf } from '../../plain-text.ts';
-import { assertAddresses } from '../assert-addresses.ts';
 import { EmailError, type EmailErrorCode } from '../email-error.ts';
+import { trackedTransport } from '../tracked-transport.ts';
 import type { EmailTransport, Receipt } from '../transport.ts';
 import type { MailService, ServiceSettings } from './mail-service.ts';
 import { postmark } from './postmark.ts';
@@ -47,8 +47,6 @@ export function createServiceTransport(
 ): EmailTransport {
   const service = services[name];
   const url = (given || service.url).replace(/\/+$/, '');
-  const underway = new Set<Promise<unknown>>();
-  let stopped = false;
 
   async function hand(message: EmailMessage): Promise<Receipt> {
     const plainText = await textPartOf(message);
@@ -80,24 +78,7 @@ export function createServiceTransport(
     );
   }
 
-  return {
-    async send(message) {
-      if (stopped) throw new EmailError('stopped', 'The mail transport has been stopped.');
-      // Some services take a list of recipients in one text.
-      assertAddresses(message);
-      const work = hand(message);
-      underway.add(work);
-      try {
-        return await work;
-      } finally {
-        underway.delete(work);
-      }
-    },
-    async stop() {
-      stopped = true;
-      await Promise.allSettled(underway);
-    },
-  };
+  return trackedTransport(hand);
 }
 
 function refusalOf({ status }: PostAnswer): EmailErrorCode {
