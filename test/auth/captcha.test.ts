@@ -1,7 +1,7 @@
 /**
  * Captchas: a real server here takes what hCaptcha and Turnstile document, each token once, and answers as they do.
  */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { captchaLimits, createCaptchaCheck } from '../../src/auth/captcha.ts';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { unrestrictedEgress } from '../../src/hooks/egress.ts';
@@ -167,18 +167,30 @@ test('a service that is away lets nobody pass', async () => {
   expect([status, body.code, body.message]).toEqual([500, 'unexpected_failure', 'captcha verification process failed']);
 });
 
-test('a service that hangs holds few connections, and requests end in time', async () => {
+/** A check that asks a service which never answers. */
+async function hangingCheck(limits: Partial<typeof captchaLimits>) {
   const { server, values, solve } = await startCaptcha('turnstile');
   server.answer(null);
-  const check = createCaptchaCheck({
-    ...{ egress: unrestrictedEgress, observe: () => {} },
-    limits: { ...captchaLimits, timeoutMs: 500, concurrency: 3 },
-  });
+  const parts = { egress: unrestrictedEgress, observe: () => {}, limits: { ...captchaLimits, ...limits } };
+  const check = createCaptchaCheck(parts);
   const config = layerAuthConfig(values);
-  const asked = Array.from({ length: 20 }, () => check(config, { token: solve(), ip: '127.0.0.1' }));
-  const ends = await Promise.allSettled(asked);
-  expect(ends.map(({ status }) => status)).toEqual(Array(20).fill('rejected'));
+  return { server, ask: () => check(config, { token: solve(), ip: '127.0.0.1' }) };
+}
+
+test('a service that hangs holds few connections', async () => {
+  const { server, ask } = await hangingCheck({ timeoutMs: 60_000, concurrency: 3 });
+  const ends = Promise.allSettled(Array.from({ length: 20 }, ask));
+  await vi.waitFor(() => expect(server.requests).toHaveLength(3));
+  // The others are refused: whatever they had sent earlier would have been counted.
+  await server.stop();
+  expect((await ends).map(({ status }) => status)).toEqual(Array(20).fill('rejected'));
   expect(server.requests).toHaveLength(3);
+});
+
+test('requests to a service that hangs end in time, also those that wait for their turn', async () => {
+  const { ask } = await hangingCheck({ timeoutMs: 200, concurrency: 1 });
+  const ends = await Promise.allSettled(Array.from({ length: 5 }, ask));
+  expect(ends.map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
 });
 
 test('the log says that the secret is wrong, and neither it nor the token', async () => {
