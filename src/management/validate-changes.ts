@@ -15,7 +15,7 @@ import { isObject } from '../shared/json.ts';
 import { type ConfigField, configFields } from './config-fields.ts';
 import { type ChangeProblem, ManagementError, refuseChange } from './management-error.ts';
 import { isDigest } from './secret-digest.ts';
-import { checkedFields, checkField } from './templates/check-field.ts';
+import { checkedFields, checkField, checkKeptTranslations } from './templates/check-field.ts';
 import { checkSurroundings } from './templates/check-surroundings.ts';
 import { templateField } from './templates/check-template.ts';
 import { spentProblem, startCheckTime } from './templates/check-time.ts';
@@ -57,7 +57,7 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
   const given: Body = body;
   const problems: ChangeProblem[] = [];
   const values = readValues(given, problems);
-  const next = { ...context.config, ...switchesOf(values, context.start) };
+  const next = configAfter(values, context);
   const isSpent = startCheckTime();
   const checking = { ...context, isSpent };
   const warnings = [...checkTemplates(values, { ...checking, config: next }, problems), ...faintBrand(values)];
@@ -109,10 +109,10 @@ const switches = [
   'mailer_partials',
 ] as const satisfies readonly (keyof TemplateSwitches)[];
 
-/** Includes switches of the same body, because body and switch may be sent together. */
-function switchesOf(values: ReadonlyMap<string, unknown>, start: AuthConfig): Partial<TemplateSwitches> {
-  const given = switches.filter((name) => values.has(name)).map((name) => [name, values.get(name) ?? start[name]]);
-  return Object.fromEntries(given);
+/** With the values of the body: a text, the switches that it depends on and its translations may be sent together. */
+function configAfter(values: ReadonlyMap<string, unknown>, { config, start }: ValidationContext): AuthConfig {
+  const given = [...values].map(([name, value]) => [name, value ?? start[name as keyof AuthConfig]]);
+  return { ...config, ...Object.fromEntries(given) };
 }
 
 function faintBrand(values: ReadonlyMap<string, unknown>): readonly string[] {
@@ -138,13 +138,14 @@ function checkTemplates(
       else problems.push(...links.map((message) => ({ message, allow_warnings: true })));
     }
   }
-  return warnings;
+  const kept = checkKeptTranslations(new Set(values.keys()), config, isSpent);
+  return [...warnings, ...kept.map(({ field, place, finding }) => `${field}: ${place}${sayFinding(finding)}`)];
 }
 
 /** Under changed switches, unchanged templates may have another meaning or become invalid. */
 function checkInForce(
   values: ReadonlyMap<string, unknown>,
-  { config, start, isSpent }: Checking,
+  { isSpent }: Checking,
   next: AuthConfig,
   problems: ChangeProblem[],
 ): void {
@@ -152,8 +153,8 @@ function checkInForce(
     if (isSpent()) return;
     if (values.get(name)) continue;
     const held = templateField(name);
-    const stored = (values.has(name) ? start : config)[name as keyof AuthConfig];
-    const value = stored || (held !== null && next.mailer_layout_content ? builtInText(held, next) : null);
+    const value =
+      next[name as keyof AuthConfig] || (held !== null && next.mailer_layout_content ? builtInText(held, next) : null);
     for (const { place, findings } of checkField(name, value, next, isSpent)) {
       const say = (problem: Finding) => `${name}, which is in force, would fail: ${place}${sayFinding(problem)}`;
       if (findings.problem !== null) problems.push(wrong(say(findings.problem)));

@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
-import { builtIn, builtInLocales } from '../../src/email/built-in/built-in.ts';
+import { builtIn, builtInLocales, defaultTemplates } from '../../src/email/built-in/built-in.ts';
 import { emailKindNames } from '../../src/email/email-kind.ts';
 import { checkNames } from '../../src/management/templates/check-names.ts';
 import { checkTemplate } from '../../src/management/templates/check-template.ts';
@@ -58,6 +58,24 @@ describe('the command', () => {
     expect(await check({ ...files, 'partials/button.html': link }, '--strict')).toMatchObject({ code: 0, lines: [] });
     const { code, lines } = await check({ ...files, 'partials/button.html': link, 'layout.html': '<p>none' });
     expect([code, lines]).toEqual([1, [expect.stringMatching(/^error: mailer_layout_content: /)]]);
+  });
+
+  test('compares the variables of languages with those of the email itself, and none with a built-in text', async () => {
+    const hello = `{{ with .Data.name }}<p>{{ . }}</p>{{ end }}${link}`;
+    const files = {
+      'recovery.html': hello,
+      'recovery.de.html': link,
+      'recovery.fr.html': `<p>{{ .Email }}</p>${hello}`,
+    };
+    expect(await check(files)).toMatchObject({
+      code: 0,
+      lines: [
+        'recovery.de.html: warning: this language does not use .Data.name, which the email itself uses in line 1, column 9 [language-variables]',
+        'recovery.fr.html:1:7: warning: this language uses .Email, which the email itself does not use [language-variables]',
+      ],
+    });
+    const builtIn = defaultTemplates.recovery.content;
+    expect(await check({ 'recovery.html': builtIn, 'recovery.de.html': link })).toMatchObject({ code: 0, lines: [] });
   });
 
   test('refuses a directory without emails', async () => {

@@ -1,9 +1,9 @@
 /**
  * Translations of emails in the management API.
  */
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
-import { addToken, type ManagedGateway, managedGateway } from './management.ts';
+import { addToken, type ManagedGateway, managedGateway, ref } from './management.ts';
 
 let database: TestDatabase;
 let managed: ManagedGateway;
@@ -57,4 +57,50 @@ test('a template of a language is checked like that of the email, and its place 
   ]);
   const page = await managed.patch({ mailer_templates_link_page_translations: { de: { content: 'x' } } });
   expect(page.body.message).toContain('de, content: it must use {{ .Button }} exactly once');
+});
+
+/** Stores a change. @returns Its warnings. */
+async function warningsOf(change: object): Promise<readonly string[]> {
+  const headers = { prefer: 'return=representation; warnings' };
+  const { status, body } = await managed.call({ method: 'PATCH', headers, body: JSON.stringify(change) });
+  expect([status, body.message]).toEqual([200, undefined]);
+  return body.warnings;
+}
+
+const render = (draft: object) =>
+  managed.call({ method: 'POST', path: `/v1/projects/${ref}/config/auth/emails/render`, body: JSON.stringify(draft) });
+
+describe('variables that differ from those of the email itself', () => {
+  const base = '<p>Hello {{ .Data.name }}</p>\n<a href="{{ .ConfirmationURL }}">Go</a>';
+  const [content, subject] = ['mailer_templates_recovery_content', 'mailer_subjects_recovery'];
+  const german = '<p>{{ .Data.vorname }}</p>{{ .Locale }}<a href="{{ .ConfirmationURL }}">Los</a>';
+
+  test('are warned of, in the same change and when either side changes later', async () => {
+    const lacks = 'this language does not use .Data.name, which the email itself uses in line 1, column 13';
+    const adds = 'line 1: this language uses .Data.vorname, which the email itself does not use';
+    const told = [lacks, adds].map((what) => `${field}: de, content: ${what} [language-variables]`);
+    expect(await warningsOf({ [content]: base, [field]: { de: { content: german } } })).toEqual(told);
+    expect(await warningsOf({ [field]: { de: { content: german, subject: 'Neu' } } })).toEqual(told);
+    // A text without differences ends the warnings, which is the same from both sides.
+    expect(await warningsOf({ [content]: base.replace('name', 'vorname') })).toEqual([]);
+    expect(await warningsOf({ [content]: base })).toEqual(told);
+    expect(await warningsOf({ [subject]: 'New' })).toEqual([]);
+  });
+
+  test('are not told where a comment switches the check off, or the email itself is a built-in one', async () => {
+    const ignored = `{{/* check: ignore language-variables */}}${german}`;
+    expect(await warningsOf({ [content]: base, [field]: { de: { content: ignored } } })).toEqual([]);
+    expect(await warningsOf({ [content]: null, [field]: { de: { content: german } } })).toEqual([]);
+  });
+
+  test('are in the answer to a draft of a language, with their place', async () => {
+    await managed.patch({ [content]: base, [field]: null });
+    const { body } = await render({ email: 'recovery', locale: 'de', content: german });
+    expect(body.content.warnings).toMatchObject([
+      { name: 'language-variables', line: null, refused: false },
+      { name: 'language-variables', line: 1, column: 7, length: 13 },
+    ]);
+    const own = await render({ email: 'recovery', content: german });
+    expect(own.body.content.warnings).toEqual([]);
+  });
 });

@@ -4,6 +4,7 @@
 import { layerAuthConfig } from '../../config/auth/auth-config.ts';
 import { checkField } from '../../management/templates/check-field.ts';
 import { checkSurroundings } from '../../management/templates/check-surroundings.ts';
+import { templateField } from '../../management/templates/check-template.ts';
 import type { Finding } from '../../management/templates/finding.ts';
 import { isObject } from '../../shared/json.ts';
 import { type CommandContext, flagText, pathOf, refuse } from '../shared/command.ts';
@@ -32,6 +33,8 @@ function findingsIn(texts: TemplateTexts): Lines {
   const layout = texts.get(layoutField) || null;
   const partials = [...texts].filter(([field, text]) => field.startsWith(partialPrefix) && text !== '');
   const config = layerAuthConfig({
+    // Translations are compared with them.
+    ...Object.fromEntries([...texts].filter(([field]) => templateField(field) !== null)),
     mailer_layout_content: layout,
     mailer_partials: Object.fromEntries(partials.map(([field, text]) => [field.slice(partialPrefix.length), text])),
   });

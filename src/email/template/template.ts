@@ -10,7 +10,7 @@ import { startContext } from './escape/context.ts';
 import { escapeTree } from './escape/escape-tree.ts';
 import { makeEscapers } from './escape/escapers.ts';
 import { rewriteText } from './escape/rewrite-text.ts';
-import { findVariables } from './parse/template-variables.ts';
+import { findVariablePaths, findVariables } from './parse/template-variables.ts';
 import type { Tolerate } from './run/compare-values.ts';
 import { type TemplateLimits, TemplateRun } from './run/run-template.ts';
 import {
@@ -122,6 +122,11 @@ export function renderTemplate(template: Template, data: TemplateData, options: 
 /** Top-level variables that a template uses, sorted: `Data`, `Email`. With the offset of the first action that does. */
 export function templateVariables(template: Template): ReadonlyMap<string, number> {
   return findVariables(template.tree);
+}
+
+/** The same with the members of metadata: `Data.name`, `Email`. */
+export function variablePaths(template: Template): ReadonlyMap<string, number> {
+  return findVariablePaths(template.tree);
 }
 
 /** Whether text behind this markup is shown as text: it is in no tag, comment, title, script or style. */

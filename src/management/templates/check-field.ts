@@ -2,7 +2,7 @@
  * Checks the value of a field that holds templates: a text, or translations of one.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { linkPageField, translationsField } from '../../config/auth/auth-template-fields.ts';
+import { linkPageField, textFields, translationsField } from '../../config/auth/auth-template-fields.ts';
 import type { Translations } from '../../config/auth/auth-translations.ts';
 import { emailKindNames } from '../../email/email-kind.ts';
 import type { TemplatePart } from '../../email/parse-options.ts';
@@ -10,11 +10,14 @@ import { checkLinkPage } from './check-link-page.ts';
 import {
   checkMessageTemplate,
   checkTemplate,
+  languageMistakes,
   nothing,
   type TemplateFindings,
   templateField,
   templateFieldNames,
 } from './check-template.ts';
+import type { Finding } from './finding.ts';
+import { ownText } from './language-variables.ts';
 
 /** The findings about one text of a field. */
 interface FieldFindings {
@@ -29,7 +32,7 @@ type CheckPart = (part: TemplatePart, text: string, config: AuthConfig) => Templ
 const translationFields: ReadonlyMap<string, CheckPart> = new Map<string, CheckPart>([
   ...emailKindNames.map((email): [string, CheckPart] => [
     translationsField(email),
-    (part, text, config) => checkTemplate({ email, part }, text, config),
+    (part, text, config) => checkTemplate({ email, part, base: ownText(part, email, config) }, text, config),
   ]),
   [translationsField('link_page'), (_part, text, config) => checkLinkPage(text, config)],
 ]);
@@ -52,6 +55,33 @@ export function checkField(
   return check === undefined || value === null || value === undefined
     ? []
     : checkTranslations(value as Translations, (part, text) => check(part, text, config), isSpent);
+}
+
+/** A translation that differs from a changed text of its email. */
+interface LanguageFinding {
+  readonly field: string;
+  /** As in FieldFindings. */
+  readonly place: string;
+  readonly finding: Finding;
+}
+
+/** The findings about translations that stay as they are, because a text of their email changes. */
+export function checkKeptTranslations(
+  changed: ReadonlySet<string>,
+  config: AuthConfig,
+  isSpent: () => boolean,
+): readonly LanguageFinding[] {
+  return emailKindNames.flatMap((email) => {
+    const field = translationsField(email);
+    if (changed.has(field)) return [];
+    return Object.entries(config[field] ?? {}).flatMap(([tag, texts]) =>
+      (Object.entries(texts) as [TemplatePart, string][]).flatMap(([part, text]) => {
+        const base = changed.has(textFields(email)[part]) && !isSpent() ? ownText(part, email, config) : null;
+        const found = base === null ? [] : languageMistakes(text, base, config);
+        return found.map((finding) => ({ field, place: `${tag}, ${part}: `, finding }));
+      }),
+    );
+  });
 }
 
 function checkText(name: string, text: string, config: AuthConfig): TemplateFindings {

@@ -23,6 +23,7 @@ import { TemplateError } from '../../email/template/template-error.ts';
 import { ignoredNames, unknownCheck } from './check-names.ts';
 import { describeFault } from './describe-fault.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
+import { differentVariables } from './language-variables.ts';
 import { meantVariable } from './meant-variable.ts';
 import { sampleData, variablesThatAct } from './template-samples.ts';
 
@@ -41,6 +42,8 @@ export const nothing: TemplateFindings = { problem: null, warnings: [], emptyLin
 export interface TemplateField {
   readonly part: TemplatePart;
   readonly email: EmailKind;
+  /** Of a translation: the text of the email itself, to compare it with; absent: it is not compared. */
+  readonly base?: string | null;
 }
 
 const fields: ReadonlyMap<string, TemplateField> = new Map(
@@ -113,8 +116,7 @@ export function mistakesIn(template: Template, field: TemplateField, switches: T
   const { source } = template;
   const { warnings, emptyLinks } = allMistakesIn(template, field, switches);
   const ignored = ignoredNames(source);
-  const names: ReadonlySet<string | null> = new Set(ignored.map(({ name }) => name));
-  const counts = ({ name }: Finding) => !names.has(name);
+  const counts = notIgnored(source);
   const unknown = ignored.flatMap(({ name, at }) => {
     const problem = unknownCheck(name);
     return problem === null ? [] : [{ problem, at, length: name.length }];
@@ -126,6 +128,16 @@ export function mistakesIn(template: Template, field: TemplateField, switches: T
     ],
     emptyLinks: emptyLinks.filter(counts),
   };
+}
+
+/** Differences of a translation from the email itself. @param base The text of the email itself. */
+export function languageMistakes(source: string, base: string, switches: TemplateSwitches): readonly Finding[] {
+  return differentVariables(source, base, switches, trialMs).filter(notIgnored(source));
+}
+
+function notIgnored(source: string): (finding: Finding) => boolean {
+  const names: ReadonlySet<string | null> = new Set(ignoredNames(source).map(({ name }) => name));
+  return ({ name }) => !names.has(name);
 }
 
 function allMistakesIn(template: Template, field: TemplateField, switches: TemplateSwitches): Mistakes {
@@ -147,6 +159,7 @@ function allMistakesIn(template: Template, field: TemplateField, switches: Templ
       ...markup.map((place) => findingAt(source, place, place.message, place.kind)),
       ...(part === 'content' ? inMarkup(template, email) : []),
       ...ofLength(source, part),
+      ...(field.base ? differentVariables(source, field.base, switches, trialMs) : []),
     ],
     emptyLinks: [
       ...empty.map(({ name, at }) => {

@@ -26,6 +26,7 @@ import { mistakesIn, trialMs } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
 import { type DescribedEmail, emailDraft, type RenderedDraft, type RenderedText } from './draft-schemas.ts';
 import { type Finding, sayFinding } from './finding.ts';
+import { ownText } from './language-variables.ts';
 import { sampleData } from './template-samples.ts';
 
 /** The values that the sample of an email depends on. */
@@ -74,6 +75,8 @@ function sampleOf(email: EmailKind, { config, authUrl }: Project): TemplateData 
 /** A checked request. */
 export interface EmailDraft {
   readonly email: EmailKind;
+  /** Language tag; empty: the email itself. */
+  readonly locale: string;
   readonly subject: string;
   readonly content: string;
   /** Empty: made from the body. */
@@ -100,6 +103,7 @@ export function readDraft(body: unknown, project: Project, schema = emailDraft):
   const builtIn = builtInTexts(email, project.config, locale || undefined);
   return {
     email,
+    locale,
     subject: readText('subject', subject, inForce.subject) || builtIn.subject,
     content: readText('content', content, inForce.content) || builtIn.content,
     text: readText('text', text, inForce.text ?? ''),
@@ -156,8 +160,13 @@ export async function renderDraft(draft: EmailDraft, config: AuthConfig): Promis
   return { subject, content, text: textPart === null ? made : textPart.output, textPart };
 }
 
-function renderText(part: TemplatePart, { email, data, ...texts }: EmailDraft, config: AuthConfig): RenderedText {
+function renderText(
+  part: TemplatePart,
+  { email, locale, data, ...texts }: EmailDraft,
+  config: AuthConfig,
+): RenderedText {
   const source = texts[part];
+  const base = locale === '' ? null : ownText(part, email, config);
   const wrong: Finding[] = [];
   const options = parseOptions(part, config);
   const lenient = config.mailer_template_lenient_compare && {
@@ -168,7 +177,7 @@ function renderText(part: TemplatePart, { email, data, ...texts }: EmailDraft, c
   try {
     const template = parseTemplate(source, { ...options, maxMs: trialMs });
     const output = renderTemplate(template, data, { ...lenient, maxMs: trialMs });
-    const { warnings, emptyLinks } = mistakesIn(template, { part, email }, config);
+    const { warnings, emptyLinks } = mistakesIn(template, { part, email, base }, config);
     return {
       output: part === 'subject' ? cleanSubject(output) : part === 'text' ? cleanText(output) : output,
       fault: null,

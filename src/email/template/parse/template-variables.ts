@@ -5,7 +5,18 @@ import type { Operand, Pipeline, TemplateNode, TemplateTree } from '../tree.ts';
 
 /** Top-level fields, sorted by name, with the offset of their first use. What is reached only through `index` is not seen. */
 export function findVariables(tree: TemplateTree): ReadonlyMap<string, number> {
-  const finder = new Finder(tree);
+  return find(tree, ([name]) => name);
+}
+
+/** The same with the members of metadata: `Data.name`, and `Data` where it is used as a whole. */
+export function findVariablePaths(tree: TemplateTree): ReadonlyMap<string, number> {
+  return find(tree, (path) => (path[0] === 'Data' ? path.slice(0, 2).join('.') : path[0]));
+}
+
+type NameOf = (path: readonly string[]) => string | undefined;
+
+function find(tree: TemplateTree, nameOf: NameOf): ReadonlyMap<string, number> {
+  const finder = new Finder(tree, nameOf);
   finder.list(tree.main, true);
   return new Map([...finder.found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -16,8 +27,11 @@ class Finder {
   readonly #tree: TemplateTree;
   readonly #seen = new Set<string>();
 
-  constructor(tree: TemplateTree) {
+  readonly #nameOf: NameOf;
+
+  constructor(tree: TemplateTree, nameOf: NameOf) {
     this.#tree = tree;
+    this.#nameOf = nameOf;
   }
 
   list(nodes: readonly TemplateNode[], dotIsRoot: boolean): void {
@@ -75,7 +89,8 @@ class Finder {
     }
   }
 
-  #add({ path: [name], at }: { readonly path: readonly string[]; readonly at: number }): void {
+  #add({ path, at }: { readonly path: readonly string[]; readonly at: number }): void {
+    const name = this.#nameOf(path);
     if (name !== undefined && !this.found.has(name)) this.found.set(name, at);
   }
 }
