@@ -6,7 +6,7 @@ import { errorSchema } from '../../auth/error-response.ts';
 import { bodySchema } from '../../auth/steps/members.ts';
 import { type JsonSchema, schemaNamed } from '../../shared/json-schema.ts';
 import { type ApiDescription, type ApiOperation, response } from '../server/openapi.ts';
-import { authPath } from '../server/parts.ts';
+import { authPath } from '../server/paths.ts';
 import { type AuthDocument, authDocuments } from './auth-documents.ts';
 import { authRoutes } from './auth-route.ts';
 import type { AuthRoute } from './auth-route-table.ts';

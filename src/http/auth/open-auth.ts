@@ -11,7 +11,8 @@ import type { Clock } from '../../shared/clock.ts';
 import { findKey, refuseWithdrawnKey } from '../caller/authenticate.ts';
 import { createTrust } from '../caller/client-address.ts';
 import { createTokenVerifier } from '../caller/verify-token.ts';
-import { type AuthParts, authUrlOf, type InboxParts, inboxPath } from '../server/parts.ts';
+import type { AuthParts, InboxParts } from '../server/parts.ts';
+import { authUrlOf, inboxPath } from '../server/paths.ts';
 
 /** What starting the service needs. */
 export interface OpenAuthOptions

@@ -10,7 +10,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../postgres/caller/caller.ts';
-import { graphqlPath } from '../server/parts.ts';
+import { graphqlPath } from '../server/paths.ts';
 import { type Authenticate, callerOf, type Identity } from './authenticate.ts';
 
 /** The caller of one request: identity, and the caller for the database. */

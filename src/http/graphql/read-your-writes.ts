@@ -9,7 +9,8 @@ import type { FastifyReply } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import { parsePosition } from '../../postgres/wire/wal-position.ts';
 import { PublicError } from '../../shared/errors.ts';
-import { graphqlPath, positionName } from '../server/parts.ts';
+import { positionName } from '../server/cors.ts';
+import { graphqlPath } from '../server/paths.ts';
 
 const cookiePattern = /(?:^|;)\s*pgreflect-lsn=([0-9A-F/]{3,17})\s*(?:;|$)/i;
 

@@ -9,7 +9,7 @@ import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { AnswerType, RequestType } from '../server/media-types.ts';
-import { graphqlPath } from '../server/parts.ts';
+import { graphqlPath } from '../server/paths.ts';
 import { decodeText, readFormRequest, readRequest } from './read-request.ts';
 
 /** One request for this handler. */

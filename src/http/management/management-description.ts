@@ -10,7 +10,7 @@ import { createdToken, listedToken, wantedToken } from '../../management/tokens/
 import { configVersion, emailsOfVersion } from '../../management/version-history.ts';
 import { flag, type JsonSchema, listOf, objectOf, oneOf, schemaNamed, text } from '../../shared/json-schema.ts';
 import { type ApiDescription, type ApiOperation, json, response } from '../server/openapi.ts';
-import { projectPath } from '../server/parts.ts';
+import { projectPath } from '../server/paths.ts';
 import { managementRoutes } from './management-route.ts';
 import type { ManagementRoute, OpenManagementRoute } from './management-route-table.ts';
 

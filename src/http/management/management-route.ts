@@ -10,7 +10,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import type { Observe } from '../../shared/observation.ts';
-import { type ManagementParts, projectPath, type RequestKind } from '../server/parts.ts';
+import type { ManagementParts, RequestKind } from '../server/parts.ts';
+import { projectPath } from '../server/paths.ts';
 import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
 import { configRoutes, type ManagementRoute, type OpenManagementRoute } from './management-route-table.ts';
 

@@ -1,7 +1,6 @@
 /**
- * The parts that routes are built from, and the state that a request carries through its hooks.
+ * The parts that routes are built from.
  */
-
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuthServices } from '../../auth/steps/auth-context.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
@@ -9,13 +8,11 @@ import type { Config } from '../../config/config.ts';
 import type { ReceiveEvents } from '../../email/events/receive-events.ts';
 import type { Inbox } from '../../email/transport/inbox.ts';
 import type { DescribedSchema } from '../../execute/describe-schema.ts';
-import type { Answer, Executor, GraphQLRequest } from '../../execute/executor.ts';
+import type { Executor, GraphQLRequest } from '../../execute/executor.ts';
 import type { ExplainedStatement } from '../../execute/explain-operation.ts';
 import type { DeliverMessage, ManagementApi } from '../../management/management-api.ts';
-import type { Caller } from '../../postgres/caller/caller.ts';
-import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import type { Observe } from '../../shared/observation.ts';
-import type { Authenticate, Identity } from '../caller/authenticate.ts';
+import type { Authenticate } from '../caller/authenticate.ts';
 import type { IsTrusted } from '../caller/client-address.ts';
 
 /** The parts that HTTP needs; all live as long as the server. */
@@ -58,23 +55,6 @@ export interface AuthParts {
   /** Whether the database has the auth tables. @throws DatabaseError */
   readonly isInstalled: () => Promise<boolean>;
 }
-
-/** The path under which the service is mounted. */
-export const authPath = '/auth/v1';
-
-/** The public address of the service without a slash at the end. */
-export function authUrlOf({ externalUrl }: Pick<Config, 'externalUrl'>): string {
-  return `${externalUrl}${authPath}`;
-}
-
-/** The path under which the management API of a project is mounted. */
-export const projectPath = '/v1/projects/:ref';
-
-/** The page of captured emails; the paths of its requests begin with it. */
-export const inboxPath = '/studio/inbox';
-
-/** Header and cookie of the position in the primary's log up to which a caller must see writes. */
-export const positionName = 'pgreflect-lsn';
 
 /** What the routes of the inbox need. */
 export interface InboxParts {
@@ -145,36 +125,5 @@ export interface StudioParts {
   readonly explain: Explain;
 }
 
-/** State of a request: facts for the log, and whether the client is still connected. */
-export interface RequestState extends DisconnectSignal {
-  identity: Identity | null;
-  /** The caller as the database gets it; only for the GraphQL API. */
-  caller: Caller | null;
-  authenticateMs: number;
-  /** Address of the client, see client-address.ts; null if its connection was closed immediately. */
-  readonly address: string | null;
-  /** In terms of `performance.now()`. */
-  readonly startedAt: number;
-  answer: Omit<Answer, 'body'> | null;
-  /** Error code of an answer of the auth service or the management API. */
-  errorCode: string | null;
-  bytes: number;
-  /** Refused because of overload. */
-  shed: boolean;
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    state: RequestState;
-  }
-  interface FastifyContextConfig {
-    /** False: the CORS plugin skips the route. */
-    cors?: false;
-  }
-}
-
 /** A route's hook in callback style: no promise on the fast path. */
 export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
-
-/** The path of the GraphQL API. */
-export const graphqlPath = '/graphql/v1';

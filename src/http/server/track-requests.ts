@@ -5,7 +5,8 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Observe } from '../../shared/observation.ts';
 import type { ClientAddress } from '../caller/client-address.ts';
-import { graphqlPath, type RequestState } from './parts.ts';
+import { graphqlPath } from './paths.ts';
+import type { RequestState } from './request-state.ts';
 import { commonHeaders } from './response-head.ts';
 
 /** Stage times of a request that did not reach the executor. */

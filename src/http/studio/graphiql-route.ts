@@ -8,7 +8,8 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { refuseMethod } from '../graphql/graphql-route.ts';
 import { acceptsHtml } from '../server/media-types.ts';
-import { graphqlPath, type HttpParts } from '../server/parts.ts';
+import type { HttpParts } from '../server/parts.ts';
+import { graphqlPath } from '../server/paths.ts';
 import { builtFile, keepToThisOrigin, sendStudioFile, setPagePolicy } from './studio-route.ts';
 
 /** Adds the routes. */

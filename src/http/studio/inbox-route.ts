@@ -10,7 +10,8 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PublicError } from '../../shared/errors.ts';
-import { type InboxParts, inboxPath } from '../server/parts.ts';
+import type { InboxParts } from '../server/parts.ts';
+import { inboxPath } from '../server/paths.ts';
 import { keepToThisOrigin } from './studio-route.ts';
 
 /** Most open event streams per process. */

@@ -15,7 +15,8 @@ import { findSigningKey, makeApiKey } from '../../config/keys.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import { PublicError } from '../../shared/errors.ts';
-import { graphqlPath, type HttpParts, type StudioParts } from '../server/parts.ts';
+import type { HttpParts, StudioParts } from '../server/parts.ts';
+import { graphqlPath } from '../server/paths.ts';
 
 /** The path of the studio. */
 export const studioPath = '/studio';
