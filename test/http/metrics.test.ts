@@ -72,6 +72,17 @@ describe('what they count', () => {
     expect(await seriesValue('pgreflect_response_bytes_total')).toBeGreaterThan(0);
   });
 
+  test('a method that a path of the auth service lacks counts for its route, as with the other APIs', async () => {
+    for (const path of ['/graphql/v1', '/auth/v1/signup', '/auth/v1/admin/users/1?x=2', '/auth/v1/nothing'])
+      await fetch(`${gateway.url}${path}`, { method: 'PATCH' });
+    const count = (route: string, status: number) =>
+      seriesValue(`pgreflect_requests_total{route="${route}",method="PATCH",status="${status}"}`);
+    expect(await count('/graphql/v1', 405)).toBe(1);
+    expect(await count('/auth/v1/signup', 405)).toBe(1);
+    expect(await count('/auth/v1/admin/users/:id', 405)).toBe(1);
+    expect(await count('none', 404)).toBe(1);
+  });
+
   test('errors by their codes', async () => {
     await ask(operation('{ nothing }'));
     await ask(operation('{ noteCollection { edges { node { id } } } }'), { apikey: 'wrong' });

@@ -163,6 +163,7 @@ function refuse(request: FastifyRequest, reply: FastifyReply): never {
     throw new AuthError('unknown', 'Nothing is served at this path.', { status: 404 });
   }
   const known = servedPaths.filter((served) => served.path === like.path).map(({ method }) => method);
+  request.state.refusedPath = `${authPath}${like.path}`;
   reply.header('allow', [...known, 'OPTIONS'].join(', '));
   throw new AuthError('unknown', 'The path does not support this method.', { status: 405 });
 }

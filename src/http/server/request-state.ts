@@ -16,6 +16,8 @@ export interface RequestState extends DisconnectSignal {
   readonly address: string | null;
   /** In terms of `performance.now()`. */
   readonly startedAt: number;
+  /** Pattern of the path, where its route lacks the method and so the framework found none. */
+  refusedPath: string | null;
   answer: Omit<Answer, 'body'> | null;
   /** Error code of an answer of the auth service or the management API. */
   errorCode: string | null;

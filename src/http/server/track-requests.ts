@@ -60,6 +60,7 @@ class TrackedRequest implements RequestState {
   authenticateMs = 0;
   readonly address: string | null;
   readonly startedAt = performance.now();
+  refusedPath: RequestState['refusedPath'] = null;
   answer: RequestState['answer'] = null;
   errorCode: RequestState['errorCode'] = null;
   bytes = 0;
@@ -132,7 +133,7 @@ function loggablePath(path: string): string {
 /** The framework rebuilds this object at each access, so nearly all requests avoid it. */
 function routeOf(request: FastifyRequest, path: string): string | null {
   if (path === graphqlPath) return graphqlPath;
-  return request.is404 ? null : (request.routeOptions.url ?? null);
+  return request.is404 ? request.state.refusedPath : (request.routeOptions.url ?? null);
 }
 
 /** The path without the query string, which may hold keys. */
