@@ -5,13 +5,13 @@
  * ended session is refused although it has not expired.
  */
 import type { Queryable } from '../postgres/system/queryable.ts';
+import { isUuid, nilUuid } from '../shared/uuid.ts';
 import { AuthError } from './auth-error.ts';
 import { checkSession, type Session, type SessionLimits } from './session.ts';
 import { loadSession } from './store/sessions.ts';
 import { loadUser } from './store/users.ts';
 import type { Time } from './times.ts';
 import { highestAal, isBanned, type User } from './user.ts';
-import { isUuid, nilUuid } from './uuid.ts';
 
 /** Claims of a token whose signature and times are verified. */
 export type Claims = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /**
- * Ids of users, sessions and factors.
+ * UUIDs: ids of users, sessions and factors.
  */
 
 /** The `instance_id` of every row; Supabase Auth does not see rows with another one. */

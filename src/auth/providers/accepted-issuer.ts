@@ -5,8 +5,8 @@
 import { decodeJwt } from 'jose';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type Provider, providers } from '../../config/auth/auth-provider-fields.ts';
+import { isUuid } from '../../shared/uuid.ts';
 import { AuthError, OAuthStyleError } from '../auth-error.ts';
-import { isUuid } from '../uuid.ts';
 import type { ClaimSource } from './external-user.ts';
 import {
   findProvider,

@@ -4,6 +4,7 @@
  * them.
  */
 
+import { isUuid } from '../../shared/uuid.ts';
 import { adoptEmail, deriveEmail } from '../accounts/derive-email.ts';
 import {
   assertManualLinking,
@@ -23,7 +24,6 @@ import { deleteIdentity, syncProviders } from '../store/identities.ts';
 import { endSessions } from '../store/sessions.ts';
 import { updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';
-import { isUuid } from '../uuid.ts';
 
 /** The answer: an empty object. */
 export const unlinkedSerializer = serializerOf<null>('AuthUnlinked', {});

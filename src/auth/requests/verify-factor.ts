@@ -6,6 +6,7 @@
  */
 
 import { sameText } from '../../shared/same-text.ts';
+import { isUuid } from '../../shared/uuid.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
@@ -31,7 +32,6 @@ import { endLinking } from '../store/flows.ts';
 import { addAmr, endSessionsBelow, loadSession, lockSession, replaceRefreshToken } from '../store/sessions.ts';
 import { lockKnownUser, reloadUser } from '../store/users.ts';
 import type { Factor, User } from '../user.ts';
-import { isUuid } from '../uuid.ts';
 import { assertVerifyOn } from './challenge-factor.ts';
 
 /** Members of the body. */

@@ -4,8 +4,9 @@
  *
  * Pure computation off the main thread; passwords.ts limits how many run at once.
  */
-import { argon2, createCipheriv, scrypt, timingSafeEqual } from 'node:crypto';
+import { argon2, createCipheriv, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
+import { sameBytes } from '../../shared/same-text.ts';
 
 /** Cost of new hashes: 2^10 rounds. */
 export const bcryptCost = 10;
@@ -60,7 +61,7 @@ async function checkArgon2(password: string, passwordHash: string): Promise<bool
   const wanted = Buffer.from(expected, 'base64');
   const nonce = Buffer.from(salt, 'base64');
   const parameters = { message: password, nonce, memory, passes, parallelism, tagLength: wanted.length };
-  return timingSafeEqual(await computeArgon2(algorithm, parameters), wanted);
+  return sameBytes(await computeArgon2(algorithm, parameters), wanted);
 }
 
 const firebasePattern =
@@ -90,5 +91,5 @@ async function checkFirebase(password: string, passwordHash: string): Promise<bo
   const key = await computeScrypt(password, salt, 32, { N: 2 ** n, r, p, maxmem: 2 * most.scryptBytes });
   const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
   const actual = Buffer.concat([cipher.update(signer), cipher.final()]);
-  return actual.length === wanted.length && timingSafeEqual(actual, wanted);
+  return sameBytes(actual, wanted);
 }

@@ -2,13 +2,13 @@
  * Loads the user named by the id in the path, and reads what admins may set on users.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { isUuid } from '../../shared/uuid.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import type { Metadata } from '../metadata.ts';
 import { loadUser, lockUser } from '../store/users.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
-import { isUuid } from '../uuid.ts';
 import { type BodyMembers, readMembers } from './members.ts';
 
 /**

@@ -1,11 +1,12 @@
 /**
  * Loads a second factor by the id in the path, and decides which users may manage factors.
  */
+
+import { isUuid } from '../../shared/uuid.ts';
 import { AuthError } from '../auth-error.ts';
 import { assertNotAnonymous, type UserBearer } from '../bearer.ts';
 import type { Session } from '../session.ts';
 import { type Factor, lacksSecondFactor, type User } from '../user.ts';
-import { isUuid } from '../uuid.ts';
 
 /** A user with an account and a session, who manages their own factors. */
 export interface FactorBearer {

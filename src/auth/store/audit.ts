@@ -2,11 +2,11 @@
  * The audit log: one row per event, written in the transaction of the change.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { nilUuid } from '../../shared/uuid.ts';
 import { randomUuid } from '../random.ts';
 import { toTimestamp } from '../times.ts';
 import type { StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
-import { nilUuid } from '../uuid.ts';
 
 /** Audit actions and their log type. */
 const logTypes = {

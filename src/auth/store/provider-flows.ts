@@ -4,11 +4,11 @@
  * A sign-in is found by its state, which is valid for one answer: the first answer takes and deletes the secrets.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { isUuid } from '../../shared/uuid.ts';
 import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
 import { type Time, toTimestamp } from '../times.ts';
 import type { StoreTransaction } from '../tools.ts';
-import { isUuid } from '../uuid.ts';
 import { flowLifetimeMs, type PkceChallenge } from './flows.ts';
 
 /** The facts of a new sign-in at a provider. */

@@ -5,11 +5,11 @@
 import { isIP } from 'node:net';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { nilUuid } from '../../shared/uuid.ts';
 import { type Random, randomText, randomUuid } from '../random.ts';
 import { aalOf, type Session, secondFactorMethods } from '../session.ts';
 import { toTimestamp } from '../times.ts';
 import type { StoreTransaction } from '../tools.ts';
-import { nilUuid } from '../uuid.ts';
 
 /** Selects sessions as `s`, up to the `where`; rows are of type `Session`. */
 export const selectSession = loadSqlFile('auth/session.sql');

@@ -8,13 +8,13 @@
 import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { nilUuid } from '../../shared/uuid.ts';
 import { AuthError } from '../auth-error.ts';
 import type { Metadata } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
 import { type Time, toTimestamp } from '../times.ts';
 import type { StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
-import { nilUuid } from '../uuid.ts';
 
 /** Selects users as `u`, up to the `where`; `toUser` reads a row as JSON. */
 export const selectUser = loadSqlFile('auth/user.sql');

@@ -4,7 +4,6 @@
  *
  * All need an access token with the scope `project:operate`, which is granted only explicitly.
  */
-
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AuthError } from '../../auth/auth-error.ts';
 import { actAsService, actAsUser, type OperatorToken, signOutUser } from '../../auth/requests/admin/act-as-user.ts';
@@ -14,6 +13,7 @@ import type { Operator } from '../../auth/store/audit.ts';
 import type { ExplainedStatement } from '../../execute/explain-operation.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json.ts';
+import { isUuid } from '../../shared/uuid.ts';
 import { readAuthRequest } from '../auth/auth-request.ts';
 import { callerOf } from '../caller/authenticate.ts';
 import { run, sendText, writeHead } from '../graphql/graphql-answer.ts';
@@ -97,7 +97,7 @@ async function contextOf(request: FastifyRequest, { auth }: HttpParts): Promise<
 
 function readUserId(body: Buffer | undefined): string {
   const text = decodeText(body ?? Buffer.alloc(0));
-  const [, id] = /^\s*\{\s*"user"\s*:\s*"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"\s*\}\s*$/i.exec(text) ?? [];
-  if (id === undefined) throw new PublicError('BAD_USER_INPUT', 'user must be the id of a user.');
+  const [, id = ''] = /^\s*\{\s*"user"\s*:\s*"([^"]+)"\s*\}\s*$/.exec(text) ?? [];
+  if (!isUuid(id)) throw new PublicError('BAD_USER_INPUT', 'user must be the id of a user.');
   return id;
 }

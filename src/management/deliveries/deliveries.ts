@@ -14,6 +14,7 @@ import {
   text,
   type ValueOf,
 } from '../../shared/json-schema.ts';
+import { isUuid } from '../../shared/uuid.ts';
 import { ManagementError } from '../management-error.ts';
 
 const time: SchemaOf<string> = { ...text(), format: 'date-time' };
@@ -96,7 +97,7 @@ export function readDeliveryFilter(query: Readonly<Record<string, unknown>>): De
   const filter = {
     state: read('state', among(deliveryStates), `one of ${deliveryStates.join(', ')}`),
     kind: read('kind', among(emailKindNames), `one of ${emailKindNames.join(', ')}`),
-    user: read('user', (value) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value), 'the id of a user'),
+    user: read('user', isUuid, 'the id of a user'),
     before: read('before', (value) => idPattern.test(value), 'the id of a delivery'),
     limit: Number(read('limit', isPageSize, `a whole number from 1 to ${maxPage}`) ?? usualPage),
   };

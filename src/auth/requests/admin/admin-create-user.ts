@@ -2,6 +2,7 @@
  * Creates a user for an admin and sends no email.
  */
 
+import { isUuid, nilUuid } from '../../../shared/uuid.ts';
 import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';
 import { setEmailIdentity } from '../../accounts/email-change.ts';
 import { setPhoneIdentity } from '../../accounts/phone-change.ts';
@@ -15,7 +16,6 @@ import { auditAdmin } from '../../store/audit.ts';
 import { noteEntry } from '../../store/entries.ts';
 import { findUserByPhone, insertUser, isEmailTaken, reloadUser, updateUser } from '../../store/users.ts';
 import { toUserJson, type UserJson } from '../../user-json.ts';
-import { isUuid, nilUuid } from '../../uuid.ts';
 
 const passwordLength = 64;
 
