@@ -2,50 +2,23 @@
  * Findings of `pgreflect check` about grants that roles lack, one for all objects of which a role lacks the same. A
  * missing grant is often meant, so every statement is left to a person.
  */
-import { quotePath } from '../../catalog/quote-name.ts';
-import { isValidName } from '../../model/inflect.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
 import { grantStatement } from '../../model/missing-grant.ts';
-import { type Grant, type Omission, pathIn } from '../../model/model-context.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import type { Grant, Omission } from '../../model/model-context.ts';
 import { ignoredByComments, plural } from './check-api.ts';
-import { type CheckScope, type Finding, type RoleModel, remark } from './finding.ts';
+import { type Finding, type RoleModel, remark } from './finding.ts';
 
 /**
  * What roles lack, with the statements. Objects whose comments say that this is meant are left out.
  *
  * @param models Of all API roles, the service role too.
  */
-export async function findMissingGrants(scope: CheckScope, models: readonly RoleModel[]): Promise<readonly Finding[]> {
-  const isGuarded = await readGuarded(scope, models);
-  const isIgnored = ignoredByComments(scope.catalog);
+export function findMissingGrants(catalog: Catalog, models: readonly RoleModel[]): readonly Finding[] {
+  const isIgnored = ignoredByComments(catalog);
   return models.flatMap(({ role, omissions }) => {
     const missing = omissions.filter(({ object }) => !isIgnored({ check: 'not_granted', object }));
-    return describeMissingGrants(role, missing, isGuarded);
+    return describeMissingGrants(role, missing);
   });
-}
-
-/** Commands on tables that a role may be granted because policies decide about the rows. */
-type Guarded = (role: string, table: string, command: string) => boolean;
-
-async function readGuarded({ tx, catalog, schemas }: CheckScope, models: readonly RoleModel[]): Promise<Guarded> {
-  const rows = await tx.query(loadSqlFile('check-guarded-grants.sql'), [schemas, models.map(({ role }) => role)]);
-  // A table that no role sees may lack more than grants.
-  const exposed = new Set(
-    models.flatMap(({ model }) => [...model.tables.values()].map(({ namespace, name }) => quotePath(namespace, name))),
-  );
-  const allowed = new Set(
-    rows
-      .filter(({ name, bypasses }) => bypasses === false || exposed.has(String(name)))
-      .flatMap(({ name, role, commands }) => (commands as string[]).map((command) => `${role} ${command} ${name}`)),
-  );
-  // Who may insert needs other names for these indexes first.
-  const unnamed = new Set(
-    catalog.tables
-      .filter((row) => row.getIndexes().some(({ relname }) => !isValidName(relname)))
-      .map((row) => pathIn(catalog, row.relnamespace, row.relname)),
-  );
-  return (role, table, command) =>
-    allowed.has(`${role} ${command} ${table}`) && (command !== 'INSERT' || !unnamed.has(table));
 }
 
 /** What a role lacks on one object, and for what. */
@@ -56,27 +29,18 @@ interface Lack {
   readonly object: string;
   /** Several routines of one name: no statement names one of them. */
   readonly isNameless: boolean;
-  readonly isGuarded: boolean;
 }
 
-function describeMissingGrants(role: string, omissions: readonly Omission[], isGuarded: Guarded): readonly Finding[] {
+function describeMissingGrants(role: string, omissions: readonly Omission[]): readonly Finding[] {
   const lacks = omissions.flatMap(({ object, grant, fix }): readonly Lack[] =>
-    grant === undefined
-      ? []
-      : [
-          {
-            ...{ role, object, grant, isNameless: fix === null },
-            isGuarded: grant.on === 'table' && grant.name === object && isGuarded(role, object, grant.privileges),
-          },
-        ],
+    grant === undefined ? [] : [{ role, object, grant, isNameless: fix === null }],
   );
   const unread = new Set(
     lacks.flatMap((lack) => (whatOf(lack) === 'table' && lack.grant.privileges === 'SELECT' ? [lack.object] : [])),
   );
   const kinds = Map.groupBy(
     joinCommands(lacks),
-    (lack) =>
-      `${whatOf(lack)} ${lack.grant.privileges} ${lack.isGuarded}${lack.grant.on === 'schema' ? lack.grant.name : ''}`,
+    (lack) => `${whatOf(lack)} ${lack.grant.privileges} ${lack.grant.on === 'schema' ? lack.grant.name : ''}`,
   );
   return [...kinds.values()].map((alike): Finding => {
     // A statement stands in one finding.
@@ -95,9 +59,7 @@ function whatOf({ grant, object }: Lack): 'column' | 'rows' | Grant['on'] {
 /** What is lacked on one table for the same reason is one entry. */
 function joinCommands(lacks: readonly Lack[]): readonly Lack[] {
   const ofObjects = Map.groupBy(lacks, (lack) =>
-    lack.grant.on === 'table' && lack.grant.column === null
-      ? `${lack.object} ${lack.grant.name} ${lack.isGuarded}`
-      : lack,
+    lack.grant.on === 'table' && lack.grant.column === null ? `${lack.object} ${lack.grant.name}` : lack,
   );
   return [...ofObjects.values()].map((ofObject) => {
     const [first] = ofObject;
@@ -108,7 +70,7 @@ function joinCommands(lacks: readonly Lack[]): readonly Lack[] {
 
 function describeLacks(lacks: readonly Lack[]): string {
   const [first] = lacks as readonly [Lack, ...Lack[]];
-  const { role, grant, isGuarded } = first;
+  const { role, grant } = first;
   const objects = [...new Set(lacks.map((lack) => lack.object))];
   const [some, rest] = [objects.slice(0, 3), objects.length - 3];
   const names = `${some.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
@@ -117,14 +79,14 @@ function describeLacks(lacks: readonly Lack[]): string {
   const what = whatOf(first);
   if (what === 'rows') return `Role "${role}" may not select the rows that these functions take or return: ${names}.`;
   if (what === 'schema') return `${has} on schema ${grant.name}, so it does not see ${number('table')}.`;
-  return `${has} on ${number(what === 'routine' ? 'function' : what)}${isGuarded ? ', where row security is on' : ''}.`;
+  return `${has} on ${number(what === 'routine' ? 'function' : what)}.`;
 }
 
 /** Names in one statement, so that its line can be read. */
 const namesPerLine = 5;
 
 function grantFix(lacks: readonly Lack[]): string | null {
-  const [{ role, isGuarded }] = lacks as readonly [Lack, ...Lack[]];
+  const [{ role }] = lacks as readonly [Lack, ...Lack[]];
   const grants = lacks.filter(({ isNameless }) => !isNameless).map(({ grant }) => grant);
   // Columns of one table are one statement, other objects some to a line.
   const perLine = Map.groupBy(grants, ({ name, column }) => (column === null ? '' : name));
@@ -137,5 +99,5 @@ function grantFix(lacks: readonly Lack[]): string | null {
   });
   if (statements.length === 0) return null;
   // A grant that is missing may be meant so.
-  return remark(`Where it is meant to reach them${isGuarded ? '' : ', after policies guard the rows'}:`, ...statements);
+  return remark('Where it is meant to reach them, after policies guard the rows:', ...statements);
 }
