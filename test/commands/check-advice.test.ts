@@ -289,7 +289,7 @@ describe('a database of which the roles reach little', () => {
       'public."z 1"',
       'public."z 2"',
     ]);
-    expect(linesOf('left_out')).toContain('… and 42 more: pgreflect check --only left_out');
+    expect(linesOf('left_out')).toMatch(/^ {2}… and 42 more$/m);
     const env = { DATABASE_URL: database.urlAs('authenticator', 'test') };
     ({ out } = await runCommand(['check', '--only', 'left_out'], { env }));
     expect(linesOf('left_out').match(/(?<= {2}Table )public\."[az] \w+"/g)).toHaveLength(45);
@@ -452,6 +452,42 @@ test('a function whose rows a role cannot read is no function without a counterp
   expect(await ofFunctions()).toMatchObject([ofVisits]);
 });
 
+test('a long report shows one finding for each reason to leave something out, and the command that shows all', async () => {
+  const objects = Array.from(
+    { length: 11 },
+    (_, number) => `
+    create table log_${number} (line text);
+    create table "über ${number}" (id int primary key);
+    create procedure "close year ${number}"(year int) language sql as 'select 1';
+    create table shop_${number} (id int primary key, "no name" int, seen_by int references person, made_by int references person);`,
+  );
+  const database = await createDatabase(`
+    create table person (id int primary key);
+    ${objects.join('\n')}
+    grant select on all tables in schema public to anon;
+  `);
+  const databaseUrl = database.urlAs('authenticator', 'test');
+  const run = (...args: readonly string[]) =>
+    runCommand(['check', '--database-url', databaseUrl, '--schemas', "public,it's", ...args], { env: {} });
+  const { out } = await run();
+  const [, part = ''] = out.split(/^warning {2}left_out \(\d+\)$/m);
+  const reasons = part.split('\n\n')[0]!.match(/^ {2}\S.*/gm)!;
+  expect(reasons.map((line) => line.replaceAll(/\d+(?!\d* more)/g, '#')).toSorted()).toEqual(
+    [
+      '  Procedure public."close year #" is not exposed. Expose a function that calls it. (and 10 more like this)',
+      '  Table public."über #" has no valid GraphQL name ("über #"). (and 10 more like this)',
+      '  Table public.log_# has no primary key. (and 10 more like this)',
+      '  The field "shop_#Collection" of public.person is its relationship by the foreign key shop_#_made_by_fkey, which hides its relationship by the foreign key shop_#_seen_by_fkey. (and 21 more like this)',
+      '  Column public.shop_#."no name" has no valid GraphQL name. (and 10 more like this)',
+    ].toSorted(),
+  );
+  const command = `pgreflect check --database-url '${databaseUrl.replace(':test@', ':PASSWORD@')}' --schemas 'public,it'\\''s' --only KIND`;
+  expect(out.trimEnd().split('\n').at(-1)).toBe(`All findings of one kind, with all of their SQL: ${command}`);
+  const { out: ofKind } = await run('--only', 'left_out');
+  expect(ofKind).not.toContain('more');
+  expect(ofKind.match(/has no primary key\./g)).toHaveLength(11);
+});
+
 test('a database of 173 relations is at most two screens', async () => {
   const database = await createDatabase(fixture('check-warehouse.sql'));
   const { out } = await runCommand(['check'], { env: { DATABASE_URL: database.urlAs('authenticator', 'test') } });
@@ -485,9 +521,7 @@ test('a database of more than 300 relations and many kinds of findings is at mos
   const { out } = await runCommand(['check'], { env: { DATABASE_URL: database.urlAs('authenticator', 'test') } });
   expect(out.trimEnd().split('\n').length).toBeLessThanOrEqual(100);
   // Statements are whole; what else there is to decide is shown alone.
-  expect(out).toContain(
-    '      revoke insert on public.bed_0 from anon;\n      -- … and 3 more lines: pgreflect check --only',
-  );
+  expect(out).toContain('      revoke insert on public.bed_0 from anon;\n      -- … and 3 more lines\n');
   const kinds = new Set((await findings(database)).map(({ check }) => check));
   expect(new Set(out.match(/(?<=^(?:error|warning|note) +)\w+(?= \(\d+\)$)/gm))).toEqual(kinds);
 });

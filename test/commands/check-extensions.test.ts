@@ -118,7 +118,7 @@ test('of many junction tables a long report shows three', async () => {
   const env = { DATABASE_URL: database.urlAs('authenticator', 'test') };
   const { out } = await runCommand(['check'], { env });
   expect(out).toContain('note     many_to_many_missing (60)\n');
-  expect(out).toContain('… and 57 more: pgreflect check --only many_to_many_missing');
+  expect(out.split('many_to_many_missing')[1]).toContain('… and 57 more');
   expect(out.trimEnd().split('\n').length).toBeLessThanOrEqual(100);
 });
 

@@ -214,6 +214,18 @@ const [server] = await looseDatabase.query<{ invokes: boolean }>(
   `select current_setting('server_version_num')::int >= 150000 as invokes`,
 );
 
+test('for programs, what to type in a shell is in `command`, and `fix` is SQL alone', async () => {
+  const json = async (...args: readonly string[]) =>
+    (JSON.parse((await checkAs(looseDatabase, ['--format', 'json', ...args])).out) as Report).findings;
+  expect(await json('--only', 'trigger_missing')).toMatchObject([
+    { fix: null, command: 'pgreflect init --watch --database-url CONNECTION_OF_A_SUPERUSER' },
+  ]);
+  const [absent, meant] = await json('--only', 'setup', '--schemas', 'public,clinic,pubilc');
+  expect(absent).toMatchObject({ fix: 'create schema clinic;' });
+  expect(absent).not.toHaveProperty('command');
+  expect(meant).toMatchObject({ fix: null, command: expect.stringContaining("--schemas 'public") });
+});
+
 describe('for programs, --format json: each finding goes away with the SQL that it names', () => {
   const expected: readonly { check: string; object: string; severity: string; fix: string | null }[] = [
     {

@@ -9,7 +9,7 @@ import type { ExtensionName } from '../../config/extensions.ts';
 import { buildModelParts } from '../../model/build-model.ts';
 import type { Model } from '../../model/model.ts';
 import { type Omission, pathIn } from '../../model/model-context.ts';
-import type { Findings } from '../shared/startup-checks.ts';
+import type { Findings, StartupProblem } from '../shared/startup-checks.ts';
 import type { KeyAdvice } from './check-view-keys.ts';
 import { asStatement, type Finding, type RoleModel } from './finding.ts';
 import { wholesOf } from './reached-objects.ts';
@@ -17,13 +17,14 @@ import { wholesOf } from './reached-objects.ts';
 /** Problems and warnings of a start. */
 export function describeSetup({ problems, warnings }: Findings): readonly Finding[] {
   return [
-    ...problems.map(({ problem, fix }): Finding => setup('error', problem, fix)),
-    ...warnings.map(({ problem, fix }): Finding => setup('warning', problem, fix)),
+    ...problems.map((problem) => describeProblem('error', problem)),
+    ...warnings.map((problem) => describeProblem('warning', problem)),
   ];
 }
 
-function setup(severity: Finding['severity'], message: string, fix: string | null): Finding {
-  return { check: 'setup', severity, object: null, message, fix };
+function describeProblem(severity: Finding['severity'], { problem, fix, isSql }: StartupProblem): Finding {
+  const about = { check: 'setup', severity, object: null, message: problem } as const;
+  return fix === null || isSql ? { ...about, fix } : { ...about, fix: null, command: fix };
 }
 
 /** The models of the roles that exist. */
@@ -126,7 +127,8 @@ export function ignoredByComments(catalog: Catalog): (finding: Pick<Finding, 'ch
 export function checkTrigger({ watched }: Catalog): readonly Finding[] {
   if (watched) return [];
   const message = 'The schema-change trigger is not installed. The gateway polls for changes every --schema-poll-ms.';
-  return [{ check: 'trigger_missing', severity: 'note', object: null, message, fix: 'pgreflect init --watch' }];
+  const command = 'pgreflect init --watch --database-url CONNECTION_OF_A_SUPERUSER';
+  return [{ check: 'trigger_missing', severity: 'note', object: null, message, fix: null, command }];
 }
 
 /** A number with its noun: `1 table`, `2 tables`. */

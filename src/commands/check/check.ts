@@ -9,6 +9,7 @@ import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { type Command, type CommandContext, flagText, refuse } from '../shared/command.ts';
 import { databaseUrlFor } from '../shared/read-model.ts';
 import { findProblems } from '../shared/startup-checks.ts';
+import { commandLine } from '../shared/typed-options.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { buildModels, checkModels, checkTrigger, describeSetup, ignoredByComments } from './check-api.ts';
 import { checkDirectives } from './check-directives.ts';
@@ -97,7 +98,7 @@ async function runCheck(context: CommandContext): Promise<number> {
   const sorted = severities.flatMap((severity) =>
     [...reached, ...others].filter((finding) => finding.severity === severity),
   );
-  context.print(print(sorted));
+  context.print(print(sorted, commandLine('check', context)));
   return sorted.some(({ severity }) => severity === 'error') ? 1 : 0;
 }
 

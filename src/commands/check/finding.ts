@@ -33,10 +33,12 @@ export interface Finding {
   /** One sentence. */
   readonly message: string;
   /**
-   * The SQL, or in a few cases the `pgreflect` command, that fixes it; null if there is none. Lines that begin with `--`
-   * are what a person must decide: other choices, or what is needed as well.
+   * The SQL that fixes it; null if there is none. Lines that begin with `--` are what a person must decide: other choices,
+   * or what is needed as well.
    */
   readonly fix: string | null;
+  /** In place of SQL: what to type in a shell, or which option to set. */
+  readonly command?: string;
 }
 
 /** What a role sees, and what is left out. */

@@ -5,15 +5,19 @@ import { onOneLine, pasteable } from '../../shared/one-line.ts';
 import { version } from '../../shared/version.ts';
 import { plural } from './check-api.ts';
 import type { Finding, Severity } from './finding.ts';
+import { groupByReason } from './reasons.ts';
+
+/** Prints findings. @param typed The command line of this report, for the hint that names what a shortened one left out. */
+type Format = (findings: readonly Finding[], typed: string) => string;
 
 /** The values of `--format`. */
-export const formats: ReadonlyMap<string, (findings: readonly Finding[]) => string> = new Map([
+export const formats: ReadonlyMap<string, Format> = new Map([
   ['text', asText],
   ['json', asJson],
   ['sarif', asSarif],
 ]);
 
-const unprintable = '-- The fix contains control characters, see: pgreflect check --format json';
+const unprintable = '-- The fix contains control characters, see --format json.';
 
 /** More findings than these are shortened. */
 const many = 30;
@@ -27,16 +31,19 @@ const limits: readonly Limit[] = [
 const shortest: Limit = { findings: 1, lines: 2, isDense: true };
 const linesOfTwoScreens = 100;
 
-function asText(findings: readonly Finding[]): string {
+function asText(findings: readonly Finding[], typed: string): string {
   const kinds = Map.groupBy(findings, ({ severity, check }) => `${severity.padEnd(7)}  ${check}`);
-  if (findings.length <= many || kinds.size === 1) return withSummary(kinds, all);
-  const texts = limits.map((limit) => withSummary(kinds, limit));
-  return texts.find((text) => text.split('\n').length <= linesOfTwoScreens) ?? withSummary(kinds, shortest);
+  const { error, warning, note } = countFindings(findings);
+  const summary = `${plural(error, 'error')}, ${plural(warning, 'warning')}, ${plural(note, 'note')}.`;
+  if (findings.length <= many || kinds.size === 1) return [...printKinds(kinds, all), summary].join('\n');
+  const texts = [...limits, shortest].map((limit) => [...printKinds(kinds, limit), summary].join('\n'));
+  const text = texts.find((one) => one.split('\n').length < linesOfTwoScreens) ?? texts.at(-1)!;
+  return `${text}\nAll findings of one kind, with all of their SQL: ${typed} --only KIND`;
 }
 
 /** The most that is shown. */
 interface Limit {
-  /** Of one kind. */
+  /** Of one kind, or of several reasons each one. */
   readonly findings: number;
   /** Of one fix, which is cut between statements. */
   readonly lines: number;
@@ -46,28 +53,42 @@ interface Limit {
 
 const all: Limit = { findings: Number.POSITIVE_INFINITY, lines: Number.POSITIVE_INFINITY };
 
-function withSummary(kinds: ReadonlyMap<string, readonly Finding[]>, limit: Limit): string {
-  const parts = [...kinds].map(([kind, found]) => {
-    const rest = found.length - limit.findings;
-    const more = rest > 0 ? [`  … and ${rest} more: pgreflect check --only ${found[0]!.check}`] : [];
+function printKinds(kinds: ReadonlyMap<string, readonly Finding[]>, limit: Limit): readonly string[] {
+  const end = limit.isDense ? [] : [''];
+  return [...kinds].map(([kind, found]) =>
+    [`${kind} (${found.length})`, ...printKind(found, limit), ...end].join('\n'),
+  );
+}
+
+/** Most reasons shown of one kind. */
+const maxReasons = 12;
+
+function printKind(found: readonly Finding[], limit: Limit): readonly string[] {
+  const reasons = limit === all ? [found] : groupByReason(found);
+  const more = (rest: number) => (rest > 0 ? [`  … and ${rest} more`] : []);
+  if (reasons.length === 1) {
     const shown = found.slice(0, limit.findings).map((finding) => toLines(finding, limit));
-    const end = limit.isDense ? [] : [''];
-    return [`${kind} (${found.length})`, ...shown, ...more, ...end].join('\n');
+    return [...shown, ...more(found.length - limit.findings)];
+  }
+  const shown = reasons.slice(0, maxReasons);
+  const lines = shown.map((alike) => {
+    const [first] = alike as readonly [Finding, ...Finding[]];
+    const rest = alike.length === 1 ? '' : ` (and ${alike.length - 1} more like this)`;
+    return toLines({ ...first, message: `${first.message}${rest}` }, limit);
   });
-  const { error, warning, note } = countFindings([...kinds.values()].flat());
-  return [...parts, `${plural(error, 'error')}, ${plural(warning, 'warning')}, ${plural(note, 'note')}.`].join('\n');
+  return [...lines, ...more(reasons.slice(maxReasons).flat().length)];
 }
 
-function toLines({ check, message, fix }: Finding, limit: Limit): string {
-  const printable = fix && cutLines(pasteable(fix) ?? unprintable, check, limit);
-  const sql = printable === null ? '' : `\n${printable.replaceAll(/^/gm, '      ')}`;
-  return `  ${onOneLine(message)}${sql}`;
+function toLines({ message, fix, command }: Finding, limit: Limit): string {
+  const printable = fix === null ? (command ?? null) : cutLines(pasteable(fix) ?? unprintable, limit);
+  const lines = printable === null ? '' : `\n${printable.replaceAll(/^/gm, '      ')}`;
+  return `  ${onOneLine(message)}${lines}`;
 }
 
-function cutLines(fix: string, check: string, { lines: limit }: Limit): string {
+function cutLines(fix: string, { lines: limit }: Limit): string {
   const lines = fix.split('\n');
   const end = lines.findIndex((line, at) => at >= limit - 2 && /^--|;$/.test(line)) + 1;
-  const more = `-- … and ${lines.length - end} more lines: pgreflect check --only ${check}`;
+  const more = `-- … and ${lines.length - end} more lines`;
   return end === 0 || lines.length - end < 2 ? fix : [...lines.slice(0, end), more].join('\n');
 }
 
@@ -78,12 +99,13 @@ function asJson(findings: readonly Finding[]): string {
 
 function asSarif(findings: readonly Finding[]): string {
   const rules = [...new Set(findings.map(({ check }) => check))].map((id) => ({ id }));
-  const results = findings.map(({ check, severity, object, message, fix }) => ({
+  const results = findings.map(({ check, severity, object, message, fix, command }) => ({
     ruleId: check,
     level: severity,
     message: { text: message },
     ...(object === null ? {} : { locations: [{ logicalLocations: [{ fullyQualifiedName: object }] }] }),
     ...(fix === null ? {} : { properties: { fix } }),
+    ...(command === undefined ? {} : { properties: { command } }),
   }));
   const driver = { name: 'pgreflect check', version, rules };
   const $schema = 'https://json.schemastore.org/sarif-2.1.0.json';

@@ -12,6 +12,7 @@ import { onOneLine, pasteable } from '../../shared/one-line.ts';
 import { type CommandContext, CommandError } from '../shared/command.ts';
 import { describePlace } from '../shared/describe-error.ts';
 import { makeFirstOperation, printCurl } from '../shared/first-operation.ts';
+import { commandLine } from '../shared/typed-options.ts';
 import { withDatabase } from '../shared/with-database.ts';
 
 /** Prints what is served, and where. */
@@ -62,7 +63,9 @@ export async function noteFirstOperation(config: Config, gateway: Gateway, conte
   const reasons = omissions.filter(({ kind }) => kind !== 'switch');
   for (const omission of reasons.slice(0, maxReasons)) context.note(printOmission(omission));
   if (reasons.length > maxReasons)
-    context.note(`  … and ${reasons.length - maxReasons} more: pgreflect check --only not_granted,left_out`);
+    context.note(
+      `  … and ${reasons.length - maxReasons} more: ${commandLine('check', context)} --only not_granted,left_out`,
+    );
   const example = 'create table note (id bigint generated always as identity primary key, body text not null);';
   context.note(`  A table needs a primary key and a grant, for example:
       ${example}

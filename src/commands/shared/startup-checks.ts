@@ -19,10 +19,16 @@ export type StartupConfig = Pick<
   'databaseUrl' | 'schemas' | 'anonRole' | 'authenticatedRole' | 'serviceRole' | 'allowedRoles'
 >;
 
+/** A problem of the database or its login. */
+export interface StartupProblem extends Problem {
+  /** The fix is SQL. */
+  readonly isSql?: true;
+}
+
 /** The findings. Warnings do not prevent a start. */
 export interface Findings {
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly Problem[];
+  readonly problems: readonly StartupProblem[];
+  readonly warnings: readonly StartupProblem[];
 }
 
 /** One row of sql/startup-checks.sql. */
@@ -66,10 +72,10 @@ function versionProblems({ version }: Facts): readonly Problem[] {
   return [{ problem, fix: 'Upgrade the server.' }];
 }
 
-function roleProblems(facts: Facts, config: StartupConfig): readonly Problem[] {
+function roleProblems(facts: Facts, config: StartupConfig): readonly StartupProblem[] {
   const missing = facts.roles.filter((role) => !role.exists).map(({ name }) => name);
   const barred = facts.roles.filter((role) => role.exists && !role.settable).map(({ name }) => name);
-  const problems: Problem[] = [];
+  const problems: StartupProblem[] = [];
   const usual = [config.anonRole, config.authenticatedRole, config.serviceRole];
   if (missing.some((name) => usual.includes(name))) {
     problems.push({
@@ -82,12 +88,14 @@ function roleProblems(facts: Facts, config: StartupConfig): readonly Problem[] {
       fix: missing
         .map((name) => `create role ${quoteName(name)} nologin; grant ${quoteName(name)} to ${quoteName(facts.login)};`)
         .join('\n'),
+      isSql: true,
     });
   }
   if (barred.length > 0) {
     problems.push({
       problem: `The login role "${facts.login}" cannot set role to ${barred.map((name) => `"${name}"`).join(', ')}.`,
       fix: `grant ${barred.map(quoteName).join(', ')} to ${quoteName(facts.login)};`,
+      isSql: true,
     });
   }
   return problems;
@@ -105,14 +113,14 @@ function initCommand(config: StartupConfig): string {
   return `pgreflect init ${flags.join(' ')}`;
 }
 
-function schemaProblems(facts: Facts): readonly Problem[] {
+function schemaProblems(facts: Facts): readonly StartupProblem[] {
   if (facts.schemas.some(({ exists }) => exists)) return [];
   const names = facts.schemas.map(({ name }) => name);
   if (names.length > 0) {
     return [
       {
         problem: `${list('schema', names)} missing in the database "${facts.database}".${didYouMean(names, facts)}`,
-        fix: schemaFix(names, facts),
+        ...schemaFix(names, facts),
       },
     ];
   }
@@ -125,22 +133,26 @@ function didYouMean(names: readonly string[], { knownSchemas }: Facts): string {
   return nearest.length === 0 ? '' : ` Did you mean ${nearest.map((name) => `"${name}"`).join(', ')}?`;
 }
 
-function missingSchemas(facts: Facts): readonly Problem[] {
+function missingSchemas(facts: Facts): readonly StartupProblem[] {
   const missing = facts.schemas.filter(({ exists }) => !exists);
   if (missing.length === facts.schemas.length) return [];
   return missing.map(({ name }) => ({
     problem: `The schema "${name}" does not exist yet.${didYouMean([name], facts)}`,
-    fix: schemaFix([name], facts),
+    ...schemaFix([name], facts),
   }));
 }
 
 /** The option with the names that were probably meant, before the statements that create those that were not. */
-function schemaFix(missing: readonly string[], { schemas, knownSchemas }: Facts): string {
+function schemaFix(
+  missing: readonly string[],
+  { schemas, knownSchemas }: Facts,
+): Pick<StartupProblem, 'fix' | 'isSql'> {
   const creation = missing.map((name) => `create schema ${quoteName(name)};`);
   const meant = schemas.map(({ name, exists }) => (exists ? name : (nearestName(name, knownSchemas) ?? name)));
-  if (!missing.some((name) => nearestName(name, knownSchemas) !== null)) return creation.join('\n');
+  if (!missing.some((name) => nearestName(name, knownSchemas) !== null))
+    return { fix: creation.join('\n'), isSql: true };
   const option = `--schemas '${[...new Set(meant)].join(',').replaceAll("'", "'\\''")}'`;
-  return [option, ...creation.map((statement) => `-- For a new schema: ${statement}`)].join('\n');
+  return { fix: [option, ...creation.map((statement) => `-- For a new schema: ${statement}`)].join('\n') };
 }
 
 function loginWarnings(facts: Facts): readonly Problem[] {

@@ -1,0 +1,25 @@
+/**
+ * Command lines that a command prints, with the options that were typed: without them, the printed line would be about
+ * another database or other schemas.
+ */
+import { flagName, optionNames, optionOf } from '../../config/options.ts';
+import type { Command, CommandContext } from './command.ts';
+import { withoutPassword } from './describe-error.ts';
+
+/** `pgreflect check --schemas 'a,b'`. Passwords are replaced, other secrets left out. */
+export function commandLine(name: Command['name'], { sources }: CommandContext): string {
+  const { flags, configFile } = sources;
+  const typed = optionNames.flatMap((option) => {
+    const { commands, secret } = optionOf(option);
+    const texts = commands.includes(name) ? (flags.get(option) ?? []) : [];
+    if (secret && !option.endsWith('Url')) return [];
+    return texts.map((text) => `--${flagName(option)} ${quote(secret ? withoutPassword(text) : text)}`);
+  });
+  const config = configFile === null ? [] : [`--config ${quote(configFile)}`];
+  return ['pgreflect', name, ...config, ...typed].join(' ');
+}
+
+/** For a POSIX shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
