@@ -149,7 +149,7 @@ describe('changing', () => {
       saml_external_url: 'x',
     });
     expect(status).toBe(200);
-    expect(headers.get('access-control-expose-headers')).toMatch(/x-pgreflect-ignored-fields, x-pgreflect-warnings/);
+    expect(headers.get('access-control-expose-headers')).toMatch(/x-pgreflect-ignored-fields, x-template-warnings/);
     expect(headers.get('x-pgreflect-ignored-fields')?.split(',').sort()).toEqual([
       'hook_mfa_verification_attempt_enabled',
       'saml_external_url',

@@ -89,7 +89,7 @@ describe('rendering a draft', () => {
     const faulty = await post('/emails/render', { email: 'invite', content, text: '{{ if }}' });
     expect(faulty.body).toMatchObject({ text: null, textPart: { fault: { line: 1 } } });
     const refused = await managed.patch({ mailer_templates_invite_text: '\n{{ if }}' });
-    expect(refused.body.message).toMatch(/^mailer_templates_invite_text: line 2: /);
+    expect(refused.body.message).toMatch(/^mailer_templates_invite_text: line 2, column \d+: /);
   });
 
   test('shows the email in a language, and sends a test in it', async () => {
@@ -259,7 +259,7 @@ describe('a trial', () => {
     const wrong = await post('/emails/send', { email: 'invite', to: 'a b' });
     expect(wrong.body.message).toBe('to must be an email address');
     const faulty = await post('/emails/send', { email: 'invite', to: 'me@mail.test', content: '\n{{ end }}' });
-    expect(faulty.body.message).toBe('line 2: unexpected {{end}}');
+    expect(faulty.body.message).toBe('line 2, column 8: unexpected {{end}}');
     const reader = await addToken(database, { scopes: ['auth_config:read'] });
     const body = JSON.stringify({ email: 'invite', to: 'me@mail.test' });
     const refused = await managed.call({

@@ -43,7 +43,7 @@ describe('partials', () => {
     [{ content: 'a' }, 'mailer_partials has the name "content"'],
     [{ 'a b': 'a' }, 'mailer_partials has the name "a b"'],
     [{ a: 'a\0' }, 'mailer_partials must have well-formed Unicode text without NUL characters'],
-    [{ a: '\n{{ if }}' }, 'mailer_partials: "a", line 2: missing value for if'],
+    [{ a: '\n{{ if }}' }, 'mailer_partials: "a", line 2, column 7: missing value for if'],
     [{ a: '{{ template "b" . }}', b: '{{ template "a" . }}' }, 'the partial "b" contains itself'],
     [Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`p${n}`, ''])), 'must have at most 100 partials'],
     [{ a: 'x'.repeat(200_000) }, 'mailer_partials must have at most 200000 bytes'],
@@ -54,19 +54,21 @@ describe('partials', () => {
   test('a template that uses an unknown one is refused with its place', async () => {
     const content = '<p>{{ .ConfirmationURL }}</p>\n{{ template "buton" . }}';
     expect(await message({ mailer_partials: partials, mailer_templates_recovery_content: content })).toBe(
-      'mailer_templates_recovery_content: line 2: no such template "buton"',
+      'mailer_templates_recovery_content: line 2, column 13: no such template "buton"',
     );
   });
 
   test('so is a subject and a text part that uses an unknown one', async () => {
     const values = { mailer_partials: partials, mailer_subjects_recovery: 'A {{ template "sing" . }}' };
-    expect(await message(values)).toBe('mailer_subjects_recovery: line 1: no such template "sing"');
+    expect(await message(values)).toBe('mailer_subjects_recovery: line 1, column 15: no such template "sing"');
     expect(await message({ ...values, mailer_subjects_recovery: 'A {{ template "sign" . }}' })).toBe('stored');
     expect(await message({ mailer_partials: null })).toContain(
       'mailer_subjects_recovery, which is in force, would fail',
     );
     const text = '{{ if .Data.x }}\n{{ template "bye" . }}{{ end }}{{ .ConfirmationURL }}';
-    expect(await message({ mailer_templates_recovery_text: text })).toContain('line 2: no such template "bye"');
+    expect(await message({ mailer_templates_recovery_text: text })).toContain(
+      'line 2, column 13: no such template "bye"',
+    );
   });
 
   test('a change that breaks templates is refused, and names them all', async () => {
@@ -74,7 +76,7 @@ describe('partials', () => {
     expect(await message({ ...templates, mailer_partials: partials })).toBe('stored');
     const gone = await message({ mailer_partials: { sign: partials.sign } });
     for (const field of Object.keys(templates))
-      expect(gone).toContain(`${field}, which is in force, would fail: line 1: no such template "button"`);
+      expect(gone).toContain(`${field}, which is in force, would fail: line 1, column 16: no such template "button"`);
     expect(await message({ mailer_partials: { ...partials, button: '<a href="' } })).toMatch(
       /^mailer_templates_invite_content, which is in force, would fail: .*; mailer_templates_recovery_content, /,
     );
@@ -107,7 +109,7 @@ describe('the layout', () => {
       'mailer_layout_content: the layout must use {{ template "content" . }} exactly once',
     );
     expect(await message({ mailer_layout_content: '{{ template "content" . }}\n{{ if }}' })).toBe(
-      'mailer_layout_content: line 2: missing value for if',
+      'mailer_layout_content: line 2, column 7: missing value for if',
     );
     expect(await message({ mailer_layout_content: '<script>{{ template "content" . }}</script>' })).toContain(
       'mailer_templates_recovery_content, which is in force, would fail: ',

@@ -18,11 +18,11 @@ test('the built-in page is answered where none is set, and may be stored as it i
   const { body } = await managed.patch({});
   expect(body).toMatchObject({ mailer_link_confirmation: 'direct', [field]: expect.stringContaining('{{ .Button }}') });
   const stored = await managed.patch({ [field]: body[field] });
-  expect([stored.status, stored.headers.get('x-pgreflect-warnings')]).toEqual([200, null]);
+  expect([stored.status, stored.headers.get('x-template-warnings')]).toEqual([200, null]);
 });
 
 test.each([
-  ['<p>\n{{ if }}', 'line 2: missing value for if'],
+  ['<p>\n{{ if }}', 'line 2, column 7: missing value for if'],
   ['<p>Press</p>', 'it must use {{ .Button }} exactly once, and uses it 0 times'],
   ['{{ if eq .Action "invite" }}{{ .Button }}{{ end }}{{ .Button }}', 'and uses it 2 times'],
   ['<a href="{{ .Button }}">x</a>', 'it must use {{ .Button }} as text between tags'],
@@ -38,7 +38,7 @@ test.each([
 
 test('a variable that the page does not have is a warning', async () => {
   const { status, headers } = await (await serve()).patch({ [field]: '{{ .Token }}{{ .Button }}' });
-  expect([status, headers.get('x-pgreflect-warnings')]).toEqual([
-    ...[200, expect.stringContaining(`${field}: line 1: .Token is always empty on this page`)],
+  expect([status, headers.get('x-template-warnings')]).toEqual([
+    ...[200, expect.stringContaining(`${field}: line 1, column 4: .Token is always empty on this page`)],
   ]);
 });

@@ -30,8 +30,10 @@ async function save(content: string, name = field) {
   const answer = await send('');
   const path = `/v1/projects/${ref}/config/auth/emails/render`;
   const draft = await call({ method: 'POST', path, body: JSON.stringify({ email: 'recovery', content }) });
-  const warnings = draft.body.content.warnings as { message: string; line: number; refused: boolean }[];
-  const shown = warnings.map(({ message, line, refused }) => `line ${line}: ${message}${refused ? ' REFUSED' : ''}`);
+  const warnings = draft.body.content.warnings as { message: string; line: number; column: number; refused: boolean }[];
+  const shown = warnings.map(
+    ({ message, line, column, refused }) => `line ${line}, column ${column}: ${message}${refused ? ' REFUSED' : ''}`,
+  );
   return { answer, send, stored: (await get()).body[name], shown };
 }
 
@@ -49,7 +51,8 @@ describe('a link whose variable lacks braces', () => {
     ['href="{{ .SiteURL }}/c?t={ .TokenHash }}"', '{{ .SiteURL }}/c?t={ .TokenHash }}'],
   ])('is refused, with its line: %s', async (attribute, address, unquoted = 0) => {
     const content = `<!-- one\ntwo -->\n<p>{{- /* three\n*/ -}}\n<a class="button"\n  ${attribute}>Reset</a></p> {{ .Token }}`;
-    const mistake = `line 6: the link leads nowhere, its address is the plain text ${address}`;
+    const column = 3 + attribute.indexOf(address);
+    const mistake = `line 6, column ${column}: the link leads nowhere, its address is the plain text ${address}`;
     const { answer, send, stored, shown } = await save(content);
     expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
     expect(answer.body.message).toContain(`${field}: ${mistake}`);
@@ -68,7 +71,9 @@ describe('a link whose variable lacks braces', () => {
     const { answer } = await save('<p>Changed.</p>\n<a href="{ .SiteURL }}">Sign in</a>', name);
     expect(answer.status).toBe(200);
     expect(answer.body.warnings).toEqual([
-      expect.stringContaining(`${name}: line 2: the link leads nowhere, its address is the plain text { .SiteURL }}`),
+      expect.stringContaining(
+        `${name}: line 2, column 10: the link leads nowhere, its address is the plain text { .SiteURL }}`,
+      ),
     ]);
   });
 });
@@ -82,15 +87,16 @@ test.each([
   ['<p>at .SiteURL }}</p>', '.SiteURL }} is plain text and no variable: write {{ .SiteURL }}'],
 ])('%s is warned of, with its line', async (text, warning) => {
   const { answer, shown } = await save(`<p>{{ .Token }}</p>\n${text}`);
+  const place = `line 2, column ${1 + text.search(/(?<=href=["'])|[{.]+/)}`;
   expect(answer.status).toBe(200);
-  expect(answer.body.warnings).toEqual([expect.stringContaining(`${field}: line 2: ${warning} [`)]);
-  expect(shown).toEqual([`line 2: ${warning}`]);
+  expect(answer.body.warnings).toEqual([expect.stringContaining(`${field}: ${place}: ${warning} [`)]);
+  expect(shown).toEqual([`${place}: ${warning}`]);
 });
 
 test('a subject with a variable that lacks a brace is warned of', async () => {
   const { answer } = await save('Code of { .SiteURL }}', 'mailer_subjects_recovery');
   expect(answer.body.warnings).toEqual([
-    'mailer_subjects_recovery: line 1: { .SiteURL }} is plain text and no variable: write {{ .SiteURL }} [plain-variable]',
+    'mailer_subjects_recovery: line 1, column 9: { .SiteURL }} is plain text and no variable: write {{ .SiteURL }} [plain-variable]',
   ]);
 });
 

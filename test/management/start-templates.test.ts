@@ -120,11 +120,11 @@ describe('a text that is valid and most likely a mistake', () => {
     const auth = await start(file.source, { mailer_subjects_recovery: 'For {{ .Naem }}' });
     const place = `Email confirmation, content_path (${file.path}): content: `;
     const [empty, link] = [
-      `${place}line 2: .ConfirmationURl is always empty in this email (did you mean .ConfirmationURL?) [empty-variable]`,
-      `${place}line 2: the link would be empty: .ConfirmationURl is no variable of this email (did you mean .ConfirmationURL?) [dead-link]`,
+      `${place}line 2, column 13: .ConfirmationURl is always empty in this email (did you mean .ConfirmationURL?) [empty-variable]`,
+      `${place}line 2, column 13: the link would be empty: .ConfirmationURl is no variable of this email (did you mean .ConfirmationURL?) [dead-link]`,
     ];
     const subject =
-      'Email recovery, configuration: subject: line 1: .Naem is always empty in this email [empty-variable]';
+      'Email recovery, configuration: subject: line 1, column 8: .Naem is always empty in this email [empty-variable]';
     expect(warnings(auth)).toEqual([empty, link, subject]);
     expect((await nextEmail(auth)).html).toContain('<a href="">Confirm</a>');
     file.write('nothing to follow');
@@ -159,7 +159,9 @@ test('a broken translation of the start values does not keep its readers from si
   expect(signedUp.status).toBe(200);
   expect((await auth.message(email)).html).toContain('<html lang="de"');
   expect(warnings(auth)).toEqual([
-    expect.stringContaining('mailer_templates_confirmation_translations: de, content: line 2: missing value for if'),
+    expect.stringContaining(
+      'mailer_templates_confirmation_translations: de, content: line 2, column 7: missing value for if',
+    ),
   ]);
 });
 

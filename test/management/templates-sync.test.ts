@@ -89,7 +89,7 @@ describe('pgreflect templates', () => {
       mailer_partials: { button: partials.button, sign: 'Bye' },
     });
     writeFileSync(file('partials/sign.html'), '{{ if }}');
-    expect((await run('push')).err).toContain('"sign", line 1: missing value for if');
+    expect((await run('push')).err).toContain('"sign", line 1, column 7: missing value for if');
   });
 
   test('translations are files with a language tag in their name, and so is the page that asks before a link is used', async () => {
@@ -116,7 +116,7 @@ describe('pgreflect templates', () => {
       mailer_templates_link_page_content: 'Hello {{ .Button }}',
     });
     writeFileSync(file('recovery.fr.html'), '<p>\n{{ if }}');
-    expect((await run('push')).err).toContain('recovery.fr.html: line 2: missing value for if');
+    expect((await run('push')).err).toContain('recovery.fr.html: line 2, column 7: missing value for if');
     writeFileSync(file('recovery.fr.html'), button('Allez'));
     await patch({ [field]: { de: { subject: 'Neues Passwort' } } });
     expect((await run('pull')).code).toBe(0);
@@ -339,10 +339,11 @@ describe('pgreflect templates', () => {
     writeFileSync(file('recovery.html'), 'one\n{{ end }}');
     const { code, err } = await run('push');
     expect(code).toBe(1);
-    expect(err).toContain('refused: recovery.html: line 2:');
+    expect(err).toContain('refused: recovery.html: line 2, column');
     expect((await get()).body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
     writeFileSync(file('recovery.html'), "{{ 'to; be' }}");
-    const whole = "recovery.html: line 1: malformed character constant: 'to; be' (write text in double quotes";
+    const whole =
+      "recovery.html: line 1, column 4: malformed character constant: 'to; be' (write text in double quotes";
     for (const args of [['push'], ['push', '--dry-run']]) {
       const told = (await run(...args)).err;
       expect(told).toContain(whole);
@@ -375,7 +376,7 @@ describe('pgreflect templates', () => {
       const dry = await run('push', '--dry-run');
       expect([dry.code, dry.out]).toEqual([1, '']);
       expect(dry.err).toContain(says);
-      expect(dry.err).toContain('subjects.json: recovery: line 1:');
+      expect(dry.err).toContain('subjects.json: recovery: line 1, column');
       expect(dry.err).not.toContain('mailer_');
       expect(dry).toEqual(await run('push'));
     }
@@ -413,7 +414,7 @@ describe('pgreflect templates', () => {
     expect((await get()).body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
     const stored = await run('push', '--allow-warnings');
     expect(stored).toMatchObject({ code: 0, out: 'changed  invite.html\n' });
-    expect(stored.err).toContain('Warning: invite.html: line 1: the link would be empty');
+    expect(stored.err).toContain('Warning: invite.html: line 1, column 13: the link would be empty');
     expect((await get()).body.mailer_templates_invite_content).toBe(content);
   });
 

@@ -51,8 +51,8 @@ test('a template of a language is checked like that of the email, and its place 
   expect([status, body.problems.map(({ message }: { message: string }) => message)]).toEqual([
     400,
     [
-      expect.stringContaining(`${field}: de, content: line 2: missing value for if`),
-      expect.stringContaining(`${field}: fr, content: line 1: the link would be empty: .ConfirmationUrl`),
+      expect.stringContaining(`${field}: de, content: line 2, column 7: missing value for if`),
+      expect.stringContaining(`${field}: fr, content: line 1, column 13: the link would be empty: .ConfirmationUrl`),
     ],
   ]);
   const page = await managed.patch({ mailer_templates_link_page_translations: { de: { content: 'x' } } });
@@ -77,7 +77,7 @@ describe('variables that differ from those of the email itself', () => {
 
   test('are warned of, in the same change and when either side changes later', async () => {
     const lacks = 'this language does not use .Data.name, which the email itself uses in line 1, column 13';
-    const adds = 'line 1: this language uses .Data.vorname, which the email itself does not use';
+    const adds = 'line 1, column 7: this language uses .Data.vorname, which the email itself does not use';
     const told = [lacks, adds].map((what) => `${field}: de, content: ${what} [language-variables]`);
     expect(await warningsOf({ [content]: base, [field]: { de: { content: german } } })).toEqual(told);
     expect(await warningsOf({ [field]: { de: { content: german, subject: 'Neu' } } })).toEqual(told);

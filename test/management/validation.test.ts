@@ -169,43 +169,64 @@ describe('templates', () => {
   test('a template that does not parse is refused with the line, and the old one stays', async () => {
     const managed = await gateway();
     expect(await problemOf(managed, { mailer_templates_recovery_content: 'one\ntwo {{ if }}' })).toMatch(
-      /^mailer_templates_recovery_content: line 2: /,
+      /^mailer_templates_recovery_content: line 2, column \d+: /,
     );
   });
 
   test.each([
-    ['{{ ConfirmationURL }}', 'line 1: function "ConfirmationURL" not defined (did you mean .ConfirmationURL?)'],
+    [
+      '{{ ConfirmationURL }}',
+      'line 1, column 4: function "ConfirmationURL" not defined (did you mean .ConfirmationURL?)',
+    ],
     [
       '<p>{{ if .Data.name }}{{ if .Token }}a{{ end }}</p>\n',
-      'line 1: `{{ if .Data.name }}` has no {{ end }} (unexpected EOF)',
+      'line 1, column 4: `{{ if .Data.name }}` has no {{ end }} (unexpected EOF)',
     ],
-    ['{{ range .Data.a }}x{{ else }}\n\ny', 'line 1: `{{ range .Data.a }}` has no {{ end }} (unexpected EOF)'],
-    ['\n{{ define "a" }}x', 'line 2: `{{ define "a" }}` has no {{ end }} (unexpected EOF)'],
+    [
+      '{{ range .Data.a }}x{{ else }}\n\ny',
+      'line 1, column 1: `{{ range .Data.a }}` has no {{ end }} (unexpected EOF)',
+    ],
+    ['\n{{ define "a" }}x', 'line 2, column 1: `{{ define "a" }}` has no {{ end }} (unexpected EOF)'],
     [
       '<p title="a">\n<a href="{{ .ConfirmationURL }}>Confirm</a></p>',
-      /^line 2: `<a href="` is never closed: look for a missing quote, > or end tag \(ends in a non-text context: .*\)$/,
+      /^line 2, column \d+: `<a href="` is never closed: look for a missing quote, > or end tag \(ends in a non-text context: .*\)$/,
     ],
-    ['{{ .SiteURL }', 'line 1: `{{ .SiteURL }` is closed by one brace: write }} (unexpected "}" in operand)'],
+    ['{{ .SiteURL }', 'line 1, column 1: `{{ .SiteURL }` is closed by one brace: write }} (unexpected "}" in operand)'],
     [
       '\n{{ .SiteURL } {{ .Token }}',
-      'line 2: `{{ .SiteURL }` is closed by one brace: write }} (unexpected "}" in operand)',
+      'line 2, column 1: `{{ .SiteURL }` is closed by one brace: write }} (unexpected "}" in operand)',
     ],
-    ['{{.SiteURL}', "line 1: `{{.SiteURL}` is closed by one brace: write }} (bad character U+007D '}')"],
+    ['{{.SiteURL}', "line 1, column 1: `{{.SiteURL}` is closed by one brace: write }} (bad character U+007D '}')"],
     [
       '<p>\n{{ .Token </p>\n{{ .Email }}',
-      'line 2: `{{ .Token` is never closed: write }} behind it (unexpected "<" in operand)',
+      'line 2, column 1: `{{ .Token` is never closed: write }} behind it (unexpected "<" in operand)',
     ],
-    ['{{/* note\n<p>', 'line 1: `{{/* note` is never closed: write */}} behind it (unclosed comment)'],
-    ['{{{ .Token }}}', 'line 1: unexpected "{" in command (write an action with two braces on each side: {{ .Name }})'],
-    ['{{ if .Token }}{{ endif }}', 'line 1: function "endif" not defined (write {{ end }})'],
-    ['{{ if .Token }}{{ elseif .Email }}', 'line 1: function "elseif" not defined (write {{ else if … }})'],
-    ['{{ if eq .Email “de” }}', 'line 1: unrecognized character in action: U+201C \'“\' (write straight quotes: "de")'],
-    ['{{ if eq .Email ‘de’ }}', 'line 1: unrecognized character in action: U+2018 \'‘\' (write straight quotes: "de")'],
-    ["{{ if eq .Email 'de' }}", 'line 1: malformed character constant: \'de\' (write text in double quotes: "de")'],
-    ['{{ .Email\u00a0}}', "line 1: bad character U+00A0 '\u00a0' (it is a no-break space: write a normal one)"],
+    ['{{/* note\n<p>', 'line 1, column 1: `{{/* note` is never closed: write */}} behind it (unclosed comment)'],
+    [
+      '{{{ .Token }}}',
+      'line 1, column 3: unexpected "{" in command (write an action with two braces on each side: {{ .Name }})',
+    ],
+    ['{{ if .Token }}{{ endif }}', 'line 1, column 19: function "endif" not defined (write {{ end }})'],
+    ['{{ if .Token }}{{ elseif .Email }}', 'line 1, column 19: function "elseif" not defined (write {{ else if … }})'],
+    [
+      '{{ if eq .Email “de” }}',
+      'line 1, column 17: unrecognized character in action: U+201C \'“\' (write straight quotes: "de")',
+    ],
+    [
+      '{{ if eq .Email ‘de’ }}',
+      'line 1, column 17: unrecognized character in action: U+2018 \'‘\' (write straight quotes: "de")',
+    ],
+    [
+      "{{ if eq .Email 'de' }}",
+      'line 1, column 17: malformed character constant: \'de\' (write text in double quotes: "de")',
+    ],
+    [
+      '{{ .Email\u00a0}}',
+      "line 1, column 4: bad character U+00A0 '\u00a0' (it is a no-break space: write a normal one)",
+    ],
     [
       '{{ if .Email = "de" }}',
-      'line 1: unexpected "=" in operand (compare with eq, ne, lt, le, gt or ge: {{ if eq .Data.plan "pro" }})',
+      'line 1, column 14: unexpected "=" in operand (compare with eq, ne, lt, le, gt or ge: {{ if eq .Data.plan "pro" }})',
     ],
     ['{{ if .Data.n > 5 }}', /compare with eq, ne, lt/],
     ['{{ if .Data.n>=5 }}', /compare with eq, ne, lt/],
@@ -213,15 +234,18 @@ describe('templates', () => {
     ['{{ if .Email && .Token }}', /join conditions with and: \{\{ if and /],
     ['{{ if .Email || .Token }}', /join conditions with or: \{\{ if or /],
     ['{{ if !.Email }}', /negate with not: \{\{ if not /],
-    ['{{name}}', 'line 1: function "name" not defined (did you mean .Data.name?)'],
-    ['{{weather}}', 'line 1: function "weather" not defined (a variable begins with a dot: {{ .Data.name }})'],
+    ['{{name}}', 'line 1, column 3: function "name" not defined (did you mean .Data.name?)'],
+    [
+      '{{weather}}',
+      'line 1, column 3: function "weather" not defined (a variable begins with a dot: {{ .Data.name }})',
+    ],
     ['{{ .Data.first-name }}', /write \{\{ index \.Data "first-name" \}\}/],
     ['{{ .Data.tags[0] }}', /write \{\{ index \.Data\.list 0 \}\}/],
     ['{{ .Email | upper }}', /use the value as it is/],
     ['{{ "de }}', /write a " at its end/],
     ['{{ if .Data.a }}<a href="{{ else }}<b>{{ end }}', /a tag or quote that begins in one branch/],
-    ['{{#if name}}', 'line 1: unexpected "#" in command (write {{ if … }} and {{ end }})'],
-    ['<p>{{ .Token }}</p>\n\n<style> p {', /^line 3: `<style>` is never closed: /],
+    ['{{#if name}}', 'line 1, column 3: unexpected "#" in command (write {{ if … }} and {{ end }})'],
+    ['<p>{{ .Token }}</p>\n\n<style> p {', /^line 3, column \d+: `<style>` is never closed: /],
   ])(
     'what is missing in %j is said beside the words of Go, with the line where it is missing',
     async (content, problem) => {
@@ -275,7 +299,7 @@ describe('templates', () => {
     const { patch } = await gateway();
     const content = '{{ index .Data.teams 0 }} {{ .Data.company.name }} <a href="{{ .ConfirmationURL }}">go</a>';
     const answer = await patch({ mailer_templates_recovery_content: content });
-    expect([answer.status, answer.headers.get('x-pgreflect-warnings')]).toEqual([200, null]);
+    expect([answer.status, answer.headers.get('x-template-warnings')]).toEqual([200, null]);
   });
 
   test('a body that leads nowhere and a variable that is always empty are warned of', async () => {
@@ -286,29 +310,29 @@ describe('templates', () => {
       mailer_subjects_invite: '{{ .Provider }}',
     });
     expect(answer.status).toBe(200);
-    expect(answer.headers.get('x-pgreflect-warnings')?.split('; ')).toEqual(
+    expect(answer.headers.get('x-template-warnings')?.split('; ')).toEqual(
       [
-        'mailer_templates_recovery_content: line 1: .NewEmail is always empty in this email [empty-variable]',
+        'mailer_templates_recovery_content: line 1, column 10: .NewEmail is always empty in this email [empty-variable]',
         'mailer_templates_recovery_content: the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]',
-        'mailer_subjects_invite: line 1: .Provider is always empty in this email [empty-variable]',
+        'mailer_subjects_invite: line 1, column 4: .Provider is always empty in this email [empty-variable]',
       ].sort((a, b) => Number(a.includes('invite')) - Number(b.includes('invite'))),
     );
   });
 
   test.each([
-    ['{{ if eq .Data.locale "de" }}<a href="{{ .ConfirmationURL }}">Los</a>{{ else }}<p>Hi</p>{{ end }}', [1]],
-    ['<p>\n{{ if .Data.a }}<p>Hi</p>{{ else if .Data.b }}{{ .Token }}{{ else }}{{ .TokenHash }}{{ end }}', [2]],
-    ['{{ if .Data.a }}{{ .Token }}{{ else if .Data.b }}{{ .Token }}\n{{ else }}Hi{{ end }}', [1]],
-    ['{{ if .Data.a }}{{ if .Data.b }}{{ .Token }}{{ else }}Hi{{ end }}{{ else }}{{ .Token }}{{ end }}', [1]],
-    ['{{ with .Data.name }}Hi {{ . }} {{ $.Token }}{{ else }}Hi{{ end }}', [1]],
-    ['{{ define "a" }}{{ .Token }}{{ end }}{{ if .Data.a }}{{ template "a" . }}{{ else }}Hi{{ end }}', [1]],
-    ['{{ if .Token }}Hi{{ else }}{{ .Token }}{{ end }}', [1]],
+    ['{{ if eq .Data.locale "de" }}<a href="{{ .ConfirmationURL }}">Los</a>{{ else }}<p>Hi</p>{{ end }}', [[1, 7]]],
+    ['<p>\n{{ if .Data.a }}<p>Hi</p>{{ else if .Data.b }}{{ .Token }}{{ else }}{{ .TokenHash }}{{ end }}', [[2, 7]]],
+    ['{{ if .Data.a }}{{ .Token }}{{ else if .Data.b }}{{ .Token }}\n{{ else }}Hi{{ end }}', [[1, 40]]],
+    ['{{ if .Data.a }}{{ if .Data.b }}{{ .Token }}{{ else }}Hi{{ end }}{{ else }}{{ .Token }}{{ end }}', [[1, 23]]],
+    ['{{ with .Data.name }}Hi {{ . }} {{ $.Token }}{{ else }}Hi{{ end }}', [[1, 9]]],
+    ['{{ define "a" }}{{ .Token }}{{ end }}{{ if .Data.a }}{{ template "a" . }}{{ else }}Hi{{ end }}', [[1, 44]]],
+    ['{{ if .Token }}Hi{{ else }}{{ .Token }}{{ end }}', [[1, 7]]],
     // One that has it in the words around, in each branch, or where there is only one branch.
     ['{{ if .Data.a }}<a href="{{ .ConfirmationURL }}">Los</a>{{ else }}Hi{{ end }} {{ .Token }}', []],
     ['{{ if .Data.a }}{{ .Token }}{{ else }}<a href="{{ .ConfirmationURL }}">Go</a>{{ end }}', []],
     ['{{ with .Data.name }}Hi {{ . }}{{ else }}Hi{{ end }} {{ .Token }}', []],
     ['{{ if .Data.de }}{{ .Token }}{{ end }}{{ if .Data.en }}{{ .Token }}{{ end }}', []],
-  ])('%s is warned of where one branch alone lets recipients continue', async (content, lines) => {
+  ])('%s is warned of where one branch alone lets recipients continue', async (content, places) => {
     const { call } = await gateway();
     const answer = await call({
       method: 'PATCH',
@@ -317,9 +341,9 @@ describe('templates', () => {
     });
     expect(answer.status).toBe(200);
     expect(answer.body.warnings).toEqual(
-      lines.map(
-        (line) =>
-          `mailer_templates_recovery_content: line ${line}: a branch uses none of .ConfirmationURL, .TokenHash, .Token, and another does, so some recipients cannot continue [uneven-branches]`,
+      places.map(
+        ([line, column]) =>
+          `mailer_templates_recovery_content: line ${line}, column ${column}: a branch uses none of .ConfirmationURL, .TokenHash, .Token, and another does, so some recipients cannot continue [uneven-branches]`,
       ),
     );
   });
@@ -343,8 +367,8 @@ describe('templates', () => {
     const body = JSON.stringify({ mailer_templates_recovery_content: template });
     const { headers } = await call({ method: 'PATCH', body });
     const guess = meant === null ? '' : ` (did you mean ${meant}?)`;
-    expect(headers.get('x-pgreflect-warnings')).toBe(
-      `mailer_templates_recovery_content: line 1: .${name} is always empty in this email${guess} [empty-variable]`,
+    expect(headers.get('x-template-warnings')).toBe(
+      `mailer_templates_recovery_content: line 1, column 7: .${name} is always empty in this email${guess} [empty-variable]`,
     );
   });
 
@@ -355,9 +379,9 @@ describe('templates', () => {
     };
     const patch = (headers: Record<string, string>) => call({ method: 'PATCH', body: JSON.stringify(change), headers });
     const warning =
-      'mailer_templates_recovery_content: line 1: .Emial is always empty in this email (did you mean .Email?) [empty-variable]';
+      'mailer_templates_recovery_content: line 1, column 7: .Emial is always empty in this email (did you mean .Email?) [empty-variable]';
     const plain = await patch({});
-    expect(plain.headers.get('x-pgreflect-warnings')).toBe(warning);
+    expect(plain.headers.get('x-template-warnings')).toBe(warning);
     expect(plain.body).not.toHaveProperty('warnings');
     expect(running.observations).toContainEqual({ kind: 'warning', message: `Auth configuration: ${warning}` });
     const asked = await patch({ prefer: 'return=representation; warnings' });
@@ -371,14 +395,19 @@ describe('templates', () => {
   });
 
   test.each([
-    ['<a href="{{ .ConfirmationURl }}">go</a>', '.ConfirmationURl', 1],
-    [`<p>{{ .Token }}</p>\n<a\nhref='{{ .confirmationURL | html }}'>go</a>`, '.confirmationURL', 3],
-    ['<a href={{ $.Url }}>{{ .Token }}</a>', '.Url', 1],
-    ['{{ if eq .Data.locale "de" }}<a href="{{ .URL }}">los</a>{{ else }}{{ .ConfirmationURL }}{{ end }}', '.URL', 1],
-    ['{{ define "b" }}<a href="{{ . }}">go</a>{{ end }}{{ .Token }}{{ template "b" .Link }}', '.Link', 1],
-    ['{{ define "b" }}<a href="{{ .Link }}">go</a>{{ end }}{{ .Token }}{{ template "b" . }}', '.Link', 1],
-    ['{{ with . }}<a href="{{ .NewEmail }}">{{ .Token }}</a>{{ end }}', '.NewEmail', 1],
-  ])('%s is refused: its link would be empty', async (content, name, line) => {
+    ['<a href="{{ .ConfirmationURl }}">go</a>', '.ConfirmationURl', 1, 13],
+    [`<p>{{ .Token }}</p>\n<a\nhref='{{ .confirmationURL | html }}'>go</a>`, '.confirmationURL', 3, 10],
+    ['<a href={{ $.Url }}>{{ .Token }}</a>', '.Url', 1, 12],
+    [
+      '{{ if eq .Data.locale "de" }}<a href="{{ .URL }}">los</a>{{ else }}{{ .ConfirmationURL }}{{ end }}',
+      '.URL',
+      1,
+      42,
+    ],
+    ['{{ define "b" }}<a href="{{ . }}">go</a>{{ end }}{{ .Token }}{{ template "b" .Link }}', '.Link', 1, 29],
+    ['{{ define "b" }}<a href="{{ .Link }}">go</a>{{ end }}{{ .Token }}{{ template "b" . }}', '.Link', 1, 29],
+    ['{{ with . }}<a href="{{ .NewEmail }}">{{ .Token }}</a>{{ end }}', '.NewEmail', 1, 25],
+  ])('%s is refused: its link would be empty', async (content, name, line, column) => {
     const { call, get } = await gateway();
     const patch = (query: string) =>
       call({
@@ -389,13 +418,15 @@ describe('templates', () => {
     for (const query of ['', '?allow_warnings=false', '?allow_warnings']) {
       const refused = await patch(query);
       expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
-      expect(refused.body.message).toContain(`line ${line}: the link would be empty: ${name} is no variable`);
+      expect(refused.body.message).toContain(
+        `line ${line}, column ${column}: the link would be empty: ${name} is no variable`,
+      );
       expect(refused.body.message).toContain('?allow_warnings=true');
     }
     expect((await get()).body.mailer_templates_recovery_content).not.toBe(content);
     const stored = await patch('?allow_warnings=true');
     expect(stored).toMatchObject({ status: 200, body: { mailer_templates_recovery_content: content } });
-    expect(stored.headers.get('x-pgreflect-warnings')).toContain('the link would be empty');
+    expect(stored.headers.get('x-template-warnings')).toContain('the link would be empty');
     await call({ method: 'PATCH', body: '{"mailer_templates_recovery_content": null}' });
   });
 
@@ -417,6 +448,8 @@ describe('templates', () => {
   });
 
   test('the message to a phone is a template too', async () => {
-    expect(await problemOf(await gateway(), { sms_template: '{{ .Code' })).toMatch(/^sms_template: line 1: /);
+    expect(await problemOf(await gateway(), { sms_template: '{{ .Code' })).toMatch(
+      /^sms_template: line 1, column \d+: /,
+    );
   });
 });

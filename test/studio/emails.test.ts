@@ -82,12 +82,12 @@ test('a link that leads nowhere is saved by whoever insists, and faults are unde
   await expect
     .poll(() => refused.locator('p').textContent())
     .toBe(
-      'Not saved. Body, line 2: the link would be empty: .ConfirmationUrl is no variable of this email (did you mean .ConfirmationURL?) [dead-link].',
+      'Not saved. Body, line 2, column 13: the link would be empty: .ConfirmationUrl is no variable of this email (did you mean .ConfirmationURL?) [dead-link].',
     );
   const stored = () => studio.database.query('select values from auth.pgreflect_config');
   expect(await stored()).toEqual([]);
   await refused.getByRole('button', { name: 'Save with the dead link' }).click();
-  await page.locator('.notice.warning').getByText('Saved with 2 warnings. Body, line 2: ').waitFor();
+  await page.locator('.notice.warning').getByText('Saved with 2 warnings. Body, line 2, column 13: ').waitFor();
   await expect.poll(stored).toMatchObject([{ values: { mailer_templates_recovery_content: dead } }]);
 
   await write(page, body(page), '<b style="font-size: 20px">{{ .Tokn }}</b><img alt="" src="logo.png">{{ .Token }}');
@@ -158,7 +158,7 @@ test('a warning is underlined at its word, and said again in the words of the pa
   await save(page).click();
   const banner = page.locator('.notice.warning');
   const said =
-    'Saved with 1 warning. Body, line 2: .ConfirmationURl is always empty in this email (did you mean .ConfirmationURL?) [empty-variable].';
+    'Saved with 1 warning. Body, line 2, column 26: .ConfirmationURl is always empty in this email (did you mean .ConfirmationURL?) [empty-variable].';
   await expect.poll(() => banner.textContent()).toBe(said);
 
   await write(page, subject(page), '{{ .Nobody }}');
@@ -170,7 +170,7 @@ test('a warning is underlined at its word, and said again in the words of the pa
   await expect
     .poll(() => banner.textContent())
     .toMatch(
-      /^Saved with 2 warnings\. Subject, line 1: \.Nobody is .*\. Body: the email uses none of .*, so recipients cannot continue \[no-link\]\.$/,
+      /^Saved with 2 warnings\. Subject, line 1, column 4: \.Nobody is .*\. Body: the email uses none of .*, so recipients cannot continue \[no-link\]\.$/,
     );
 });
 
@@ -521,6 +521,9 @@ test('a translation without a text shows the built-in one, and says which langua
   await write(page, body(page), '<p>\n<a href="{{ .ConfirmationUrl }}">Los</a></p>');
   await page.locator('.faults .fault').getByText('Line 2: the link would be empty').waitFor();
   await save(page).click();
-  await page.locator('.notice.fault').getByText('Not saved. de: Body, line 2: the link would be empty').waitFor();
+  await page
+    .locator('.notice.fault')
+    .getByText('Not saved. de: Body, line 2, column 13: the link would be empty')
+    .waitFor();
   expect((await studio.config())[field]).toEqual({ de: { subject: 'Neues Passwort' } });
 });

@@ -12,7 +12,7 @@ import type { Config } from '../../config/config.ts';
 export const ignoredHeader = 'X-Pgreflect-Ignored-Fields';
 
 /** Header of the management API for valid but probably unintended values. */
-export const warningsHeader = 'X-Pgreflect-Warnings';
+export const warningsHeader = 'X-Template-Warnings';
 
 /** Header and cookie of the position in the primary's log up to which a caller must see writes. */
 export const positionName = 'pgreflect-lsn';

@@ -32,11 +32,13 @@ export function findingAt(
   return { message, name, ...placeOf(source, at), length };
 }
 
-/** The sentence with its line and the name of its check. */
+/** The sentence with its place and the name of its check. */
 export function sayFinding({
   message,
   line,
+  column,
   name,
-}: Pick<Finding, 'message' | 'line'> & { readonly name: string | null }): string {
-  return `${line === null ? '' : `line ${line}: `}${message}${name === null ? '' : ` [${name}]`}`;
+}: Pick<Finding, 'message' | 'line' | 'column'> & { readonly name: string | null }): string {
+  const place = line === null ? '' : `line ${line}, column ${column}: `;
+  return `${place}${message}${name === null ? '' : ` [${name}]`}`;
 }
