@@ -114,6 +114,18 @@ test('tables in schemas that are not exposed are a warning with the option', asy
     env: { ...env(), DATABASE_URL: own.urlAs('authenticator', 'test') },
   });
   expect(command.text()).toContain('2 tables are in schemas that the API does not expose: sales (2).');
+  // What is not for callers is not proposed: what an extension made, what its name keeps private, and, once the API roles
+  // may use some schemas, the others.
+  await query(`create schema app_private; create table app_private.token (id int); create schema jobs; create table jobs.job (id int);
+    create schema parts; create table parts.setting (id int)`);
+  await query(`create extension citext; alter extension citext add schema parts`);
+  expect(await warned()).toContain(`3 tables are in schemas that the API does not expose: sales (2), jobs (1). Expose`);
+  await query('grant usage on schema sales to authenticated');
+  expect(await warned()).toContain(`: sales (2). Expose those that callers may use: --schemas 'sales', also`);
+  await query('grant usage on schema app_private to authenticated');
+  expect(await warned()).toContain(
+    `3 tables are in schemas that the API does not expose: sales (2), app_private (1). Expose`,
+  );
 });
 
 describe('serving', () => {

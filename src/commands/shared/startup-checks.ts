@@ -56,7 +56,11 @@ export async function findProblems(database: Queryable, config: StartupConfig): 
   const found = row?.facts as Facts;
   // A search path may name missing schemas.
   const facts = schemas === null ? { ...found, schemas: found.schemas.filter(({ exists }) => exists) } : found;
-  const unexposed = await findUnexposed(database, exposed, schemas !== null);
+  const unexposed = await findUnexposed(database, {
+    exposed,
+    isChosen: schemas !== null,
+    roles: [anonRole, authenticatedRole],
+  });
   // Without a fix, which is SQL for those who read `check`.
   const advice: Problem | null =
     unexposed === null ? null : { problem: `${unexposed}, also for \`pgreflect init\`.`, fix: null };

@@ -142,7 +142,11 @@ async function serveProject(run: LocalStart): Promise<number> {
     writeProject(run.directory, { ...project, content: content.kind, schemaFile });
   }
   const unexposed = await withDatabase(config.adminDatabaseUrl, (pool) =>
-    findUnexposed(pool, schemas ?? ['public'], schemas !== null),
+    findUnexposed(pool, {
+      exposed: schemas ?? ['public'],
+      isChosen: schemas !== null,
+      roles: [anonRole, authenticatedRole],
+    }),
   );
   if (unexposed !== null) context.note(`Warning: ${unexposed}`);
   const change = describeChange(run.directory, project, content, printPsql(config.adminDatabaseUrl));
