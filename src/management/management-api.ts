@@ -20,7 +20,7 @@ import { mergeChanges } from './merge-changes.ts';
 import { presentConfig } from './present-config.ts';
 import type { DigestSecret } from './secret-digest.ts';
 import { hasConfigTables, lockStored, writeStored } from './stored-config.ts';
-import type { DescribedEmail, RenderedDraft } from './templates/draft-schemas.ts';
+import type { DescribedEmail, RenderedDraft, SharedTemplate } from './templates/draft-schemas.ts';
 import { accessScopes, findAccessToken } from './tokens/access-tokens.ts';
 import type { TokenRequest } from './tokens/token-requests.ts';
 import type { ValidChanges } from './validate-changes.ts';
@@ -143,6 +143,14 @@ export class ManagementApi {
     });
   }
 
+  /** The editable templates beside the emails. @throws ManagementError `read_failed` */
+  describeShared(caller: ManagementCaller): Promise<readonly SharedTemplate[]> {
+    return this.#read(caller, async (config) => {
+      const { describeShared } = await import('./templates/shared-drafts.ts');
+      return describeShared(config, layerAuthConfig(this.#options.store.snapshot().start));
+    });
+  }
+
   /**
    * Renders a draft; the answer includes its faults.
    *
@@ -150,8 +158,8 @@ export class ManagementApi {
    */
   renderDraft(caller: ManagementCaller, readBody: () => unknown): Promise<RenderedDraft> {
     return this.#read(caller, async (config) => {
-      const { readDraft, renderDraft } = await loadDrafts();
-      return renderDraft(readDraft(readBody(), { config, authUrl: this.#options.authUrl }), config);
+      const { renderRequest } = await import('./templates/shared-drafts.ts');
+      return renderRequest(readBody(), { config, authUrl: this.#options.authUrl });
     });
   }
 
@@ -168,7 +176,7 @@ export class ManagementApi {
       const { buildTrial, readDraft } = await loadDrafts();
       const { emailTrial } = await import('./templates/draft-schemas.ts');
       const draft = readDraft(body, { config, authUrl: this.#options.authUrl }, emailTrial);
-      const message = buildTrial(draft, config, (body as { readonly to?: unknown }).to);
+      const message = buildTrial(draft, (body as { readonly to?: unknown }).to);
       await deliver(config, message).catch((error) => {
         throw error instanceof EmailError ? new ManagementError('send_failed', error.message) : error;
       });

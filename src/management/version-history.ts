@@ -45,7 +45,7 @@ export async function readVersion(database: Queryable, ref: string, version: num
   if (row === undefined) return null;
   const stored = row.values as Readonly<Record<string, unknown>>;
   const switches = Object.keys(stored).filter((name) => name.startsWith('mailer_notifications_'));
-  const names = [...checkedFields, ...switches];
+  const names = [...checkedFields, 'mailer_layout_content', 'mailer_partials', ...switches];
   return { ...toVersion(row), values: Object.fromEntries(names.map((name) => [name, stored[name] ?? null])) };
 }
 

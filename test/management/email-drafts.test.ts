@@ -121,7 +121,7 @@ describe('rendering a draft', () => {
     expect(body.subject).toEqual({
       output: null,
       fault: {
-        ...{ phase: 'parse', code: 'syntax', name: null, line: 1, column: 1, length: 9 },
+        ...{ phase: 'parse', code: 'syntax', name: null, line: 1, column: 1, length: 9, piece: null },
         message: '`{{ .Token` is never closed: write }} behind it (unclosed action)',
       },
       warnings: [],
@@ -240,6 +240,8 @@ describe('a trial', () => {
       subject: 'S',
       content: '<p>{{ .Data.name }}</p>',
       text: '{{ .Data.name }}',
+      layout: '<div>{{ template "content" . }}</div>',
+      partials: { sign: 'x' },
       data: { Data: {} },
     };
     expect(Object.keys(whole).sort()).toEqual(Object.keys(properties).sort());
@@ -306,5 +308,84 @@ describe('versions', () => {
     expect((await change('yours', first.headers.get('etag') ?? '')).status).toBe(200);
     expect((await change('whatever it was', '*')).status).toBe(200);
     expect((await change('x', 'nonsense')).status).toBe(412);
+  });
+});
+
+describe('the templates beside the emails', () => {
+  test('are listed with their fields, variables and built-in texts', async () => {
+    const { status, body } = await get('/emails/shared');
+    expect(status).toBe(200);
+    expect(body.map(({ name }: { name: string }) => name)).toEqual(['layout', 'link_page']);
+    const [layout, page] = body;
+    expect(layout).toMatchObject({ contentField: 'mailer_layout_content', translationsField: null });
+    expect(layout.variables).toEqual(expect.arrayContaining(['SiteURL', 'Brand', 'Email']));
+    expect(page.variables).toEqual(['Action', 'SiteURL', 'Email', 'Locale', 'Button']);
+    const config = (await managed.get()).body;
+    expect(config[page.contentField]).toBe(page.defaults.content);
+    const stored = { mailer_layout_content: layout.defaults.content, [page.contentField]: page.defaults.content };
+    expect((await managed.patch(stored)).status).toBe(200);
+  });
+
+  test('a draft of the layout and the partials is rendered around an email and tried, and stored texts stay', async () => {
+    await managed.patch({ mailer_partials: { sign: 'Stored' } });
+    const draft = {
+      email: 'recovery',
+      content: '<p>{{ template "sign" . }}</p>',
+      layout: '<html><body>L{{ template "content" . }}</body></html>',
+    };
+    const output = async (more: object) => (await post('/emails/render', { ...draft, ...more })).body.content.output;
+    expect(await output({})).toBe('<html><body>L<p>Stored</p></body></html>');
+    expect(await output({ partials: { sign: '{{ .Email }}' } })).toContain('L<p>ada@example.com</p>');
+    expect(await output({ layout: '' })).toBe('<p>Stored</p>');
+    expect(await output({ content: '' })).toMatch(/^<html><body>L<h1 /);
+    expect((await post('/emails/send', { ...draft, to: 'me@mail.test' })).status).toBe(200);
+    const [sent] = await database.query('select html from auth.pgreflect_captured_email');
+    expect(sent).toMatchObject({ html: expect.stringContaining('<body>L<p>Stored') });
+    expect((await managed.get()).body).toMatchObject({ mailer_layout_content: null });
+  });
+
+  test('a fault of a layout or partial has its place there', async () => {
+    const faultOf = async (draft: object) =>
+      (await post('/emails/render', { email: 'recovery', content: '<p>x</p>', ...draft })).body.content.fault;
+    const layout = '<p>\n{{ template "content" . }}{{ if }}</p>';
+    expect(await faultOf({ layout })).toMatchObject({
+      message: 'in the layout, line 2: missing value for if',
+      line: null,
+      piece: { title: 'the layout', message: 'missing value for if', line: 2 },
+    });
+    const partials = { sign: 'a\n\n<a href="{{ .Email }}>x' };
+    expect(await faultOf({ partials, content: '<p>{{ template "sign" . }}</p>', layout: '' })).toMatchObject({
+      line: null,
+      piece: { title: 'the partial "sign"', line: 3 },
+    });
+    expect(await faultOf({ content: '{{ if }}' })).toMatchObject({ line: 1, piece: null });
+    expect((await post('/emails/render', { email: 'recovery', partials: { a: 1 } })).body.message).toBe(
+      'partials must have a text under "a"',
+    );
+  });
+
+  test('a draft of the page of links is rendered by kind and language, and its faults have their place', async () => {
+    const render = (draft: object) => post('/emails/render', { email: 'link_page', ...draft });
+    const { body } = await render({ content: '<p>{{ .Action }} {{ .Email }} {{ .Locale }}</p>{{ .Button }}' });
+    expect(body.content.output).toMatch(/^<p>recovery a\*\*\*@example\.com <\/p><form method="post"/);
+    const german = (await render({ locale: 'de', data: { Action: 'invite' } })).body;
+    expect(german.content.output).toContain('<html lang="de">');
+    expect(german.builtIn.content).toContain('{{ .Button }}');
+    expect((await render({ content: '<p>\n{{ if }}</p>' })).body.content.fault).toMatchObject({ line: 2 });
+    expect((await render({ content: '<p>no button</p>' })).body.content.fault.message).toMatch(/Button/);
+    expect((await render({ data: { Action: 'x' } })).body.message).toMatch(/^data\.Action must be one of confirmation/);
+    expect((await render({ data: { Button: 'x' } })).body.message).toMatch(/no variable "Button" to set/);
+    expect((await post('/emails/send', { email: 'link_page', to: 'me@mail.test' })).status).toBe(400);
+  });
+
+  test('a draft with a language comes with the built-in texts of that language', async () => {
+    const { body } = await post('/emails/render', {
+      email: 'recovery',
+      locale: 'de',
+      subject: 'x',
+      content: '<p>x</p>',
+    });
+    expect(body.builtIn.subject).toBe('Setze dein Passwort zurück');
+    expect((await post('/emails/render', { email: 'recovery' })).body.builtIn).toBeNull();
   });
 });

@@ -79,6 +79,10 @@ ${footer}
 `;
 }
 
+/** The document as a layout of any body. */
+export const layoutTemplate = (): string =>
+  layOut('{{ template "content" . }}', { locale: '{{ .Locale }}', heading: '{{ .Brand.Name }}' });
+
 const brand = `<p class="ink" style="margin: 0 0 24px; ${font}; font-size: 15px; line-height: 24px; font-weight: bold; color: #18181b">{{ if .Brand.LogoURL }}<img src="{{ .Brand.LogoURL }}" alt="{{ .Brand.Name }}" height="32" style="height: 32px; border: 0; vertical-align: middle">{{ else }}{{ .Brand.Name }}{{ end }}</p>`;
 
 const footer = `<p class="soft" style="margin: 0; ${font}; font-size: 13px; line-height: 20px; color: #52525b">{{ with .Brand.Footer }}<span style="white-space: pre-line">{{ . }}</span><br>{{ end }}{{ .SiteURL }}</p>`;

@@ -8,7 +8,7 @@
 import type { Budget } from './budget.ts';
 import { parseTree } from './parse/parse-tree.ts';
 import { functionNames } from './run/functions.ts';
-import { placeOf, TemplateError, type TemplatePlace } from './template-error.ts';
+import { PieceError, placeOf, TemplateError, type TemplatePlace } from './template-error.ts';
 import type { CallNode, TemplateNode, TemplateTree } from './tree.ts';
 
 /** What a template may be put together with. */
@@ -79,7 +79,7 @@ class Composer {
     const start = title === null ? 0 : this.whole.length + 1;
     this.whole = title === null ? source : `${this.whole}\n${source}`;
     this.pieces.push({ title, source, start });
-    const parsed = inPiece(title, () => parseTree(source, functionNames, this.#budget));
+    const parsed = inPiece({ title, source }, () => parseTree(source, functionNames, this.#budget));
     const tree: TemplateTree =
       title === null ? parsed : { main: moved(parsed.main, start), named: moved(parsed.named, start) };
     for (const [name, list] of tree.named) this.named.set(name, list);
@@ -150,17 +150,13 @@ function moved<T>(value: T, by: number): T {
 }
 
 /** Says in which piece a fault is, unless it is in the content. */
-function inPiece<T>(title: string | null, run: () => T): T {
+function inPiece<T>({ title, source }: Pick<Piece, 'title' | 'source'>, run: () => T): T {
   try {
     return run();
   } catch (error) {
     if (title === null || !(error instanceof TemplateError)) throw error;
-    throw elsewhere(title, error);
+    throw new PieceError(title, source, error);
   }
-}
-
-function elsewhere(title: string, { code, message, line }: TemplateError): TemplateError {
-  return new TemplateError(code, `in ${title}${line === null ? '' : `, line ${line}`}: ${message}`, null);
 }
 
 /** A fault with a place in the whole, told by its piece. */
@@ -172,5 +168,5 @@ export function located({ whole, pieces }: Composed, error: TemplateError): Temp
   const piece = pieces.findLast((one) => start(one) <= known.line);
   if (piece === undefined || piece.title === null) return error;
   const place: TemplatePlace = { line: known.line - start(piece) + 1, column: known.column };
-  return elsewhere(piece.title, new TemplateError(code, message, place));
+  return new PieceError(piece.title, piece.source, new TemplateError(code, message, place));
 }

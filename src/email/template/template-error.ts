@@ -73,6 +73,24 @@ export class TemplateError extends Error {
   }
 }
 
+/** A fault in a layout or partial. Its message names the piece and the line; it has no place in the template itself. */
+export class PieceError extends TemplateError {
+  /** `the layout`, or `the partial "name"`. */
+  readonly title: string;
+  /** The text of the piece. */
+  readonly source: string;
+  /** The fault, with its place in that text. */
+  readonly fault: TemplateError;
+
+  constructor(title: string, source: string, fault: TemplateError) {
+    const { code, line, message } = fault;
+    super(code, `in ${title}${line === null ? '' : `, line ${line}`}: ${message}`, null);
+    this.title = title;
+    this.source = source;
+    this.fault = fault;
+  }
+}
+
 /** A fault whose finder does not know its place; `renderTemplate` adds it and throws a `TemplateError`. */
 export class EvaluationFailure extends Error {
   override readonly name = 'EvaluationFailure';

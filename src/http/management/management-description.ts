@@ -5,7 +5,7 @@ import { describedSchema } from '../../execute/describe-schema.ts';
 import { answerSchema, changeSchema } from '../../management/config-schema.ts';
 import { deliverySchema, suppressedSchema } from '../../management/deliveries/deliveries.ts';
 import { type ManagementErrorCode, managementErrors } from '../../management/management-error.ts';
-import { describedEmail, emailDraft, renderedDraft } from '../../management/templates/draft-schemas.ts';
+import { describedEmail, emailDraft, renderedDraft, sharedTemplate } from '../../management/templates/draft-schemas.ts';
 import { createdToken, listedToken, wantedToken } from '../../management/tokens/token-requests.ts';
 import { configVersion, emailsOfVersion } from '../../management/version-history.ts';
 import { flag, type JsonSchema, listOf, objectOf, oneOf, schemaNamed, text } from '../../shared/json-schema.ts';
@@ -37,7 +37,8 @@ export function describeManagement(): ApiDescription {
     operations: managementRoutes.map(describeRoute),
     schemas: {
       ...{ AuthConfig: answerSchema(), AuthConfigChange: changeSchema(), ManagementError },
-      ...{ DescribedEmail: describedEmail, EmailDraft: emailDraft, RenderedEmail: renderedDraft },
+      ...{ DescribedEmail: describedEmail, SharedTemplate: sharedTemplate },
+      ...{ EmailDraft: emailDraft, RenderedEmail: renderedDraft, sharedTemplate },
       ...{ AccessToken: listedToken, CreatedAccessToken: createdToken, NewAccessToken: wantedToken },
       ...{ Delivery: deliverySchema, SuppressedAddress: suppressedSchema },
       ...{ ConfigVersion: configVersion, ConfigVersionEmails: emailsOfVersion, RoleSchema: describedSchema },

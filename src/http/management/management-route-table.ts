@@ -115,6 +115,15 @@ export const configRoutes: readonly ManagementRoute[] = [
     run: ({ api }, _, { caller }) => api.describeEmails(caller),
   },
   {
+    method: 'GET',
+    path: `${config}/emails/shared`,
+    id: 'listSharedTemplates',
+    summary: 'List the templates beside the emails: the layout and the page of links.',
+    answer: listOf(schemaNamed('SharedTemplate')),
+    refusals: ['read_failed'],
+    run: ({ api }, _, { caller }) => api.describeShared(caller),
+  },
+  {
     method: 'POST',
     path: `${config}/emails/render`,
     id: 'renderEmail',

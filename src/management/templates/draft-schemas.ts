@@ -29,6 +29,7 @@ export const describedEmail = objectOf({
   textField: text(),
   translationsField: text(),
   locales: listOf(text('Language tag that the email has texts for, a built-in one included.')),
+  builtInLocales: listOf(text('Language tag of built-in texts, which apply while the email has no text of its own.')),
   enabledField: orNull(text('Null: the email cannot be switched off.')),
   variables: listOf(text() as SchemaOf<EmailVariable>),
   defaults: objectOf(texts, 'Built-in texts, used for empty fields.'),
@@ -39,12 +40,28 @@ export const describedEmail = objectOf({
 /** An email and the names of its fields. */
 export type DescribedEmail = ValueOf<typeof describedEmail>;
 
+/** A template beside the emails: the layout around them, and the page of their links. */
+export const sharedTemplate = objectOf({
+  name: oneOf('layout', 'link_page'),
+  contentField: text(),
+  translationsField: orNull(text('Null: it has no translations.')),
+  variables: listOf(text()),
+  defaults: objectOf({ content: text() }, 'Built-in text, used for an empty field.'),
+  start: objectOf({ content: text('Empty: the built-in one.') }, 'Text used if nothing is stored.'),
+  sample: record<TemplateData>('What a draft is rendered with if it has no data.'),
+});
+
+/** A template beside the emails. */
+export type SharedTemplate = ValueOf<typeof sharedTemplate>;
+
 const draft = {
   email: emailName,
   locale: orNull(text('Language tag: absent texts are those that its readers get. Absent or null: the email itself.')),
   subject: orNull(text('Absent or null: the one in force; empty: the built-in one.')),
   content: orNull(text('Absent or null: the one in force; empty: the built-in one.')),
   text: orNull(text('Text part. Absent or null: the one in force; empty: made from the body.')),
+  layout: orNull(text('Layout. Absent or null: the one in force; empty: none.')),
+  partials: orNull(record('Partials by name. Absent or null: those in force.')),
   data: orNull(
     record(
       'Values of variables by name: `Data` and `Brand` objects, the others texts. Those that are absent: the sample.',
@@ -53,7 +70,13 @@ const draft = {
 };
 
 /** A draft as sent. Missing texts are the current ones, empty ones the built-in ones; missing data are the sample's. */
-export const emailDraft = draftSchema(draft, ['email']);
+export const emailDraft = draftSchema(
+  {
+    ...draft,
+    email: { ...oneOf(...emailKindNames, 'link_page'), description: '`link_page`: the page of links, a content only.' },
+  },
+  ['email'],
+);
 
 /** A draft and the recipient of its test email. */
 export const emailTrial = draftSchema(
@@ -76,11 +99,18 @@ const finding = {
   length: orNull({ ...integer, description: 'UTF-16 units. Null: the word at the place.' } as SchemaOf<number>),
 };
 
+const faultFields = {
+  ...{ phase: text(), code: text(), ...finding },
+  piece: orNull(
+    objectOf({ title: text('`the layout` or `the partial "name"`.'), ...finding }, 'The fault in a layout or partial.'),
+  ),
+};
+
 const refused = { ...flag, description: 'Stored only with `allow_warnings`.' } as SchemaOf<boolean>;
 
 const renderedFields = {
   output: orNull(text('Null: there is a fault.')),
-  fault: orNull(objectOf({ ...{ phase: text(), code: text() }, ...finding })),
+  fault: orNull(objectOf(faultFields)),
   warnings: listOf(objectOf({ ...finding, refused }, 'What is valid and probably not meant.')),
 };
 
@@ -94,6 +124,7 @@ export const renderedDraft = objectOf({
   ...{ subject: renderedText, content: renderedText },
   text: orNull(text('The email as a client without HTML shows it; null: there is a fault.')),
   textPart: orNull(objectOf(renderedFields, 'The template of the text part; null: it is made from the body.')),
+  builtIn: orNull(objectOf(texts, 'Built-in texts of the language of the draft; null: the draft has no language.')),
 });
 
 /** The result of a draft. */

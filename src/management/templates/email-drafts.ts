@@ -7,9 +7,11 @@
  */
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { authField } from '../../config/auth/auth-fields.ts';
 import { notificationEmails, textFields, translationsField } from '../../config/auth/auth-template-fields.ts';
 import { checkColor, checkEmail } from '../../config/auth/auth-value-checks.ts';
 import { brandOf } from '../../email/brand.ts';
+import { builtInLocales } from '../../email/built-in/built-in.ts';
 import { builtInTexts, localesOf, templateTexts } from '../../email/choose-texts.ts';
 import { buildConfirmationUrl, isLinkKind, trialToken } from '../../email/confirmation-url.ts';
 import { type EmailKind, type EmailVariable, emailKindNames, emailKinds } from '../../email/email-kind.ts';
@@ -18,19 +20,25 @@ import { parseOptions, type TemplatePart } from '../../email/parse-options.ts';
 import { toPlainText } from '../../email/plain-text.ts';
 import { cleanSubject, cleanText } from '../../email/subject.ts';
 import { parseTemplate, renderTemplate, type TemplateData } from '../../email/template/template.ts';
-import { TemplateError, type TemplatePlace } from '../../email/template/template-error.ts';
+import { PieceError, TemplateError, type TemplatePlace } from '../../email/template/template-error.ts';
 import { isObject } from '../../shared/json.ts';
 import { canonicalTag } from '../../shared/language-tag.ts';
 import { ManagementError } from '../management-error.ts';
 import { mistakesIn, trialMs } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
-import { type DescribedEmail, emailDraft, type RenderedDraft, type RenderedText } from './draft-schemas.ts';
+import {
+  type DescribedEmail,
+  type DraftSchema,
+  emailDraft,
+  type RenderedDraft,
+  type RenderedText,
+} from './draft-schemas.ts';
 import { type Finding, sayFinding } from './finding.ts';
 import { ownText } from './language-variables.ts';
 import { sampleData } from './template-samples.ts';
 
 /** The values that the sample of an email depends on. */
-interface Project {
+export interface Project {
   readonly config: AuthConfig;
   /** Public address of the auth service without a slash at the end. */
   readonly authUrl: string;
@@ -48,6 +56,7 @@ export function describeEmails(project: Project, start: AuthConfig): readonly De
       textField: textFields(email).text,
       translationsField: translationsField(email),
       locales: localesOf(email, project.config),
+      builtInLocales: project.config.mailer_compatible ? [] : [...builtInLocales],
       enabledField: change === null ? null : `mailer_notifications_${change}_enabled`,
       variables: emailKinds[email].variables,
       defaults: builtInTexts(email, project.config),
@@ -82,11 +91,13 @@ export interface EmailDraft {
   /** Empty: made from the body. */
   readonly text: string;
   readonly data: TemplateData;
+  /** With the layout and the partials of the draft. */
+  readonly config: AuthConfig;
 }
 
 /**
- * Reads the members `email`, `locale`, `subject`, `content`, `text` and `data`. Missing texts are the current ones of the
- * language, empty ones the built-in ones; missing data are the sample's.
+ * Reads the members of a draft. Missing texts are the current ones of the language, empty ones the built-in ones; missing
+ * data are the sample's.
  *
  * @param schema Further members of the body.
  * @throws ManagementError `invalid_body`, `validation_failed`
@@ -94,16 +105,15 @@ export interface EmailDraft {
 export function readDraft(body: unknown, project: Project, schema = emailDraft): EmailDraft {
   if (!isObject(body)) throw new ManagementError('invalid_body');
   const { email: name, locale: language, subject, content, text, data } = body;
-  const unknown = Object.keys(body).find((member) => !Object.hasOwn(schema.properties, member));
-  if (unknown !== undefined) refuse(`Unknown field "${unknown.slice(0, 80)}"`);
+  assertKnown(Object.keys(body), schema);
   const email = emailKindNames.find((known) => known === name);
   if (email === undefined) refuse(`email must be one of ${emailKindNames.join(', ')}`);
   const locale = readLocale(language);
-  const inForce = templateTexts(email, project.config, locale);
-  const builtIn = builtInTexts(email, project.config, locale || undefined);
+  const config = readSurroundings(body, project.config);
+  const inForce = templateTexts(email, config, locale);
+  const builtIn = builtInTexts(email, config, locale || undefined);
   return {
-    email,
-    locale,
+    ...{ email, locale, config },
     subject: readText('subject', subject, inForce.subject) || builtIn.subject,
     content: readText('content', content, inForce.content) || builtIn.content,
     text: readText('text', text, inForce.text ?? ''),
@@ -115,12 +125,37 @@ export function readDraft(body: unknown, project: Project, schema = emailDraft):
   };
 }
 
-function readLocale(value: unknown): string {
+/** @throws ManagementError `validation_failed` */
+export function assertKnown(members: readonly string[], { properties }: DraftSchema): void {
+  const unknown = members.find((member) => !Object.hasOwn(properties, member));
+  if (unknown !== undefined) refuse(`Unknown field "${unknown.slice(0, 80)}"`);
+}
+
+/** The configuration with the members `layout` and `partials`. */
+function readSurroundings({ layout, partials }: Readonly<Record<string, unknown>>, config: AuthConfig): AuthConfig {
+  return {
+    ...config,
+    mailer_layout_content: readText('layout', layout, config.mailer_layout_content ?? ''),
+    mailer_partials: partials === undefined || partials === null ? config.mailer_partials : readPartials(partials),
+  };
+}
+
+function readPartials(value: unknown): AuthConfig['mailer_partials'] {
+  try {
+    return authField('mailer_partials').kind.fromJson(value) as AuthConfig['mailer_partials'];
+  } catch (error) {
+    return refuse(`partials ${(error as Error).message}`);
+  }
+}
+
+/** @throws ManagementError `validation_failed` */
+export function readLocale(value: unknown): string {
   if (value === undefined || value === null) return '';
   return canonicalTag(value) ?? refuse('locale must be a language tag such as de or pt-BR');
 }
 
-function readText(name: string, value: unknown, inForce: string): string {
+/** @throws ManagementError `validation_failed` */
+export function readText(name: string, value: unknown, inForce: string): string {
   if (value === undefined || value === null) return inForce;
   return typeof value === 'string' ? value : refuse(`${name} must be a string`);
 }
@@ -147,24 +182,23 @@ function completed(data: TemplateData, config: AuthConfig): TemplateData {
   };
 }
 
-function refuse(message: string): never {
+/** @throws ManagementError `validation_failed` */
+export function refuse(message: string): never {
   throw new ManagementError('validation_failed', message);
 }
 
 /** Renders a draft. */
-export async function renderDraft(draft: EmailDraft, config: AuthConfig): Promise<RenderedDraft> {
-  const subject = renderText('subject', draft, config);
-  const content = renderText('content', draft, config);
-  const textPart = draft.text === '' ? null : renderText('text', draft, config);
+export async function renderDraft(draft: EmailDraft): Promise<RenderedDraft> {
+  const { email, locale, config } = draft;
+  const subject = renderText('subject', draft);
+  const content = renderText('content', draft);
+  const textPart = draft.text === '' ? null : renderText('text', draft);
   const made = content.output === null ? null : await toPlainText(content.output);
-  return { subject, content, text: textPart === null ? made : textPart.output, textPart };
+  const builtIn = locale === '' ? null : builtInTexts(email, config, locale);
+  return { subject, content, text: textPart === null ? made : textPart.output, textPart, builtIn };
 }
 
-function renderText(
-  part: TemplatePart,
-  { email, locale, data, ...texts }: EmailDraft,
-  config: AuthConfig,
-): RenderedText {
+function renderText(part: TemplatePart, { email, locale, data, config, ...texts }: EmailDraft): RenderedText {
   const source = texts[part];
   const base = locale === '' ? null : ownText(part, email, config);
   const wrong: Finding[] = [];
@@ -186,9 +220,15 @@ function renderText(
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     const { phase, code } = error;
-    const fault = { phase, code, ...describeFault(error, source, email) };
+    const fault = { phase, code, ...describeFault(error, source, email), piece: pieceOf(error, email) };
     return { output: null, fault, warnings: asWarnings(wrong, false) };
   }
+}
+
+/** The fault in the text of its layout or partial; null: it is in the template itself. */
+function pieceOf(error: TemplateError, email: EmailKind) {
+  if (!(error instanceof PieceError)) return null;
+  return { title: error.title, ...describeFault(error.fault, error.source, email) };
 }
 
 /**
@@ -196,14 +236,14 @@ function renderText(
  *
  * @throws ManagementError `validation_failed` if the address or the draft is invalid.
  */
-export function buildTrial(draft: EmailDraft, config: AuthConfig, to: unknown): EmailMessage {
+export function buildTrial(draft: EmailDraft, to: unknown): EmailMessage {
   if (typeof to !== 'string' || to.length > 255) refuse('to must be an email address');
   const problem = checkEmail(to);
   if (problem !== null) refuse(`to ${problem}`);
-  const { email, subject, content, text: textPart } = draft;
+  const { email, subject, content, text: textPart, config } = draft;
   const data: TemplateData = 'SendingTo' in draft.data ? { ...draft.data, SendingTo: to } : draft.data;
   for (const part of ['subject', 'content', 'text'] as const) {
-    const { fault } = renderText(part, { ...draft, data }, config);
+    const { fault } = renderText(part, { ...draft, data });
     if (fault !== null) refuse(sayFinding(fault));
   }
   const fields = textFields(email);

@@ -1,0 +1,114 @@
+/**
+ * The templates beside the emails, for the studio: the layout around emails, and the page that asks before an emailed
+ * link is used. Drafts of both are rendered by the route of the emails.
+ */
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { linkPageField, translationsField } from '../../config/auth/auth-template-fields.ts';
+import { layoutTemplate } from '../../email/built-in/layout.ts';
+import { translated } from '../../email/choose-texts.ts';
+import { emailKindNames, emailKinds } from '../../email/email-kind.ts';
+import { type LinkPage, LinkPageFault, linkPageVariables, parseLinkPage, renderPage } from '../../email/link-page.ts';
+import { builtInLinkPage, type LinkAction, linkActions } from '../../email/link-page-texts.ts';
+import { maskAddress } from '../../email/shown-address.ts';
+import { TemplateError } from '../../email/template/template-error.ts';
+import { isObject } from '../../shared/json.ts';
+import { checkLinkPage } from './check-link-page.ts';
+import { trialMs } from './check-template.ts';
+import { emailDraft, type RenderedDraft, type RenderedText, type SharedTemplate } from './draft-schemas.ts';
+import { assertKnown, type Project, readDraft, readLocale, readText, refuse, renderDraft } from './email-drafts.ts';
+import { type Finding, findingOnWhole } from './finding.ts';
+import { sampleData } from './template-samples.ts';
+
+/** All of them. @param start The values that apply if nothing is stored. */
+export function describeShared(config: AuthConfig, start: AuthConfig): readonly SharedTemplate[] {
+  const page = builtInLinkPage('en');
+  const { SiteURL: _, ...sample } = sampleData('recovery')[0] ?? {};
+  return [
+    {
+      name: 'layout',
+      contentField: 'mailer_layout_content',
+      translationsField: null,
+      variables: commonVariables(),
+      defaults: { content: layoutTemplate() },
+      start: { content: start.mailer_layout_content ?? '' },
+      sample: { ...sample, SiteURL: config.site_url },
+    },
+    {
+      name: 'link_page',
+      contentField: linkPageField,
+      translationsField: translationsField('link_page'),
+      variables: linkPageVariables,
+      defaults: { content: page },
+      start: { content: start[linkPageField] ?? '' },
+      sample: pageSample(config, 'en'),
+    },
+  ];
+}
+
+/** What every email has. */
+function commonVariables(): readonly string[] {
+  const [first = [], ...others] = emailKindNames.map((kind): readonly string[] => emailKinds[kind].variables);
+  return first.filter((name) => others.every((variables) => variables.includes(name)));
+}
+
+function pageSample(config: AuthConfig, locale: string) {
+  return {
+    ...{ Action: 'recovery', SiteURL: config.site_url },
+    ...{ Email: maskAddress('ada@example.com'), Locale: locale },
+  };
+}
+
+/**
+ * Renders the draft in a request.
+ *
+ * @throws ManagementError `invalid_body`, `validation_failed`
+ */
+export function renderRequest(body: unknown, project: Project): Promise<RenderedDraft> {
+  if (isObject(body) && body.email === 'link_page') return renderLinkPage(body, project);
+  return renderDraft(readDraft(body, project));
+}
+
+async function renderLinkPage(body: Readonly<Record<string, unknown>>, { config }: Project): Promise<RenderedDraft> {
+  assertKnown(Object.keys(body), emailDraft);
+  const locale = readLocale(body.locale);
+  const own = translated(config[translationsField('link_page')], 'content', locale) ?? config[linkPageField] ?? '';
+  const builtIn = builtInLinkPage(locale || 'en');
+  const source = readText('content', body.content, own) || builtIn;
+  const data: Readonly<Record<string, string>> = { ...pageSample(config, locale), ...readPageData(body.data ?? {}) };
+  const { SiteURL: siteUrl = '', Email: email = '', Locale = '' } = data;
+  const page = { action: data.Action as LinkAction, siteUrl, email, locale: Locale, languages: [], fields: {} };
+  const content = renderPageText(source, page, config);
+  return {
+    ...{ content, text: null, textPart: null, subject: { output: '', fault: null, warnings: [] } },
+    builtIn: locale === '' ? null : { subject: '', content: builtIn },
+  };
+}
+
+function readPageData(data: unknown): Readonly<Record<string, string>> {
+  if (!isObject(data)) refuse('data must be a JSON object');
+  for (const [name, value] of Object.entries(data)) {
+    if (name === 'Button' || !linkPageVariables.includes(name))
+      refuse(`data: the page has no variable "${name.slice(0, 80)}" to set`);
+    if (typeof value !== 'string') refuse(`data.${name} must be a string`);
+  }
+  if (data.Action !== undefined && !linkActions.includes(data.Action as LinkAction))
+    refuse(`data.Action must be one of ${linkActions.join(', ')}`);
+  return data as Readonly<Record<string, string>>;
+}
+
+function renderPageText(source: string, page: LinkPage, config: AuthConfig): RenderedText {
+  const { problem, warnings } = checkLinkPage(source, config);
+  if (problem !== null) return faulty(problem);
+  try {
+    const output = renderPage(parseLinkPage(source, config, trialMs), page, trialMs);
+    return { output, fault: null, warnings: warnings.map((warning) => ({ ...warning, refused: false })) };
+  } catch (error) {
+    // Only data of the request can do this: the check has rendered every action.
+    if (error instanceof TemplateError || error instanceof LinkPageFault) return faulty(findingOnWhole(error.message));
+    throw error;
+  }
+}
+
+function faulty(finding: Finding): RenderedText {
+  return { output: null, fault: { phase: 'page', code: 'link_page', ...finding, piece: null }, warnings: [] };
+}
