@@ -14,13 +14,28 @@ const database = await createDatabase(`
   create table app.moved (id int primary key, tenant text not null, body text not null);
   alter table app.moved enable row level security;
   create policy own on app.moved using (tenant = 'own');
-  grant all on all tables in schema app to anon`);
+  create schema hidden;
+  create table hidden.sheet (id int primary key, code text unique, tenant text not null default 'own', body text not null);
+  create view app.own_sheet as select id, code, body from hidden.sheet where tenant = 'own';
+  create view app.named_sheet as select id, code, body, tenant from hidden.sheet where tenant = 'own';
+  create view app.barred_sheet with (security_barrier) as select id, code, body, tenant from app.named_sheet where body <> 'barred';
+  comment on view app.own_sheet is '@graphql({"primary_key_columns": ["id"]})';
+  comment on view app.named_sheet is '@graphql({"primary_key_columns": ["id"]})';
+  comment on view app.barred_sheet is '@graphql({"primary_key_columns": ["id"]})';
+  create table app.folder (id int primary key);
+  create table app.page (id int primary key, folder int not null references app.folder, tenant text not null, body text not null);
+  create view app.own_page as select * from app.page where tenant = 'own';
+  comment on view app.own_page is '@graphql({"primary_key_columns": ["id"], "foreign_keys": [{"local_columns": ["folder"], "foreign_schema": "app", "foreign_table": "folder", "foreign_columns": ["id"]}]})';
+  grant all on all tables in schema app to anon; revoke all on app.page from anon`);
 const execution = await startExecution(database, { schemas: ['app'] });
 const other = new pg.Client({ connectionString: database.url });
 await other.connect();
 atEnd(() => other.end());
 
-beforeEach(() => database.query('truncate app.stock, app.own, app.moved'));
+beforeEach(async () => {
+  await other.query('rollback');
+  await database.query('truncate app.stock, app.own, app.moved, hidden.sheet, app.folder, app.page');
+});
 
 const upsert = (table: string, ids: readonly number[], writer: string, more = '') =>
   execution.run(
@@ -119,3 +134,87 @@ describe.each(['mine', 'secret'])(
     });
   },
 );
+
+describe.each([
+  ['own_sheet', ''],
+  ['named_sheet', ''],
+  ['named_sheet', 'tenant'],
+  ['barred_sheet', ''],
+  ['barred_sheet', 'tenant'],
+])('a row that another transaction moves out of the view %s meanwhile, where %s is updated, too', (view, more) => {
+  const upsertMoved = async (object: string, change: string, onConflict: string) => {
+    await database.query(`insert into hidden.sheet values (1, 'a', 'own', 'mine')`);
+    await other.query(`begin; ${change}`);
+    const given = more === '' ? object : `${object}, tenant: "own"`;
+    const query = `mutation { it: insertInto${view}Collection(objects: [{id: 2, body: "new"}, {${given}}],
+      onConflict: {updateColumns: [body, ${more}], ${onConflict}}) { affectedCount records { id code body } } }`;
+    const answer = execution.run('anon', query);
+    await whenWaiting();
+    await other.query('commit');
+    return answer;
+  };
+  const moved = `update hidden.sheet set tenant = 'other', body = 'secret'`;
+  const replaced = `delete from hidden.sheet; insert into hidden.sheet values (1, 'a', 'other', 'secret')`;
+  const theirs = [{ id: 1, code: 'a', tenant: 'other', body: 'secret' }];
+
+  test.each([
+    ['moved', moved, 'constraint: sheet_pkey', 'id: 1, body: "x"'],
+    ['moved', moved, 'constraint: sheet_code_key', 'id: 3, code: "a", body: "x"'],
+    ['moved', moved, 'constraint: sheet_pkey, filter: {body: {eq: "mine"}}', 'id: 1, body: "x"'],
+    ['replaced', replaced, 'constraint: sheet_pkey', 'id: 1, body: "x"'],
+    ['replaced', replaced, 'constraint: sheet_code_key, filter: {id: {eq: 1}}', 'id: 3, code: "a", body: "x"'],
+  ])('is neither changed nor shown: %s by %s, met by %s', async (_, change, onConflict, object) => {
+    const { data, errors } = await upsertMoved(object, change, onConflict);
+    expect(await database.query('select * from hidden.sheet')).toEqual(theirs);
+    expect({ data, errors }).toMatchObject({ data: null, errors: [{ extensions: { code: 'CONFLICT' } }] });
+    expect(JSON.stringify(errors)).not.toContain('secret');
+  });
+
+  test('is not asked the filter, which the row from before does not match', async () => {
+    const onConflict = 'constraint: sheet_pkey, filter: {body: {eq: "secret"}}';
+    const { data } = await upsertMoved('id: 1, body: "x"', moved, onConflict);
+    expect(data.it.records).toEqual([{ id: 2, code: null, body: 'new' }]);
+    expect(await database.query('select * from hidden.sheet where id = 1')).toEqual(theirs);
+  });
+
+  test('is updated where it comes back, as any that is only changed', async () => {
+    const change = `update hidden.sheet set tenant = 'other'; update hidden.sheet set tenant = 'own', code = 'b'`;
+    const { data } = await upsertMoved(
+      'id: 1, body: "x"',
+      change,
+      'constraint: sheet_pkey, filter: {code: {neq: "c"}}',
+    );
+    expect(data.it.records).toEqual([
+      { id: 2, code: null, body: 'new' },
+      { id: 1, code: 'b', body: 'x' },
+    ]);
+  });
+
+  test('is a conflict where it no longer matches the filter', async () => {
+    const change = `update hidden.sheet set code = 'c'`;
+    const { errors } = await upsertMoved(
+      'id: 1, body: "x"',
+      change,
+      'constraint: sheet_pkey, filter: {code: {neq: "c"}}',
+    );
+    expect(errors).toMatchObject([{ extensions: { code: 'CONFLICT' } }]);
+    expect(await database.query('select * from hidden.sheet')).toEqual([
+      { id: 1, code: 'c', tenant: 'own', body: 'mine' },
+    ]);
+  });
+});
+
+test('a related row that another transaction moves out of its view meanwhile is neither changed nor adopted', async () => {
+  await database.query(`insert into app.folder values (1); insert into app.page values (1, 1, 'own', 'mine')`);
+  await other.query(`begin; update app.page set tenant = 'other'`);
+  const query = `mutation { it: insertIntofolderCollection(objects: [{id: 2, own_pageCollection: {insert: [{id: 1, tenant: "own", body: "x"}],
+    onConflict: {constraint: page_pkey, updateColumns: [folder, tenant, body]}}}]) { affectedCount } }`;
+  const answer = execution.run('anon', query);
+  await whenWaiting();
+  await other.query('commit');
+  expect((await answer).errors).toMatchObject([
+    { extensions: { code: 'CONFLICT', input: 'objects[0].own_pageCollection.insert[0]' } },
+  ]);
+  expect(await database.query('select * from app.page')).toEqual([{ id: 1, folder: 1, tenant: 'other', body: 'mine' }]);
+  expect(await database.query('select * from app.folder')).toEqual([{ id: 1 }]);
+});

@@ -4,7 +4,8 @@
  * PostgreSQL asks the filter before the policies of the row, and ignores the conditions of a view. So where rows can be
  * hidden, the filter is asked of rows as the role finds them again. Any other row is not filtered: policies refuse it, and
  * otherwise the marker does, because the view hides the row or another transaction has just written it. A row that
- * another transaction has changed since is asked behind the policies, which look at the changed row: by the marker.
+ * another transaction has changed since is asked behind the policies, which look at the changed row: by the marker. So
+ * that the view looks at it, too, its row is locked, which is free: the upsert holds this lock already.
  */
 
 import type { Column, ConflictTarget, IndexExpression, IndexToken, IndexWord, Table } from '../../../model/model.ts';
@@ -45,7 +46,8 @@ export function printConflict(names: Names, { table, alias }: InsertTarget, conf
   const [first, ...others] = update;
   const value = ident('excluded', first!.name);
   const marker = printFailure(markers.unseen, sql`(select pg_catalog.count(*)${found})`);
-  const isSame = condition === null ? isFound : sql`${isFound} and (${condition})`;
+  const isShown = target.hiddenBy === 'view' ? sql`exists (select${found} for no key update)` : isFound;
+  const isSame = condition === null ? isShown : sql`case when ${isShown} then ${condition} end`;
   const refusing = sql`case when ${isSame} then ${value} when ${marker} is null then ${value} end`;
   const set = list([sql`${ident(first!.name)} = ${refusing}`, ...others.map(printAssigned)]);
   return sql`${clause} do update set ${set}${where(guarded)}`;
