@@ -145,13 +145,14 @@ export class ConfigStore {
     if (error.sqlstate === '42P01' || error.sqlstate === '3F000') return;
     this.#warnOnce(
       `The stored auth configuration cannot be read (${error.primary}); the last one known stays in force.`,
+      error.sqlstate === '42501' ? 'Set --admin-database-url to the login of the auth service.' : null,
     );
   }
 
-  #warnOnce(message: string): void {
+  #warnOnce(message: string, hint: string | null = null): void {
     if (this.#lastProblem === message) return;
     this.#lastProblem = message;
-    this.#observe({ kind: 'warning', message });
+    this.#observe({ kind: 'warning', message, ...(hint === null ? {} : { hint }) });
   }
 
   /** Logged once, after the start; later changes are deliberate. */

@@ -196,6 +196,19 @@ describe('serving', () => {
     expect(command.text()).toMatch(/The login role "\w+" is a superuser/);
   });
 
+  test('says which option lets the login of the auth service reach its tables', async () => {
+    const own = await createDatabase();
+    await installAuthTables(own);
+    const without = { DATABASE_URL: own.urlAs('authenticator', 'test'), PGREFLECT_JWT_SECRET: secret };
+    const { command } = await serve([], { env: without });
+    expect(command.text()).toContain(
+      '- The login role "authenticator" may not use the tables of the auth service, so sign-in and stored settings are off.\n' +
+        '    Set --admin-database-url to the connection that `pgreflect init --auth` printed',
+    );
+    const { command: complete } = await serve(['--admin-database-url', own.url], { env: without });
+    expect(complete.text()).not.toContain('may not use the tables');
+  });
+
   test('names the project in the address of the management API; changed start values of the auth configuration in the file are in force at once, a broken file changes nothing', async () => {
     const own = await createDatabase();
     await installAuthTables(own);

@@ -58,7 +58,9 @@ test('what is not run says why', () => {
   `);
 });
 
-test('the index names every page', () => {
+test('the index names every page for users', () => {
   const index = readFileSync(join(root, 'docs/README.md'), 'utf8');
-  expect(names.filter((name) => name !== 'README.md' && !index.includes(`](${name})`))).toEqual([]);
+  // Which tests there are is for those who change the code; the package has none.
+  const pages = names.filter((name) => !['README.md', 'coverage.md'].includes(name));
+  expect(pages.filter((name) => !index.includes(`](${name})`))).toEqual([]);
 });

@@ -9,12 +9,14 @@ import type { Config } from '../../config/config.ts';
 import { ConfigError, type Problem, printProblem } from '../../config/config-error.ts';
 import { loadConfig, loadServeOptions } from '../../config/load-config.ts';
 import { type Gateway, startGateway } from '../../gateway.ts';
+import { DatabaseError } from '../../postgres/database-error.ts';
 import { endSoon, obeySignals } from '../../signals.ts';
 import { type Command, type CommandContext, CommandError } from '../shared/command.ts';
 import { describeError, isAway } from '../shared/describe-error.ts';
 import { refuseAddress } from '../shared/listen-error.ts';
 import { type Findings, findProblems, type StartupConfig } from '../shared/startup-checks.ts';
 import { withDatabase } from '../shared/with-database.ts';
+import { findBarredAuthLogin } from './auth-login.ts';
 import { followOptions } from './follow-options.ts';
 import { noteFirstOperation, noteServing } from './serve-notes.ts';
 import { serveAsWorker } from './serve-worker.ts';
@@ -83,9 +85,21 @@ async function refuseProblems(context: CommandContext): Promise<void> {
     };
     const findings = await inspectDatabase({ ...asked, allowedRoles: values.allowedRoles ?? roles });
     problems.push(...findings.problems);
-    for (const warning of findings.warnings) context.note(`Warning:\n${printProblem(warning)}`);
+    const barred = await inspectAuthLogin(values.adminDatabaseUrl ?? values.databaseUrl);
+    for (const warning of [...findings.warnings, ...barred]) context.note(`Warning:\n${printProblem(warning)}`);
   }
   if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** Whoever cannot connect now may do so later. */
+async function inspectAuthLogin(url: string): Promise<readonly Problem[]> {
+  try {
+    const problem = await withDatabase(url, findBarredAuthLogin);
+    return problem === null ? [] : [problem];
+  } catch (error) {
+    if (error instanceof CommandError || error instanceof DatabaseError) return [];
+    throw error;
+  }
 }
 
 async function inspectDatabase(config: StartupConfig): Promise<Findings> {
