@@ -83,7 +83,7 @@ ${footer}
 export const layoutTemplate = (): string =>
   layOut('{{ template "content" . }}', { locale: '{{ .Locale }}', heading: '{{ .Brand.Name }}' });
 
-const brand = `<p class="ink" style="margin: 0 0 24px; ${font}; font-size: 15px; line-height: 24px; font-weight: bold; color: #18181b">{{ if .Brand.LogoURL }}<img src="{{ .Brand.LogoURL }}" alt="{{ .Brand.Name }}" height="32" style="height: 32px; border: 0; vertical-align: middle">{{ else }}{{ .Brand.Name }}{{ end }}</p>`;
+const brand = `<p class="ink" style="margin: 0 0 24px; ${font}; font-size: 15px; line-height: 24px; font-weight: bold; color: #18181b">{{ if .Brand.LogoURL }}<img src="{{ .Brand.LogoURL }}" alt="{{ .Brand.Name }}" height="32" style="border: 0; vertical-align: middle">{{ else }}{{ .Brand.Name }}{{ end }}</p>`;
 
 const footer = `<p class="soft" style="margin: 0; ${font}; font-size: 13px; line-height: 20px; color: #52525b">{{ with .Brand.Footer }}<span style="white-space: pre-line">{{ . }}</span><br>{{ end }}{{ .SiteURL }}</p>`;
 
@@ -99,4 +99,4 @@ function buttonOf(action: string): string {
 }
 
 /** An image for screen readers, whose name has blanks between the digits: they would read one large number. */
-const code = `<p class="ink code" role="img" aria-label="{{ .SpelledToken }}" style="margin: 0 0 24px; padding: 12px 8px; border-radius: 8px; background-color: #f4f4f5; font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 28px; line-height: 36px; font-weight: bold; letter-spacing: 4px; text-align: center; color: #18181b">{{ .Token }}</p>`;
+const code = `<p class="ink code" role="img" aria-label="{{ .SpelledToken }}" style="margin: 0 0 24px; padding: 12px 8px; border-radius: 8px; background-color: #f4f4f5; font-family: Menlo, Consolas, monospace; font-size: 28px; line-height: 36px; font-weight: bold; letter-spacing: 4px; text-align: center; color: #18181b">{{ .Token }}</p>`;

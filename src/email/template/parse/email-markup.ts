@@ -7,7 +7,7 @@
 import { contrast } from '../../brand.ts';
 import { markupAttribute, markupPieces } from './doubtful-markup.ts';
 import { hideActions } from './plain-variables.ts';
-import { unsupportedDeclaration, unsupportedElements } from './unsupported-markup.ts';
+import { unsupportedDeclaration, unsupportedElement } from './unsupported-markup.ts';
 
 /** Kinds of it. */
 export type MarkupKind = 'unquoted-href' | 'missing-alt' | 'external-style' | 'unsupported' | 'contrast';
@@ -105,8 +105,8 @@ class MarkupReader {
     if (name === 'a') this.#link(attributes.get('href'));
     if (name === 'link' && /stylesheet/i.test(attributes.get('rel')?.value ?? ''))
       this.#add('external-style', place, 'mail programs load no style sheet: write its rules into a <style>');
-    const programs = unsupportedElements.get(name);
-    if (programs !== undefined) this.#add('unsupported', place, `${programs} cannot show <${name}>`);
+    const lost = unsupportedElement(name);
+    if (lost !== null) this.#add('unsupported', place, lost);
     const style = attributes.get('style');
     if (style !== undefined) this.#declarations(style.value, style.at);
     const background = this.#colors(tag, style);

@@ -1,45 +1,51 @@
 /**
- * What Gmail, Outlook or Apple Mail ignore in the markup of an email so that it looks wrong there: the elements and the
- * CSS that no version of a program supports, by the data of caniemail.com. What only looks plainer is not listed.
+ * Says what mail programs ignore in the markup of an email so that it looks wrong there, by the table of unsupported-table.ts.
  */
+import { elements, functions, properties, units, values } from './unsupported-table.ts';
 
-const [gmail, outlook, both] = ['Gmail', 'Outlook', 'Gmail and Outlook'];
-
-/** Elements and the programs that leave them out. */
-export const unsupportedElements: ReadonlyMap<string, string> = new Map([
-  ['audio', both], ['video', gmail], ['svg', gmail], ['object', gmail], ['picture', gmail], ['marquee', gmail],
-]); // biome-ignore format: a table
-
-/** CSS properties and the programs that ignore them. */
-const unsupportedProperties: ReadonlyMap<string, string> = new Map([
-  ...named(
-    gmail,
-    'position inset clip-path mask-image border-image filter backdrop-filter transform visibility z-index',
-  ),
-  ...named(gmail, 'align-items justify-content flex-direction flex-wrap list-style-image shape-outside'),
-  ...named(gmail, 'grid-template grid-template-areas grid-template-columns grid-template-rows'),
-  ...named(gmail, 'margin-inline-start margin-inline-end margin-block-start margin-block-end min-inline-size'),
-  ...named(gmail, 'padding-inline-start padding-inline-end padding-block-start padding-block-end'),
-  ...named(both, 'aspect-ratio block-size inline-size max-inline-size min-block-size'),
-  ...named(both, 'margin-inline margin-block padding-inline padding-block border-inline border-block'),
-]);
-
-const unsupportedValues: readonly (readonly [pattern: RegExp, text: string, programs: string])[] = [
-  [/\bvar\(/i, 'var()', gmail],
-  [/\bclamp\(/i, 'clamp()', outlook],
-  [/\b(?:ok)?l(?:ab|ch)\(/i, 'lab() and lch()', gmail],
-  [/\blight-dark\(/i, 'light-dark()', gmail],
-];
-
-function named(programs: string, names: string): [string, string][] {
-  return names.split(' ').map((name) => [name, programs]);
+/** An element that programs leave out; null: all show it. */
+export function unsupportedElement(name: string): string | null {
+  const programs = elements.get(name);
+  return programs === undefined ? null : `${listed(programs)} cannot show <${name}>`;
 }
 
-/** A declaration that a program ignores; null: all support it. */
+/** A declaration that programs ignore; null: all support it. */
 export function unsupportedDeclaration(property: string, value: string): string | null {
-  const programs = unsupportedProperties.get(property.toLowerCase());
-  if (programs !== undefined)
-    return `${programs} ignore${programs === both ? '' : 's'} the CSS property ${property.toLowerCase()}`;
-  const [, text, by] = unsupportedValues.find(([pattern]) => pattern.test(value)) ?? [];
-  return text === undefined ? null : `${by} ignores the CSS function ${text}`;
+  const name = property.toLowerCase();
+  if (properties.has(name)) return ignored(properties.get(name), `property ${name}`);
+  for (const { 1: called, 2: unit, 3: word } of value.toLowerCase().matchAll(parts)) {
+    if (called !== undefined && functions.has(called)) return ignored(functions.get(called), `function ${called}()`);
+    if (unit !== undefined && units.has(unit)) return ignored(units.get(unit), `unit ${unit}`);
+    const isLength = word === 'flex' || word === 'grid' ? name === 'display' : true;
+    if (word !== undefined && isLength && takesWords.test(name) && values.has(word))
+      return ignored(values.get(word), `value ${word}`);
+  }
+  return null;
 }
+
+/** Addresses and texts are skipped: functions with their name, numbers with their unit, words. */
+const parts = /url\([^)]*\)?|"[^"]*"?|'[^']*'?|([a-z][a-z-]*)\(|(?<![\w.#-])[\d.]+([a-z]+)|([a-z][\w-]*)/g;
+const takesWords = /^(?:display|(?:min-|max-)?(?:width|height))$/;
+
+function ignored(programs: string | undefined, what: string): string {
+  const names = listed(programs ?? '');
+  return `${names} ignore${/,| and /.test(names) ? '' : 's'} the CSS ${what}`;
+}
+
+/** `GWY`: Gmail, Outlook for Windows and Yahoo. */
+function listed(letters: string): string {
+  const names = letters
+    .replace('WO', 'M')
+    .split('')
+    .map((letter) => programs[letter] ?? letter);
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+const programs: Readonly<Record<string, string>> = {
+  G: 'Gmail',
+  M: 'Outlook',
+  W: 'Outlook for Windows',
+  O: 'Outlook on the web',
+  A: 'Apple Mail',
+  Y: 'Yahoo',
+};
