@@ -63,7 +63,9 @@ async function* newEmails(request: FastifyRequest, parts: InboxParts, signal: Ab
   while (!signal.aborted && (await refusalOf(request, parts)) === null) {
     const emails = await parts.inbox.read({ to, after });
     const isFirst = saidAt === Number.NEGATIVE_INFINITY;
-    if (isFirst || emails.length > 0 || performance.now() - saidAt > aliveMs) {
+    // Whether a reader that sends nothing more still reads shows only on a write.
+    const isDoubtful = request.socket.readableEnded;
+    if (isFirst || emails.length > 0 || isDoubtful || performance.now() - saidAt > aliveMs) {
       saidAt = performance.now();
       yield isFirst || emails.length > 0 ? `data: ${JSON.stringify(emails)}\n\n` : ': nothing new\n\n';
     }
