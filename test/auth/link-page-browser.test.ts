@@ -201,7 +201,7 @@ test('the button works where the site leads on to another host', async () => {
   await flows.confirmation![1](auth, app, email, `${appUrl}/moved`);
   await app.goto((await auth.message(email)).link);
   await app.getByRole('button').click();
-  await app.waitForURL(`${appUrl.replace('localhost', '127.0.0.1')}/#access_token=**`, { timeout: 20_000 });
+  await app.waitForURL(`${appUrl.replace('localhost', '127.0.0.1')}/#access_token=**`);
 });
 
 test('these are all of the thirteen emails that have a link', () => {

@@ -101,7 +101,7 @@ test('a visitor types the key, runs the example and sees the answer; nothing is 
   // Nobody has to look for the field first.
   await expect.poll(() => focused(page)).toBe('key');
   // Editors get their labels a moment after the note.
-  await expect.poll(() => violations(page), { timeout: 30_000 }).toEqual([]);
+  await expect.poll(() => violations(page)).toEqual([]);
   // What would be refused is not sent, and no error stays beside the answers.
   expect(refused).toEqual([]);
   expect(await page.locator('.result-window').textContent()).not.toContain('API key');

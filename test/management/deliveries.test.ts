@@ -230,5 +230,7 @@ test('the metrics count the emails by kind and state', async () => {
   await metrics();
   await auth.ask('/signup', { email: 'counted@x.test', password });
   await untilState(auth, 'sent');
-  expect(await metrics()).toMatch(/pgreflect_emails_total\{kind="confirmation",state="sent"\} \d/);
+  await vi.waitFor(async () =>
+    expect(await metrics()).toMatch(/pgreflect_emails_total\{kind="confirmation",state="sent"\} \d/),
+  );
 });

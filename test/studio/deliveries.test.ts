@@ -40,12 +40,12 @@ test('emails are listed with their state, filtered, and lead to their users, who
   const { page, problems, foreign } = await studio.visit('deliveries');
   await page.getByText('Last 24 hours: 1 sent, 1 not sent.').waitFor();
   const table = page.getByRole('region', { name: 'Emails' });
-  expect(await table.getByRole('row').count()).toBe(3);
+  await expect.poll(() => table.getByRole('row').count()).toBe(3);
   await page.getByLabel('State').selectOption('failed');
   await table.getByRole('cell', { name: 'b***@mail.test' }).waitFor({ state: 'detached' });
-  expect(await table.getByRole('row', { name: 'Confirmation' }).textContent()).toMatch(
-    /Confirmation en.*550 5.1.1 No such user/,
-  );
+  await expect
+    .poll(() => table.getByRole('row', { name: 'Confirmation' }).textContent())
+    .toMatch(/Confirmation en.*550 5.1.1 No such user/);
   expect(page.url()).toContain('state=failed');
   expect(await violations(page)).toEqual([]);
   await table.getByRole('link', { name: 'a***@mail.test' }).click();

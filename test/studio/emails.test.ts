@@ -95,7 +95,7 @@ test('a link that leads nowhere is saved by whoever insists, and faults are unde
   await expect.poll(() => underlined('warning')).toEqual(['.Tokn', 'logo.png']);
   await write(page, body(page), '<p>at {{ if .Email }}</p>\n<p>x</p>\n');
   await page.getByText('Line 1: `{{ if .Email }}` has no {{ end }}').waitFor();
-  expect((await underlined('error')).join('')).toBe('{{ if .Email }}');
+  await expect.poll(async () => (await underlined('error')).join('')).toBe('{{ if .Email }}');
   await write(page, body(page), '<p>at {{\u00a0.Email }}</p>');
   await page.getByText('it is a no-break space').waitFor();
   await expect.poll(() => underlined('error')).toEqual(['\u00a0']);

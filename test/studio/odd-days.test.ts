@@ -9,7 +9,7 @@ import { anonKey, serviceKey } from '../support/http.ts';
 import { accessToken, startStudio, startSubject, type TestStudio } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
 const operations = `query One { authorCollection(first: 1) { edges { node { nodeId } } } }
 

@@ -125,7 +125,6 @@ interface Opening {
 
 async function openPage({ browser, url, path, entry, options, ticket }: Opening): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
-  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const foreign: string[] = [];
   const problems: string[] = [];

@@ -23,6 +23,9 @@ const args = [
   '--disable-sync',
 ];
 
+/** A busy machine takes longer than the usual half of it. */
+const patienceMs = 60_000;
+
 /** One for the process: test files that share it load this file anew. */
 const registry = globalThis as unknown as { testBrowser?: Promise<Browser> };
 
@@ -36,7 +39,7 @@ export async function openBrowser(): Promise<Browser> {
 
 async function launch(): Promise<Browser> {
   const directory = await unpackBrowser();
-  return playwright.launch({
+  const browser = await playwright.launch({
     executablePath: join(directory, 'chromium'),
     args,
     env: {
@@ -45,6 +48,13 @@ async function launch(): Promise<Browser> {
       FONTCONFIG_FILE: join(directory, 'fonts.conf'),
     },
   });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(patienceMs);
+    return context;
+  };
+  return browser;
 }
 
 const packageDirectory = join(dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')), '..');
