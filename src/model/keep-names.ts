@@ -85,25 +85,30 @@ interface Conflict {
 export function noteHidden(context: ModelContext, tables: Iterable<Fields>, routines: Linked['routines']): void {
   if (context.omissions === null) return;
   const conflicts = [...tables].flatMap((table) => conflictsOf(context, table, routines));
-  // A foreign key may hide another one on both of its sides: each statement gives it all of its names, so that none undoes another.
+  // A foreign key may be hidden on both of its sides: each statement gives it all of its names, so that none undoes another.
   const names = new Map<string, Keys>();
   for (const { table, all } of conflicts) {
     const row = context.catalog.table(table.oid)!;
-    for (const { link } of all) {
-      if (link !== null)
-        names.set(link.id, { ...names.get(link.id), ...namedBy(link, distinctName(context, row, link)) });
-    }
+    for (const link of linksToName(all))
+      names.set(link.id, { ...names.get(link.id), ...namedBy(link, distinctName(context, row, link)) });
   }
   for (const { table, name, all } of conflicts) {
     const object = quotePath(table.namespace, table.name);
     const hidden = all.slice(0, -1).map(({ what }) => `its ${what()}`);
     const reason = `The field "${name}" of ${object} is its ${all.at(-1)!.what()}, which hides ${hidden.join(' and ')}.`;
     noteOmission(context, () => {
-      const fixes = new Set(all.flatMap(({ link }) => (link === null ? [] : [foreignKeyFix(context, link.id, names)])));
+      const fixes = new Set(linksToName(all).map(({ id }) => foreignKeyFix(context, id, names)));
       const fix = fixes.size === 0 || fixes.has(null) ? null : [...fixes].join('\n');
       return { kind: 'name', object, names: [name], reason, fix };
     });
   }
+}
+
+/** Clients may use the visible field: it keeps its name, unless it hides what has no directive for a name. */
+function linksToName(all: Conflict['all']): readonly Relationship[] {
+  const hidden = all.slice(0, -1);
+  const named = hidden.every(({ link }) => link !== null) ? hidden : all;
+  return named.flatMap(({ link }) => link ?? []);
 }
 
 function conflictsOf(context: ModelContext, table: Fields, routines: Linked['routines']): Conflict[] {

@@ -196,8 +196,9 @@ describe('serving', () => {
     expect(command.text()).toMatch(/The login role "\w+" is a superuser/);
   });
 
-  test('says which option lets the login of the auth service reach its tables', async () => {
-    const own = await createDatabase();
+  test('says which option lets the login of the auth service reach its tables, and which command tells what the API lacks', async () => {
+    const own = await createDatabase(`create table pet (id int primary key);
+      create table walk (id int primary key, first int references pet, second int references pet); grant select on pet, walk to anon`);
     await installAuthTables(own);
     const without = { DATABASE_URL: own.urlAs('authenticator', 'test'), PGREFLECT_JWT_SECRET: secret };
     const { command } = await serve([], { env: without });
@@ -205,8 +206,11 @@ describe('serving', () => {
       '- The login role "authenticator" may not use the tables of the auth service, so sign-in and stored settings are off.\n' +
         '    Set --admin-database-url to the connection that `pgreflect init --auth` printed',
     );
-    const { command: complete } = await serve(['--admin-database-url', own.url], { env: without });
+    const { command: complete } = await serve(['--schemas', 'public', '--admin-database-url', own.url], {
+      env: without,
+    });
     expect(complete.text()).not.toContain('may not use the tables');
+    await complete.until(/The API lacks .* hide them: pgreflect check --schemas 'public' --only left_out/);
   });
 
   test('names the project in the address of the management API; changed start values of the auth configuration in the file are in force at once, a broken file changes nothing', async () => {

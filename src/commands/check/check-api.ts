@@ -64,13 +64,20 @@ function findMalformedDirective({ directiveError }: Model): readonly Finding[] {
   return [{ check: 'directive_malformed', severity: 'error', object, message, fix: null }];
 }
 
+const notLeftOut: ReadonlySet<Omission['kind']> = new Set(['entrypoint', 'link', 'privilege', 'switch']);
+
+/** Whether `check` reports it as `left_out`: neither a missing grant nor a feature that a directive must enable. */
+export function isLeftOut({ kind }: Pick<Omission, 'kind'>): boolean {
+  return !notLeftOut.has(kind);
+}
+
 /** Features that a directive must enable do not count as left out; missing grants are described elsewhere. */
 function describeOmissions(
   omissions: readonly Omission[],
   viewKeys: ReadonlyMap<string, KeyAdvice>,
 ): readonly Finding[] {
   return omissions
-    .filter(({ kind }) => kind !== 'switch' && kind !== 'link' && kind !== 'privilege')
+    .filter((omission) => isLeftOut(omission) || omission.kind === 'entrypoint')
     .map(({ kind, object, reason, fix }): Finding => {
       if (kind === 'entrypoint') return { check: 'read_only', severity: 'note', object, message: reason, fix: null };
       const key = kind === 'key' ? viewKeys.get(object) : undefined;

@@ -12,6 +12,7 @@ import { onOneLine, pasteable } from '../../shared/one-line.ts';
 import { type CommandContext, CommandError } from '../shared/command.ts';
 import { describePlace } from '../shared/describe-error.ts';
 import { makeFirstOperation, printCurl } from '../shared/first-operation.ts';
+import { describeLeftOut } from '../shared/left-out.ts';
 import { commandLine } from '../shared/typed-options.ts';
 import { withDatabase } from '../shared/with-database.ts';
 
@@ -49,6 +50,8 @@ export async function noteFirstOperation(config: Config, gateway: Gateway, conte
   const operation = makeFirstOperation(model);
   if (operation !== null) {
     context.note(`Try:\n  ${printCurl(`${gateway.url}/graphql/v1`, '$PGREFLECT_ANON_KEY', operation)}`);
+    const lack = await describeLeftOut(config, gateway, commandLine('check', context));
+    if (lack !== null) context.note(lack);
     return;
   }
   context.note(`The API of the role "${anonRole}" is empty:`);

@@ -25,6 +25,7 @@ import {
   writeProject,
 } from '../shared/local-project.ts';
 import { readExampleOperations } from '../shared/package-files.ts';
+import { commandLine } from '../shared/typed-options.ts';
 import { findUnexposed } from '../shared/unexposed-schemas.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { describeChange, keepContent } from './content-change.ts';
@@ -158,7 +159,7 @@ async function serveProject(run: LocalStart): Promise<number> {
     obeySignals(gateway, { onStopped, onHangup: () => process.kill(process.pid, 'SIGTERM') });
   });
   // The database may stop answering meanwhile.
-  await Promise.race([printWelcome(config, gateway).then(context.print), stopped]);
+  await Promise.race([printWelcome(config, gateway, commandLine('check', context)).then(context.print), stopped]);
   const load = (sources: Sources) => localConfig(run, sources);
   const options = followOptions({ gateway, config, sources: context.sources, load, note: context.note });
   await stopped;

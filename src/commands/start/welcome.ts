@@ -7,11 +7,18 @@ import type { Config } from '../../config/config.ts';
 import type { Gateway } from '../../gateway.ts';
 import { pasteable } from '../../shared/one-line.ts';
 import { makeFirstOperation, printCurl, toOneLine } from '../shared/first-operation.ts';
+import { describeLeftOut } from '../shared/left-out.ts';
 
-/** The text for standard output. @throws DatabaseError if the database stops answering. */
-export async function printWelcome(config: Config, gateway: Gateway): Promise<string> {
+/**
+ * The text for standard output.
+ *
+ * @param command The command line of `check`.
+ * @throws DatabaseError if the database stops answering.
+ */
+export async function printWelcome(config: Config, gateway: Gateway, command: string): Promise<string> {
   const graphql = `${externalOrigin(config, gateway)}/graphql/v1`;
   const operation = await findFirstOperation(config, gateway);
+  const lack = await describeLeftOut(config, gateway, command);
   const studio = `${gateway.studioEntry()}   (signs in once)`;
   return `
 pgreflect is ready. Ctrl-C stops it.
@@ -21,7 +28,7 @@ ${printAddresses({ ...config, url: externalOrigin(config, gateway), studio })}
 Try it:
 
   ${printCurl(graphql, config.anonKey ?? '', operation ?? '{ __typename }')}
-${operation === null ? await grantAdvice(config, gateway) : ''}`;
+${operation === null ? await grantAdvice(config, gateway) : ''}${lack === null ? '' : `\n${lack}\n`}`;
 }
 
 /** The addresses of a local project. */

@@ -1,0 +1,24 @@
+/**
+ * Says in one line that the API lacks something that the database has. `pgreflect check` says what, and why.
+ */
+import { readCatalog } from '../../catalog/read-catalog.ts';
+import type { Config } from '../../config/config.ts';
+import type { Gateway } from '../../gateway.ts';
+import { ignoredByComments, isLeftOut } from '../check/check-api.ts';
+import { withDatabase } from './with-database.ts';
+
+/**
+ * The line; null if nothing is left out that comments do not mark as intended.
+ *
+ * @param command The command line of `check`.
+ * @throws DatabaseError
+ */
+export async function describeLeftOut(config: Config, gateway: Gateway, command: string): Promise<string | null> {
+  const roles = [config.anonRole, config.authenticatedRole];
+  const omissions = (await Promise.all(roles.map((role) => gateway.omissions(role)))).flat().filter(isLeftOut);
+  if (omissions.length === 0) return null;
+  const catalog = await withDatabase(config.databaseUrl, (pool) => readCatalog(pool, config.schemas));
+  const isIgnored = ignoredByComments(catalog);
+  if (omissions.every(({ object }) => isIgnored({ check: 'left_out', object }))) return null;
+  return `The API lacks some tables, columns or functions, or others of the same name hide them: ${command} --only left_out`;
+}
