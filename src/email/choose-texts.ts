@@ -112,6 +112,17 @@ export function builtInText(
   return part === 'text' ? null : builtInTexts(email, config)[part];
 }
 
+/** Whether a text is the built-in one, with the built-in page around it or without. */
+export function isBuiltInText(
+  field: { readonly email: EmailKind; readonly part: TemplatePart },
+  text: string,
+): boolean {
+  const configs = [false, true].flatMap((compatible) =>
+    [null, ' '].map((layout) => ({ mailer_compatible: compatible, mailer_layout_content: layout })),
+  );
+  return configs.some((config) => builtInText(field, config) === text);
+}
+
 /** Beside a text of your own, a built-in one of another language would be out of place. */
 function isBuiltIn(kind: EmailKind, config: AuthConfig): boolean {
   return Object.values(textFields(kind)).every((field) => !config[field]);

@@ -78,6 +78,46 @@ describe('the command', () => {
     expect(await check({ 'recovery.html': builtIn, 'recovery.de.html': link })).toMatchObject({ code: 0, lines: [] });
   });
 
+  test('refuses what the field of a text would not take', async () => {
+    const { code, lines } = await check({
+      'recovery.html': link + ' '.repeat(1_000_000),
+      'recovery.de.subject': 'two\nlines',
+      'subjects.json': JSON.stringify({ recovery: 'two\nlines' }),
+      'partials/9.html': 'x',
+    });
+    expect([code, lines]).toEqual([
+      1,
+      [
+        'recovery.de.subject: error: it must not contain a line break',
+        'recovery.html: error: it must have at most 1000000 bytes',
+        'subjects.json: recovery: error: it must not contain a line break',
+        'error: mailer_partials has the name "9": use letters, digits, _ and -, and not "content"',
+      ],
+    ]);
+  });
+
+  test('reads the switches of the project from its configuration', async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, 'templates'));
+    const write = (name: string, text: string) => writeFileSync(join(directory, name), text);
+    const lines = async () => (await runCommand(['templates', 'check'], { directory })).out.trim();
+    write('templates/password_changed_notification.html', '<p>Changed: <a href="myapp://home">open</a></p>');
+    write('templates/subjects.json', JSON.stringify({ recovery: '<b>{{ .Token }}' }));
+    expect(await lines()).toBe('');
+    write('pgreflect.toml', 'mailer_subject_html_escape = true\n');
+    expect(await lines()).toBe(
+      'password_changed_notification.html: warning: the email is not sent: mailer_notifications_password_changed_enabled is off [switched-off]',
+    );
+    write('pgreflect.toml', '[auth.email.notification.password_changed]\nenabled = true\n');
+    write('templates/subjects.json', JSON.stringify({ recovery: '<b title="{{ .Token }}' }));
+    expect(await lines()).toBe('');
+    write(
+      'pgreflect.toml',
+      'mailer_subject_html_escape = true\nmailer_notifications_password_changed_enabled = true\n',
+    );
+    expect(await lines()).toMatch(/^subjects.json: recovery:1:1: error: .* is never closed/);
+  });
+
   test('refuses a directory without emails', async () => {
     expect(await check({ 'notes.md': '' })).toMatchObject({
       code: 1,

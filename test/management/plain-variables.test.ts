@@ -74,6 +74,7 @@ describe('a link whose variable lacks braces', () => {
       expect.stringContaining(
         `${name}: line 2, column 10: the link leads nowhere, its address is the plain text { .SiteURL }}`,
       ),
+      `${name}: the email is not sent: mailer_notifications_password_changed_enabled is off [switched-off]`,
     ]);
   });
 });

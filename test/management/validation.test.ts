@@ -307,6 +307,7 @@ describe('templates', () => {
     const answer = await patch({
       mailer_templates_recovery_content: 'Hello {{ .NewEmail }}',
       mailer_templates_password_changed_notification_content: 'Changed for {{ .Email }}',
+      mailer_notifications_password_changed_enabled: true,
       mailer_subjects_invite: '{{ .Provider }}',
     });
     expect(answer.status).toBe(200);

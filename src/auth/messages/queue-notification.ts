@@ -3,6 +3,7 @@
  * transaction of the change and sends it after the commit. An email that cannot be sent never fails the change.
  */
 
+import { enabledField } from '../../config/auth/auth-template-fields.ts';
 import { languagesOf } from '../../email/choose-texts.ts';
 import type { MessageData } from '../../email/message.ts';
 import { AuthError } from '../auth-error.ts';
@@ -39,7 +40,7 @@ const lifetimeSeconds = 3 * 24 * 3600;
 export async function queueNotification(tx: Transaction, notification: Notification): Promise<void> {
   const { services, config } = tx;
   const { kind, user } = notification;
-  if (!config[`mailer_notifications_${kind}_enabled`]) return;
+  if (!config[enabledField(kind)]) return;
   const data = toData(tx, notification);
   if (data === null) return;
   const email = `${kind}_notification` as const;

@@ -1,15 +1,21 @@
 /**
- * `pgreflect templates check`: checks the files of emails as the management API would, without a server.
+ * `pgreflect templates check`: checks the files of emails as the management API would, without a server. Switches that
+ * change what templates mean come from the configuration of the project, where the command finds one.
  */
-import { layerAuthConfig } from '../../config/auth/auth-config.ts';
+import { type AuthConfig, layerAuthConfig } from '../../config/auth/auth-config.ts';
+import { type AuthFieldName, authField } from '../../config/auth/auth-fields.ts';
+import { enabledField, notificationEmails } from '../../config/auth/auth-template-fields.ts';
+import { loadAuthConfig } from '../../config/auth/load-auth-config.ts';
+import { loadOptions } from '../../config/load-options.ts';
+import { isBuiltInText } from '../../email/choose-texts.ts';
 import { checkField } from '../../management/templates/check-field.ts';
 import { checkSurroundings } from '../../management/templates/check-surroundings.ts';
 import { templateField } from '../../management/templates/check-template.ts';
-import type { Finding } from '../../management/templates/finding.ts';
+import { type Finding, findingOnWhole } from '../../management/templates/finding.ts';
 import { isObject } from '../../shared/json.ts';
-import { type CommandContext, flagText, pathOf, refuse } from '../shared/command.ts';
+import { type CommandContext, CommandError, flagText, pathOf, refuse } from '../shared/command.ts';
 import { layoutField, partialPrefix, placeOfField, readTemplates, type TemplateTexts } from './templates-files.ts';
-import { isTranslation, translationValues } from './translation-files.ts';
+import { fieldOfPart, isTranslation, translationValues } from './translation-files.ts';
 
 /** Prints what is wrong, a line each. @returns The exit code: 1 if there are errors, with `--strict` also for warnings. */
 export async function checkFiles(context: CommandContext, usual: string): Promise<number> {
@@ -17,11 +23,29 @@ export async function checkFiles(context: CommandContext, usual: string): Promis
   const flag = flagText(context, 'dir');
   if (operand !== undefined && flag !== null) refuse('The directory is given twice.', 'Leave out --dir.');
   const texts = readTemplates(pathOf(context, operand ?? flag ?? usual));
-  const { errors, warnings } = findingsIn(texts);
+  const { errors, warnings } = findingsIn(texts, configOf(context, texts));
   for (const line of [...errors, ...warnings]) context.print(line);
   const count = (many: readonly string[], word: string) => `${many.length} ${word}${many.length === 1 ? '' : 's'}`;
   context.note(`${texts.size} texts: ${count(errors, 'error')}, ${count(warnings, 'warning')}.`);
   return errors.length > 0 || (context.flags.strict === true && warnings.length > 0) ? 1 : 0;
+}
+
+/** The project's configuration with the texts of the files. */
+function configOf(context: CommandContext, texts: TemplateTexts): AuthConfig {
+  const { file, problems } = loadOptions([], context.sources);
+  if (problems.length > 0) throw new CommandError(problems);
+  const fileName = file.path ?? 'pgreflect.toml';
+  const { given } = loadAuthConfig({ ...context.sources, flags: context.sources.authFlags, file: file.auth, fileName });
+  const partials = [...texts].filter(([field, text]) => field.startsWith(partialPrefix) && text !== '');
+  return layerAuthConfig({
+    // Without a configuration it is not known which emails are off.
+    ...(file.path === null && Object.fromEntries(notificationEmails.map((name) => [enabledField(name), true]))),
+    ...given,
+    // Translations are compared with them.
+    ...Object.fromEntries([...texts].filter(([field]) => templateField(field) !== null)),
+    ...(texts.has(layoutField) && { mailer_layout_content: texts.get(layoutField) || null }),
+    mailer_partials: Object.fromEntries(partials.map(([field, text]) => [field.slice(partialPrefix.length), text])),
+  });
 }
 
 interface Lines {
@@ -29,31 +53,44 @@ interface Lines {
   readonly warnings: readonly string[];
 }
 
-function findingsIn(texts: TemplateTexts): Lines {
-  const layout = texts.get(layoutField) || null;
-  const partials = [...texts].filter(([field, text]) => field.startsWith(partialPrefix) && text !== '');
-  const config = layerAuthConfig({
-    // Translations are compared with them.
-    ...Object.fromEntries([...texts].filter(([field]) => templateField(field) !== null)),
-    mailer_layout_content: layout,
-    mailer_partials: Object.fromEntries(partials.map(([field, text]) => [field.slice(partialPrefix.length), text])),
-  });
-  // The author waits for these checks alone, so their time together has no limit.
-  const errors = checkSurroundings(config, () => false).map((problem) => `error: ${problem}`);
+function findingsIn(texts: TemplateTexts, config: AuthConfig): Lines {
+  const errors: string[] = [];
   const warnings: string[] = [];
+  const say = (field: string, kind: string) => (finding: Finding) =>
+    `${placeOfField(field)}${placeOf(finding)}: ${kind}: ${nameOf(finding)}`;
+  for (const [field, text] of texts) {
+    const problem = field.startsWith(partialPrefix)
+      ? null
+      : limitOf(isTranslation(field) ? fieldOfPart(field) : field, text);
+    if (problem !== null) errors.push(say(field, 'error')(findingOnWhole(`it ${problem}`)));
+  }
+  const problem = limitOf('mailer_partials', config.mailer_partials);
+  if (problem !== null) errors.push(`error: mailer_partials ${problem}`);
+  // The author waits for these checks alone, so their time together has no limit.
+  errors.push(...checkSurroundings(config, () => false).map((problem) => `error: ${problem}`));
   // What a layout does to each email would be told again and again.
   if (errors.length > 0) return { errors, warnings };
   for (const [field, text] of texts) {
+    const held = templateField(field);
+    if (held !== null && isBuiltInText(held, text)) continue;
     const [name, value] = isTranslation(field) ? translationOf(field, text) : [field, text];
     for (const { findings } of checkField(name, value, config, () => false)) {
-      const say = (kind: string) => (finding: Finding) =>
-        `${placeOfField(field)}${placeOf(finding)}: ${kind}: ${nameOf(finding)}`;
-      if (findings.problem !== null) errors.push(say('error')(findings.problem));
-      errors.push(...findings.emptyLinks.map(say('error')));
-      warnings.push(...findings.warnings.map(say('warning')));
+      if (findings.problem !== null) errors.push(say(field, 'error')(findings.problem));
+      errors.push(...findings.emptyLinks.map(say(field, 'error')));
+      warnings.push(...findings.warnings.map(say(field, 'warning')));
     }
   }
   return { errors, warnings };
+}
+
+/** Why a field would not take a value; null: it would. */
+function limitOf(field: string, value: unknown): string | null {
+  try {
+    authField(field as AuthFieldName).kind.fromJson(value);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** One text of a language as the value of its field. */

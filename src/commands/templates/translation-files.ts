@@ -24,6 +24,12 @@ export function isTranslation(field: string): boolean {
   return pattern.test(field);
 }
 
+/** The field of the same text without a language: its limits are those of the translation. */
+export function fieldOfPart(field: string): string {
+  const [, , name, , part] = pattern.exec(field) ?? [];
+  return part === 'subject' ? `mailer_subjects_${name}` : `mailer_templates_${name}_${part}`;
+}
+
 /** `mailer_templates_recovery_translations.de.content` -> `recovery.de.html`; null for other fields. */
 export function placeOfTranslation(field: string): string | null {
   const [, , name, tag, part] = pattern.exec(field) ?? [];

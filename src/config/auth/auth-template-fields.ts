@@ -72,6 +72,17 @@ export function translationsField<K extends EmailName | 'link_page'>(name: K) {
   return `mailer_templates_${name}_translations` as const;
 }
 
+/** The field that switches a notification on. */
+export function enabledField<K extends Notification>(change: K) {
+  return `mailer_notifications_${change}_enabled` as const;
+}
+
+/** The field that switches an email on; null: it cannot be switched off. */
+export function enabledFieldOf(email: EmailName) {
+  const change = notificationEmails.find((name) => `${name}_notification` === email);
+  return change === undefined ? null : enabledField(change);
+}
+
 /** The email whose body is in a field; null for other fields. */
 export function emailOfContent(field: string): EmailName | null {
   if (field === linkPageField) return null;
@@ -89,7 +100,7 @@ export const templateFields = Object.fromEntries([
     const table = `auth.email.notification.${email}`;
     const place = { file: `${table}.enabled`, like: { placeholder: 'CHANGE', word: email } };
     const enabled = field(boolean, false, `Send the ${email.replaceAll('_', ' ')} notification.`, place);
-    return [...textsOf(`${email}_notification`, table), [`mailer_notifications_${email}_enabled`, enabled]];
+    return [...textsOf(`${email}_notification`, table), [enabledField(email), enabled]];
   }),
   ...linkPage(),
   ['mailer_layout_content', layout()],

@@ -2,7 +2,12 @@
  * Checks the value of a field that holds templates: a text, or translations of one.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { linkPageField, textFields, translationsField } from '../../config/auth/auth-template-fields.ts';
+import {
+  enabledFieldOf,
+  linkPageField,
+  textFields,
+  translationsField,
+} from '../../config/auth/auth-template-fields.ts';
 import type { Translations } from '../../config/auth/auth-translations.ts';
 import { emailKindNames } from '../../email/email-kind.ts';
 import type { TemplatePart } from '../../email/parse-options.ts';
@@ -12,6 +17,7 @@ import {
   checkTemplate,
   languageMistakes,
   nothing,
+  type TemplateField,
   type TemplateFindings,
   templateField,
   templateFieldNames,
@@ -88,7 +94,13 @@ function checkText(name: string, text: string, config: AuthConfig): TemplateFind
   if (name === 'sms_template' || name === 'mfa_phone_template') return checkMessageTemplate(text);
   if (name === linkPageField) return checkLinkPage(text, config);
   const field = templateField(name);
-  return field === null ? nothing : checkTemplate(field, text, config);
+  return field === null ? nothing : checkTemplate({ ...field, offBy: offBy(field, config) }, text, config);
+}
+
+/** Told once an email, with its body. */
+function offBy({ part, email }: TemplateField, config: AuthConfig): string | null {
+  const name = part === 'content' ? enabledFieldOf(email) : null;
+  return name === null || config[name] ? null : name;
 }
 
 function checkTranslations(

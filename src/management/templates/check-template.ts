@@ -44,6 +44,8 @@ export interface TemplateField {
   readonly email: EmailKind;
   /** Of a translation: the text of the email itself, to compare it with; absent: it is not compared. */
   readonly base?: string | null;
+  /** The field that would have to be on for the email to be sent; absent: it is sent. */
+  readonly offBy?: string | null;
 }
 
 const fields: ReadonlyMap<string, TemplateField> = new Map(
@@ -159,6 +161,7 @@ function allMistakesIn(template: Template, field: TemplateField, switches: Templ
       ...markup.map((place) => findingAt(source, place, place.message, place.kind)),
       ...(part === 'content' ? inMarkup(template, email) : []),
       ...ofLength(source, part),
+      ...(field.offBy ? [findingOnWhole(`the email is not sent: ${field.offBy} is off`, 'switched-off')] : []),
       ...(field.base ? differentVariables(source, field.base, switches, trialMs) : []),
     ],
     emptyLinks: [

@@ -8,7 +8,7 @@
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { authField } from '../../config/auth/auth-fields.ts';
-import { notificationEmails, textFields, translationsField } from '../../config/auth/auth-template-fields.ts';
+import { enabledFieldOf, textFields, translationsField } from '../../config/auth/auth-template-fields.ts';
 import { checkColor, checkEmail } from '../../config/auth/auth-value-checks.ts';
 import { brandOf } from '../../email/brand.ts';
 import { builtInLocales } from '../../email/built-in/built-in.ts';
@@ -47,17 +47,17 @@ export interface Project {
 /** All emails, in the order of their table. @param start The values that apply if nothing is stored. */
 export function describeEmails(project: Project, start: AuthConfig): readonly DescribedEmail[] {
   return emailKindNames.map((email) => {
-    const change = notificationEmails.find((name) => `${name}_notification` === email) ?? null;
+    const enabledField = enabledFieldOf(email);
     return {
       email,
-      group: change === null ? 'authentication' : 'notification',
+      group: enabledField === null ? 'authentication' : 'notification',
       subjectField: textFields(email).subject,
       contentField: textFields(email).content,
       textField: textFields(email).text,
       translationsField: translationsField(email),
       locales: localesOf(email, project.config),
       builtInLocales: project.config.mailer_compatible ? [] : [...builtInLocales],
-      enabledField: change === null ? null : `mailer_notifications_${change}_enabled`,
+      enabledField,
       variables: emailKinds[email].variables,
       defaults: builtInTexts(email, project.config),
       start: startTexts(email, start),

@@ -4,7 +4,7 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { textFields } from '../../config/auth/auth-template-fields.ts';
-import { builtInText } from '../../email/choose-texts.ts';
+import { isBuiltInText } from '../../email/choose-texts.ts';
 import type { EmailKind } from '../../email/email-kind.ts';
 import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/parse-options.ts';
 import { parseTemplate, variablePaths } from '../../email/template/template.ts';
@@ -20,7 +20,7 @@ const maxDifferences = 20;
 /** The text of the email itself, which translations are compared with; null: a built-in one. */
 export function ownText(part: TemplatePart, email: EmailKind, config: AuthConfig): string | null {
   const text = config[textFields(email)[part]];
-  return !text || text === builtInText({ email, part }, config) ? null : text;
+  return !text || isBuiltInText({ email, part }, text) ? null : text;
 }
 
 /** The differences. @param base The text of the email itself. @param maxMs Time limit of reading each text. */
