@@ -33,7 +33,11 @@ export function watchForWorkers(options: WorkersWatchOptions): WorkersWatch {
   const { connectionString, pollMs, waitMs } = options;
   const ignore = () => {};
   const pool = createSystemPool({
-    ...{ connectionString, size: 1, waitMs, applicationName: 'pgreflect watch', onError: ignore },
+    connectionString,
+    size: 1,
+    waitMs,
+    applicationName: 'pgreflect watch',
+    onError: ignore,
   });
   let { schemas } = options;
   let known: string | null = null;
@@ -54,7 +58,10 @@ export function watchForWorkers(options: WorkersWatchOptions): WorkersWatch {
     return performance.now() - began;
   }, pollMs);
   const listener = startListener({
-    ...{ connectionString, applicationName: 'pgreflect listener', check: compare, onLost: ignore },
+    connectionString,
+    applicationName: 'pgreflect listener',
+    check: compare,
+    onLost: ignore,
   });
   return {
     fingerprint: () => known,

@@ -58,10 +58,20 @@ export type LogLevel = Config['logLevel'];
 /** All independent defaults, for programs that embed the gateway and for tests. */
 export const defaultConfig = {
   ...defaultsOf(['Database', 'Server', 'Keys and roles', 'Requests', 'Log']),
-  ...{ readReplicaUrls: [], extraSearchPath: [], jwtKeys: [], jwks: [], trustedProxies: [], exampleOperations: [] },
+  readReplicaUrls: [],
+  extraSearchPath: [],
+  jwtKeys: [],
+  jwks: [],
+  trustedProxies: [],
+  exampleOperations: [],
   allowedRoles: ['anon', 'authenticated', 'service_role'],
-  ...{ allowPrivateNetworks: false, logFormat: 'json', serverTiming: false, localProject: false },
-  ...{ authValues: {}, authTemplates: {}, limits: defaultsOf(['Limits']) },
+  allowPrivateNetworks: false,
+  logFormat: 'json',
+  serverTiming: false,
+  localProject: false,
+  authValues: {},
+  authTemplates: {},
+  limits: defaultsOf(['Limits']),
 } as unknown as Omit<Config, 'databaseUrl' | 'adminDatabaseUrl' | 'externalUrl'>;
 
 function defaultsOf(groups: readonly string[]): object {

@@ -33,7 +33,9 @@ const describedTable = objectOf({
   description: orNull(text()),
   rowSecurity: flag,
   rootFields: listOf(text('Field of the query root that leads to the table.')),
-  ...{ insert: flag, update: flag, delete: flag },
+  insert: flag,
+  update: flag,
+  delete: flag,
   fields: listOf(describedField),
   added: listOf(describedAddition),
 });
@@ -48,7 +50,10 @@ const describedRelationship = objectOf({
 
 const omission: SchemaOf<Omit<Omission, 'grant'>> = objectOf({
   kind: oneOf('privilege', 'key', 'name', 'type', 'directive', 'entrypoint'),
-  ...{ object: text(), names: listOf(text()), reason: text(), fix: orNull(text('SQL; null: none changes it.')) },
+  object: text(),
+  names: listOf(text()),
+  reason: text(),
+  fix: orNull(text('SQL; null: none changes it.')),
 });
 
 /** The schema of a role. */
@@ -99,12 +104,16 @@ function describeTable(table: Table): Omit<DescribedTable, 'fields' | 'added'> {
   return {
     name: baseName,
     object: quotePath(namespace, name),
-    ...{ kind, description, rowSecurity },
+    kind,
+    description,
+    rowSecurity,
     rootFields: [
       ...(table.rootField ? [tableRootFields(baseName).collection] : []),
       ...(table.byPk ? [tableRootFields(baseName).byPk] : []),
     ],
-    ...{ insert: table.insert, update: table.update, delete: table.delete },
+    insert: table.insert,
+    update: table.update,
+    delete: table.delete,
   };
 }
 

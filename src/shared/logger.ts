@@ -149,7 +149,9 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
     error(`email template refused; the ${kept} one is used`, { email, source, problem }),
   template_tolerated: ({ email, part, line }) =>
     warn('an email template met a value of another type than it expects; it counted as unequal or empty', {
-      ...{ email, part, line },
+      email,
+      part,
+      line,
       option: '--mailer-template-lenient-compare',
     }),
   password_absent: ({ userId: user }) =>

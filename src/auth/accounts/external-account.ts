@@ -113,7 +113,11 @@ async function makeAccount(tx: Transaction, external: ExternalUser): Promise<Use
   const id = randomUuid(services.random);
   const isFree = external.email !== null && !(await isEmailTaken(tx, external.email, audience));
   const facts = {
-    ...{ id, audience, role: services.userRole, phone: null, passwordHash: null },
+    id,
+    audience,
+    role: services.userRole,
+    phone: null,
+    passwordHash: null,
     email: isFree ? external.email : null,
     appMetadata: { provider: external.provider, providers: [external.provider] },
     userMetadata: withLocale(tx, mergeWhatFits({}, external.identityData)),

@@ -59,7 +59,11 @@ export function toExternalUser(source: ClaimSource, claims: Claims, more: readon
   assertModest(known, {}, 'What a provider says of a user');
   const emails = [...(email === null ? [] : [email]), ...more.map((address) => address.toLowerCase())];
   return {
-    ...{ provider: source.provider, subject, email, isEmailVerified, emails: [...new Set(emails)] },
+    provider: source.provider,
+    subject,
+    email,
+    isEmailVerified,
+    emails: [...new Set(emails)],
     identityData: known,
   };
 }

@@ -30,8 +30,11 @@ export async function verifyIdToken(
 ): Promise<Claims> {
   try {
     const { payload } = await jwtVerify(given.idToken, keys, {
-      ...{ issuer: given.issuer, algorithms: publicAlgorithms, requiredClaims: ['exp', 'iat'] },
-      ...{ clockTolerance: clockToleranceSeconds, currentDate: new Date(now) },
+      issuer: given.issuer,
+      algorithms: publicAlgorithms,
+      requiredClaims: ['exp', 'iat'],
+      clockTolerance: clockToleranceSeconds,
+      currentDate: new Date(now),
     });
     const iat = payload.iat ?? 0;
     if (iat > now / 1000 + clockToleranceSeconds) throw new Error('The token is from the future.');

@@ -126,7 +126,10 @@ async function leadToProvider(
 ): Promise<StartedSignIn & { readonly state: string }> {
   try {
     const url = await context.services.providers.startUrl(settings, {
-      ...{ state, verifier, nonce: nonce ?? '', redirectUri: callbackOf(context, settings) },
+      state,
+      verifier,
+      nonce: nonce ?? '',
+      redirectUri: callbackOf(context, settings),
       scopes: (query.get('scopes') ?? '').split(/[\s,]+/).filter((scope) => scope !== ''),
       parameters: new URLSearchParams([...query].filter(([name]) => !reserved.has(name.toLowerCase()))),
     });

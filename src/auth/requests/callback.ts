@@ -108,7 +108,10 @@ async function askProvider(context: AuthContext, begun: ProviderFlow, given: URL
   if (!code) throw new AuthError('bad_oauth_callback', 'OAuth callback with missing authorization code');
   const settings = requireStillServed(config, begun);
   const answer = {
-    ...{ code, ...secrets, issuer: given.get('iss'), redirectUri: callbackOf(context, settings) },
+    code,
+    ...secrets,
+    issuer: given.get('iss'),
+    redirectUri: callbackOf(context, settings),
     name: readName(given.get('user')),
   };
   try {

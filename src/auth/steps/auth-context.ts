@@ -119,7 +119,9 @@ async function transactInTime<T>(context: AuthContext, run: (tx: Transaction) =>
   const result = await database.transaction(async (queryable) => {
     let isOver = false;
     tx = {
-      ...{ ...context, clock, random },
+      ...context,
+      clock,
+      random,
       query(text, values) {
         // After a failure, work started in parallel may still run, while another request has the connection by then.
         if (isOver) throw new AuthError('unexpected_failure');

@@ -71,8 +71,13 @@ function memberSchema(name: string, member: Member): JsonSchema {
 
 /** Formats by member name: a name means the same in every body. */
 const memberFormats: Readonly<Record<string, string>> = {
-  ...{ email: 'email', new_email: 'email', password: 'password', current_password: 'password' },
-  ...{ id: 'uuid', challenge_id: 'uuid', redirect_to: 'uri' },
+  email: 'email',
+  new_email: 'email',
+  password: 'password',
+  current_password: 'password',
+  id: 'uuid',
+  challenge_id: 'uuid',
+  redirect_to: 'uri',
 };
 
 const memberWords: Readonly<Record<string, readonly string[]>> = {

@@ -56,9 +56,19 @@ export async function createProviderFlow(
       $11::uuid, $12
     )`,
     [
-      ...[clientStateId, flow.provider, secrets.verifier, toTimestamp(tx.clock.now()), id],
-      ...[flow.pkce === null ? null : randomUuid(tx.random), flow.pkce?.method ?? null, flow.pkce?.challenge ?? null],
-      ...[flow.redirectTo, flow.inviteToken, flow.linkingTargetId, flow.isEmailOptional, secrets.nonce],
+      clientStateId,
+      flow.provider,
+      secrets.verifier,
+      toTimestamp(tx.clock.now()),
+      id,
+      flow.pkce === null ? null : randomUuid(tx.random),
+      flow.pkce?.method ?? null,
+      flow.pkce?.challenge ?? null,
+      flow.redirectTo,
+      flow.inviteToken,
+      flow.linkingTargetId,
+      flow.isEmailOptional,
+      secrets.nonce,
     ],
   );
   return id;

@@ -143,7 +143,15 @@ async function useToken(tx: RefreshTransaction, token: string, facts: Facts): Pr
   const events = toAuditRows(tx, actions.map((action) => ({ action, actor: userActor(user) }))); // biome-ignore format: one list
   const ip = toStorableIp(client.ip);
   const written = await tx.query(rotateStatement, [
-    ...[events, token, next, user.id, session.id, toTimestamp(now), client.userAgent, ip, state.revoked],
+    events,
+    token,
+    next,
+    user.id,
+    session.id,
+    toTimestamp(now),
+    client.userAgent,
+    ip,
+    state.revoked,
   ]);
   invariant(written.length > 0, 'a refresh token changed under the lock of its session');
   const refreshed = { ...session, refreshedAt: now, userAgent: client.userAgent, ip };

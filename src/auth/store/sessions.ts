@@ -65,7 +65,10 @@ export async function createSession(
       factorId: null,
       aal: 'aal1',
     },
-    ...{ userAgent: client.userAgent, ip: toStorableIp(client.ip), tag: tag ?? null, amr: [{ method, at: now }] },
+    userAgent: client.userAgent,
+    ip: toStorableIp(client.ip),
+    tag: tag ?? null,
+    amr: [{ method, at: now }],
   };
   await tx.query(createStatement, [
     session.id,

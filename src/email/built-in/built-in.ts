@@ -76,7 +76,10 @@ function make(kind: EmailKind, locale: BuiltInLocale): BuiltInTexts {
   const factor = `{{ if eq .FactorType "totp" }}${factors.totp}{{ else if eq .FactorType "phone" }}${factors.phone}{{ else }}{{ .FactorType }}{{ end }}`;
   const hasCode = withCode.includes(kind);
   const body = bodyOf({
-    ...{ heading, button, hasCode, end },
+    heading,
+    button,
+    hasCode,
+    end,
     lead: lead.replace('{factor}', () => factor),
     codeLine: hasCode && button !== null ? orCode : null,
   });

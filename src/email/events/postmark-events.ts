@@ -19,8 +19,13 @@ import {
 
 /** By `Type` of a bounce; others, such as automatic replies, say nothing of the delivery. */
 const bounces: Readonly<Record<string, MailEventKind>> = {
-  ...{ HardBounce: 'bounced', BadEmailAddress: 'bounced', SpamComplaint: 'complained' },
-  ...{ SoftBounce: 'failed', Blocked: 'failed', DnsError: 'failed', SpamNotification: 'failed' },
+  HardBounce: 'bounced',
+  BadEmailAddress: 'bounced',
+  SpamComplaint: 'complained',
+  SoftBounce: 'failed',
+  Blocked: 'failed',
+  DnsError: 'failed',
+  SpamNotification: 'failed',
 };
 
 /** Longer than the service retries. */

@@ -79,9 +79,18 @@ export function newDelivery(
   const { state, answer } = outcome;
   const isTried = state === 'sent' || state === 'failed';
   return [
-    ...[kind, userId, shownRecipient(to, config.mailer_deliveries_recipients), hashRecipient(to), version],
-    ...[outcome.messageId ?? messageId, state, answer, isTried ? 1 : 0],
-    ...[new Date(now), state === 'sent' ? new Date(now) : null, locale],
+    kind,
+    userId,
+    shownRecipient(to, config.mailer_deliveries_recipients),
+    hashRecipient(to),
+    version,
+    outcome.messageId ?? messageId,
+    state,
+    answer,
+    isTried ? 1 : 0,
+    new Date(now),
+    state === 'sent' ? new Date(now) : null,
+    locale,
   ];
 }
 

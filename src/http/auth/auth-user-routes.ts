@@ -64,7 +64,8 @@ export const userRoutes: AuthRoutes = {
     summary: 'Sign in, or refresh a session',
     query: {
       grant_type: {
-        ...{ description: 'How to sign in; each has a body of its own.', required: true },
+        description: 'How to sign in; each has a body of its own.',
+        required: true,
         schema: { enum: ['password', 'refresh_token', 'pkce', 'id_token'] },
       },
     },
@@ -146,8 +147,13 @@ type Sending = (context: AuthContext, body: unknown) => Promise<unknown>;
 /** A route that sends a message. Its answer must not reveal whether an account exists. */
 function sendingRoute(bucket: string, summary: string, body: BodyMembers, send: Sending): AuthRoutes {
   const route: AuthRoutes[string & keyof AuthRoutes] = {
-    ...{ summary, query: redirectQuery, body: [body], answer: messageSerializer },
-    ...{ limit: limitBy(bucket, 'rate_limit_otp', fiveMinutes), hasMinResponse: true, captcha: always },
+    summary,
+    query: redirectQuery,
+    body: [body],
+    answer: messageSerializer,
+    limit: limitBy(bucket, 'rate_limit_otp', fiveMinutes),
+    hasMinResponse: true,
+    captcha: always,
     async run(request) {
       try {
         return await json(send(request.context, request.body()));

@@ -56,7 +56,11 @@ export async function openAuth({
   const addresses = { authUrl, inboxUrl };
   const egress = createEgress(config.allowPrivateNetworks ? null : () => store.snapshot().start);
   const auth: Auth = await startAuth({
-    ...{ ...setup, ...addresses, verify, egress, currentConfig },
+    ...setup,
+    ...addresses,
+    verify,
+    egress,
+    currentConfig,
     configVersion: () => store.version,
   });
   const { services, inbox, isInstalled, stop } = auth;

@@ -78,9 +78,23 @@ export function refuseOnArrival(
     const id = requestId(raw.headers['x-request-id']);
     refuse(raw, response, id);
     observe({
-      ...{ kind: 'request', requestId: id, method: 'POST', path: graphqlPath, route: graphqlPath, status },
-      ...{ address: addressOf(raw), role: identity.role, operationName: null, documentHash: null, codes, stages },
-      ...{ totalMs: performance.now() - startedAt, bytes, aborted: false, shed: true, fromStudio: false },
+      kind: 'request',
+      requestId: id,
+      method: 'POST',
+      path: graphqlPath,
+      route: graphqlPath,
+      status,
+      address: addressOf(raw),
+      role: identity.role,
+      operationName: null,
+      documentHash: null,
+      codes,
+      stages,
+      totalMs: performance.now() - startedAt,
+      bytes,
+      aborted: false,
+      shed: true,
+      fromStudio: false,
     });
   });
 }

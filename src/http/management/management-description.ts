@@ -15,7 +15,10 @@ import { managementRoutes } from './management-route.ts';
 import type { ManagementRoute, OpenManagementRoute } from './management-route-table.ts';
 
 const ref = {
-  ...{ name: 'ref', in: 'path', required: true, description: 'Project ref.' },
+  name: 'ref',
+  in: 'path',
+  required: true,
+  description: 'Project ref.',
   schema: { type: 'string', pattern: '^[a-z0-9]{20}$' },
 };
 
@@ -36,12 +39,22 @@ export function describeManagement(): ApiDescription {
   return {
     operations: managementRoutes.map(describeRoute),
     schemas: {
-      ...{ AuthConfig: answerSchema(), AuthConfigChange: changeSchema(), ManagementError },
-      ...{ DescribedEmail: describedEmail, SharedTemplate: sharedTemplate },
-      ...{ EmailDraft: emailDraft, RenderedEmail: renderedDraft, sharedTemplate },
-      ...{ AccessToken: listedToken, CreatedAccessToken: createdToken, NewAccessToken: wantedToken },
-      ...{ Delivery: deliverySchema, SuppressedAddress: suppressedSchema },
-      ...{ ConfigVersion: configVersion, ConfigVersionEmails: emailsOfVersion, RoleSchema: describedSchema },
+      AuthConfig: answerSchema(),
+      AuthConfigChange: changeSchema(),
+      ManagementError,
+      DescribedEmail: describedEmail,
+      SharedTemplate: sharedTemplate,
+      EmailDraft: emailDraft,
+      RenderedEmail: renderedDraft,
+      sharedTemplate,
+      AccessToken: listedToken,
+      CreatedAccessToken: createdToken,
+      NewAccessToken: wantedToken,
+      Delivery: deliverySchema,
+      SuppressedAddress: suppressedSchema,
+      ConfigVersion: configVersion,
+      ConfigVersionEmails: emailsOfVersion,
+      RoleSchema: describedSchema,
     },
   };
 }
@@ -50,7 +63,11 @@ function describeRoute(route: ManagementRoute | OpenManagementRoute): ApiOperati
   const isOpen = 'access' in route;
   const { method, path, id, summary, parameters = [], body, answer, headers, refusals } = route;
   return {
-    ...{ method, id, tag: 'Management', summary, security: isOpen ? [] : ['accessToken'] },
+    method,
+    id,
+    tag: 'Management',
+    summary,
+    security: isOpen ? [] : ['accessToken'],
     path: `${projectPath}${path}`.replace(/:(\w+)/g, '{$1}'),
     more: {
       parameters: [ref, ...parameters],

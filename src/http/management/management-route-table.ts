@@ -68,11 +68,15 @@ export const configRoutes: readonly ManagementRoute[] = [
     summary: 'Update fields of the auth configuration; applies to all requests after the response.',
     parameters: [
       {
-        ...{ name: 'allow_warnings', in: 'query', description: 'Stores emails whose links lead nowhere, too.' },
+        name: 'allow_warnings',
+        in: 'query',
+        description: 'Stores emails whose links lead nowhere, too.',
         schema: { type: 'boolean', default: false },
       },
       {
-        ...{ name: 'If-Match', in: 'header', description: 'Change only this version, an `ETag` of an earlier answer.' },
+        name: 'If-Match',
+        in: 'header',
+        description: 'Change only this version, an `ETag` of an earlier answer.',
         schema: { type: 'string' },
       },
       {
@@ -164,7 +168,10 @@ export const configRoutes: readonly ManagementRoute[] = [
     summary: 'Read a version and its email settings.',
     parameters: [
       {
-        ...{ name: 'version', in: 'path', required: true, description: 'Version number.' },
+        name: 'version',
+        in: 'path',
+        required: true,
+        description: 'Version number.',
         schema: { type: 'integer', minimum: 1 },
       },
     ],
@@ -206,7 +213,10 @@ export const configRoutes: readonly ManagementRoute[] = [
     summary: 'Revoke an access token. Needs the scope `project:operate`.',
     parameters: [
       {
-        ...{ name: 'id', in: 'path', required: true, description: 'Id of the token.' },
+        name: 'id',
+        in: 'path',
+        required: true,
+        description: 'Id of the token.',
         schema: { type: 'string', format: 'uuid' },
       },
     ],
@@ -299,7 +309,10 @@ function auditTokenFrom(address: string | null): AuditToken {
     auditOperator(
       {
         query: (text, values) => session.query(text, values),
-        ...{ clock, config, random: systemRandom, client: { ip: address } },
+        clock,
+        config,
+        random: systemRandom,
+        client: { ip: address },
       },
       action,
       caller,

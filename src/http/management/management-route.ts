@@ -66,7 +66,9 @@ function addOpenRoute(
   { method, path, run }: OpenManagementRoute,
 ): void {
   scope.route({
-    ...{ method, url: `${projectPath}${path}`, bodyLimit: maxOpenBodyBytes },
+    method,
+    url: `${projectPath}${path}`,
+    bodyLimit: maxOpenBodyBytes,
     handler: async (request, reply) => send(reply, await run(parts, request)),
   });
 }

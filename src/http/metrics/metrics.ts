@@ -84,7 +84,10 @@ const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** Counts observations. */
 function createCounts({ library, registers }: Kit): Observe {
   const named = (name: string, help: string, labelNames: string[] = []) => ({
-    ...{ name: `pgreflect_${name}`, help, labelNames, registers },
+    name: `pgreflect_${name}`,
+    help,
+    labelNames,
+    registers,
   });
   const counter = (...row: Parameters<typeof named>) => new library.Counter(named(...row));
   const histogram = (...row: Parameters<typeof named>) => new library.Histogram({ ...named(...row), buckets: seconds });
@@ -159,7 +162,11 @@ function addStates(kit: Kit, sources: MetricSources): void {
 
 function addState({ library, registers }: Kit, [name, help, label, aggregator, values]: State): void {
   new library.Gauge({
-    ...{ name: `pgreflect_${name}`, help, registers, aggregator, labelNames: label === '' ? [] : [label] },
+    name: `pgreflect_${name}`,
+    help,
+    registers,
+    aggregator,
+    labelNames: label === '' ? [] : [label],
     async collect() {
       const found = await values();
       this.reset();

@@ -31,9 +31,13 @@ const scopes = { ...listOf(oneOf(...accessScopes)), minItems: 1 } as SchemaOf<re
 const end = orNull({ ...time, description: 'Null: never.' } as SchemaOf<string>);
 
 const members = {
-  ...{ id: text(), name, scopes },
+  id: text(),
+  name,
+  scopes,
   projectRef: orNull(text('Null: every project of this database.')),
-  ...{ createdAt: time, expiresAt: end, revokedAt: orNull(time) },
+  createdAt: time,
+  expiresAt: end,
+  revokedAt: orNull(time),
   isCurrent: { ...flag, description: 'Whether the request was sent with it.' } as SchemaOf<boolean>,
 };
 
@@ -115,7 +119,9 @@ function nameOf({ name, scopes }: AccessToken): Pick<AccessToken, 'name' | 'scop
 function present(token: AccessToken, { tokenId }: ManagementCaller): ListedToken {
   const { createdAt, expiresAt, revokedAt } = token;
   return {
-    ...{ id: token.id, ...nameOf(token), projectRef: token.projectRef },
+    id: token.id,
+    ...nameOf(token),
+    projectRef: token.projectRef,
     createdAt: createdAt.toISOString(),
     expiresAt: expiresAt?.toISOString() ?? null,
     revokedAt: revokedAt?.toISOString() ?? null,

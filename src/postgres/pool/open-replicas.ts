@@ -29,8 +29,11 @@ export function openReplicas({ config, api, primary, observe }: ReplicaSetup): R
     };
     const pool = createApiPool({ ...api, connectionString, onEvent });
     const monitor = createSystemPool({
-      ...{ connectionString, size: 1, waitMs: config.poolWaitMs },
-      ...{ applicationName: 'pgreflect replica', onError: () => {} },
+      connectionString,
+      size: 1,
+      waitMs: config.poolWaitMs,
+      applicationName: 'pgreflect replica',
+      onError: () => {},
     });
     return { pool, monitor };
   });

@@ -99,7 +99,9 @@ async function send(connection: SystemConnection, statements: readonly SystemSta
   const nameOf = (text: string) => (connection.ranUserCode ? '' : names.fixedNameOf(text));
   const results: Rows[] = [];
   const main = statements.map(({ text, values }) => ({
-    ...{ name: nameOf(text), text, values: values.map(toText) },
+    name: nameOf(text),
+    text,
+    values: values.map(toText),
     collector: new ObjectRows((rows) => results.push(rows)),
   }));
   const answer = new Promise<FlightOutcome>((resolve) => {

@@ -64,8 +64,16 @@ export function terminate(client: DriverClient, problem?: Error): void {
   if (!isDirect(client)) return;
   const { host, port, user, password, database, ssl, sslNegotiation } = client;
   const other = new pg.Client({
-    ...{ host, port, user, password, database, ssl, sslNegotiation, connectionTimeoutMillis: giveUpAfterMs },
-    ...{ query_timeout: giveUpAfterMs, application_name: 'pgreflect' },
+    host,
+    port,
+    user,
+    password,
+    database,
+    ssl,
+    sslNegotiation,
+    connectionTimeoutMillis: giveUpAfterMs,
+    query_timeout: giveUpAfterMs,
+    application_name: 'pgreflect',
   } as object);
   // The server may not answer this either.
   const ignore = () => {};

@@ -23,12 +23,16 @@ export const postmark: MailService = {
   toRequest({ from, to, subject, html, plainText, headers }, { apiKey }) {
     const { replyTo, others } = splitReplyTo(headers);
     const content = {
-      ...{ From: mailboxText(from), To: to, Subject: subject, HtmlBody: html },
+      From: mailboxText(from),
+      To: to,
+      Subject: subject,
+      HtmlBody: html,
       ...(plainText !== null && { TextBody: plainText }),
       ...(replyTo !== null && { ReplyTo: replyTo }),
       Headers: Object.entries(others).map(([Name, Value]) => ({ Name, Value })),
       // Tracking replaces links and breaks them.
-      ...{ TrackOpens: false, TrackLinks: 'None' },
+      TrackOpens: false,
+      TrackLinks: 'None',
     };
     return { path: '/email', headers: { 'x-postmark-server-token': apiKey }, body: JSON.stringify(content) };
   },

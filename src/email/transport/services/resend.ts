@@ -16,7 +16,11 @@ export const resend: MailService = {
   toRequest({ from, to, subject, html, plainText, headers, messageId }, { apiKey }) {
     const { replyTo, others } = splitReplyTo(headers);
     const content = {
-      ...{ from: mailboxText(from), to: [to], subject, html, headers: others },
+      from: mailboxText(from),
+      to: [to],
+      subject,
+      html,
+      headers: others,
       // Without this member, the service makes a text of its own.
       text: plainText ?? '',
       ...(replyTo !== null && { reply_to: replyTo }),
