@@ -162,8 +162,16 @@ async function openPage({ browser, url, path, entry, options, ticket }: Opening)
   return { page, context, foreign, problems };
 }
 
-/** What axe-core finds wrong with the page as it is: rule and place. */
+/** What axe-core finds wrong with the page: rule and place. Editors get their labels a moment after they are shown. */
 export async function violations(page: Page): Promise<readonly string[]> {
+  for (let looks = 1; ; looks += 1) {
+    const found = await violationsNow(page);
+    if (found.length === 0 || looks === 10) return found;
+    await page.waitForTimeout(500);
+  }
+}
+
+async function violationsNow(page: Page): Promise<readonly string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   return page.evaluate(async () => {
     // Frames with emails have no script to look with; what is in them is their author's. A tab of GraphiQL has its button
