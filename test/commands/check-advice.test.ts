@@ -319,6 +319,22 @@ describe('a name that keeps a table out of the API', () => {
   });
 });
 
+test('names in other scripts get one each that is free, and accents are left out', async () => {
+  const database = await createDatabase(`
+    create table "駅" (id int primary key, "Größe" int);
+    create table "線" (id int primary key);
+    create table "2 ponts à côté" (id int primary key);
+    create function "検索"() returns setof "駅" language sql stable as 'select * from "駅"';
+    grant select on "駅", "線", "2 ponts à côté" to anon;
+  `);
+  const leftOut = () => findings(database, '--only', 'left_out');
+  const before = await leftOut();
+  const named = before.map(({ fix }) => /"name":"(.*?)"/.exec(fix!)?.[1]);
+  expect(named.toSorted()).toEqual(['Grosse', 'n_2_ponts_a_cote', 'u691cu7d22', 'u7dda', 'u99c5']);
+  for (const { fix } of before) await database.query(fix!);
+  expect(await leftOut()).toEqual([]);
+});
+
 test('a missing key and an unusable name are one finding with one fix, names of columns beside it', async () => {
   const database = await createDatabase(`
     create table hold (id int primary key, edition int not null, queued date);

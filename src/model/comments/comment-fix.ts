@@ -109,8 +109,15 @@ export function schemaFix(
   return commentFix(context, { place: ['namespace', oid], name: `schema ${quoteName(name)}` }, keys);
 }
 
-/** A similar name that GraphQL accepts. */
+/** A similar name that GraphQL accepts. Letters of other scripts become their numbers, so that names stay different. */
 export function validName(name: string): string {
-  const plain = name.replaceAll(/[^_0-9A-Za-z]+/g, '_').replace(/^_+/, '');
+  const latin = name
+    .replaceAll('ß', 'ss')
+    .normalize('NFKD')
+    .replaceAll(/\p{Mn}/gu, '');
+  const spelled = /[0-9A-Za-z]/.test(latin)
+    ? latin
+    : name.replaceAll(/[\p{L}\p{N}]/gu, (letter) => `u${letter.codePointAt(0)!.toString(16)}`);
+  const plain = spelled.replaceAll(/[^_0-9A-Za-z]+/g, '_').replace(/^_+/, '');
   return /^[A-Za-z]/.test(plain) ? plain : `n_${plain}`;
 }
