@@ -157,6 +157,36 @@ describe('refused, with nothing written', () => {
     expect(await execution.data('anon', insert('Author', same))).toEqual({ it: { affectedCount: 2 } });
   });
 
+  test('unless they are equal values of variables, in each request anew', async () => {
+    const entry = (n: number, conflict: string, books: string) =>
+      `{email: "${n}@x", bookCollection: {insert: [${books}], onConflict: ${conflict}}}`;
+    const objects = [entry(1, '$a', '{isbn: "2", title: "New"}'), entry(2, '$b', '{isbn: "3"}'), entry(3, '$a', '{isbn: "4"}')]; // biome-ignore format: objects
+    const query = `mutation ($a: BookOnConflict, $b: BookOnConflict!, $c: BookOnConflict) {
+      it: insertIntoAuthorCollection(objects: [${objects.join()}]) { affectedCount }
+      other: insertIntoBookCollection(objects: [{isbn: "o", authorId: 1}], onConflict: $c) { affectedCount } }`;
+    const conflict = (filter: object, updateColumns: unknown = ['title', 'authorId']) => ({ constraint: 'book_isbn_key', updateColumns, filter }); // biome-ignore format: an object
+    const [two, one] = [conflict({ title: { eq: 'Two' } }), conflict({ title: { eq: 'One' } })];
+    const message = '"bookCollection" has a different "onConflict" in other objects. Give all of them the same.';
+    const different = [
+      { a: two, b: one },
+      { a: two, b: conflict({}) },
+      { a: two, b: conflict({ title: { eq: 'Two' } }, ['authorId']) },
+      { a: null, b: two },
+      { b: two },
+    ];
+    for (const variables of different) {
+      expect(await refusal(query, variables)).toEqual({ message, input: '$b' });
+      // A kept row: nothing is written for it.
+      await execution.data('anon', query, { variables: { a: one, b: structuredClone(one), c: two } });
+      expect(await state()).toContain('b@x Ben 2 Two null null');
+      await database.query(`delete from book where id > 2; delete from author where id > 2`);
+      expect((await refusal(query, variables)).message).toBe(message);
+    }
+    const reordered = { updateColumns: two.updateColumns, filter: two.filter, constraint: two.constraint };
+    await execution.data('anon', query, { variables: { a: two, b: reordered } });
+    expect(await state()).toContain('1@x null 2 New null null');
+  });
+
   test('an update that would leave a row with other rows', async () => {
     const message =
       'A row that is there may belong to another one. Add "authorId" to updateColumns, or name a constraint with it.';

@@ -4,8 +4,8 @@
  *
  * The record is the operation's shape: equal answers give equal text, so compiled operations are cached in a tree of
  * questions. Scalar values are never part of an answer; otherwise one client could fill the cache. Questions about
- * values (`fits`, `text_length`, `sign`, `count`, `time_zone`, `json_path`, `json_kind`, `search_config`, `cursor`, `same`, `node`) have a handful
- * of answers each.
+ * values (`fits`, `text_length`, `sign`, `count`, `time_zone`, `json_path`, `json_kind`, `search_config`, `cursor`, `same`, `equal`, `node`) have a
+ * handful of answers each.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { unreachable } from '../../shared/invariant.ts';
@@ -13,6 +13,7 @@ import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
 import { haveSameKeys } from './input-coercer.ts';
 import { readJsonPath } from './json-path.ts';
 import {
+  type BindingSource,
   bindSlot,
   formLength,
   type Path,
@@ -83,6 +84,8 @@ export type Question =
   | { readonly kind: 'related'; readonly path: Path; readonly fieldName: string; readonly columns: readonly string[] }
   /** Whether the rows have equal values under the last key of the path: `none` has one, `same` or `other`. */
   | { readonly kind: 'agreement'; readonly path: Path }
+  /** Whether the values of two paths are equal: `same` or `other`. */
+  | { readonly kind: 'equal'; readonly path: Path; readonly other: Path }
   /**
    * Which elements of a cursor are null: `=` and one letter per element (`n` or `v`); `bad` if it is invalid, `long` if it
    * has more than `maxElements`.
@@ -186,12 +189,12 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
     }
     case 'agreement':
       return describeAgreement(value as readonly unknown[]);
+    case 'equal':
+      return isDeepStrictEqual(value, valueAt(owner as Variables, question.other)) ? 'same' : 'other';
     case 'cursor':
       return describeCursor(decodeOnce(owner, String(value)), question.maxElements);
-    case 'same': {
-      const source = { variables: owner as Variables, introspection: nothing };
-      return bindSlot(question.left, source) === bindSlot(question.right, source) ? 'same' : 'other';
-    }
+    case 'same':
+      return describeSame(question, { variables: owner as Variables, introspection: nothing });
     case 'node': {
       const id = readNodeId(decodeOnce(owner, String(value)));
       if (id === null) return 'bad';
@@ -222,6 +225,10 @@ function describeCount(value: number | readonly number[], most: number): string 
 function describeAgreement([first, ...others]: readonly unknown[]): string {
   if (!others.every((other) => isDeepStrictEqual(other, first))) return 'other';
   return first === null ? 'none' : 'same';
+}
+
+function describeSame({ left, right }: { readonly left: Slot; readonly right: Slot }, source: BindingSource): string {
+  return bindSlot(left, source) === bindSlot(right, source) ? 'same' : 'other';
 }
 
 function describeCursor(elements: Elements, maxElements: number): string {

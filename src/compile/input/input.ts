@@ -282,6 +282,13 @@ export class Input {
     return this.#scope.decisions.ask({ kind: 'agreement', path });
   }
 
+  /** Whether both are values of variables, and equal. */
+  hasSameValue(other: Input): boolean {
+    const [path, otherPath] = [this.#path, other.#path];
+    if (path === null || otherPath === null) return false;
+    return this.#scope.decisions.ask({ kind: 'equal', path, other: otherPath }) === 'same';
+  }
+
   /** Its text, or its path into the variables: equal ones have equal values. */
   source(): string {
     return this.#path?.join() ?? (this.#node === null ? '' : print(this.#node));

@@ -282,8 +282,9 @@ function relatedObjects(
 /** What the entries in the document say about conflicts. */
 function sameConflict(given: readonly (Input | undefined)[], of: NestedField): Input | null {
   const conflicts = given.map((input) => (input?.state() === 'value' ? input : null));
-  const [first = null] = conflicts;
-  const different = conflicts.find((input) => input?.source() !== first?.source());
+  // A variable that many objects have is compared once: its value may be large.
+  const [first = null, ...others] = new Map(conflicts.map((input) => [input?.source(), input])).values();
+  const different = others.find((input) => input === null || first?.hasSameValue(input) !== true);
   if (different !== undefined) throw refuseDifferent(of, (different ?? first)!);
   return first;
 }
