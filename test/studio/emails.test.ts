@@ -527,3 +527,153 @@ test('a translation without a text shows the built-in one, and says which langua
     .waitFor();
   expect((await studio.config())[field]).toEqual({ de: { subject: 'Neues Passwort' } });
 });
+
+const text = (page: Page) => page.getByRole('textbox', { name: 'Text', exact: true });
+const values = () => studio.database.query('select values from auth.pgreflect_config');
+
+test('a layout is seen around the built-in emails, tried, saved, and put back to the default', async () => {
+  const { page, problems } = await studio.visit('emails/layout', { viewport: { width: 360, height: 740 } });
+  await preview(page).getByRole('heading', { name: 'Reset your password' }).waitFor();
+  await write(page, text(page), '<p>\n{{ if }}');
+  await page.locator('.faults .fault').getByText('Line 2: missing value for if').waitFor();
+  await expect.poll(() => page.locator('.cm-lintRange-error').count()).toBe(1);
+  await write(page, text(page), '<p>Nothing</p>');
+  await page.locator('.faults .fault').getByText('must use {{ template "content" . }} exactly once').waitFor();
+  await expect.poll(() => save(page).isDisabled()).toBe(true);
+
+  const layout = '<div id="mine">{{ template "content" . }}</div>';
+  await write(page, text(page), layout);
+  await preview(page).locator('#mine').getByRole('heading', { name: 'Reset your password' }).waitFor();
+  await page.getByLabel('Shown in').selectOption({ label: 'Invite user' });
+  await preview(page).locator('#mine').getByRole('heading', { name: 'You have been invited' }).waitFor();
+  await page.getByRole('button', { name: 'Dark' }).click();
+  await page.getByText('The email has no dark design.').waitFor();
+  expect(await violations(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+  await page.getByLabel('Send a test to').fill('me@mail.test');
+  await page.getByRole('button', { name: 'Send test' }).click();
+  await page.getByText('The test to me@mail.test is in the').waitFor();
+  const [tried] = await studio.database.query('select kind, html from auth.pgreflect_captured_email');
+  expect(tried).toMatchObject({ kind: 'invite', html: expect.stringContaining('<div id="mine">') });
+  await save(page).click();
+  await page.getByText('Saved. The next email uses it.').waitFor();
+  expect(await values()).toEqual([{ values: { mailer_layout_content: layout } }]);
+
+  await page.getByRole('button', { name: 'Restore default' }).click();
+  await page.getByText('The default is in the editor. Save it to send it.').waitFor();
+  await save(page).click();
+  await page.getByText('Saved. The next email uses it.').waitFor();
+  expect(await values()).toEqual([{ values: {} }]);
+  await page.getByRole('button', { name: 'Show versions' }).click();
+  await page.getByRole('button', { name: /Version 1/ }).click();
+  await page.getByRole('button', { name: 'Restore version 1' }).click();
+  await expect.poll(() => text(page).textContent()).toBe(layout);
+  expect(problems).toEqual([]);
+});
+
+test('a partial is added, seen by itself and in emails; a change that breaks emails is refused and names them all', async () => {
+  const { page, problems } = await studio.visit('emails/recovery');
+  await page.getByRole('button', { name: 'Add partial' }).click();
+  await page.getByLabel('Name').fill('two words');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByText('Use letters, digits, _ and -.').waitFor();
+  await page.getByLabel('Name').fill('sign');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByRole('link', { name: /sign.*Unsaved/ }).waitFor();
+  await write(page, text(page), 'Yours, {{ .Brand.Name }}');
+  await preview(page).getByText('Yours, localhost').waitFor();
+  await save(page).click();
+  await page.getByText('Saved. The next email uses it.').waitFor();
+  expect(await values()).toEqual([{ values: { mailer_partials: { sign: 'Yours, {{ .Brand.Name }}' } } }]);
+
+  const users = ['mailer_templates_recovery_content', 'mailer_templates_magic_link_content'];
+  const content = '<p title="{{ template "sign" . }}">{{ .Token }}</p>';
+  await studio.patch(Object.fromEntries(users.map((field) => [field, content])));
+  await write(page, text(page), 'Yours" b');
+  await preview(page).getByText('Yours" b').waitFor();
+  await save(page).click();
+  const refused = page.locator('.notice.fault');
+  await refused.getByText('Magic link: Body, which is in force, would fail: line 1').waitFor();
+  await refused.getByText('Reset password: Body, which is in force, would fail: line 1').waitFor();
+  await page.getByLabel('Shown in').selectOption({ label: 'Reset password' });
+  await page.locator('.faults .fault').getByText('In the email, line 1: ').waitFor();
+  await expect.poll(() => save(page).isDisabled()).toBe(true);
+  await write(page, text(page), 'Yours\n{{ if }}');
+  await page.locator('.faults .fault').getByText('Line 2: missing value for if').waitFor();
+  await expect.poll(() => page.locator('.cm-lintRange-error').count()).toBe(1);
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.getByRole('button', { name: 'Remove partial' }).click();
+  await refused
+    .getByText('Magic link: Body, which is in force, would fail: line 1, column 23: no such template "sign"')
+    .waitFor();
+  expect(await violations(page)).toEqual([]);
+  await studio.patch(Object.fromEntries(users.map((field) => [field, null])));
+  await page.getByRole('button', { name: 'Remove partial' }).click();
+  await page.getByRole('heading', { name: 'Layout' }).waitFor();
+  await expect.poll(() => page.getByRole('link', { name: 'sign', exact: true }).count()).toBe(0);
+  expect(await values()).toEqual([{ values: { mailer_partials: {} } }]);
+  expect(problems).toEqual([]);
+});
+
+test('the page of links is seen as a page, by kind of link and language, and saved with a warning', async () => {
+  const { page, problems } = await studio.visit('emails/link_page', { viewport: { width: 360, height: 740 } });
+  const shown = page.frameLocator('iframe[title="Preview of the page"]');
+  const tab = (name: string) => page.getByRole('tablist', { name: 'Language' }).getByRole('tab', { name, exact: true });
+  await shown.getByRole('button', { name: 'Reset password' }).waitFor();
+  await page.getByRole('combobox', { name: 'Link' }).selectOption({ label: 'Magic link' });
+  await shown.getByRole('button', { name: 'Sign in' }).waitFor();
+  await tab('Japanese (built-in text)').click();
+  await expect.poll(() => shown.locator('html').getAttribute('lang')).toBe('ja');
+  await page.getByRole('button', { name: 'Copy built-in text' }).click();
+  await page.getByText('The built-in text is in the editor.').waitFor();
+  await expect.poll(() => text(page).textContent()).toContain('{{ .Button }}');
+  await write(page, text(page), '<p>No button</p>');
+  await page.locator('.faults .fault').getByText('must use {{ .Button }} exactly once').waitFor();
+  await write(page, text(page), '<main><p>{{ .Nobody }}</p>{{ .Button }}</main>');
+  await page.getByText('Line 1: .Nobody is always empty on this page').waitFor();
+  await page.getByRole('button', { name: 'Dark' }).click();
+  await page.getByText('The page has no dark design and stays as it is.').waitFor();
+  expect(await violations(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+  await save(page).click();
+  await page
+    .getByText('Saved with 1 warning. ja: Text, line 1, column 13: .Nobody is always empty on this page')
+    .waitFor();
+  const content = '<main><p>{{ .Nobody }}</p>{{ .Button }}</main>';
+  const ja = { mailer_templates_link_page_translations: { ja: { content } } };
+  expect(await values()).toEqual([{ values: ja }]);
+  await page.getByRole('checkbox', { name: 'Ask before a link is used' }).check();
+  await page.getByText('Links open a page that asks first.').waitFor();
+  const asked = { headers: { 'accept-language': 'ja' } };
+  const page1 = await fetch(`${studio.url}/auth/v1/verify?token=x&type=recovery`, asked);
+  expect(await page1.text()).toMatch(/^<main><p><\/p><form /);
+  expect(problems).toEqual([]);
+});
+
+test('languages of the built-in texts have tabs, and a translation from before the main text says so', async () => {
+  const { page } = await studio.visit('emails/recovery');
+  const tabs = () => page.getByRole('tablist', { name: 'Language' }).getByRole('tab').allTextContents();
+  const names = ['German', 'English', 'Spanish', 'French', 'Italian', 'Japanese', 'Dutch', 'Polish', 'Portuguese'];
+  await expect.poll(tabs).toEqual(['Main text', ...names.map((name) => `${name} (built-in text)`)]);
+  await page.getByRole('tab', { name: 'German (built-in text)' }).click();
+  await preview(page).getByRole('heading', { name: 'Setze dein Passwort zurück' }).waitFor();
+  await page.getByRole('button', { name: 'Copy built-in text' }).click();
+  await expect.poll(() => subject(page).textContent()).toBe('Setze dein Passwort zurück');
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+
+  const field = 'mailer_templates_recovery_translations';
+  const [de, fr] = ['de', 'fr'].map((tag) => ({ subject: tag, content: `<p>${tag} {{ .Token }}</p>` }));
+  await studio.patch({ mailer_subjects_recovery: 'First', [field]: { de, fr } });
+  await page.reload();
+  await expect.poll(tabs).toEqual(['Main text', 'German', 'French']);
+  await studio.patch({ mailer_subjects_recovery: 'Second', [field]: { de, fr: { ...fr, subject: 'Nouveau' } } });
+  await page.reload();
+  await expect.poll(tabs).toEqual(['Main text', 'German (older than the main text)', 'French']);
+  await page.getByRole('tab', { name: 'German (older than the main text)' }).click();
+  await write(page, subject(page), 'Neu');
+  await save(page).click();
+  await page.getByText('Saved. The next email uses it.').waitFor();
+  await expect.poll(tabs).toEqual(['Main text', 'German', 'French']);
+});

@@ -6,8 +6,9 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { onSubmit, useTask } from '../../shared/requests.ts';
 import { useMayWrite } from '../../shared/session.ts';
-import { type DescribedEmail, type StoredEmails, storeFields } from './emails-state.ts';
-import { usePreview } from './render.ts';
+import type { DescribedEmail } from './described.ts';
+import { type StoredEmails, storeFields } from './emails-state.ts';
+import { draftOf, usePreview } from './render.ts';
 import { Screen } from './screen.tsx';
 
 interface BrandDialogProps {
@@ -28,7 +29,7 @@ export function BrandDialog({ stored, email, onClose }: BrandDialogProps) {
   });
   const [isDark, setDark] = useState(false);
   const [saved, setSaved] = useState<readonly string[] | null>(null);
-  const { html } = usePreview(email, email.defaults, { Brand: brand });
+  const { html } = usePreview(draftOf(email, email.defaults, { config, data: { Brand: brand }, around: '' }));
   const { problem, run } = useTask();
   const mayWrite = useMayWrite();
   const submit = onSubmit(() => {

@@ -5,15 +5,8 @@ import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
 import { Difference } from '../../components/difference.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
-import {
-  acceptStored,
-  type DescribedEmail,
-  discard,
-  type EmailDraft,
-  type EmailTexts,
-  type StoredEmails,
-  textsOf,
-} from './emails-state.ts';
+import type { DescribedEmail, EmailTexts } from './described.ts';
+import { acceptStored, discard, type EmailDraft, type StoredEmails, textsOf } from './emails-state.ts';
 import { goHtml, goText } from './go-template.ts';
 
 type Against = 'stored' | 'default';
@@ -30,7 +23,9 @@ export function CompareDialog({ email, stored, texts, onClose }: CompareDialogPr
   const [against, setAgainst] = useState<Against>('stored');
   const choices: readonly Tab<Against>[] = [
     { name: 'stored', title: 'With the saved version' },
-    { name: 'default', title: email.locale === undefined ? 'With the default' : 'With the main text' },
+    ...(email.partial === undefined
+      ? [{ name: 'default', title: email.locale === undefined ? 'With the default' : 'With the main text' } as const]
+      : []),
   ];
   return (
     <Dialog title="Your changes" isWide onClose={onClose}>
@@ -45,8 +40,12 @@ export function CompareDialog({ email, stored, texts, onClose }: CompareDialogPr
 export function TextDifferences({ before, after }: { readonly before: EmailTexts; readonly after: EmailTexts }) {
   return (
     <div className="stack">
-      <h2>Subject</h2>
-      <Difference before={before.subject} after={after.subject} label="Changes to the subject" language={goText} />
+      {(before.subject !== '' || after.subject !== '') && (
+        <>
+          <h2>Subject</h2>
+          <Difference before={before.subject} after={after.subject} label="Changes to the subject" language={goText} />
+        </>
+      )}
       <h2>Body</h2>
       <Difference before={before.content} after={after.content} label="Changes to the body" language={goHtml} />
       {(before.text !== '' || after.text !== '') && (

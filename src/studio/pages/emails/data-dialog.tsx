@@ -9,7 +9,7 @@ import { UserSelect } from '../../components/user-select.tsx';
 import { apiKeys } from '../../shared/keys.ts';
 import { useStore } from '../../shared/store.ts';
 import type { StudioUser } from '../../shared/users.ts';
-import type { DescribedEmail } from './emails-state.ts';
+import type { DescribedEmail } from './described.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 

@@ -1,32 +1,32 @@
 /**
  * One email: its texts, their preview, and the actions on them.
  */
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { ApiError } from '../../shared/api.ts';
+import { goTo } from '../../shared/router.ts';
 import { useMayWrite } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
+import { inWordsOfPage } from './api-words.ts';
 import { CompareDialog, OvertakenDialog } from './compare-dialog.tsx';
+import { areSame, completeTexts, type DescribedEmail, type EmailTexts, translationOf } from './described.ts';
 import { EmailHead, type Outcome } from './email-head.tsx';
 import {
-  areSame,
-  completeTexts,
-  type DescribedEmail,
   discard,
   draftName,
   drafts,
-  type EmailTexts,
   edit,
   isOvertaken,
-  isSent,
+  removeStored,
+  type SaveResult,
   type StoredEmails,
   save,
+  sayUse,
   textsOf,
-  translationOf,
 } from './emails-state.ts';
 import { HistoryDialog } from './history-dialog.tsx';
 import { LanguageTabs } from './language-tabs.tsx';
 import { PreviewPane } from './preview-pane.tsx';
-import { usePreview } from './render.ts';
+import { draftOf, usePreview } from './render.ts';
 import { TextFields } from './text-fields.tsx';
 
 interface EmailEditorProps {
@@ -39,7 +39,8 @@ type OpenDialog = 'compare' | 'history' | 'overtaken' | null;
 /** The email. Give it a `key` per email. */
 export function EmailEditor({ stored, email: main }: EmailEditorProps) {
   const [locale, setLocale] = useState('');
-  const email = locale === '' ? main : translationOf(stored, main, locale);
+  const { config } = stored;
+  const email = useMemo(() => (locale === '' ? main : translationOf(config, main, locale)), [config, main, locale]);
   const draft = useStore(drafts)[draftName(email)] ?? null;
   const texts = draft ?? textsOf(stored, email);
   const [chosenData, setData] = useState<Readonly<Record<string, unknown>> | null>(null);
@@ -47,7 +48,9 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
   const [dialog, setDialog] = useState<OpenDialog>(null);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const completed = completeTexts(email, texts);
-  const preview = usePreview(email, completed, data);
+  const [around, setAround] = useState(main.partial === undefined ? 'recovery' : '');
+  const request = draftOf(email, completed, { config, data, around });
+  const preview = usePreview(request);
   const { rendered } = preview;
   const isFaulty =
     rendered !== null && [rendered.subject, rendered.content, rendered.textPart].some((one) => one?.fault != null);
@@ -61,7 +64,8 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
       setOutcome(await work());
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      setOutcome({ kind: 'fault', text: error.message });
+      const problems = error.problems.map(({ message }) => inWordsOfPage(email, message));
+      setOutcome(problems.length > 0 ? refusal(problems) : { kind: 'fault', text: error.message });
     }
   };
   const store = (insists = false): void => {
@@ -72,19 +76,8 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
         setDialog('overtaken');
         return null;
       }
-      if (result.kind === 'refused') {
-        const { deadLinks } = result;
-        const title = deadLinks.length === 1 ? 'Save with the dead link' : `Save with ${deadLinks.length} dead links`;
-        const text = `Not saved. ${deadLinks.join(' ')}`;
-        return { kind: 'fault', text, way: { title, go: () => store(true) } };
-      }
-      const { warnings } = result;
-      if (warnings.length === 0) {
-        const use = isSent(stored, email) ? 'The next email uses it.' : 'It is sent once the email is switched on.';
-        return { kind: 'good', text: `Saved. ${use}` };
-      }
-      const count = warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`;
-      return { kind: 'warning', text: `Saved with ${count}. ${warnings.join(' ')}` };
+      if (result.kind === 'saved') return success(result, sayUse(stored, email));
+      return refusal(result.problems, result.isAllowed ? () => store(true) : undefined);
     });
   };
   const chooseLocale = (chosen: string): void => {
@@ -97,6 +90,22 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
     change(earlier);
     if (!areSame(earlier, textsOf(stored, email))) askToSave(what);
   };
+  const isPartial = main.partial !== undefined;
+  const builtIn = rendered?.builtIn ?? null;
+  // Readers of this language get the built-in texts.
+  const isBuiltIn = locale !== '' && areSame(email.defaults, main.defaults) && builtIn !== null;
+  const [sourceTitle, source]: readonly [string, EmailTexts] = isBuiltIn
+    ? ['built-in text', { ...builtIn, text: '' }]
+    : [locale === '' ? 'default' : 'main text', email.defaults];
+  const remove = (): void => {
+    if (!confirm(`Remove the partial ${main.partial}? Its text will be lost.`)) return;
+    void perform(async () => {
+      await removeStored(main);
+      goTo('emails/layout');
+      return null;
+    });
+  };
+  const Languages = main.translationsField === '' ? OneLanguage : LanguageTabs;
   const isReady = draft !== null && !isFaulty;
   const mayWrite = useMayWrite();
   useSaveKey(isReady ? () => store() : null);
@@ -109,14 +118,20 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
         <button type="button" onClick={() => setDialog('history')}>
           Show versions
         </button>
-        <button
-          type="button"
-          disabled={areSame(texts, email.defaults)}
-          onClick={() => restore(locale === '' ? 'The default' : 'The main text', email.defaults)}
-          title={`Load the ${locale === '' ? 'built-in' : 'main'} texts into the editor`}
-        >
-          {locale === '' ? 'Restore default' : 'Copy main text'}
-        </button>
+        {isPartial ? (
+          <button type="button" disabled={!mayWrite} onClick={remove}>
+            Remove partial
+          </button>
+        ) : (
+          <button
+            type="button"
+            disabled={areSame(texts, source)}
+            onClick={() => restore(`The ${sourceTitle}`, source)}
+            title={`Load the ${sourceTitle} into the editor`}
+          >
+            {locale === '' ? 'Restore default' : `Copy ${sourceTitle}`}
+          </button>
+        )}
         <button type="button" disabled={draft === null} onClick={() => discard(email)}>
           Discard changes
         </button>
@@ -133,7 +148,7 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
       <div className="email-notes" role="status">
         {draft !== null && isOvertaken(stored, email, draft) && (
           <div className="notice warning spread">
-            <span>Someone else saved this email while you were editing.</span>
+            <span>Someone else saved this {email.group === 'shared' ? 'text' : 'email'} while you were editing.</span>
             <button type="button" onClick={() => setDialog('overtaken')}>
               Compare versions
             </button>
@@ -141,7 +156,16 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
         )}
         {outcome !== null && (
           <div className={`notice ${outcome.kind} spread`}>
-            <p>{outcome.text}</p>
+            <div>
+              <p>{outcome.text}</p>
+              {outcome.details !== undefined && (
+                <ul>
+                  {outcome.details.map((detail) => (
+                    <li key={detail}>{detail}</li>
+                  ))}
+                </ul>
+              )}
+            </div>
             {outcome.way !== undefined && (
               <button type="button" onClick={outcome.way.go}>
                 {outcome.way.title}
@@ -151,17 +175,19 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
         )}
         {preview.problem !== null && <p className="notice fault">The preview is out of date: {preview.problem}</p>}
       </div>
-      <LanguageTabs stored={stored} email={main} chosen={locale} onChoose={chooseLocale} perform={perform}>
+      <Languages stored={stored} email={main} chosen={locale} onChoose={chooseLocale} perform={perform}>
         <TextFields key={locale} email={email} texts={texts} data={data} rendered={rendered} onChange={change} />
         <PreviewPane
           email={email}
-          texts={completed}
+          draft={request}
           preview={preview}
           data={data}
           onData={setData}
+          around={around}
+          onAround={setAround}
           isCaptured={stored.config.mailer_transport === 'smtp' && !stored.config.smtp_host}
         />
-      </LanguageTabs>
+      </Languages>
       {dialog === 'compare' && (
         <CompareDialog email={email} stored={textsOf(stored, email)} texts={texts} onClose={() => setDialog(null)} />
       )}
@@ -184,6 +210,27 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
       )}
     </article>
   );
+}
+
+function OneLanguage({ children }: { readonly children: ReactNode }) {
+  return <div className="email-work">{children}</div>;
+}
+
+/** What is wrong: in one paragraph, or one line for each of several. @param insist Stores dead links all the same. */
+function refusal(problems: readonly string[], insist?: () => void): Outcome {
+  const isOne = problems.length === 1;
+  const title = isOne ? 'Save with the dead link' : `Save with ${problems.length} dead links`;
+  return {
+    kind: 'fault',
+    ...(isOne ? { text: `Not saved. ${problems[0]}` } : { text: 'Not saved.', details: problems }),
+    ...(insist !== undefined && { way: { title, go: insist } }),
+  };
+}
+
+function success({ warnings }: SaveResult & { readonly kind: 'saved' }, use: string): Outcome {
+  if (warnings.length === 0) return { kind: 'good', text: `Saved. ${use}` };
+  const count = warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`;
+  return { kind: 'warning', text: `Saved with ${count}. ${warnings.join(' ')}` };
 }
 
 /** Ctrl-S, or Command-S. @param onSave Null: there is nothing to save. */

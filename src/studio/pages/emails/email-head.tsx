@@ -4,13 +4,16 @@
 import { type ReactNode, useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { useMayWrite } from '../../shared/session.ts';
-import { emailTitles } from './email-names.ts';
-import { type DescribedEmail, isSent, type StoredEmails, switchField } from './emails-state.ts';
+import type { DescribedEmail } from './described.ts';
+import { titleOf } from './email-names.ts';
+import { isSent, type StoredEmails, switchField } from './emails-state.ts';
 
 /** The result of an action. */
 export interface Outcome {
   readonly kind: 'good' | 'warning' | 'fault';
   readonly text: string;
+  /** Sentences below the text. */
+  readonly details?: readonly string[];
   /** A button for the next step. */
   readonly way?: { readonly title: string; readonly go: () => void };
 }
@@ -25,7 +28,7 @@ interface EmailHeadProps {
 
 /** The head of the email. */
 export function EmailHead({ email, stored, perform, children }: EmailHeadProps) {
-  const { title = email.email, sent = '' } = emailTitles[email.email] ?? {};
+  const { title, sent } = titleOf(email.email);
   const { enabledField } = email;
   return (
     <header className="page-head">
@@ -39,7 +42,7 @@ export function EmailHead({ email, stored, perform, children }: EmailHeadProps) 
         <p className="soft small">{sent}</p>
       </div>
       <div className="row">
-        {email.variables.includes('ConfirmationURL') && (
+        {(email.variables.includes('ConfirmationURL') || email.variables.includes('Button')) && (
           <Switch
             title="Ask before a link is used"
             hint="For all emails: a link opens a page whose button verifies, so mail scanners cannot use it up."

@@ -1,18 +1,22 @@
 /**
- * The thirteen emails in their two groups, each with its state.
+ * The thirteen emails in their two groups and what they share, each with its state.
  */
 import { useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { useStore } from '../../shared/store.ts';
 import { BrandDialog } from './brand-dialog.tsx';
-import { type EmailGroup, emailTitles, groupTitles } from './email-names.ts';
-import { areSame, type DescribedEmail, drafts, isSent, localesOf, type StoredEmails, textsOf } from './emails-state.ts';
+import { areSame, type DescribedEmail, partialsPath } from './described.ts';
+import { type EmailGroup, groupTitles, titleOf } from './email-names.ts';
+import { allOf, drafts, isSent, localesOf, type StoredEmails, textsOf } from './emails-state.ts';
+import { PartialDialog } from './partial-dialog.tsx';
 
 const groups = Object.keys(groupTitles) as EmailGroup[];
 
 /** @param props.chosen Name of the open email. */
 export function EmailList({ stored, chosen }: { readonly stored: StoredEmails; readonly chosen: string | null }) {
   const [isBranding, setBranding] = useState(false);
+  const [isAdding, setAdding] = useState(false);
+  useStore(drafts);
   const [first] = stored.emails;
   return (
     <nav className="link-list email-list" aria-label="Emails">
@@ -20,12 +24,12 @@ export function EmailList({ stored, chosen }: { readonly stored: StoredEmails; r
         <section key={group} aria-labelledby={`group-${group}`}>
           <h2 id={`group-${group}`}>{groupTitles[group]}</h2>
           <ul>
-            {stored.emails
+            {allOf(stored)
               .filter((email) => email.group === group)
               .map((email) => (
                 <li key={email.email}>
                   <Link to={`emails/${email.email}`} isCurrent={email.email === chosen}>
-                    <span>{emailTitles[email.email]?.title ?? email.email}</span>
+                    <span>{titleOf(email.email).title}</span>
                     <Badges stored={stored} email={email} />
                   </Link>
                 </li>
@@ -33,11 +37,15 @@ export function EmailList({ stored, chosen }: { readonly stored: StoredEmails; r
           </ul>
         </section>
       ))}
-      <section>
+      <section className="row">
+        <button type="button" className="quiet" onClick={() => setAdding(true)}>
+          Add partial
+        </button>
         <button type="button" className="quiet" onClick={() => setBranding(true)}>
           Brand
         </button>
       </section>
+      {isAdding && <PartialDialog stored={stored} onClose={() => setAdding(false)} />}
       {isBranding && first !== undefined && (
         <BrandDialog stored={stored} email={first} onClose={() => setBranding(false)} />
       )}
@@ -47,7 +55,8 @@ export function EmailList({ stored, chosen }: { readonly stored: StoredEmails; r
 
 function Badges({ stored, email }: { readonly stored: StoredEmails; readonly email: DescribedEmail }) {
   const isDraft = Object.keys(useStore(drafts)).some((name) => name.split(':', 1)[0] === email.email);
-  const isOwn = !areSame(textsOf(stored, email), email.defaults) || localesOf(stored, email).length > 0;
+  const isPartial = email.email.startsWith(partialsPath);
+  const isOwn = !isPartial && (!areSame(textsOf(stored, email), email.defaults) || localesOf(stored, email).length > 0);
   return (
     <span className="badges">
       {isDraft ? <span className="badge changed">Unsaved</span> : isOwn && <span className="badge">Edited</span>}

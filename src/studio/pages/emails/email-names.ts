@@ -3,7 +3,11 @@
  */
 
 /** Titles of the groups. */
-export const groupTitles = { authentication: 'Authentication', notification: 'Security notifications' } as const;
+export const groupTitles = {
+  authentication: 'Authentication',
+  notification: 'Security notifications',
+  shared: 'Shared by all emails',
+} as const;
 
 /** A group. */
 export type EmailGroup = keyof typeof groupTitles;
@@ -23,6 +27,31 @@ export const emailTitles: Readonly<Record<string, { readonly title: string; read
   identity_unlinked_notification: { title: 'Identity unlinked', sent: 'Sent after a sign-in method was removed.' },
   mfa_factor_enrolled_notification: { title: 'MFA method added', sent: 'Sent after a second factor was added.' },
   mfa_factor_unenrolled_notification: { title: 'MFA method removed', sent: 'Sent after a second factor was removed.' },
+  layout: {
+    title: 'Layout',
+    sent: 'Around every email that is no whole page. It uses {{ template "content" . }} once. The built-in one is for built-in emails only.',
+  },
+  link_page: {
+    title: 'Link page',
+    sent: 'Shown before a link is used, if links ask first. It uses {{ .Button }} once.',
+  },
+};
+
+/** Title and purpose of an email or a shared template. */
+export function titleOf(email: string): { readonly title: string; readonly sent: string } {
+  const partial = /^partials\/(.*)$/.exec(email)?.[1];
+  if (partial === undefined) return emailTitles[email] ?? { title: email, sent: '' };
+  return { title: partial, sent: `A partial. Other templates use it as {{ template "${partial}" . }}.` };
+}
+
+/** What a link does, by the value of `.Action`. */
+export const actionTitles: Readonly<Record<string, string>> = {
+  recovery: 'Reset password',
+  confirmation: 'Confirm sign-up',
+  invite: 'Invite user',
+  magic_link: 'Magic link',
+  email_change: 'Change email address',
+  other: 'Another link',
 };
 
 /** Descriptions of variables. */
@@ -43,5 +72,7 @@ export const variableMeanings: Readonly<Record<string, string>> = {
   Phone: 'New phone number',
   OldPhone: 'Old phone number',
   Provider: 'Provider, for example google',
+  Action: 'What the link does, for example recovery',
+  Button: 'The button that uses the link',
   FactorType: 'Factor type: totp or phone',
 };

@@ -8,7 +8,7 @@ import { usePlace } from '../../shared/router.ts';
 import { useMedia, useStore } from '../../shared/store.ts';
 import { EmailEditor } from './email-editor.tsx';
 import { EmailList } from './email-list.tsx';
-import { readStored, storedEmails } from './emails-state.ts';
+import { allOf, readStored, storedEmails } from './emails-state.ts';
 import './emails.css';
 
 /** The page. */
@@ -17,9 +17,9 @@ export function EmailsPage() {
   const hasRoom = useMedia('(width >= 1150px)');
   const { problem } = useAnswer('emails', readStored);
   const { segments } = usePlace();
-  const named = segments[1] ?? null;
+  const named = segments.slice(1).join('/') || null;
   if (stored === null) return <Waiting what="emails" problem={problem} />;
-  const email = named === null ? stored.emails[0] : stored.emails.find((candidate) => candidate.email === named);
+  const email = named === null ? stored.emails[0] : allOf(stored).find((candidate) => candidate.email === named);
   // If there is room for only one, show the list first.
   const isShown = named !== null || hasRoom;
   return (

@@ -8,39 +8,25 @@ import { ApiError } from '../../shared/api.ts';
 import { askProject, session } from '../../shared/session.ts';
 import { createStore, type Store } from '../../shared/store.ts';
 import { noteUnsaved } from '../../shared/unsaved.ts';
-import type { EmailGroup } from './email-names.ts';
-
-/** Subject, body and text part. */
-export interface EmailTexts {
-  readonly subject: string;
-  readonly content: string;
-  /** Empty: made from the body. */
-  readonly text: string;
-}
-
-/** An email, as the server describes it. */
-export interface DescribedEmail {
-  readonly email: string;
-  readonly group: EmailGroup;
-  readonly subjectField: string;
-  readonly contentField: string;
-  readonly textField: string;
-  readonly translationsField: string;
-  readonly enabledField: string | null;
-  readonly variables: readonly string[];
-  /** The built-in ones. */
-  readonly defaults: EmailTexts;
-  /** Of a translation, see `translationOf`; absent: the email itself. */
-  readonly locale?: string;
-  /** The texts that readers of the translation get for empty ones; empty: the server knows the built-in one. */
-  readonly inherited?: EmailTexts;
-  /** The texts that apply if nothing is stored. */
-  readonly start: EmailTexts;
-  readonly sample: Readonly<Record<string, unknown>>;
-}
-
-/** Built-in emails have no text part. */
-type AnsweredEmail = Omit<DescribedEmail, 'defaults'> & { readonly defaults: Omit<EmailTexts, 'text'> };
+import { inWordsOfPage } from './api-words.ts';
+import {
+  type AnsweredEmail,
+  type AnsweredShared,
+  type AuthConfig,
+  areSame,
+  changeOf,
+  type DescribedEmail,
+  type EmailTexts,
+  partialsIn,
+  partialsPath,
+  removalOf,
+  textsIn,
+  toEmail,
+  toPartial,
+  toShared,
+  translationOf,
+  translationsIn,
+} from './described.ts';
 
 /** A draft. */
 export interface EmailDraft extends EmailTexts {
@@ -48,13 +34,11 @@ export interface EmailDraft extends EmailTexts {
   readonly base: EmailTexts;
 }
 
-type AuthConfig = Readonly<Record<string, unknown>>;
-
-type Translations = Readonly<Record<string, Partial<EmailTexts>>>;
-
-/** The emails as they are stored. */
+/** The emails and what they share, as they are stored. */
 export interface StoredEmails {
   readonly emails: readonly DescribedEmail[];
+  /** The layout around emails, and the page of their links. */
+  readonly shared: readonly DescribedEmail[];
   readonly config: AuthConfig;
   /** Of the configuration, for `If-Match`. */
   readonly version: string;
@@ -84,20 +68,37 @@ function keepDrafts(): void {
 
 /** Reads the stored emails. @throws ApiError */
 export async function readStored(): Promise<void> {
-  const [described, { body: config, headers }] = await Promise.all([
+  const [described, shared, { body: config, headers }] = await Promise.all([
     askProject<readonly AnsweredEmail[]>('config/auth/emails'),
+    askProject<readonly AnsweredShared[]>('config/auth/emails/shared'),
     askProject<AuthConfig>('config/auth'),
   ]);
-  const emails = described.body.map((email) => ({ ...email, defaults: { ...email.defaults, text: '' } }));
-  const stored = { emails, config, version: versionOf(headers) };
+  const emails = described.body.map(toEmail);
+  const stored = {
+    ...{ emails, config, version: versionOf(headers) },
+    shared: shared.body.map((one) => toShared(one, emails[0]?.builtInLocales ?? [])),
+  };
   storedEmails.set(stored);
-  for (const email of emails) {
-    const translations = localesOf(stored, email).map((locale) => translationOf(stored, email, locale));
+  for (const email of allOf(stored)) {
+    const translations = localesOf(stored, email).map((locale) => translationOf(config, email, locale));
     for (const own of [email, ...translations]) {
       const draft = draftOf(own);
       if (draft !== undefined && areSame(draft, textsOf(stored, own))) discard(own);
     }
   }
+}
+
+/** Emails and shared templates. */
+export function allOf(stored: StoredEmails): readonly DescribedEmail[] {
+  return [...stored.emails, ...stored.shared, ...partialsOf(stored)];
+}
+
+/** The partials that are stored or have drafts, by name. */
+export function partialsOf({ config, shared }: StoredEmails): readonly DescribedEmail[] {
+  const layout = shared.find(({ email }) => email === 'layout');
+  const drafted = Object.keys(drafts.get()).filter((name) => name.startsWith(partialsPath));
+  const names = [...Object.keys(partialsIn(config)), ...drafted.map((name) => name.slice(partialsPath.length))];
+  return layout === undefined ? [] : [...new Set(names)].sort().map((name) => toPartial(layout, name));
 }
 
 /** Of the email or the translation in the drafts. */
@@ -116,20 +117,7 @@ function versionOf(headers: Headers): string {
 
 /** The stored texts of an email; empty ones of a translation are missing. */
 export function textsOf({ config }: StoredEmails, email: DescribedEmail): EmailTexts {
-  const { locale, subjectField, contentField, textField } = email;
-  if (locale !== undefined) return translationIn(config, email, locale);
-  const text = String(config[textField] ?? '');
-  return { subject: String(config[subjectField]), content: String(config[contentField]), text };
-}
-
-/** The texts of a language in a configuration; missing ones are empty. */
-export function translationIn(config: AuthConfig, email: DescribedEmail, locale: string): EmailTexts {
-  const { subject = '', content = '', text = '' } = translationsIn(config, email)[locale] ?? {};
-  return { subject, content, text };
-}
-
-function translationsIn(config: AuthConfig, { translationsField }: DescribedEmail): Translations {
-  return (config[translationsField] ?? {}) as Translations;
+  return textsIn(config, email);
 }
 
 /** The languages that have texts or drafts. */
@@ -140,23 +128,9 @@ export function localesOf({ config }: StoredEmails, email: DescribedEmail): read
   return [...new Set(names)].sort();
 }
 
-/** The email in a language, whose defaults are the texts of the email itself. */
-export function translationOf(stored: StoredEmails, email: DescribedEmail, locale: string): DescribedEmail {
-  const defaults = textsOf(stored, email);
-  let inherited = areSame(defaults, email.defaults) ? { subject: '', content: '', text: '' } : defaults;
-  const subtags = locale.split('-');
-  for (let count = 1; count < subtags.length; count++)
-    inherited = fill(translationIn(stored.config, email, subtags.slice(0, count).join('-')), inherited);
-  return { ...email, locale, defaults, inherited };
-}
-
-/** The texts that a reader gets: of a translation, those that it lacks are inherited. */
-export function completeTexts({ inherited }: DescribedEmail, texts: EmailTexts): EmailTexts {
-  return inherited === undefined ? texts : fill(texts, inherited);
-}
-
-function fill({ subject, content, text }: EmailTexts, others: EmailTexts): EmailTexts {
-  return { subject: subject || others.subject, content: content || others.content, text: text || others.text };
+/** The languages whose readers get built-in texts: those of an email or page without a text of its own. */
+export function builtInLocalesOf(stored: StoredEmails, email: DescribedEmail): readonly string[] {
+  return areSame(textsOf(stored, email), email.defaults) ? email.builtInLocales : [];
 }
 
 /** Whether the email is sent: notifications have a switch. */
@@ -164,9 +138,14 @@ export function isSent({ config }: StoredEmails, { enabledField }: DescribedEmai
   return enabledField === null || config[enabledField] === true;
 }
 
-/** Whether the texts are the same. */
-export function areSame(a: EmailTexts, b: EmailTexts): boolean {
-  return a.subject === b.subject && a.content === b.content && a.text === b.text;
+/** When a stored text is used. */
+export function sayUse(stored: StoredEmails, email: DescribedEmail): string {
+  if (email.email === 'link_page')
+    return stored.config.mailer_link_confirmation === 'page'
+      ? 'The next link shows it.'
+      : 'It is shown once links ask first.';
+  if (email.group === 'shared') return 'The next email uses it.';
+  return isSent(stored, email) ? 'The next email uses it.' : 'It is sent once the email is switched on.';
 }
 
 /** Stores typed text in the draft. */
@@ -198,8 +177,8 @@ export function discard(email: DescribedEmail): void {
 /** The result of saving a draft. Messages use the page's words. */
 export type SaveResult =
   | { readonly kind: 'saved'; readonly warnings: readonly string[] }
-  /** Links lead nowhere, and the user has not insisted. */
-  | { readonly kind: 'refused'; readonly deadLinks: readonly string[] }
+  /** What is wrong. `isAllowed`: links lead nowhere, and the user has not insisted. */
+  | { readonly kind: 'refused'; readonly problems: readonly string[]; readonly isAllowed: boolean }
   /** Another person saved first; the page has their texts now. */
   | { readonly kind: 'overtaken' };
 
@@ -210,14 +189,16 @@ export async function save(email: DescribedEmail, draft: EmailDraft, insists: bo
   if (stored !== null && areSame(draft, textsOf(stored, email))) return { kind: 'saved', warnings: [] };
   if (stored === null || isOvertaken(stored, email, draft)) return { kind: 'overtaken' };
   try {
-    const warnings = await store(changeOf(stored, email, draft), insists);
+    const warnings = await store(changeOf(stored.config, email, draft), insists);
     if (draftOf(email) === draft) discard(email);
     return { kind: 'saved', warnings: warnings.map((text) => inWordsOfPage(email, text)) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { status, problems } = error;
-    if (problems.length > 0 && problems.every((problem) => problem.allow_warnings))
-      return { kind: 'refused', deadLinks: problems.map(({ message }) => inWordsOfPage(email, message)) };
+    if (problems.length > 0) {
+      const isAllowed = problems.every((problem) => problem.allow_warnings);
+      return { kind: 'refused', problems: problems.map(({ message }) => inWordsOfPage(email, message)), isAllowed };
+    }
     if (status !== 412) throw error;
     // The configuration changed meanwhile, usually in another field.
     await readStored();
@@ -225,52 +206,10 @@ export async function save(email: DescribedEmail, draft: EmailDraft, insists: bo
   }
 }
 
-function changeOf({ config }: StoredEmails, email: DescribedEmail, draft: EmailDraft): AuthConfig {
-  const { locale, subjectField, contentField, textField, translationsField } = email;
-  if (locale === undefined)
-    return {
-      [subjectField]: toStored(email, draft, 'subject'),
-      [contentField]: toStored(email, draft, 'content'),
-      [textField]: toStored(email, draft, 'text'),
-    };
-  const { subject, content, text } = draft;
-  return { [translationsField]: { ...translationsIn(config, email), [locale]: { subject, content, text } } };
-}
-
-/** Deletes the texts of a translation, and its draft. @throws ApiError */
-export async function removeTranslation(email: DescribedEmail): Promise<void> {
-  const { locale = '', translationsField } = email;
-  if (locale in translationsIn(loaded().config, email))
-    await storeLatest(({ config }) => {
-      const { [locale]: _removed, ...others } = translationsIn(config, email);
-      return { [translationsField]: others };
-    });
+/** Deletes a translation or a partial, and its draft. @throws ApiError */
+export async function removeStored(email: DescribedEmail): Promise<void> {
+  if (removalOf(loaded().config, email) !== null) await storeLatest(({ config }) => removalOf(config, email) ?? {});
   discard(email);
-}
-
-/**
- * `mailer_subjects_invite: line 1: .Foo is …` as `Subject, line 1: .Foo is ….`, and of a translation
- * `mailer_templates_invite_translations: de, subject: line 1: …` as `de: Subject, line 1: ….`
- */
-function inWordsOfPage(email: DescribedEmail, sentence: string): string {
-  const { subjectField, contentField, textField, translationsField } = email;
-  const pattern = /^(\w+): (?:([\w-]+), (subject|content|text): )?(line \d+)?(.*)$/s;
-  const [, field = '', locale, named = '', place = '', text] = pattern.exec(sentence) ?? [];
-  const titles = { subject: 'Subject', content: 'Body', text: 'Text part' };
-  const own = { [subjectField]: titles.subject, [contentField]: titles.content, [textField]: titles.text };
-  const part = field === translationsField ? titles[named as keyof EmailTexts] : own[field];
-  if (part === undefined) return sentence;
-  const start = locale === undefined ? part : `${locale}: ${part}`;
-  return place === '' ? `${start}: ${text}.` : `${start}, ${place}${text}.`;
-}
-
-/**
- * A text equal to the built-in one is not stored, because a later release may improve it. Null would mean the start
- * value.
- */
-function toStored({ defaults, start }: DescribedEmail, draft: EmailTexts, part: keyof EmailTexts): string | null {
-  if (draft[part] === start[part]) return null;
-  return draft[part] === defaults[part] ? '' : draft[part];
 }
 
 /** Stores the value of a switch. @throws ApiError */

@@ -7,7 +7,8 @@ import { Fault } from '../../components/problem.tsx';
 import { useAnswer, useTask } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
 import { TextDifferences } from './compare-dialog.tsx';
-import { type DescribedEmail, draftName, type EmailTexts, translationIn } from './emails-state.ts';
+import { type DescribedEmail, type EmailTexts, fieldsOf, textsIn } from './described.ts';
+import { draftName } from './emails-state.ts';
 
 interface Version {
   readonly version: number;
@@ -31,8 +32,7 @@ const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 
 /** The dialog. */
 export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialogProps) {
-  const fields =
-    email.locale === undefined ? [email.subjectField, email.contentField, email.textField] : [email.translationsField];
+  const fields = fieldsOf(email);
   const { value: versions, problem } = useAnswer(draftName(email), async () => {
     const { body } = await askProject<readonly Version[]>('config/auth/versions');
     return body.filter(({ changed }) => changed.some((name) => fields.includes(name)));
@@ -44,11 +44,13 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
       setChosen((await askProject<VersionTexts>(`config/auth/versions/${version}`)).body);
     });
   };
-  const restored = chosen === null ? null : textsOfVersion(chosen, email);
+  const restored = chosen === null ? null : textsIn(chosen.values, email);
   return (
     <Dialog title="Saved versions" isWide onClose={onClose}>
       <Fault>{(reading.problem ?? problem)?.message}</Fault>
-      {versions?.length === 0 && <p className="soft">No saved versions. This email uses the default texts.</p>}
+      {versions?.length === 0 && (
+        <p className="soft">No saved versions. {email.partial === undefined && 'The default applies.'}</p>
+      )}
       <div className="history">
         <ol aria-label="Versions, newest first">
           {versions?.map(({ version, updatedAt, updatedBy }) => (
@@ -86,15 +88,4 @@ export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialo
       </div>
     </Dialog>
   );
-}
-
-function textsOfVersion({ values }: VersionTexts, email: DescribedEmail): EmailTexts {
-  const { locale, subjectField, contentField, textField, defaults, start } = email;
-  if (locale !== undefined) return translationIn(values, email, locale);
-  const { [subjectField]: subject, [contentField]: content, [textField]: text } = values;
-  return {
-    subject: String(subject ?? start.subject) || defaults.subject,
-    content: String(content ?? start.content) || defaults.content,
-    text: String(text ?? start.text),
-  };
 }

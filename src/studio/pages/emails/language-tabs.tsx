@@ -8,19 +8,19 @@ import { Tabs } from '../../components/tabs.tsx';
 import { onSubmit } from '../../shared/requests.ts';
 import { useMayWrite } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
+import { type DescribedEmail, type EmailTexts, translationOf } from './described.ts';
 import type { Outcome } from './email-head.tsx';
 import {
-  type DescribedEmail,
+  builtInLocalesOf,
   draftName,
   drafts,
-  type EmailTexts,
   edit,
   localesOf,
-  removeTranslation,
+  removeStored,
   type StoredEmails,
   textsOf,
-  translationOf,
 } from './emails-state.ts';
+import { useOlderLanguages } from './older-languages.ts';
 
 interface LanguageTabsProps {
   readonly stored: StoredEmails;
@@ -39,17 +39,22 @@ export function LanguageTabs({ stored, email, chosen, onChoose, perform, childre
   const unsaved = useStore(drafts);
   const [isAdding, setAdding] = useState(false);
   const mayWrite = useMayWrite();
-  const locales = [...new Set([...localesOf(stored, email), ...(chosen === '' ? [] : [chosen])])];
-  const translations = locales.map((locale) => {
-    const translation = translationOf(stored, email, locale);
+  const older = useOlderLanguages(stored, email);
+  const own = [...new Set([...localesOf(stored, email), ...(chosen === '' ? [] : [chosen])])];
+  const builtIn = builtInLocalesOf(stored, email);
+  const translations = [...new Set([...own, ...builtIn])].sort().map((locale) => {
+    const translation = translationOf(stored.config, email, locale);
     const texts = unsaved[draftName(translation)] ?? textsOf(stored, translation);
-    return { name: locale, title: `${languageName(locale)}${missing(texts)}` };
+    const mark = older.includes(locale) ? 'older than the main text' : missing(email, texts, builtIn.includes(locale));
+    return { name: locale, title: `${languageName(locale)}${mark === '' ? '' : ` (${mark})`}` };
   });
+  const isOwn = chosen !== '' && localesOf(stored, email).includes(chosen);
   const remove = (): void => {
     const name = languageName(chosen);
-    if (!confirm(`Remove ${name} from this email? Its texts will be lost.`)) return;
+    if (!confirm(`Remove ${name} from this ${email.group === 'shared' ? 'page' : 'email'}? Its texts will be lost.`))
+      return;
     void perform(async () => {
-      await removeTranslation(translationOf(stored, email, chosen));
+      await removeStored(translationOf(stored.config, email, chosen));
       onChoose('');
       return { kind: 'good', text: `${name} is removed.` };
     });
@@ -63,7 +68,7 @@ export function LanguageTabs({ stored, email, chosen, onChoose, perform, childre
         onChoose={onChoose}
         end={
           <div className="row">
-            {chosen !== '' && (
+            {isOwn && (
               <button type="button" className="quiet" disabled={!mayWrite} onClick={remove}>
                 Remove language
               </button>
@@ -79,7 +84,8 @@ export function LanguageTabs({ stored, email, chosen, onChoose, perform, childre
       {isAdding && (
         <AddDialog
           onAdd={(locale) => {
-            if (!locales.includes(locale)) edit(stored, translationOf(stored, email, locale), textsOf(stored, email));
+            const isKnown = translations.some(({ name }) => name === locale);
+            if (!isKnown) edit(stored, translationOf(stored.config, email, locale), textsOf(stored, email));
             onChoose(locale);
             setAdding(false);
           }}
@@ -124,10 +130,13 @@ function AddDialog({ onAdd, onClose }: AddDialogProps) {
   );
 }
 
-function missing({ subject, content }: EmailTexts): string {
+/** What a language lacks. @param isBuiltIn Built-in texts take the place of missing ones. */
+function missing({ parts }: DescribedEmail, { subject, content, text }: EmailTexts, isBuiltIn: boolean): string {
+  if (isBuiltIn && subject === '' && content === '' && text === '') return 'built-in text';
+  if (!parts.includes('subject')) return content === '' ? 'no text' : '';
   if (subject !== '' && content !== '') return '';
-  if (subject !== '') return ' (no body)';
-  return content === '' ? ' (no texts)' : ' (no subject)';
+  if (subject !== '') return 'no body';
+  return content === '' ? 'no texts' : 'no subject';
 }
 
 /** `German (Switzerland)` for `de-CH`. */

@@ -7,16 +7,21 @@ import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { onSubmit, useTask } from '../../shared/requests.ts';
 import { askProject, useMayWrite } from '../../shared/session.ts';
 import { DataDialog } from './data-dialog.tsx';
-import type { DescribedEmail, EmailTexts } from './emails-state.ts';
+import type { DescribedEmail } from './described.ts';
+import { actionTitles, emailTitles, titleOf } from './email-names.ts';
 import type { Preview } from './render.ts';
 import { Screen } from './screen.tsx';
 
 interface PreviewPaneProps {
   readonly email: DescribedEmail;
-  readonly texts: EmailTexts;
+  /** As the server takes it. */
+  readonly draft: Readonly<Record<string, unknown>>;
   readonly preview: Preview;
   readonly data: Readonly<Record<string, unknown>> | null;
   readonly onData: (data: Readonly<Record<string, unknown>> | null) => void;
+  /** Of a shared template: what it is seen with (render.ts). */
+  readonly around: string;
+  readonly onAround: (around: string) => void;
   /** Whether the project's emails go to the inbox. */
   readonly isCaptured: boolean;
 }
@@ -30,7 +35,10 @@ const views: readonly Tab<View>[] = [
 ];
 
 /** The pane. */
-export function PreviewPane({ email, texts, preview, data, onData, isCaptured }: PreviewPaneProps) {
+export function PreviewPane(props: PreviewPaneProps) {
+  const { email, draft, preview, data, onData, isCaptured } = props;
+  const isEmail = email.group !== 'shared';
+  const isPage = email.email === 'link_page';
   const [view, setView] = useState<View>(() => (matchMedia('(width < 600px)').matches ? 'narrow' : 'wide'));
   const [isDark, setDark] = useState(false);
   const [isChoosing, setChoosing] = useState(false);
@@ -40,7 +48,7 @@ export function PreviewPane({ email, texts, preview, data, onData, isCaptured }:
     <section className="preview" aria-label="Preview">
       <Tabs
         label="Preview as"
-        tabs={views}
+        tabs={isPage ? views.filter(({ name }) => name !== 'text') : views}
         chosen={view}
         onChoose={setView}
         end={
@@ -48,24 +56,30 @@ export function PreviewPane({ email, texts, preview, data, onData, isCaptured }:
             <button type="button" className="quiet" aria-pressed={isDark} onClick={() => setDark(!isDark)}>
               Dark
             </button>
-            <button type="button" className="quiet" onClick={() => setChoosing(true)}>
-              Data: {data === null ? 'sample' : String(data.Email ?? 'own')}
-            </button>
+            {isEmail ? (
+              <button type="button" className="quiet" onClick={() => setChoosing(true)}>
+                Data: {data === null ? 'sample' : String(data.Email ?? 'own')}
+              </button>
+            ) : (
+              <AroundChoice {...props} />
+            )}
           </div>
         }
       >
-        <p className="preview-subject">
-          <span className="soft">Subject</span> <strong>{rendered?.subject.output ?? '…'}</strong>
-        </p>
+        {isEmail && (
+          <p className="preview-subject">
+            <span className="soft">Subject</span> <strong>{rendered?.subject.output ?? '…'}</strong>
+          </p>
+        )}
         <div className="preview-body" data-stale={isStale}>
           {html === null ? null : view === 'text' ? (
             <pre className="source">{text}</pre>
           ) : (
-            <Screen html={html} isPhone={view === 'narrow'} isDark={isDark} />
+            <Screen html={html} isPhone={view === 'narrow'} isDark={isDark} isPage={isPage} />
           )}
         </div>
       </Tabs>
-      <TrialForm email={email} texts={texts} data={data} isCaptured={isCaptured} />
+      {!isPage && <TrialForm draft={draft} isCaptured={isCaptured} />}
       {isChoosing && (
         <DataDialog
           email={email}
@@ -81,25 +95,38 @@ export function PreviewPane({ email, texts, preview, data, onData, isCaptured }:
   );
 }
 
-function TrialForm({ email, texts, data, isCaptured }: Omit<PreviewPaneProps, 'preview' | 'onData'>) {
+function AroundChoice({ email, around, onAround }: PreviewPaneProps) {
+  const isPage = email.email === 'link_page';
+  const emails = Object.keys(emailTitles).filter((name) => name !== 'layout' && name !== 'link_page');
+  const options = isPage
+    ? Object.entries(actionTitles)
+    : [
+        ...(email.partial === undefined ? [] : [['', 'By itself']]),
+        ...emails.map((name) => [name, titleOf(name).title]),
+      ];
+  return (
+    <label className="row small">
+      {isPage ? 'Link' : 'Shown in'}
+      <select value={around} onChange={({ target }) => onAround(target.value)}>
+        {options.map(([value, title]) => (
+          <option key={value} value={value}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function TrialForm({ draft, isCaptured }: Pick<PreviewPaneProps, 'draft' | 'isCaptured'>) {
   const { problem, run } = useTask();
   const [sentTo, setSentTo] = useState<string | null>(null);
   const id = useId();
   const mayWrite = useMayWrite();
   const submit = onSubmit(({ to = '' }) => {
-    const { subject, content, text } = texts;
-    const body = {
-      email: email.email,
-      locale: email.locale,
-      subject,
-      content,
-      text,
-      to,
-      ...(data !== null && { data }),
-    };
     setSentTo(null);
     void run(async () => {
-      await askProject('config/auth/emails/send', { method: 'POST', body });
+      await askProject('config/auth/emails/send', { method: 'POST', body: { ...draft, to } });
       setSentTo(to);
     });
   });

@@ -4,7 +4,7 @@
 import { useRef } from 'react';
 import { useAnswer } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
-import type { DescribedEmail, EmailTexts } from './emails-state.ts';
+import { type AuthConfig, type DescribedEmail, type EmailTexts, partialsIn } from './described.ts';
 
 /** A finding about a text, and its place. */
 interface Finding {
@@ -19,7 +19,12 @@ interface Finding {
 /** The result of one text. */
 export interface RenderedText {
   readonly output: string | null;
-  readonly fault: Finding | null;
+  readonly fault:
+    | (Finding & {
+        /** The fault in a layout or partial. */
+        readonly piece: (Finding & { readonly title: string }) | null;
+      })
+    | null;
   /** Refused ones are stored only if the user insists. */
   readonly warnings: readonly (Finding & { readonly refused: boolean })[];
 }
@@ -31,6 +36,8 @@ export interface Rendered {
   readonly text: string | null;
   /** Null: the text is made from the body. */
   readonly textPart: RenderedText | null;
+  /** Built-in texts of the language; null: of the email itself. */
+  readonly builtIn: Omit<EmailTexts, 'text'> | null;
 }
 
 /** The state of the preview. */
@@ -44,15 +51,34 @@ export interface Preview {
   readonly problem: string | null;
 }
 
+/** What a draft is seen with. */
+export interface Setting {
+  readonly config: AuthConfig;
+  /** Values of variables instead of the sample's; null: the sample. */
+  readonly data: Readonly<Record<string, unknown>> | null;
+  /** Of a layout: the built-in email inside. Of a partial: the email that uses it; empty: it alone. Of a page: the kind of link. */
+  readonly around: string;
+}
+
+/** The members of a request to render or send texts. */
+export function draftOf(
+  { email, locale, group, partial }: DescribedEmail,
+  { subject, content, text }: EmailTexts,
+  { config, data, around }: Setting,
+): Readonly<Record<string, unknown>> {
+  const given = data === null ? {} : { data };
+  if (group !== 'shared') return { email, locale, subject, content, text, ...given };
+  if (email === 'link_page') return { email, locale, content, data: { Action: around } };
+  if (partial === undefined) return { email: around, subject: '', content: '', text: '', layout: content };
+  const partials = { ...partialsIn(config), [partial]: content };
+  if (around !== '') return { email: around, partials };
+  return { email: 'recovery', content: `{{ template "${partial}" . }}`, text: '', partials };
+}
+
 const pauseMs = 200;
 
-/** @param data Values of variables instead of the sample's; null: the sample. */
-export function usePreview(
-  { email, locale }: Pick<DescribedEmail, 'email' | 'locale'>,
-  { subject, content, text }: EmailTexts,
-  data: Readonly<Record<string, unknown>> | null,
-): Preview {
-  const draft = { email, locale, subject, content, text, ...(data !== null && { data }) };
+/** Renders a draft, and again when it changes. @param draft As `draftOf` makes it. */
+export function usePreview(draft: Readonly<Record<string, unknown>>): Preview {
   const last = useRef<Pick<Preview, 'html' | 'text'>>({ html: null, text: null });
   const { value: rendered, problem } = useAnswer(JSON.stringify(draft), async (signal) => {
     await new Promise((resolve) => setTimeout(resolve, pauseMs));

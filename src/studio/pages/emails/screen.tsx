@@ -13,10 +13,13 @@ interface ScreenProps {
   readonly html: string;
   readonly isPhone: boolean;
   readonly isDark: boolean;
+  /** A page of a browser, which inverts no colors. */
+  readonly isPage?: boolean;
 }
 
 /** The email at its usual width, scaled down if there is less room. */
-export function Screen({ html, isPhone, isDark }: ScreenProps) {
+export function Screen({ html, isPhone, isDark, isPage = false }: ScreenProps) {
+  const isDesigned = hasDarkDesign(html);
   const place = useRef<HTMLDivElement>(null);
   const [room, setRoom] = useState({ width: desktopWidth, height: 0 });
   useEffect(() => {
@@ -37,19 +40,21 @@ export function Screen({ html, isPhone, isDark }: ScreenProps) {
       <div className="screen" ref={place}>
         <EmailFrame
           html={html}
-          title="Preview of the email"
-          scheme={isDark ? 'dark' : 'light'}
+          title={isPage ? 'Preview of the page' : 'Preview of the email'}
+          scheme={isDark && (isDesigned || !isPage) ? 'dark' : 'light'}
           style={style}
-          marksDeadLinks
+          marksDeadLinks={!isPage}
         />
       </div>
-      {isDark && (
-        <p className="soft small">
-          {hasDarkDesign(html)
-            ? 'With the dark design of the email.'
-            : 'The email has no dark design. Mail programs leave its colors or invert them, as here.'}
-        </p>
-      )}
+      {isDark && <p className="soft small">{darkNote(isPage, isDesigned)}</p>}
     </>
   );
+}
+
+function darkNote(isPage: boolean, isDesigned: boolean): string {
+  if (isPage)
+    return isDesigned ? 'With the dark design of the page.' : 'The page has no dark design and stays as it is.';
+  return isDesigned
+    ? 'With the dark design of the email.'
+    : 'The email has no dark design. Mail programs leave its colors or invert them, as here.';
 }

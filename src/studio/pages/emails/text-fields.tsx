@@ -3,8 +3,8 @@
  */
 import { useMemo, useRef, useState } from 'react';
 import { CodeEditor, type EditorFault, type EditorHandle } from '../../components/code-editor.tsx';
+import type { DescribedEmail, EmailTexts } from './described.ts';
 import { variableMeanings } from './email-names.ts';
-import type { DescribedEmail, EmailTexts } from './emails-state.ts';
 import { completeAction, goHtml, goText } from './go-template.ts';
 import type { Rendered, RenderedText } from './render.ts';
 
@@ -18,32 +18,35 @@ interface TextFieldsProps {
 
 /** The editors of the texts. */
 export function TextFields({ email, texts, data, rendered, onChange }: TextFieldsProps) {
+  const isEmail = email.group !== 'shared';
   const body = useRef<EditorHandle>(null);
   const [hadText] = useState(texts.text !== '');
   const complete = useMemo(() => completeAction(email.variables, data ?? email.sample), [email, data]);
   const subjectFaults = useMemo(() => faultsOf(rendered?.subject), [rendered]);
-  const bodyFaults = useMemo(() => faultsOf(rendered?.content), [rendered]);
+  const bodyFaults = useMemo(() => bodyFaultsOf(email, rendered?.content), [rendered, email]);
   const textFaults = useMemo(() => faultsOf(rendered?.textPart ?? undefined), [rendered]);
   return (
     <section className="email-texts" aria-label="Texts">
-      <div className="stack">
-        <label id="subject-label" htmlFor="subject">
-          Subject
-        </label>
-        <CodeEditor
-          labelledBy="subject-label"
-          isSingleLine
-          value={texts.subject}
-          onChange={(subject) => onChange({ subject })}
-          faults={subjectFaults}
-          language={goText}
-          complete={complete}
-        />
-        <Faults faults={subjectFaults} />
-      </div>
+      {isEmail && (
+        <div className="stack">
+          <label id="subject-label" htmlFor="subject">
+            Subject
+          </label>
+          <CodeEditor
+            labelledBy="subject-label"
+            isSingleLine
+            value={texts.subject}
+            onChange={(subject) => onChange({ subject })}
+            faults={subjectFaults}
+            language={goText}
+            complete={complete}
+          />
+          <Faults faults={subjectFaults} />
+        </div>
+      )}
       <div className="stack grow">
         <span id="body-label" className="label">
-          Body
+          {isEmail ? 'Body' : 'Text'}
         </span>
         <CodeEditor
           ref={body}
@@ -56,24 +59,26 @@ export function TextFields({ email, texts, data, rendered, onChange }: TextField
         />
         <Faults faults={bodyFaults} />
       </div>
-      <details className="text-part" open={hadText}>
-        <summary id="text-label">Text part</summary>
-        <div className="stack">
-          <p className="soft small">
-            For mail programs that show no HTML. Left empty, it is{' '}
-            {email.locale === undefined ? 'made from the body.' : 'that of the main text, or made from the body.'}
-          </p>
-          <CodeEditor
-            labelledBy="text-label"
-            value={texts.text}
-            onChange={(text) => onChange({ text })}
-            faults={textFaults}
-            language={goText}
-            complete={complete}
-          />
-          <Faults faults={textFaults} />
-        </div>
-      </details>
+      {isEmail && (
+        <details className="text-part" open={hadText}>
+          <summary id="text-label">Text part</summary>
+          <div className="stack">
+            <p className="soft small">
+              For mail programs that show no HTML. Left empty, it is{' '}
+              {email.locale === undefined ? 'made from the body.' : 'that of the main text, or made from the body.'}
+            </p>
+            <CodeEditor
+              labelledBy="text-label"
+              value={texts.text}
+              onChange={(text) => onChange({ text })}
+              faults={textFaults}
+              language={goText}
+              complete={complete}
+            />
+            <Faults faults={textFaults} />
+          </div>
+        </details>
+      )}
       <details className="variables">
         <summary>Variables</summary>
         <ul>
@@ -104,6 +109,24 @@ function Faults({ faults }: { readonly faults: readonly EditorFault[] }) {
       ))}
     </ul>
   );
+}
+
+/**
+ * The faults of a body. Of a shared template, those that the email around it has are told without a place: it is in
+ * another text.
+ */
+function bodyFaultsOf(
+  { group, email, partial }: DescribedEmail,
+  rendered: RenderedText | undefined,
+): readonly EditorFault[] {
+  if (group !== 'shared' || email === 'link_page') return faultsOf(rendered);
+  const fault = rendered?.fault ?? null;
+  if (fault === null) return [];
+  const { message, line, piece } = fault;
+  if (piece?.title === (partial === undefined ? 'the layout' : `the partial "${partial}"`))
+    return [{ ...piece, severity: 'error' }];
+  const place = line === null ? '' : `In the email, line ${line}: `;
+  return [{ message: `${place}${message}`, line: null, column: null, length: null, severity: 'error' }];
 }
 
 function faultsOf(rendered: RenderedText | undefined): readonly EditorFault[] {
