@@ -153,6 +153,12 @@ test('--schema-file starts with a schema of one’s own, open to nobody until it
   expect(failed.err).toContain('pets.sql, line 3, column 10: syntax error at or near "tabel"');
   expect(failed.err).toMatch(/^ +create tabel toy \(\);$/m);
 
+  // A dump of a whole database has the schemas of the gateway.
+  write('create schema auth;');
+  const whole = await runProcess(['start', '--port', '0', ...file], { directory });
+  expect(whole.err).toContain('schema "auth" already exists');
+  expect(whole.err).toContain('pg_dump --exclude-schema auth');
+
   // As a dump of a recent version begins.
   const create = 'create table public.pet (id int primary key);';
   write(

@@ -34,15 +34,26 @@ const grantKinds: Readonly<
   everybody: { check: 'grant_to_everybody', why: 'public includes every login of this server, not only the API' },
 };
 
+const hasAuthFunctions = `select exists (
+  select from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) p.pronamespace
+  where n.nspname operator(pg_catalog.=) 'auth' and p.proname operator(pg_catalog.=) 'uid') as there`;
+
 /** Grants that exceed what the API or its policies use. */
 export const findWideGrants: Check = async ({ tx, schemas, roles, serviceRole }) => {
   const rows = await tx.query(loadSqlFile('check-grants.sql'), [schemas, roles]);
+  const [{ there: hasAuth } = { there: false }] = await tx.query(hasAuthFunctions);
   return (rows as readonly unknown[] as readonly WideGrant[]).map((row): Finding => {
     const { name: object, kind, grantees, privileges, visitors, writers } = row;
     // Row security was enabled, but which rows to allow is for the owner to decide.
     if (kind === 'no_policy') {
       const message = `${object} has no policy, so the grant of ${privileges} to ${grantees} reaches no row. Create a policy for each role that may see rows.`;
-      return { check: 'policy_missing', severity: 'note', object, message, fix: proposePolicies(row) };
+      return {
+        check: 'policy_missing',
+        severity: 'note',
+        object,
+        message,
+        fix: proposePolicies(row, hasAuth === true),
+      };
     }
     const { check, why } = grantKinds[kind];
     const choice =
@@ -50,7 +61,7 @@ export const findWideGrants: Check = async ({ tx, schemas, roles, serviceRole })
         ? [remark('For roles that are to keep it:', grantTo(row, [...roles, serviceRole]))]
         : kind === 'beyond_rows'
           ? []
-          : [proposePolicies(row)];
+          : [proposePolicies(row, hasAuth === true)];
     const revoke =
       row.fix === null || writers === null
         ? asStatement(row.fix)
@@ -73,7 +84,10 @@ function grantTo({ name, privileges }: WideGrant, roles: readonly string[]): str
 }
 
 /** Policies for the granted commands; a person must choose the rows where no policy for reading tells whose they are. */
-function proposePolicies({ name, kind, privileges, grantees, first, policies, reading }: WideGrant): string {
+function proposePolicies(
+  { name, kind, privileges, grantees, first, policies, reading }: WideGrant,
+  hasAuth: boolean,
+): string {
   const taken = new Set(policies);
   const [read, ...others] = reading;
   const own = read !== undefined && others.length === 0 && comparesCaller(read.using, read.columns) ? read.using : null;
@@ -85,7 +99,7 @@ function proposePolicies({ name, kind, privileges, grantees, first, policies, re
   });
   const sentence =
     own === null
-      ? 'To allow some rows, write their condition in place of false, such as owner_id = (select auth.uid()):'
+      ? `To allow some rows, write their condition in place of false, such as owner_id = (select auth.uid())${hasAuth ? '' : ', for which run pgreflect init --auth'}:`
       : 'To let them write the rows that they may read:';
   const enabling = kind === 'unguarded' ? [`alter table ${name} enable row level security`] : [];
   return remark(sentence, ...enabling, ...statements);

@@ -114,9 +114,11 @@ function withoutRestrictions(text: string): string {
 
 function scriptError(title: string, text: string, error: DatabaseError): CommandError {
   const fromPsql = /^\\[a-z]/m.test(text) || /^copy .* from stdin/im.test(text);
-  const fix = fromPsql
-    ? 'The file has psql commands or `copy ... from stdin`. Dump with --inserts, or run: pgreflect start --empty, then psql DATABASE_URL -f FILE'
-    : 'Correct the file and start again. Nothing was stored.';
+  const fix = /^schema "(auth|pgreflect)" already exists/.test(error.primary)
+    ? 'The gateway has made it. Dump without it: pg_dump --exclude-schema auth --exclude-schema pgreflect'
+    : fromPsql
+      ? 'The file has psql commands or `copy ... from stdin`. Dump with --inserts, or run: pgreflect start --empty, then psql DATABASE_URL -f FILE'
+      : 'Correct the file and start again. Nothing was stored.';
   return new CommandError([{ problem: placeIn(title, text, error), fix }], error);
 }
 
