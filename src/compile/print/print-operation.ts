@@ -6,7 +6,7 @@
 import type { Table } from '../../model/model.ts';
 import type { Path, Slot } from '../input/slot.ts';
 import type { Entry, Keyed, ObjectsPlace, OperationPlan, ValuePlan, WriteChange } from '../plan/plan.ts';
-import type { Assignment } from '../plan/write/assignment.ts';
+import type { Assignment, EachUpdate } from '../plan/write/assignment.ts';
 import type { NestedWrites } from '../plan/write/nested-writes.ts';
 import { markers, printFailure } from '../sql/failure-marker.ts';
 import { isTypename, printEntries, printObject } from '../sql/print-object.ts';
@@ -21,7 +21,7 @@ import { printTypeCheck } from './print-type-check.ts';
 import { printValue } from './print-value.ts';
 import { printCalledValue } from './row-layout.ts';
 import { printNestedAnswer, printStep } from './write/print-nested-writes.ts';
-import { printEach } from './write/print-update-list.ts';
+import { printEach, printEachRow } from './write/print-update-list.ts';
 import { printWrite, printWrittenRows } from './write/print-write.ts';
 
 /** One SQL text and the slots of its parameters. */
@@ -141,15 +141,22 @@ function printUpdateList(
         refusals: { ...printed.refusals, place },
       }));
     }
-    const { expressions, select } = printEach(makePrinter(plan), list, change);
-    const text = sql`${guardSize(expressions, select, maxResponseBytes)}${offsetCheck(plan, [field])}`;
-    return [
-      {
-        ...valueStatement(text, null, { ...noRefusals, increment: onlyIncrement(table, change.set) }),
-        result: 'elements',
-      },
-    ];
+    const refusals = { ...noRefusals, increment: onlyIncrement(table, change.set) };
+    return [{ ...printRun(plan, field, change, { maxResponseBytes, refusals }), result: 'elements' }];
   });
+}
+
+function printRun(
+  plan: OperationPlan,
+  field: Keyed<UpdateListValue>,
+  change: EachUpdate,
+  { maxResponseBytes, refusals }: { readonly maxResponseBytes: number; readonly refusals: Refusals },
+): Printed {
+  const check = offsetCheck(plan, [field]);
+  const rows = printEachRow(makePrinter(plan), field.list, change);
+  if (rows !== null) return valueStatement(sql`${rows.statement}${check}`, rows.layout, refusals);
+  const { expressions, select } = printEach(makePrinter(plan), field.list, change);
+  return valueStatement(sql`${guardSize(expressions, select, maxResponseBytes)}${check}`, null, refusals);
 }
 
 function refusalsOf(field: Entry): Refusals {

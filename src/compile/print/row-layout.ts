@@ -3,7 +3,7 @@
  */
 import type { ResultColumn, ScalarName, ValueType } from '../../model/model.ts';
 import type { Slot } from '../input/slot.ts';
-import type { CallPlan, Keyed, ObjectPlan, OrderExpression, OrderTerm, Typename } from '../plan/plan.ts';
+import type { CallPlan, Keyed, ObjectPlan, OrderExpression, OrderTerm, Typename, WritePlan } from '../plan/plan.ts';
 import { isSummed } from '../sql/print-expression.ts';
 import { isTypename } from '../sql/print-object.ts';
 import { list, type Row } from '../sql/print-row.ts';
@@ -79,6 +79,11 @@ export function isFlat({ entries }: ObjectPlan): boolean {
 /** Whether a computed field is among the entries. */
 export function callsRoutine({ entries }: ObjectPlan): boolean {
   return entries.some(({ kind }) => kind === 'call');
+}
+
+/** Whether the gateway can make the JSON of these records from rows. */
+export function hasFlatRecords(entries: WritePlan['entries']): boolean {
+  return entries.every((entry) => entry.kind !== 'records' || (isFlat(entry.object) && !callsRoutine(entry.object)));
 }
 
 /** The pieces of a row's object with flat entries (`isFlat`). */

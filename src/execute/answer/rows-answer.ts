@@ -34,6 +34,8 @@ interface Row {
 /** A prepared layout, cached. */
 interface Prepared {
   readonly row: readonly RowPart[];
+  /** The JSON of a placeholder row; null: it stands for no row. */
+  readonly placeholder: readonly RowPart[] | null;
   /**
    * Index of the piece with the rows, and the constants before it; null if other pieces precede it, or rows come in
    * reverse.
@@ -65,7 +67,6 @@ export class RowsAnswer implements RowCollector {
   readonly #layout: AnswerLayout;
   readonly #context: AnswerContext;
   readonly #prepared: Prepared;
-  readonly #row: readonly RowPart[];
   #writer: JsonWriter;
   /** Offsets of the rows of a page that comes in reverse. */
   readonly #starts: number[] = [];
@@ -80,7 +81,6 @@ export class RowsAnswer implements RowCollector {
     this.#layout = layout;
     this.#context = context;
     this.#prepared = prepare(layout);
-    this.#row = this.#prepared.row;
     this.#writer = new JsonWriter(this.#prepared.expectedBytes);
   }
 
@@ -95,12 +95,13 @@ export class RowsAnswer implements RowCollector {
     const writer = this.#writer;
     readColumns(bytes, at, this.#prepared.columns);
     this.#first ??= { bytes, at, isKept: false };
-    if (marker !== null && isNull(marker)) return;
+    const row = marker !== null && isNull(marker) ? this.#prepared.placeholder : this.#prepared.row;
+    if (row === null) return;
     this.#count += 1;
     if (limit !== null && this.#count > limit) return;
     if (backward) this.#starts.push(writer.length);
     else if (this.#last !== null) writer.byte(comma);
-    writer.row(this.#row);
+    writer.row(row);
     this.#last = { bytes, at, isKept: false };
     if (this.#writtenBytes + writer.length > this.#context.maxBytes) this.#overflow();
     else if (writer.length >= (this.#writtenBytes === 0 ? firstPartBytes : partBytes)) this.#writeOn();
@@ -233,7 +234,9 @@ function prepare(layout: AnswerLayout): Prepared {
   const row = layout.pieces.flatMap((piece): readonly RowPiece[] =>
     typeof piece !== 'string' && (piece.kind === 'rows' || piece.kind === 'row') ? piece.row : [],
   );
-  const kept = keepBytes(row.map((piece) => Buffer.from(typeof piece === 'string' ? piece : '')));
+  const { placeholder } = layout;
+  const constants = [...row, placeholder ?? ''].map((piece) => Buffer.from(typeof piece === 'string' ? piece : ''));
+  const kept = keepBytes(constants);
   const rowsAt = layout.pieces.findIndex((piece) => typeof piece !== 'string' && piece.kind === 'rows');
   const before = layout.pieces.slice(0, Math.max(0, rowsAt));
   const isPlain = rowsAt !== -1 && !layout.backward && before.every((piece) => typeof piece === 'string');
@@ -244,6 +247,7 @@ function prepare(layout: AnswerLayout): Prepared {
     row: row.map((piece, index) =>
       typeof piece === 'string' ? { kind: 'constant', bytes: viewOf(kept[index]!) } : piece,
     ),
+    placeholder: placeholder === undefined ? null : [{ kind: 'constant', bytes: viewOf(kept[row.length]!) }],
     columns: 1 + Math.max(layout.marker ?? -1, ...row.map(lastColumn), ...layout.pieces.map(lastColumn)),
     expectedBytes: 256,
   };

@@ -3,33 +3,34 @@
  *
  * Each key and each change is one array with an element for each entry, so the text is the same for any number. Rows are
  * locked in the order of their keys, as far as PostgreSQL follows it, because two lists in opposite order would wait for
- * each other. The result has an element for each entry, separated by commas.
+ * each other. Simple selections come back as a row for each entry, others as elements of JSON separated by commas.
  */
 
-import { comparedAs, type SqlType } from '../../../model/model.ts';
+import { comparedAs, type SqlType, type Table } from '../../../model/model.ts';
 import { runsVolatile } from '../../plan/inspect-plan.ts';
 import type { UpdateListPlan } from '../../plan/plan.ts';
 import type { EachUpdate } from '../../plan/write/assignment.ts';
 import { markers, printFailure } from '../../sql/failure-marker.ts';
 import { printEntries, printObject, printObjectQuery } from '../../sql/print-object.ts';
 import { printCompared } from '../../sql/print-operator.ts';
-import { directRow, list, SubqueryRow } from '../../sql/print-row.ts';
+import { directRow, list, type Names, SubqueryRow } from '../../sql/print-row.ts';
 import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
 import { builtin, empty, ident, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
+import { type AnswerLayout, layOutAll, type RowPiece } from '../answer-layout.ts';
+import { hasFlatRecords, joinConstants, layOutRow, objectPieces, type RowContext, Selection } from '../row-layout.ts';
 import { printAssignments } from './print-assignment.ts';
 
 /** The answers of the run's entries, selected from the writing common table expressions. */
 export function printEach(
   printer: Printer,
-  { table, entries }: UpdateListPlan,
+  list: UpdateListPlan,
   change: EachUpdate,
 ): { readonly expressions: Sql; readonly select: Sql } {
   const { names } = printer;
-  const [source, target] = [names.next('r'), names.next('t')];
-  const written = new SubqueryRow(names.next('x'));
-  for (const column of table.columns.filter(({ selectable }) => selectable)) written.column(column);
-  const isWritten = sql`${ident(written.alias, 'n')} is not null`;
-  const members = printEntries(entries, (entry) => {
+  const run = new PrintedRun(names, list.table, change);
+  const { source, written, isWritten } = run;
+  for (const column of list.table.columns.filter(({ selectable }) => selectable)) written.column(column);
+  const members = printEntries(list.entries, (entry) => {
     if (entry.kind === 'affected_count') return sql`(${isWritten})::pg_catalog.int4`;
     // Volatile functions must not see a part of the changes.
     const isComplete = sql` and (select pg_catalog.count(*) from ${ident(written.alias)}) is not null`;
@@ -38,20 +39,84 @@ export function printEach(
     return sql`(select coalesce(pg_catalog.json_agg(${object.value}), '[]'::pg_catalog.json) from ${object.from})`;
   });
   const texts = sql`pg_catalog.string_agg(${printObjectQuery(names, members)}::pg_catalog.text, ',' order by ${ident(source, 'n')})`;
-  const rows = sql`${ident(source)} left join ${ident(written.alias)} on ${ident(written.alias, 'n')} operator(pg_catalog.=) ${ident(source, 'n')}`;
-  const changes = printAssignments(
-    names,
-    change.set,
-    directRow(target, table),
-    (_, index) => (type) => sql`${ident(source, `c${index}`)}::${typeName(type)}`,
+  const { isRepeated, marker } = run.guard();
+  const select = sql`select case when ${isRepeated} then ${marker}::pg_catalog.text else ${texts} end from ${run.rows()}`;
+  return { expressions: run.expressions(), select };
+}
+
+/** The same for a simple selection, as a row for each entry; null for others. */
+export function printEachRow(
+  printer: Printer,
+  { table, entries }: UpdateListPlan,
+  change: EachUpdate,
+): { readonly statement: Sql; readonly layout: AnswerLayout } | null {
+  if (!hasFlatRecords(entries)) return null;
+  const run = new PrintedRun(printer.names, table, change);
+  const { source, written } = run;
+  const selection = new Selection();
+  const marker = selection.add(null, ident(written.alias, 'n'));
+  const context: RowContext = { printer, row: written, selection, isRow: null };
+  const row = objectPieces(entries, (entry): RowPiece[] =>
+    entry.kind === 'affected_count' ? ['1'] : ['[', ...layOutRow(context, entry.object), ']'],
   );
-  // After the members, which ask for the whole row.
-  const returned = [sql`${ident(source, 'n')} as "n"`, ...written.selectList(directRow(target, table))];
-  const update = sql`update ${tableName(table)} as ${ident(target)} set ${changes} from ${ident(source)} where ${printKey(change, { source, target })} returning ${list(returned)}`;
+  const absent = objectPieces(entries, (entry): string[] => [entry.kind === 'affected_count' ? '0' : '[]']);
+  const guard = run.guard();
+  selection.add(null, sql`(select case when ${guard.isRepeated} then ${guard.marker} end from ${ident(source)})`);
+  const select = sql`select ${selection.print()} from ${run.rows()} order by ${ident(source, 'n')}`;
+  const pieces = [{ kind: 'rows' as const, row: joinConstants(row) }];
   return {
-    expressions: sql`${ident(source)} as (${printSource(change)}), ${ident(written.alias)} as (${update})`,
-    select: sql`select ${guardRows(change, source, texts)} from ${rows}`,
+    statement: sql`with ${run.expressions()} ${select}`,
+    layout: { ...layOutAll(pieces), marker, placeholder: absent.join('') },
   };
+}
+
+/** The parts of a run's statement. */
+class PrintedRun {
+  readonly source: string;
+  /** The updated rows; the columns that are asked for are returned. */
+  readonly written: SubqueryRow;
+  /** Whether an entry has updated a row. */
+  readonly isWritten: Sql;
+  readonly #target: string;
+  readonly #table: Table;
+  readonly #change: EachUpdate;
+  readonly #changes: Sql;
+
+  constructor(names: Names, table: Table, change: EachUpdate) {
+    [this.source, this.#target] = [names.next('r'), names.next('t')];
+    this.written = new SubqueryRow(names.next('x'));
+    this.isWritten = sql`${ident(this.written.alias, 'n')} is not null`;
+    this.#table = table;
+    this.#change = change;
+    this.#changes = printAssignments(
+      names,
+      change.set,
+      directRow(this.#target, table),
+      (_, index) => (type) => sql`${ident(this.source, `c${index}`)}::${typeName(type)}`,
+    );
+  }
+
+  /** The entries and the update, as common table expressions. Print them after everything that reads `written`. */
+  expressions(): Sql {
+    const [source, target] = [this.source, this.#target];
+    const returned = [sql`${ident(source, 'n')} as "n"`, ...this.written.selectList(directRow(target, this.#table))];
+    const update = sql`update ${tableName(this.#table)} as ${ident(target)} set ${this.#changes} from ${ident(source)} where ${printKey(this.#change, { source, target })} returning ${list(returned)}`;
+    return sql`${ident(source)} as (${printSource(this.#change)}), ${ident(this.written.alias)} as (${update})`;
+  }
+
+  /** The entries with what they have written, as a from item. */
+  rows(): Sql {
+    const [source, written] = [ident(this.source), ident(this.written.alias)];
+    return sql`${source} left join ${written} on ${ident(this.written.alias, 'n')} operator(pg_catalog.=) ${ident(this.source, 'n')}`;
+  }
+
+  /** Refuses equal keys, over all entries. Keys of different text may be equal. PostgreSQL would take any one of their entries. */
+  guard(): { readonly isRepeated: Sql; readonly marker: Sql } {
+    const key = list(this.#change.keys.map((_, index) => ident(this.source, `k${index}`)));
+    const repeated = sql`pg_catalog.count(*) operator(pg_catalog.-) pg_catalog.count(distinct (${key}))`;
+    const isRepeated = sql`${repeated} operator(pg_catalog.>) 0`;
+    return { isRepeated, marker: printFailure(markers.sameRow, sql`(${repeated})`) };
+  }
 }
 
 /** Names of the entries and of the table in the statement. */
@@ -82,12 +147,4 @@ function printKey({ keys }: EachUpdate, { source, target }: Aliases): Sql {
 // With its modifier, a key would be cut to the length of the column.
 function keyType(cast: SqlType): SqlType {
   return { ...comparedAs(cast), modifier: null };
-}
-
-// Keys of different text may be equal. PostgreSQL would take any one of their entries.
-function guardRows({ keys }: EachUpdate, source: string, texts: Sql): Sql {
-  const key = list(keys.map((_, index) => ident(source, `k${index}`)));
-  const repeated = sql`pg_catalog.count(*) operator(pg_catalog.-) pg_catalog.count(distinct (${key}))`;
-  const marker = sql`${printFailure(markers.sameRow, sql`(${repeated})`)}::pg_catalog.text`;
-  return sql`case when ${repeated} operator(pg_catalog.>) 0 then ${marker} else ${texts} end`;
 }

@@ -19,15 +19,7 @@ import { directRow, list, type Names, SubqueryRow } from '../../sql/print-row.ts
 import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
 import { builtin, empty, ident, param, type Sql, sql } from '../../sql/sql.ts';
 import { type AnswerLayout, type AnswerPiece, layOutAll } from '../answer-layout.ts';
-import {
-  callsRoutine,
-  isFlat,
-  joinConstants,
-  layOutRow,
-  objectPieces,
-  type RowContext,
-  Selection,
-} from '../row-layout.ts';
+import { hasFlatRecords, joinConstants, layOutRow, objectPieces, type RowContext, Selection } from '../row-layout.ts';
 import { printAssignments } from './print-assignment.ts';
 import { printInsert, printInserts } from './print-insert.ts';
 
@@ -109,7 +101,7 @@ export function printWrittenRows(
 ): { readonly statement: Sql; readonly layout: AnswerLayout } | null {
   const { table, change, entries } = plan;
   const records = entries.filter((entry) => entry.kind === 'records');
-  if (records.length > 1 || !records.every(({ object }) => isFlat(object) && !callsRoutine(object))) return null;
+  if (records.length > 1 || !hasFlatRecords(entries)) return null;
   const alias = printer.names.next('t');
   const write = printDirectly(printer.names, table, change, alias);
   if (write === null) return null;
