@@ -110,7 +110,7 @@ export class ManagementApi {
    *
    * @param readBody Called after authorization.
    * @param options.ifVersion The required stored version; null: any.
-   * @param options.allowWarnings Also stores emails whose links lead nowhere.
+   * @param options.allowWarnings Also stores emails that lead nowhere.
    * @throws ManagementError `config_only`, `invalid_body`, `validation_failed`, `version_conflict`, `update_failed`
    */
   async changeConfig(

@@ -39,7 +39,7 @@ export interface ValidationContext {
   readonly start: AuthConfig;
   /** Ignore unknown names instead of refusing them. */
   readonly ignoreUnknown: boolean;
-  /** Warn of links that lead nowhere instead of refusing them. */
+  /** Warn of emails that lead nowhere instead of refusing them. */
   readonly allowWarnings: boolean;
 }
 
@@ -133,7 +133,7 @@ function checkTemplates(
       const say = (finding: Finding) => `${name}: ${place}${sayFinding(finding)}`;
       if (findings.problem !== null) problems.push(wrong(say(findings.problem)));
       warnings.push(...findings.warnings.map(say));
-      const links = findings.emptyLinks.map(say);
+      const links = findings.deadEnds.map(say);
       if (allowWarnings) warnings.push(...links);
       else problems.push(...links.map((message) => ({ message, allow_warnings: true })));
     }

@@ -25,9 +25,9 @@ const config = layerAuthConfig({});
 
 /** The names of what is found in a body, with what they are about. */
 function namesIn(source: string, email: 'recovery' | 'reauthentication' = 'recovery'): readonly string[] {
-  const { problem, warnings, emptyLinks } = checkTemplate({ part: 'content', email }, source, config);
+  const { problem, warnings, deadEnds } = checkTemplate({ part: 'content', email }, source, config);
   expect(problem).toBeNull();
-  return [...warnings, ...emptyLinks].map(({ name, line, column }) => `${line}:${column} ${name}`);
+  return [...warnings, ...deadEnds].map(({ name, line, column }) => `${line}:${column} ${name}`);
 }
 
 describe('the command', () => {
@@ -195,7 +195,7 @@ test('nothing is found in the built-in emails, in any language', () => {
     for (const email of emailKindNames)
       for (const part of ['subject', 'content'] as const) {
         const found = checkTemplate({ part, email }, builtIn(email, locale)[part], config);
-        expect(found, `${email} ${part} ${locale}`).toEqual({ problem: null, warnings: [], emptyLinks: [] });
+        expect(found, `${email} ${part} ${locale}`).toEqual({ problem: null, warnings: [], deadEnds: [] });
       }
 });
 

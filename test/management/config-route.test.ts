@@ -398,7 +398,7 @@ describe('the protocol', () => {
 
   test('a body above 2 MiB is refused, one below the limit of other APIs and above it is not', async () => {
     const { patch } = await managedGateway(database, token);
-    const text = 'x'.repeat(900_000);
+    const text = `{{ .Token }}${'x'.repeat(900_000)}`;
     const big = { mailer_templates_invite_content: text, mailer_templates_recovery_content: text };
     expect((await patch(big)).status).toBe(200);
     const tooBig = await patch({ ...big, mailer_templates_confirmation_content: text });

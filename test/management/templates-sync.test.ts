@@ -335,7 +335,7 @@ describe('pgreflect templates', () => {
   test('a push with a mistake stores nothing and names file field and line', async () => {
     const { run, file, get } = await project();
     mkdirSync(file('.'));
-    writeFileSync(file('invite.html'), '<p>ok</p>');
+    writeFileSync(file('invite.html'), '{{ .Token }}');
     writeFileSync(file('recovery.html'), 'one\n{{ end }}');
     const { code, err } = await run('push');
     expect(code).toBe(1);
@@ -397,8 +397,28 @@ describe('pgreflect templates', () => {
   test('warnings of the API are passed on', async () => {
     const { run, file } = await project();
     mkdirSync(file('.'));
+    writeFileSync(file('invite.html'), '<p>{{ .Token }} {{ .Nobody }}</p>');
+    expect((await run('push')).err).toContain('Warning: invite.html: line 1, column 20: .Nobody is always empty');
+  });
+
+  test('an email whose link and code are gone is refused, unless a comment in it or the flag says that it is meant', async () => {
+    const { run, file, get } = await project();
+    mkdirSync(file('.'));
     writeFileSync(file('invite.html'), '<p>Welcome</p>');
-    expect((await run('push')).err).toContain('Warning: invite.html: the email uses none of');
+    for (const args of [['push', '--dry-run'], ['push']]) {
+      const { code, err } = await run(...args);
+      expect([code, err]).toEqual([1, expect.stringContaining('refused: invite.html: the email uses none of .Conf')]);
+      expect(err).toContain('To store it all the same: --allow-warnings');
+    }
+    expect((await run('check')).out).toMatch(/^invite.html: error: the email uses none of .* \[no-link\]\n$/);
+    expect((await get()).body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
+    const allowed = await run('push', '--allow-warnings');
+    expect([allowed.code, allowed.err]).toEqual([
+      0,
+      expect.stringContaining('Warning: invite.html: the email uses none'),
+    ]);
+    writeFileSync(file('invite.html'), '{{/* check: ignore no-link */}}<p>Come in</p>');
+    expect(await run('push')).toMatchObject({ code: 0, out: 'changed  invite.html\n', err: '' });
   });
 
   test('a mistyped variable in a link is refused with the flag that stores it, and warned of then', async () => {

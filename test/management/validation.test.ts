@@ -302,22 +302,29 @@ describe('templates', () => {
     expect([answer.status, answer.headers.get('x-template-warnings')]).toEqual([200, null]);
   });
 
-  test('a body that leads nowhere and a variable that is always empty are warned of', async () => {
-    const { patch } = await gateway();
-    const answer = await patch({
+  test('a body that leads nowhere is refused, unless that is meant; a text part, and a variable that is always empty, are warned of', async () => {
+    const { patch, call } = await gateway();
+    const nowhere =
+      'the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]';
+    const change = {
       mailer_templates_recovery_content: 'Hello {{ .NewEmail }}',
+      mailer_templates_recovery_text: 'Hello',
       mailer_templates_password_changed_notification_content: 'Changed for {{ .Email }}',
       mailer_notifications_password_changed_enabled: true,
       mailer_subjects_invite: '{{ .Provider }}',
-    });
+    };
+    const refused = await patch(change);
+    const problem = { message: `mailer_templates_recovery_content: ${nowhere}`, allow_warnings: true };
+    expect([refused.status, refused.body.problems]).toEqual([400, [problem]]);
+    const path = `/v1/projects/${ref}/config/auth?allow_warnings=true`;
+    const answer = await call({ method: 'PATCH', path, body: JSON.stringify(change) });
     expect(answer.status).toBe(200);
-    expect(answer.headers.get('x-template-warnings')?.split('; ')).toEqual(
-      [
-        'mailer_templates_recovery_content: line 1, column 10: .NewEmail is always empty in this email [empty-variable]',
-        'mailer_templates_recovery_content: the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]',
-        'mailer_subjects_invite: line 1, column 4: .Provider is always empty in this email [empty-variable]',
-      ].sort((a, b) => Number(a.includes('invite')) - Number(b.includes('invite'))),
-    );
+    expect(answer.headers.get('x-template-warnings')?.split('; ').sort()).toEqual([
+      'mailer_subjects_invite: line 1, column 4: .Provider is always empty in this email [empty-variable]',
+      'mailer_templates_recovery_content: line 1, column 10: .NewEmail is always empty in this email [empty-variable]',
+      problem.message,
+      `mailer_templates_recovery_text: ${nowhere}`,
+    ]);
   });
 
   test.each([

@@ -143,7 +143,7 @@ test('a fault is underlined where it is and said; it cannot be saved, and the la
   await expect.poll(() => subject(page).textContent()).toBe('two lines');
   await write(page, body(page), '<p>again</p>');
   await preview(page).getByText('again').waitFor();
-  await page.locator('.faults .warn').getByText('recipients cannot continue').waitFor();
+  await page.locator('.faults .fault').getByText('recipients cannot continue').waitFor();
 });
 
 test('a warning is underlined at its word, and said again in the words of the page when it was saved', async () => {
@@ -167,6 +167,8 @@ test('a warning is underlined at its word, and said again in the words of the pa
   // It is about the text as a whole, and no word of it.
   await expect.poll(() => page.locator('.cm-lintRange-warning').allTextContents()).toEqual(['.Nobody']);
   await save(page).click();
+  await page.locator('.notice.fault').getByText('Not saved. Body: the email uses none of').waitFor();
+  await page.getByRole('button', { name: 'Save with the dead link' }).click();
   await expect
     .poll(() => banner.textContent())
     .toMatch(

@@ -20,7 +20,7 @@ export interface ManagementClient {
   listVersions(): Promise<readonly ConfigVersion[]>;
   /**
    * @param read The configuration that the changes are based on: if it changed since, nothing is stored.
-   * @param options.allowWarnings Also stores emails whose links lead nowhere.
+   * @param options.allowWarnings Also stores emails that lead nowhere.
    * @param options.dryRun Checks the changes as the API does, and sends nothing.
    * @returns Warnings of the API.
    * @throws CommandError with every problem of the changes.

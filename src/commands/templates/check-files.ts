@@ -76,7 +76,7 @@ function findingsIn(texts: TemplateTexts, config: AuthConfig): Lines {
     const [name, value] = isTranslation(field) ? translationOf(field, text) : [field, text];
     for (const { findings } of checkField(name, value, config, () => false)) {
       if (findings.problem !== null) errors.push(say(field, 'error')(findings.problem));
-      errors.push(...findings.emptyLinks.map(say(field, 'error')));
+      errors.push(...findings.deadEnds.map(say(field, 'error')));
       warnings.push(...findings.warnings.map(say(field, 'warning')));
     }
   }

@@ -22,7 +22,7 @@ export const templates: Command = {
       placeholder: 'DIRECTORY',
       doc: `pull, push, diff, check: directory of the files (default: ${defaultTemplateDirectory}).`,
     },
-    { flag: 'allow-warnings', doc: 'push: store emails whose links lead nowhere, too.' },
+    { flag: 'allow-warnings', doc: 'push: store emails without a working link or code, too.' },
     { flag: 'dry-run', doc: 'push: check and print the changes without storing them.' },
     { flag: 'strict', doc: 'check: exit with 1 for warnings, too.' },
     { flag: 'batch', doc: 'render: read requests from standard input, one JSON object per line.' },

@@ -70,7 +70,7 @@ export const configRoutes: readonly ManagementRoute[] = [
       {
         name: 'allow_warnings',
         in: 'query',
-        description: 'Stores emails whose links lead nowhere, too.',
+        description: 'Stores emails that lead nowhere, too.',
         schema: { type: 'boolean', default: false },
       },
       {

@@ -31,12 +31,12 @@ import { sampleData, variablesThatAct } from './template-samples.ts';
 export interface TemplateFindings {
   readonly problem: Finding | null;
   readonly warnings: readonly Finding[];
-  /** Links that lead nowhere: problems, unless the client allows warnings. */
-  readonly emptyLinks: readonly Finding[];
+  /** Links that lead nowhere, and emails that need a link and have none: problems, unless the client allows warnings. */
+  readonly deadEnds: readonly Finding[];
 }
 
 /** No findings. */
-export const nothing: TemplateFindings = { problem: null, warnings: [], emptyLinks: [] };
+export const nothing: TemplateFindings = { problem: null, warnings: [], deadEnds: [] };
 
 /** The template in a field. */
 export interface TemplateField {
@@ -111,12 +111,12 @@ function tryTemplate(template: Template, email: EmailKind): void {
 }
 
 /** Mistakes, without those that comments of the template switch off. */
-type Mistakes = Pick<TemplateFindings, 'warnings' | 'emptyLinks'>;
+type Mistakes = Pick<TemplateFindings, 'warnings' | 'deadEnds'>;
 
 /** Valid but probably unintended text. */
 export function mistakesIn(template: Template, field: TemplateField, switches: TemplateSwitches): Mistakes {
   const { source } = template;
-  const { warnings, emptyLinks } = allMistakesIn(template, field, switches);
+  const { warnings, deadEnds } = allMistakesIn(template, field, switches);
   const ignored = ignoredNames(source);
   const counts = notIgnored(source);
   const unknown = ignored.flatMap(({ name, at }) => {
@@ -128,7 +128,7 @@ export function mistakesIn(template: Template, field: TemplateField, switches: T
       ...warnings.filter(counts),
       ...unknown.slice(0, maxPlaces).map((place) => findingAt(source, place, place.problem, 'unknown-check')),
     ],
-    emptyLinks: emptyLinks.filter(counts),
+    deadEnds: deadEnds.filter(counts),
   };
 }
 
@@ -146,17 +146,20 @@ function allMistakesIn(template: Template, field: TemplateField, switches: Templ
   const { source, tree } = template;
   const { part, email } = field;
   const { brokenLinks, warnings } = plainTextOf(template, field);
-  const isLink = part === 'content' && variablesThatAct(email).length > 0;
-  const empty = isLink
-    ? findEmptyLinks(tree, emailKinds[email].variables)
-        .filter(({ at }) => isOwn(template, at))
-        .slice(0, maxPlaces)
-    : [];
+  const act = variablesThatAct(email);
+  const empty =
+    part === 'content' && act.length > 0
+      ? findEmptyLinks(tree, emailKinds[email].variables)
+          .filter(({ at }) => isOwn(template, at))
+          .slice(0, maxPlaces)
+      : [];
   const markup = part !== 'content' ? [] : findDoubtfulMarkup(source, switches.mailer_keep_conditional_comments);
   return {
     warnings: [
       ...emptyVariables(template, email),
-      ...(part === 'subject' ? [] : deadEnds(template, email)),
+      ...(part === 'subject' ? [] : unevenBranches(template, act)),
+      // Most readers see the body.
+      ...(part === 'text' ? missingLink(template, act) : []),
       ...warnings,
       ...markup.map((place) => findingAt(source, place, place.message, place.kind)),
       ...(part === 'content' ? inMarkup(template, email) : []),
@@ -164,13 +167,15 @@ function allMistakesIn(template: Template, field: TemplateField, switches: Templ
       ...(field.offBy ? [findingOnWhole(`the email is not sent: ${field.offBy} is off`, 'switched-off')] : []),
       ...(field.base ? differentVariables(source, field.base, switches, trialMs) : []),
     ],
-    emptyLinks: [
+    deadEnds: [
       ...empty.map(({ name, at }) => {
         const length = source.slice(at).search(/[\s|)}]|$/);
         const what = `the link would be empty: .${shorten(name)} is no variable of this email${guess(name, email)}`;
         return findingAt(source, { at, length }, what, 'dead-link');
       }),
       ...brokenLinks,
+      // A link that leads nowhere is told already.
+      ...(part === 'content' && empty.length + brokenLinks.length === 0 ? missingLink(template, act) : []),
     ],
   };
 }
@@ -192,25 +197,28 @@ function emptyVariables(template: Template, email: EmailKind): readonly Finding[
   });
 }
 
-/** Problems that leave recipients without a next step, in an email that needs one. */
-function deadEnds(template: Template, email: EmailKind): readonly Finding[] {
-  const act = variablesThatAct(email);
+/** Parts of an email that leave recipients without a next step, in an email that needs one. */
+function unevenBranches(template: Template, act: readonly string[]): readonly Finding[] {
   if (act.length === 0) return [];
-  const used = templateVariables(template);
-  const names = act.map((name) => `.${name}`).join(', ');
   const uneven = findUnevenBranches(template.tree, act)
     .filter((at) => isOwn(template, at))
     .slice(0, maxPlaces);
-  return [
-    ...(act.some((name) => used.has(name))
-      ? []
-      : [findingOnWhole(`the email uses none of ${names}, so recipients cannot continue`, 'no-link')]),
-    ...uneven.map((at) => {
-      const length = template.source.slice(at).search(/\s*-?\}\}|$/);
-      const what = `a branch uses none of ${names}, and another does, so some recipients cannot continue`;
-      return findingAt(template.source, { at, length }, what, 'uneven-branches');
-    }),
-  ];
+  return uneven.map((at) => {
+    const length = template.source.slice(at).search(/\s*-?\}\}|$/);
+    const what = `a branch uses none of ${listed(act)}, and another does, so some recipients cannot continue`;
+    return findingAt(template.source, { at, length }, what, 'uneven-branches');
+  });
+}
+
+/** Whether recipients of the email as a whole cannot continue, as a list. */
+function missingLink(template: Template, act: readonly string[]): readonly Finding[] {
+  const used = templateVariables(template);
+  if (act.length === 0 || act.some((name) => used.has(name))) return [];
+  return [findingOnWhole(`the email uses none of ${listed(act)}, so recipients cannot continue`, 'no-link')];
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `.${name}`).join(', ');
 }
 
 const toSite = /^\s*\{\{-?\s*\$?\.(?:SiteURL|RedirectTo)\b/;

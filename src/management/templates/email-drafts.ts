@@ -211,11 +211,11 @@ function renderText(part: TemplatePart, { email, locale, data, config, ...texts 
   try {
     const template = parseTemplate(source, { ...options, maxMs: trialMs });
     const output = renderTemplate(template, data, { ...lenient, maxMs: trialMs });
-    const { warnings, emptyLinks } = mistakesIn(template, { part, email, base }, config);
+    const { warnings, deadEnds } = mistakesIn(template, { part, email, base }, config);
     return {
       output: part === 'subject' ? cleanSubject(output) : part === 'text' ? cleanText(output) : output,
       fault: null,
-      warnings: [...asWarnings([...wrong, ...warnings], false), ...asWarnings(emptyLinks, true)],
+      warnings: [...asWarnings([...wrong, ...warnings], false), ...asWarnings(deadEnds, true)],
     };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;

@@ -194,10 +194,10 @@ function lookAt(part: TemplatePart, text: string | null, email: EmailKind, confi
   if (text === null || text === '') return { problem: null, mistakes: [] };
   try {
     const template = parseTemplate(text, parseOptions(part, config));
-    const { warnings, emptyLinks } = mistakesIn(template, { part, email }, config);
+    const { warnings, deadEnds } = mistakesIn(template, { part, email }, config);
     return {
       problem: null,
-      mistakes: [...warnings, ...emptyLinks].map((mistake) => `${part}: ${sayFinding(mistake)}`),
+      mistakes: [...warnings, ...deadEnds].map((mistake) => `${part}: ${sayFinding(mistake)}`),
     };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
