@@ -24,10 +24,12 @@ beforeAll(async () => {
 const serve = (values: AuthValues = {}): Promise<TestAuth> =>
   testAuth(database, keycloakValues(provider, { smtp_max_frequency: 0, sms_max_frequency: 0, ...values }));
 
+let furnished = 0;
+
 /** What the thief has in the account beside a password: rows as earlier sign-ins, linkings and enrolments leave them. */
 async function furnish(email: string): Promise<{ readonly refreshToken: string; readonly phone: string }> {
-  const refreshToken = `thief${Math.random().toString(36).slice(2, 9)}`.padEnd(12, 'x').slice(0, 12);
-  const phone = `49${Math.floor(Math.random() * 1e10)}`;
+  furnished += 1;
+  const [refreshToken, phone] = [`thief${furnished}`.padEnd(12, 'x'), `49${1e9 + furnished}`];
   await database.query(
     `with u as (
       update auth.users set phone = $2, phone_confirmed_at = now(), email_change = 'thief@x.test',
