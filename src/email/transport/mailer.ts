@@ -1,5 +1,5 @@
 /**
- * Sends messages by the current configuration: to its mail server, or into the inbox if none is set.
+ * Sends messages by the current configuration: to its mail server or mail service, or into the inbox if none is set.
  *
  * The configuration may change at any time, so every call passes it. A transport is kept while its settings stay the
  * same; after a change, the old one finishes its messages.
