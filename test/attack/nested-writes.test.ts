@@ -22,8 +22,8 @@ const database = await createDatabase(`
   create function spy() returns trigger security definer language plpgsql as $$ begin
     perform set_config(guess, '[["1"],["1"],["1"]]', true)
       from unnest(array['pgreflect.k0', 'pgreflect.k1', 'pgreflect.keys', 'pgreflect_.k0', 'request.k0']) as guess;
-    insert into seen select name from pg_settings where name like 'pgreflect%' or setting like '[[%';
-    insert into seen select current_query() where current_query() ~ 'pgreflect_[0-9a-f]';
+    insert into seen select text from (select current_query() union select statement from pg_prepared_statements) as t(text)
+      where text ~ 'pgreflect_[0-9a-f]';
     return null; end $$;
   create trigger spy after insert on account for each row execute function spy();
   create function close_it() returns trigger security definer language plpgsql as $$ begin
