@@ -352,8 +352,9 @@ function managementParts(
       ...{ kind: 'window', limit, windowMs: 60_000 },
     });
   const { api } = core.management;
-  const deliver = auth?.auth.services.mailer.deliver ?? null;
-  const receiveEvents = auth?.auth.services.receiveEvents ?? null;
+  const services = auth?.auth.services ?? null;
+  const deliver = services?.sendTrial ?? null;
+  const receiveEvents = services?.receiveEvents ?? null;
   const describeSchema = createSchemaDescriber(core.reflector);
   const { allowedRoles, managementRateLimit: perMinute } = config;
   return { management: { api, takeRequest, perMinute, deliver, receiveEvents, describeSchema, allowedRoles } };

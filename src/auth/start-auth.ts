@@ -18,6 +18,7 @@ import { AuthError } from './auth-error.ts';
 import type { VerifyClaims } from './bearer.ts';
 import { createCaptchaCheck } from './captcha.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
+import { sendTrial } from './messages/send-now.ts';
 import { createIssuers } from './providers/issuers.ts';
 import { createProviderSignIn } from './providers/provider-sign-in.ts';
 import { systemRandom } from './random.ts';
@@ -97,6 +98,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     verify,
     mailer,
     outbox,
+    sendTrial: (settings, message) => sendTrial({ mailer, outbox }, settings, message),
     receiveEvents: createEventReceiver({ database, egress, clock }),
     sendText: createSendText({ ...tools, database: side, observe, egress }),
     providers: createProviderSignIn(createIssuers(egress), clock),

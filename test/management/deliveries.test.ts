@@ -99,6 +99,24 @@ test('emails sent during the request are listed, also those that make it fail', 
   expect(await database.query(`select from auth.users where email = 'fails@x.test'`)).toEqual([]);
 });
 
+test('a test email is listed without a user, also one that the server refuses', async () => {
+  const auth = await serve();
+  const editor = await addToken(database);
+  const send = async () => {
+    const headers = { authorization: `Bearer ${editor}`, 'content-type': 'application/json' };
+    const target = `${auth.url}/v1/projects/${ref}/config/auth/emails/send`;
+    const body = JSON.stringify({ email: 'invite', to: 'me@x.test', locale: 'de' });
+    return (await fetch(target, { method: 'POST', headers, body })).status;
+  };
+  expect(await send()).toBe(200);
+  smtp.behave({ kind: 'refuse', at: 'recipient', code: 550, text: '5.1.1 No such user' });
+  expect(await send()).toBe(502);
+  expect((await call(auth, 'deliveries?kind=invite')).body).toMatchObject([
+    { userId: null, state: 'failed', answer: expect.stringContaining('550 5.1.1 No such user') },
+    { userId: null, state: 'sent', recipient: 'm***@x.test', locale: 'de', attempts: 1 },
+  ]);
+});
+
 test('emails through the API of a mail service are listed with the id that it gave them', async () => {
   const server = await startHookServer(null);
   server.answer({ body: { ErrorCode: 0, MessageID: 'b7bc2f4a' } });

@@ -3,8 +3,8 @@
  */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { hashRecipient } from '../../src/email/outbox/deliveries.ts';
-import { addToken } from '../management/management.ts';
-import { startStudio, type TestStudio, violations } from './studio.ts';
+import { addToken, ref } from '../management/management.ts';
+import { accessToken, startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.
 vi.setConfig({ testTimeout: 240_000 });
@@ -56,6 +56,16 @@ test('emails are listed with their state, filtered, and lead to their users, who
   await page.getByLabel('Email', { exact: true }).selectOption('invite');
   await page.getByText('No email matches').waitFor();
   expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
+});
+
+test('a test email is listed as one', async () => {
+  const headers = { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ email: 'recovery', to: 'me@mail.test' });
+  const target = `${studio.url}/v1/projects/${ref}/config/auth/emails/send`;
+  expect((await fetch(target, { method: 'POST', headers, body })).status).toBe(200);
+  const { page } = await studio.visit('deliveries');
+  await page.getByRole('row', { name: /Recovery en test m\*\*\*@mail.test sent/ }).waitFor();
+  expect(await violations(page)).toEqual([]);
 });
 
 test('an operator lifts an address that bounced', async () => {

@@ -626,7 +626,7 @@ test('the page of links is seen as a page, by kind of link and language, and sav
   await shown.getByRole('button', { name: 'Reset password' }).waitFor();
   await page.getByRole('combobox', { name: 'Link' }).selectOption({ label: 'Magic link' });
   await shown.getByRole('button', { name: 'Sign in' }).waitFor();
-  await tab('Japanese (built-in text)').click();
+  await tab('Japanese (built-in)').click();
   await expect.poll(() => shown.locator('html').getAttribute('lang')).toBe('ja');
   await page.getByRole('button', { name: 'Copy built-in text' }).click();
   await page.getByText('The built-in text is in the editor.').waitFor();
@@ -658,8 +658,8 @@ test('languages of the built-in texts have tabs, and a translation from before t
   const { page } = await studio.visit('emails/recovery');
   const tabs = () => page.getByRole('tablist', { name: 'Language' }).getByRole('tab').allTextContents();
   const names = ['German', 'English', 'Spanish', 'French', 'Italian', 'Japanese', 'Dutch', 'Polish', 'Portuguese'];
-  await expect.poll(tabs).toEqual(['Main text', ...names.map((name) => `${name} (built-in text)`)]);
-  await page.getByRole('tab', { name: 'German (built-in text)' }).click();
+  await expect.poll(tabs).toEqual(['Main text', ...names.map((name) => `${name} (built-in)`)]);
+  await page.getByRole('tab', { name: 'German (built-in)' }).click();
   await preview(page).getByRole('heading', { name: 'Setze dein Passwort zurück' }).waitFor();
   await page.getByRole('button', { name: 'Copy built-in text' }).click();
   await expect.poll(() => subject(page).textContent()).toBe('Setze dein Passwort zurück');

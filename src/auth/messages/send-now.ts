@@ -2,11 +2,12 @@
  * Sends emails during the request, and lists what became of them: with the changes of the request, or without, if they
  * are rolled back because an email could not be sent.
  */
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { EmailMessage } from '../../email/message.ts';
-import { deliveryOf } from '../../email/outbox/deliveries.ts';
+import { type DeliveryOutcome, deliveryOf } from '../../email/outbox/deliveries.ts';
 import { suppressedAnswer } from '../../email/outbox/suppressed.ts';
 import { EmailError } from '../../email/transport/email-error.ts';
-import type { Transaction } from '../steps/auth-context.ts';
+import type { AuthServices, Transaction } from '../steps/auth-context.ts';
 
 /** An email and its user. */
 interface UserEmail {
@@ -24,7 +25,7 @@ export async function sendNow(tx: Transaction, emails: readonly UserEmail[]): Pr
     else await outbox.note(tx, toDelivery(email), { state: 'suppressed', answer: suppressedAnswer }, config);
   }
   const receipts = await mailer.deliver(config, ...wanted.map(({ message }) => message)).catch(async (error) => {
-    const answer = error instanceof EmailError ? (error.answer ?? error.message) : 'an unexpected error';
+    const answer = answerOf(error);
     // The error of the email says more than one of the list.
     const note = (email: UserEmail) => outbox.note(null, toDelivery(email), { state: 'failed', answer }, config);
     await Promise.allSettled(wanted.map(note));
@@ -33,6 +34,24 @@ export async function sendNow(tx: Transaction, emails: readonly UserEmail[]): Pr
   for (const [index, email] of wanted.entries()) {
     await outbox.note(tx, toDelivery(email), { state: 'sent', answer: null, ...receipts[index] }, config);
   }
+}
+
+/** Sends and lists the test email of an operator, which no user gets. @throws EmailError */
+export async function sendTrial(
+  { mailer, outbox }: Pick<AuthServices, 'mailer' | 'outbox'>,
+  config: AuthConfig,
+  message: EmailMessage,
+): Promise<void> {
+  const note = (outcome: DeliveryOutcome) => outbox.note(null, deliveryOf(message, null), outcome, config);
+  const [receipt] = await mailer.deliver(config, message).catch(async (error) => {
+    await Promise.allSettled([note({ state: 'failed', answer: answerOf(error) })]);
+    throw error;
+  });
+  await note({ state: 'sent', answer: null, ...receipt });
+}
+
+function answerOf(error: unknown): string {
+  return error instanceof EmailError ? (error.answer ?? error.message) : 'an unexpected error';
 }
 
 function toDelivery({ message, userId }: UserEmail) {

@@ -7,6 +7,7 @@
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import type { ReceiveEvents } from '../../email/events/receive-events.ts';
+import type { EmailMessage } from '../../email/message.ts';
 import type { Outbox } from '../../email/outbox/outbox-worker.ts';
 import type { Mailer } from '../../email/transport/mailer.ts';
 import { type Hooks, isWebhook } from '../../hooks/hooks.ts';
@@ -43,6 +44,8 @@ export interface AuthServices extends Tools {
   readonly mailer: Pick<Mailer, 'deliver'>;
   /** Sends after the commit the emails that the request stored. */
   readonly outbox: Outbox;
+  /** Sends and lists the test email of an operator. @throws EmailError */
+  readonly sendTrial: (config: AuthConfig, message: EmailMessage) => Promise<void>;
   /** Receives what mail services tell of emails. */
   readonly receiveEvents: ReceiveEvents;
   readonly sendText: SendText;

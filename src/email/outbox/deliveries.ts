@@ -17,7 +17,8 @@ export type DeliveryState = (typeof deliveryStates)[number];
 /** A decided email. */
 export interface Delivery {
   readonly kind: EmailKind;
-  readonly userId: string;
+  /** Null: the test email of an operator. */
+  readonly userId: string | null;
   /** The address. */
   readonly to: string;
   /** Without angle brackets; null for an email without one. */
@@ -45,7 +46,7 @@ export interface DeliverySettings {
 }
 
 /** The facts of an email that is sent or stored. */
-export function deliveryOf(message: OutgoingEmail, userId: string): Delivery {
+export function deliveryOf(message: OutgoingEmail, userId: string | null): Delivery {
   const { kind } = message;
   if (isHookEmail(message))
     return { kind, userId, to: String(message.payload.user.email ?? ''), messageId: null, locale: null };

@@ -27,7 +27,7 @@ export const deliveryEvents = ['delivered', 'bounced', 'failed', 'complained'] a
 export const deliverySchema = objectOf({
   id: text('Larger for later emails.'),
   kind: oneOf(...emailKindNames),
-  userId: uuid,
+  userId: { ...orNull(uuid), description: 'Null: the test email of an operator.' } as SchemaOf<string | null>,
   recipient: orNull(text('As mailer_deliveries_recipients says; null: not kept.')),
   locale: orNull(text('Language tag of the texts; null: the texts without a language.')),
   templateVersion: {

@@ -48,12 +48,11 @@ function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly 
         <time dateTime={createdAt}>{moment.format(new Date(createdAt))}</time>
       </td>
       <th scope="row">
-        {kindTitle(kind)} {locale !== null && <span className="badge">{locale}</span>}
+        {kindTitle(kind)} {locale !== null && <span className="badge">{locale}</span>}{' '}
+        {userId === null && <span className="badge">test</span>}
       </th>
       {!isOfOneUser && (
-        <td>
-          <Link to={`users/${userId}`}>{recipient ?? 'user'}</Link>
-        </td>
+        <td>{userId === null ? recipient : <Link to={`users/${userId}`}>{recipient ?? 'user'}</Link>}</td>
       )}
       <td>
         <span className={state === 'sent' ? 'badge on' : 'badge changed'}>{state}</span>{' '}

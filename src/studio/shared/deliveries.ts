@@ -10,7 +10,8 @@ export const deliveryStates = ['queued', 'deferred', 'sent', 'failed', 'suppress
 export interface Delivery {
   readonly id: string;
   readonly kind: string;
-  readonly userId: string;
+  /** Null: a test email. */
+  readonly userId: string | null;
   readonly recipient: string | null;
   readonly locale: string | null;
   readonly state: (typeof deliveryStates)[number];

@@ -132,7 +132,7 @@ function AddDialog({ onAdd, onClose }: AddDialogProps) {
 
 /** What a language lacks. @param isBuiltIn Built-in texts take the place of missing ones. */
 function missing({ parts }: DescribedEmail, { subject, content, text }: EmailTexts, isBuiltIn: boolean): string {
-  if (isBuiltIn && subject === '' && content === '' && text === '') return 'built-in text';
+  if (isBuiltIn && subject === '' && content === '' && text === '') return 'built-in';
   if (!parts.includes('subject')) return content === '' ? 'no text' : '';
   if (subject !== '' && content !== '') return '';
   if (subject !== '') return 'no body';

@@ -105,7 +105,7 @@ function AroundChoice({ email, around, onAround }: PreviewPaneProps) {
         ...emails.map((name) => [name, titleOf(name).title]),
       ];
   return (
-    <label className="row small">
+    <label className="around small">
       {isPage ? 'Link' : 'Shown in'}
       <select value={around} onChange={({ target }) => onAround(target.value)}>
         {options.map(([value, title]) => (
