@@ -1,6 +1,7 @@
 /**
  * Protects secrets that are sent to a configured address: changing the address requires the secret. Otherwise, whoever
- * may change the configuration could have a secret sent to their own server, although no answer shows it.
+ * may change the configuration could have a secret sent to their own server, although no answer shows it. Giving up the
+ * stored secret is the same in two steps: the start value, which nobody gave, would go to the stored address.
  */
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth/auth-config.ts';
 import { providers } from '../config/auth/auth-provider-fields.ts';
@@ -33,9 +34,10 @@ export function checkBoundSecrets(
   const isAtStart = (name: string) => !Object.hasOwn(after, name);
   const isGiven = (name: string) => typeof changes.get(name) === 'string' && !isDigest(changes.get(name));
   return rows.flatMap(([address, secrets]) => {
-    if (!now?.[address] || now[address] === then?.[address]) return [];
+    if (!now?.[address]) return [];
+    const isMoved = (secret: keyof AuthConfig) => now[address] !== then?.[address] || now[secret] !== then?.[secret];
     const unknown = secrets.filter(
-      (secret) => now[secret] && !isGiven(secret) && !(isAtStart(address) && isAtStart(secret)),
+      (secret) => now[secret] && isMoved(secret) && !isGiven(secret) && !(isAtStart(address) && isAtStart(secret)),
     );
     return unknown.map((secret) => `${address} is where ${secret} is sent; send the secret itself with it`);
   });

@@ -61,6 +61,15 @@ test('the password of the mail server does not go to another one with whoever ma
   expect(guess.status).toBe(200);
   await trial();
   expect([thief.logins(), thief.messages]).toEqual([1, []]);
+  // To give the guess up would be to send the operator's password instead.
+  expect(await managed.patch({ smtp_pass: null })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining('smtp_host is where smtp_pass is sent; send the secret itself with it') },
+  });
+  await trial();
+  expect([thief.logins(), thief.messages]).toEqual([2, []]);
+  const { body } = await managed.patch({ smtp_host: null, smtp_port: null, smtp_pass: null });
+  expect([body.smtp_host, body.smtp_pass]).toEqual(['mail.shop.test', digest]);
 });
 
 test('secrets of providers stay where they belong, and an address may be given up', async () => {
@@ -78,6 +87,7 @@ test('secrets of providers stay where they belong, and an address may be given u
     expect((await managed.get()).body[name]).not.toBe('https://thief.test');
     const moved = { [name]: 'https://new.shop.test', [secret]: 'the same or another' };
     expect(await managed.patch(moved)).toMatchObject({ status: 200, body: { [name]: 'https://new.shop.test' } });
+    expect((await managed.patch({ [secret]: null })).status).toBe(400);
     expect((await managed.patch({ [name]: null })).status).toBe(name === 'external_keycloak_url' ? 400 : 200);
     expect((await managed.patch({ [name]: null, [secret]: null })).status).toBe(200);
   }
