@@ -116,8 +116,8 @@ function parseAddress(url: string): Address | null {
   if (match === null || parsed === null) return null;
   const scheme = (match[1] ?? '').toLowerCase();
   const authority = match[2] ?? '';
-  const place = authority.split('@').at(-1) ?? '';
-  const [, bracketed, plain, port = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::([0-9]*))?$/.exec(place) ?? [];
+  const hostAndPort = authority.split('@').at(-1) ?? '';
+  const [, bracketed, plain, port = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::([0-9]*))?$/.exec(hostAndPort) ?? [];
   const host = (bracketed ?? plain)?.toLowerCase();
   if (host === undefined) return null;
   const isWeb = scheme in usualPorts;

@@ -43,16 +43,16 @@ const usualHeaders = { accept: '*/*', 'user-agent': 'pgreflect' };
 
 /** @param start Returns the current start values; null: no restriction. */
 export function createEgress(start: (() => AuthValues) | null): Egress {
-  let known: { readonly start: AuthValues; readonly places: ReadonlySet<string> } | null = null;
-  const isOpen = (place: string | null): boolean => {
+  let known: { readonly start: AuthValues; readonly hosts: ReadonlySet<string> } | null = null;
+  const isOpen = (host: string | null): boolean => {
     if (start === null) return true;
     const now = start();
-    if (known?.start !== now) known = { start: now, places: placesOf(layerAuthConfig(now)) };
-    return place !== null && known.places.has(place);
+    if (known?.start !== now) known = { start: now, hosts: hostsOf(layerAuthConfig(now)) };
+    return host !== null && known.hosts.has(host);
   };
   const [open, guarded] = [createFetch(null), createFetch(publicLookup)];
   return {
-    fetchFor: (address) => (isOpen(placeOf(address)) ? open : guarded),
+    fetchFor: (address) => (isOpen(hostOf(address)) ? open : guarded),
     async resolve(host, port) {
       if (isOpen(`${host.toLowerCase()}:${port}`)) return host;
       return new Promise((resolve, reject) =>
@@ -113,17 +113,18 @@ function toResponse(answer: IncomingMessage): Response {
   return new Response(isEmpty ? null : stream, { status, statusText, headers: entries as [string, string][] });
 }
 
-/** Hosts and ports in the address fields. */
-function placesOf(config: AuthConfig): ReadonlySet<string> {
-  const places = new Set([`${config.smtp_host?.toLowerCase()}:${config.smtp_port}`]);
+/** Hosts with their ports, as `host:port`, in the address fields. */
+function hostsOf(config: AuthConfig): ReadonlySet<string> {
+  const hosts = new Set([`${config.smtp_host?.toLowerCase()}:${config.smtp_port}`]);
   for (const [name, value] of Object.entries(config)) {
     if (!/^(hook|external|sms|security|mailer)_.*_ur[il]$|^external_allowed_id_token_issuers$/.test(name)) continue;
-    for (const part of String(value ?? '').split(/[\s,]+/)) places.add(placeOf(part) ?? '');
+    for (const part of String(value ?? '').split(/[\s,]+/)) hosts.add(hostOf(part) ?? '');
   }
-  return places;
+  return hosts;
 }
 
-function placeOf(address: string): string | null {
+/** `host:port` of an address; null if it is not one of the web. */
+function hostOf(address: string): string | null {
   const url = URL.parse(address);
   if (url === null || !/^https?:$/.test(url.protocol)) return null;
   return `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`;

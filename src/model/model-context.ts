@@ -18,10 +18,10 @@ export interface ContextNamespace extends ModelNamespace {
 }
 
 /**
- * Position of a namespace in the operator's order. Objects never take a name from an earlier namespace: whoever may
+ * Rank of a namespace in the operator's order. Objects never take a name from an earlier namespace: whoever may
  * create objects in one exposed schema must not affect others' names.
  */
-export function placeOf({ namespaces }: ModelContext, oid: string): number {
+export function rankOf({ namespaces }: ModelContext, oid: string): number {
   return [...namespaces.keys()].indexOf(oid);
 }
 
@@ -112,10 +112,10 @@ export interface ModelOptions {
 export function plainComment(
   { catalog }: ModelContext,
   { extensions }: ContextNamespace,
-  ...place: readonly ['table' | 'column', oid: string, column?: number]
+  ...address: readonly ['table' | 'column', oid: string, column?: number]
 ): string | null {
-  if (!extensions.includes('descriptions') || catalog.directive(...place).kind !== 'none') return null;
-  return catalog.comment(...place)?.trim() || null;
+  if (!extensions.includes('descriptions') || catalog.directive(...address).kind !== 'none') return null;
+  return catalog.comment(...address)?.trim() || null;
 }
 
 /** For reading only comments and names. */

@@ -15,8 +15,8 @@ import {
   type ModelContext,
   noteOmission,
   type Omission,
-  placeOf,
   type Reason,
+  rankOf,
   tablePath,
 } from './model-context.ts';
 import type { TypeResolvers } from './resolve-type.ts';
@@ -73,7 +73,7 @@ export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine>
   const exposed = catalog.routines.filter((row) => namespaces.get(row.pronamespace)?.exposed);
   const isOverload = findOverloads(scope.context, exposed);
   const routines = new Map<string, Routine>();
-  const holders = new Map<string, { readonly result: Routine; readonly place: number }>();
+  const holders = new Map<string, { readonly result: Routine; readonly rank: number }>();
   for (const row of exposed) {
     const candidate = new RoutineCandidate(scope, row, isOverload(row));
     const result = candidate.build();
@@ -92,9 +92,9 @@ export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine>
     // Of two with one name, the earlier namespace wins; within one namespace, the higher oid.
     const key = `${result.use}|${result.fieldName}`;
     // Extensions' additions never replace a name.
-    const place = placeOf(scope.context, row.pronamespace) + (result.added ? namespaces.size : 0);
+    const rank = rankOf(scope.context, row.pronamespace) + (result.added ? namespaces.size : 0);
     const other = holders.get(key);
-    const [holder, loser] = other && other.place < place ? [other, result] : [{ result, place }, other?.result];
+    const [holder, loser] = other && other.rank < rank ? [other, result] : [{ result, rank }, other?.result];
     if (loser) {
       routines.delete(loser.oid);
       noteOmission(scope.context, () =>
@@ -115,15 +115,15 @@ function findOverloads(
   context: ModelContext,
   routines: readonly CatalogRoutine[],
 ): (routine: CatalogRoutine) => boolean {
-  const places = new Map<string, number[]>();
+  const ranks = new Map<string, number[]>();
   for (const { proname, pronamespace } of routines) {
-    const list = places.get(proname) ?? [];
-    places.set(proname, list);
-    list.push(placeOf(context, pronamespace));
+    const list = ranks.get(proname) ?? [];
+    ranks.set(proname, list);
+    list.push(rankOf(context, pronamespace));
   }
   return ({ proname, pronamespace }) => {
-    const own = placeOf(context, pronamespace);
-    return (places.get(proname) ?? []).filter((place) => place <= own).length > 1;
+    const own = rankOf(context, pronamespace);
+    return (ranks.get(proname) ?? []).filter((rank) => rank <= own).length > 1;
   };
 }
 

@@ -17,7 +17,7 @@ import { isBanned, type User } from '../user.ts';
 import { selectUser, toUser, userColumns } from './users.ts';
 
 /** The user's columns for each token type: the token, and when it was sent. */
-const places = {
+const columns = {
   confirmation_token: ['confirmationToken', 'confirmationSentAt'],
   recovery_token: ['recoveryToken', 'recoverySentAt'],
   email_change_token_new: ['emailChangeTokenNew', 'emailChangeSentAt'],
@@ -27,7 +27,7 @@ const places = {
 } as const;
 
 /** Type of a token, as the database names it. */
-export type OneTimeTokenType = keyof typeof places;
+export type OneTimeTokenType = keyof typeof columns;
 
 /** Condition for the row of the token whose hash is `$1`, with the first matching type of `$2`. */
 const isToken = 't.token_hash = $1 and t.token_type::text = any ($2::text[])';
@@ -76,7 +76,7 @@ export async function storeToken(tx: StoreTransaction, token: NewOneTimeToken): 
         id = excluded.id, token_hash = excluded.token_hash, relates_to = excluded.relates_to,
         created_at = excluded.created_at, updated_at = excluded.updated_at
     )
-    update auth.users set ${type} = $3, ${userColumns[places[type][1]]} = $5::timestamptz, updated_at = $5::timestamptz where id = $2::uuid`,
+    update auth.users set ${type} = $3, ${userColumns[columns[type][1]]} = $5::timestamptz, updated_at = $5::timestamptz where id = $2::uuid`,
     [
       randomUuid(tx.random),
       token.userId,
@@ -160,7 +160,7 @@ export function checkCode(user: User | null, given: GivenCode, check: TokenCheck
   if (isBanned(user, check.now)) throw new AuthError('user_banned');
   const hash = hashCode(given.address.toLowerCase(), given.code);
   const type = check.types.find((candidate) => {
-    const stored = user[places[candidate][0]];
+    const stored = user[columns[candidate][0]];
     const isGood = stored !== '' && !check.isDead?.(user.id, candidate) && !isExpired(user, candidate, check);
     return isGood && matchesHash(stored, hash);
   });
@@ -187,18 +187,18 @@ export async function findUserIdByCode(
   );
   const hash = hashCode(address.toLowerCase(), code);
   const users = rows.map((row) => ({ user: toUser(row.user), type: row.type as OneTimeTokenType }));
-  const found = users.find(({ user, type }) => user !== null && matchesHash(user[places[type][0]], hash));
+  const found = users.find(({ user, type }) => user !== null && matchesHash(user[columns[type][0]], hash));
   return found?.user?.id ?? null;
 }
 
 /** Whether a user has a token of a type, perhaps an expired one. */
 export function hasToken(user: User, type: OneTimeTokenType): boolean {
-  return user[places[type][0]] !== '';
+  return user[columns[type][0]] !== '';
 }
 
 /** When the last token of a type was sent; null for never. */
 export function sentAtOf(user: User, type: OneTimeTokenType): Time | null {
-  return user[places[type][1]];
+  return user[columns[type][1]];
 }
 
 function isExpired(user: User, type: OneTimeTokenType, { now, lifetimeSeconds }: TokenCheck): boolean {

@@ -45,11 +45,11 @@ export function checkDirectives(catalog: Catalog): readonly Finding[] {
   });
 }
 
-function findStrayKeys(catalog: Catalog, { place, object }: DirectiveHolder): readonly Stray[] {
-  const directive = catalog.directive(...place);
+function findStrayKeys(catalog: Catalog, { address, object }: DirectiveHolder): readonly Stray[] {
+  const directive = catalog.directive(...address);
   if (directive.kind !== 'directive') return [];
-  const isDomain = place[0] === 'type' && catalog.type(place[1])?.typtype === 'd';
-  const kinds: Readonly<Record<string, Kind>> = isDomain ? ofDomain : known[place[0]];
+  const isDomain = address[0] === 'type' && catalog.type(address[1])?.typtype === 'd';
+  const kinds: Readonly<Record<string, Kind>> = isDomain ? ofDomain : known[address[0]];
   const taken = new Set(Object.keys(directive.value));
   return Object.entries(directive.value).flatMap(([key, value]): readonly Stray[] => {
     const message = `The comment directive of ${object}`;
@@ -91,9 +91,9 @@ function meantBy(kind: Kind, value: unknown): unknown {
 }
 
 /** Columns in a key that the table lacks: such a key is ignored. */
-function findUnknownColumns(catalog: Catalog, { place, object }: DirectiveHolder): readonly Stray[] {
-  const table = place[0] === 'table' ? catalog.table(place[1]) : undefined;
-  const directive = catalog.directive(...place);
+function findUnknownColumns(catalog: Catalog, { address, object }: DirectiveHolder): readonly Stray[] {
+  const table = address[0] === 'table' ? catalog.table(address[1]) : undefined;
+  const directive = catalog.directive(...address);
   const columns = directive.kind === 'directive' ? directive.value.primary_key_columns : undefined;
   if (table === undefined || !Array.isArray(columns)) return [];
   if (!columns.every((column) => typeof column === 'string')) return [];

@@ -11,15 +11,15 @@ import { type ModelContext, pathIn, tableKind, tablePath } from '../model-contex
 /** Keys to add to a directive. */
 export type Keys = Readonly<Record<string, unknown>>;
 
-/** An object with a comment: its place in the catalog, and its SQL name after `comment on`. */
+/** An object with a comment: its address in the catalog, and its SQL name after `comment on`. */
 interface Commented {
-  readonly place: readonly [kind: CommentedObject, oid: string, column?: number];
+  readonly address: readonly [kind: CommentedObject, oid: string, column?: number];
   readonly name: string;
 }
 
 /** @returns Null if changing the comment would lose something. */
-function commentFix({ catalog }: ModelContext, { place, name }: Commented, keys: Keys): string | null {
-  const comment = withDirective(catalog.comment(...place), keys);
+function commentFix({ catalog }: ModelContext, { address, name }: Commented, keys: Keys): string | null {
+  const comment = withDirective(catalog.comment(...address), keys);
   return comment === null ? null : `comment on ${name} is ${quoteText(comment)};`;
 }
 
@@ -39,7 +39,7 @@ const kindsInSql = {
 /** For a table or view. */
 export function tableFix(context: ModelContext, row: CatalogTable, keys: Keys): string | null {
   const name = `${kindsInSql[tableKind(row) ?? 'table']} ${tablePath(context, row)}`;
-  return commentFix(context, { place: ['table', row._id], name }, keys);
+  return commentFix(context, { address: ['table', row._id], name }, keys);
 }
 
 /** For a table or view that is meant as it is: `check` leaves out findings of this kind about it. */
@@ -53,7 +53,7 @@ export function ignoreFix(context: ModelContext, row: CatalogTable, check: strin
 export function columnFix(context: ModelContext, row: CatalogTable, column: string, keys: Keys): string | null {
   const number = row.getAttributes().find(({ attname }) => attname === column)?.attnum ?? 0;
   const name = `column ${tablePath(context, row)}.${quoteName(column)}`;
-  return commentFix(context, { place: ['column', row._id, number], name }, keys);
+  return commentFix(context, { address: ['column', row._id, number], name }, keys);
 }
 
 /** For an enum type. */
@@ -62,7 +62,7 @@ export function typeFix(
   { oid, namespace, name }: { readonly oid: string; readonly namespace: string; readonly name: string },
   keys: Keys,
 ): string | null {
-  return commentFix(context, { place: ['type', oid], name: `type ${quotePath(namespace, name)}` }, keys);
+  return commentFix(context, { address: ['type', oid], name: `type ${quotePath(namespace, name)}` }, keys);
 }
 
 /**
@@ -85,7 +85,7 @@ export function foreignKeyFix(context: ModelContext, id: string, keys: ReadonlyM
   const local = row && catalog.table(row.conrelid);
   if (row === undefined || local === undefined) return null;
   const name = `constraint ${quoteName(row.conname)} on ${tablePath(context, local)}`;
-  return commentFix(context, { place: ['constraint', id], name }, keys.get(id) ?? {});
+  return commentFix(context, { address: ['constraint', id], name }, keys.get(id) ?? {});
 }
 
 /** For a routine; null for an overloaded one, because the statement would need its signature. */
@@ -97,7 +97,7 @@ export function routineFix(context: ModelContext, oid: string, keys: Keys): stri
   );
   if (row === undefined || same.length > 1) return null;
   const name = `routine ${pathIn(catalog, row.pronamespace, row.proname)}`;
-  return commentFix(context, { place: ['routine', oid], name }, keys);
+  return commentFix(context, { address: ['routine', oid], name }, keys);
 }
 
 /** For a schema. */
@@ -106,7 +106,7 @@ export function schemaFix(
   { oid, name }: { readonly oid: string; readonly name: string },
   keys: Keys,
 ): string | null {
-  return commentFix(context, { place: ['namespace', oid], name: `schema ${quoteName(name)}` }, keys);
+  return commentFix(context, { address: ['namespace', oid], name: `schema ${quoteName(name)}` }, keys);
 }
 
 /** A similar name that GraphQL accepts. Letters of other scripts become their numbers, so that names stay different. */

@@ -10,7 +10,7 @@ import { readSettings } from './directives.ts';
 
 /** An object with a comment directive, even a malformed one. */
 export interface DirectiveHolder {
-  readonly place: readonly [kind: CommentedObject, oid: string, column?: number];
+  readonly address: readonly [kind: CommentedObject, oid: string, column?: number];
   /** Its SQL name. */
   readonly object: string;
   /** It applies to the role: its namespace is exposed to the role. */
@@ -25,8 +25,8 @@ export interface DirectiveHolder {
 export function directiveHolders(context: ModelContext): readonly DirectiveHolder[] {
   const { catalog, access, namespaces } = context;
   const holders: DirectiveHolder[] = [];
-  const add = (place: DirectiveHolder['place'], facts: () => Omit<DirectiveHolder, 'place'>) => {
-    if (catalog.directive(...place).kind !== 'none') holders.push({ place, ...facts() });
+  const add = (address: DirectiveHolder['address'], facts: () => Omit<DirectiveHolder, 'address'>) => {
+    if (catalog.directive(...address).kind !== 'none') holders.push({ address, ...facts() });
   };
   const isExposed = (namespace: string) => namespaces.get(namespace)?.exposed === true;
   const isExposedTable = (table: CatalogTable) => tableKind(table) !== null && isExposed(table.relnamespace);
@@ -78,13 +78,16 @@ export function directiveHolders(context: ModelContext): readonly DirectiveHolde
  * directive could enable what its author disabled.
  */
 export function findDirectiveErrors(context: ModelContext): readonly DirectiveError[] {
-  return directiveHolders(context).flatMap(({ place, object, isExposed, isVisible }) => {
-    const problem = readSettings(context.catalog, ...place).problem ?? extensionProblem(context, place);
+  return directiveHolders(context).flatMap(({ address, object, isExposed, isVisible }) => {
+    const problem = readSettings(context.catalog, ...address).problem ?? extensionProblem(context, address);
     return isExposed && problem !== null ? [{ object, problem, visible: isVisible() }] : [];
   });
 }
 
-function extensionProblem({ catalog, namespaces }: ModelContext, [kind, oid]: DirectiveHolder['place']): string | null {
+function extensionProblem(
+  { catalog, namespaces }: ModelContext,
+  [kind, oid]: DirectiveHolder['address'],
+): string | null {
   if (kind !== 'table' || readSettings(catalog, kind, oid).settings.manyToMany !== 'malformed') return null;
   const namespace = namespaces.get(catalog.table(oid)?.relnamespace ?? '');
   const isOn = namespace?.extensions.includes('many_to_many') === true;

@@ -36,11 +36,13 @@ export function signAws(request: AwsRequest, scope: AwsScope): Readonly<Record<s
   const lines = names.map((name) => `${name}:${headers[name]}\n`).join('');
   const signed = names.join(';');
   const canonical = [request.method, request.path, '', lines, signed, sha256(request.body)].join('\n');
-  const place = `${day}/${region}/${service}/aws4_request`;
+  const credentialScope = `${day}/${region}/${service}/aws4_request`;
   const secret = `AWS4${rest.join(':')}`;
   const key = [day, region, service, 'aws4_request'].reduce<string | Buffer>(hmac, secret);
-  const signature = hmac(key, ['AWS4-HMAC-SHA256', time, place, sha256(canonical)].join('\n')).toString('hex');
-  const credential = `Credential=${accessKey}/${place}`;
+  const signature = hmac(key, ['AWS4-HMAC-SHA256', time, credentialScope, sha256(canonical)].join('\n')).toString(
+    'hex',
+  );
+  const credential = `Credential=${accessKey}/${credentialScope}`;
   const { host: _host, ...sent } = headers;
   return { ...sent, authorization: `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=${signed}, Signature=${signature}` };
 }
