@@ -256,7 +256,14 @@ describe('init', () => {
 
   test('--auth makes the tables of the auth service, and finds them there the next time', async () => {
     expect((await init('--auth', '--dry-run')).out).toContain('create table auth.users');
-    expect((await init('--auth')).out).toContain('done       tables of the auth service');
+    const { out: first } = await init('--auth', '--schemas', 'public');
+    expect(first).toContain('done       tables of the auth service');
+    expect(first).toContain(`\n"${roles.login}" keeps its password: write it in place of PASSWORD.\n`);
+    expect(first.split('\nNext:\n')[1]).toMatch(
+      new RegExp(
+        `export DATABASE_URL='\\S+//${roles.login}:PASSWORD@.*\\n.*//${roles.auth}:.*\\n  pgreflect serve --schemas 'public' `,
+      ),
+    );
     const { out } = await init('--auth');
     expect(out).toContain('unchanged  tables of the auth service');
     expect(out).toContain(`keep their passwords:\n\n  ${connectionOf(roles.login)}\n  ${connectionOf(roles.auth)}`);

@@ -30,7 +30,7 @@ const grantKinds: Readonly<
     check: 'grant_beyond_rows',
     why: 'row security does not cover these privileges, and the API does not use them',
   },
-  without_policy: { check: 'grant_without_policy', why: 'no policy allows access to any row' },
+  without_policy: { check: 'grant_without_policy', why: 'no policy allows it for any row' },
   everybody: { check: 'grant_to_everybody', why: 'public includes every login of this server, not only the API' },
 };
 

@@ -17,15 +17,19 @@ export interface Prepared {
 
 /** @param url The connection of `init`; the new ones differ in user and password. */
 export function printNextSteps(url: string, { setup, authRole, made, schemas }: Prepared): string {
+  const password = made.login ? setup.loginPassword : 'PASSWORD';
   const logins = [
-    ...(made.login
-      ? [{ of: 'the gateway', variable: 'DATABASE_URL', role: setup.login, password: setup.loginPassword }]
+    { of: 'the gateway', isMade: made.login, variable: 'DATABASE_URL', role: setup.login, password },
+    ...(made.auth
+      ? [{ of: 'the auth service', isMade: true, variable: 'PGREFLECT_ADMIN_DATABASE_URL', ...authRole }]
       : []),
-    ...(made.auth ? [{ of: 'the auth service', variable: 'PGREFLECT_ADMIN_DATABASE_URL', ...authRole }] : []),
   ].map((login) => ({ ...login, connection: connectionAs(url, login.role, login.password ?? '') }));
-  const shown = logins.map(({ of, connection }) => `Connection of ${of}, shown only this once:\n\n  ${connection}`);
+  const shown = logins.map(({ of, isMade, role, connection }) =>
+    isMade
+      ? `Connection of ${of}, shown only this once:\n\n  ${connection}`
+      : `"${role}" keeps its password: write it in place of PASSWORD.`,
+  );
   const exports = logins.map(({ variable, connection }) => `  export ${variable}='${connection}'`);
-  if (!made.login) return `\n${shown.join('\n\n')}\n\nNext:\n${exports.join('\n')}`;
   const roles = printRoleFlags(setup);
   const exposed = schemas === null ? '' : ` --schemas '${schemas.join(',').replaceAll("'", "'\\''")}'`;
   return `

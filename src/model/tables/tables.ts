@@ -242,7 +242,8 @@ function whyNoLookup(context: ModelContext, { row }: SelectedTable, table: Unlin
   const isReadable = ({ fieldName, type }: Column) => fieldName !== null && type !== null;
   const unfit = others.filter(isReadable).map(({ name, cast }) => {
     const modifier = cast.modifier === null ? '' : `(${cast.modifier})`;
-    return `${quoteName(name)} (${cast.name}${modifier})`;
+    const place = cast.name === 'citext' ? ' of a schema that the API does not expose' : '';
+    return `${quoteName(name)} (${cast.name}${modifier}${place})`;
   });
   const why =
     unfit.length > 0
