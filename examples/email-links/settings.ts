@@ -10,5 +10,5 @@ export const port = Number(process.env.PORT ?? 3000);
 export function required(name: string): string {
   const value = process.env[name];
   if (value) return value;
-  throw new Error(`${name} is not set. On a local project \`npm start\` prints it, see README.md.`);
+  throw new Error(`${name} is not set. A local project prints it at its start, see README.md.`);
 }

@@ -50,6 +50,30 @@ test('each request gets its answer, in order, whatever the outcome', async () =>
   expect(sound).toBe(true);
 });
 
+test('a layout and partials come with the request', async () => {
+  const request = {
+    kind: 'html',
+    template: '{{ template "b" .X }}',
+    partials: { b: '<b>{{ . }}</b>' },
+    data: { X: '<' },
+  };
+  const layout = '<i>{{ template "content" . }}</i>';
+  const { answers } = await answerBatch(
+    line({ id: 1, ...request }),
+    line({ id: 2, ...request, layout }),
+    line({ id: 3, ...request, template: '<!doctype html>{{ .X }}', layout }),
+    line({ id: 4, ...request, layout: 1 }),
+    line({ id: 5, ...request, partials: { b: 1 } }),
+  );
+  expect(answers).toEqual([
+    { id: 1, output: '<b>&lt;</b>' },
+    { id: 2, output: '<i><b>&lt;</b></i>' },
+    { id: 3, output: '<!doctype html>&lt;' },
+    { id: 4, error: 'input', message: '"layout" must be a string.' },
+    { id: 5, error: 'input', message: '"partials" must be an object of strings.' },
+  ]);
+});
+
 test('a line that is no request is answered as such, and the rest all the same', async () => {
   const request = { id: 9, kind: 'html', template: 'x', data: {} };
   const { sound, answers } = await answerBatch(

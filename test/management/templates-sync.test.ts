@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { publishAddress } from '../../src/commands/shared/local-project.ts';
-import { defaultTemplates } from '../../src/email/built-in/built-in.ts';
+import { builtIn, defaultTemplates } from '../../src/email/built-in/built-in.ts';
 import { runCommand, temporaryDirectory } from '../commands/run-command.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from './management.ts';
@@ -90,6 +90,45 @@ describe('pgreflect templates', () => {
     });
     writeFileSync(file('partials/sign.html'), '{{ if }}');
     expect((await run('push')).err).toContain('"sign", line 1, column 7: missing value for if');
+  });
+
+  test('a new layout makes no difference to built-in texts that were pulled; the next pull leaves out their page', async () => {
+    const { run, file, get } = await project();
+    await run('pull');
+    writeFileSync(file('layout.html'), '<i>{{ template "content" . }}</i>');
+    expect(await run('push')).toMatchObject({ code: 0, out: 'changed  layout.html\n', err: '' });
+    expect(await run('push')).toMatchObject({ code: 0, out: 'Nothing differs.\n', err: '' });
+    expect(await run('diff')).toMatchObject({ code: 0, out: 'Nothing differs.\n' });
+    const page = readFileSync(file('invite.html'), 'utf8');
+    writeFileSync(file('invite.html'), page.replace('<!doctype html>', '<!doctype html>\n'));
+    expect((await run('check')).out).toContain('invite.html:1:1: warning: the email is a whole page, so the layout');
+    writeFileSync(file('invite.html'), page);
+    await run('pull');
+    expect(readFileSync(file('invite.html'), 'utf8')).toMatch(/^<h1/);
+    writeFileSync(file('invite.html'), `${readFileSync(file('invite.html'), 'utf8')}<p>Bye</p>`);
+    expect((await run('push')).out).toBe('changed  invite.html\n');
+    expect((await get()).body.mailer_templates_invite_content).toMatch(/^<h1.*<p>Bye<\/p>$/s);
+  });
+
+  test('a push that ends the built-in translations of an email says so, and they can be pulled as files', async () => {
+    const { run, file, get } = await project();
+    await run('pull', '--translations');
+    expect(readdirSync(file('.')).filter((name) => name.includes('.de.'))).toEqual([]);
+    const edited = readFileSync(file('invite.html'), 'utf8').replace('</h1>', '!</h1>');
+    writeFileSync(file('invite.html'), edited);
+    const note =
+      'invite: your text replaces the built-in ones in all languages: readers of de, fr, es, it, pt, nl, pl, ja';
+    for (const args of [['push', '--dry-run'], ['push']]) expect((await run(...args)).err).toContain(note);
+    expect((await run('push')).err).toBe('');
+    writeFileSync(file('invite.fr.html'), '<a href="{{ .ConfirmationURL }}">Oui</a>');
+    await run('pull', '--translations');
+    expect(readFileSync(file('invite.fr.html'), 'utf8')).toContain('Oui');
+    expect(readFileSync(file('invite.de.html'), 'utf8')).toBe(builtIn('invite', 'de').content);
+    expect(readdirSync(file('.')).filter((name) => name.endsWith('.subject'))).toHaveLength(7);
+    expect((await run('push')).code).toBe(0);
+    const { mailer_templates_invite_translations: stored } = (await get()).body;
+    expect(stored.de).toEqual({ subject: builtIn('invite', 'de').subject, content: builtIn('invite', 'de').content });
+    expect(await run('diff')).toMatchObject({ code: 0 });
   });
 
   test('translations are files with a language tag in their name, and so is the page that asks before a link is used', async () => {

@@ -25,6 +25,8 @@ interface BatchRequest {
   readonly kind: 'html' | 'text';
   readonly template: string;
   readonly data: TemplateData;
+  readonly layout: string | null;
+  readonly partials: Readonly<Record<string, string>>;
 }
 
 /**
@@ -62,9 +64,9 @@ async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<string
 function answerLine(line: string): BatchAnswer {
   const request = readRequest(line);
   if ('error' in request) return request;
-  const { id, kind, template, data } = request;
+  const { id, kind, template, data, layout, partials } = request;
   try {
-    return { id, output: renderTemplate(parseTemplate(template, { kind }), data) };
+    return { id, output: renderTemplate(parseTemplate(template, { kind, layout, partials }), data) };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     const answer = { id, error: error.phase, message: error.message };
@@ -76,7 +78,7 @@ function readRequest(line: string): BatchRequest | Refusal {
   const value = parseJson(line);
   if (value === undefined) return { id: null, error: 'input', message: 'The line is not JSON.' };
   const request = isObject(value) ? value : {};
-  const { kind, template, data } = request;
+  const { kind, template, data, layout = null, partials = {} } = request;
   const id = typeof request.id === 'string' || typeof request.id === 'number' ? request.id : null;
   const refuse = (message: string): Refusal => ({ id, error: 'input', message });
   if (!isObject(value)) return refuse('A request is a JSON object.');
@@ -84,5 +86,8 @@ function readRequest(line: string): BatchRequest | Refusal {
   if (kind !== 'html' && kind !== 'text') return refuse('"kind" must be "html" or "text".');
   if (typeof template !== 'string') return refuse('"template" must be a string.');
   if (!isObject(data)) return refuse('"data" must be an object.');
-  return { id, kind, template, data };
+  if (layout !== null && typeof layout !== 'string') return refuse('"layout" must be a string.');
+  if (!isObject(partials) || Object.values(partials).some((text) => typeof text !== 'string'))
+    return refuse('"partials" must be an object of strings.');
+  return { id, kind, template, data, layout, partials: partials as BatchRequest['partials'] };
 }

@@ -8,12 +8,13 @@ import { existsSync } from 'node:fs';
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { linkPageField } from '../../config/auth/auth-template-fields.ts';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
-import { builtInText } from '../../email/choose-texts.ts';
+import { builtInText, isBuiltInText } from '../../email/choose-texts.ts';
 import { builtInLinkPage } from '../../email/link-page-texts.ts';
 import { templateField, templateFieldNames } from '../../management/templates/check-template.ts';
 import { isObject } from '../../shared/json.ts';
 import { type CommandContext, CommandError, flagText, pathOf } from '../shared/command.ts';
 import { createManagementClient, type ManagementClient, type ReadConfig } from '../shared/management-client.ts';
+import { lostLanguages, lostNote, lostTranslations, ownEmails } from './built-in-translations.ts';
 import { readPulled, writePulled } from './pulled-texts.ts';
 import {
   layoutField,
@@ -47,7 +48,8 @@ export async function pullTemplates(context: CommandContext): Promise<number> {
     if (templateField(field)?.part === 'subject') texts.set(field, file);
     else texts.delete(field);
   }
-  const written = writeTemplates(directory, texts);
+  const lost = context.flags.translations === true ? lostTranslations(config, files, inForce) : new Map();
+  const written = writeTemplates(directory, new Map([...texts, ...lost]));
   writePulled(directory, client.ref, inForce);
   context.print(`Wrote ${written.length} files into ${directory}.`);
   for (const { field } of edited)
@@ -77,11 +79,25 @@ export async function pushTemplates(context: CommandContext): Promise<number> {
       );
   if (changes.length === 0) context.print('Nothing differs.');
   else await storeChanges(context, { client, read, changes });
+  noteLostTranslations(context, changes, { files, read });
   if (pulled.size > 0 && !context.flags['dry-run']) {
     const common = [...files].map(([field, file]) => [field, meaning(field, file, read.config)] as const);
     writePulled(directory, client.ref, new Map([...pulled, ...common]));
   }
   return 0;
+}
+
+/** Of emails that had built-in texts until this push. */
+function noteLostTranslations(
+  context: CommandContext,
+  changes: readonly Difference[],
+  { files, read }: { readonly files: TemplateTexts; readonly read: ReadConfig },
+): void {
+  const before = ownEmails(textsOf(read.config));
+  for (const email of ownEmails(new Map(changes.map(({ field, file }) => [field, file])))) {
+    const languages = before.has(email) ? [] : lostLanguages(email, read.config, files);
+    if (languages.length > 0) context.note(lostNote(email, languages));
+  }
 }
 
 interface Push {
@@ -213,9 +229,15 @@ interface Differences {
 function differences(files: TemplateTexts, config: ConfigJson, pulled: TemplateTexts = new Map()): Differences {
   const inForce = textsOf(config);
   const all = [...files].map(([field, file]) => ({ field, file, inForce: inForce.get(field) ?? '' }));
-  const differing = all.filter((one) => meaning(one.field, one.file, config) !== one.inForce);
+  const differing = all.filter((one) => !isSame(one.field, meaning(one.field, one.file, config), one.inForce));
   const isPulled = ({ field, file }: Difference) => meaning(field, file, config) === pulled.get(field);
   return { edited: differing.filter((one) => !isPulled(one)), outdated: differing.filter(isPulled) };
+}
+
+/** A built-in text is the same with its page and, beside a layout of the project, without. */
+function isSame(field: string, text: string, inForce: string): boolean {
+  const held = templateField(field);
+  return text === inForce || (held !== null && isBuiltInText(held, text) && isBuiltInText(held, inForce));
 }
 
 /** An empty text means the built-in one. */

@@ -23,6 +23,7 @@ export const templates: Command = {
       doc: `pull, push, diff, check: directory of the files (default: ${defaultTemplateDirectory}).`,
     },
     { flag: 'allow-warnings', doc: 'push: store emails without a working link or code, too.' },
+    { flag: 'translations', doc: 'pull: write the built-in translations of edited emails, too.' },
     { flag: 'dry-run', doc: 'push: check and print the changes without storing them.' },
     { flag: 'strict', doc: 'check: exit with 1 for warnings, too.' },
     { flag: 'batch', doc: 'render: read requests from standard input, one JSON object per line.' },
@@ -34,7 +35,12 @@ need --external-url, --project-ref and --access-token.
 check needs no server. It prints FILE:LINE:COLUMN and what is wrong, and exits with 1 if there are errors. A comment switches a
 check off for its file: {{/* check: ignore NAME */}}
 
-render --batch answers each line {"id", "kind": "html"|"text", "template", "data"} with {"id", "output"} or
+An email with a text of its own has no built-in translations any more: push says so, and pull --translations
+writes them as files. Whole pages get no layout: push layout.html first, then pull, and the built-in texts come
+without their page.
+
+To see an email, open Emails in the studio, or render it with data of yours. render --batch answers each line
+{"id", "kind": "html"|"text", "template", "data"}, with "layout" and "partials" if it needs them, with {"id", "output"} or
 {"id", "error": "parse"|"escape"|"exec", "message", "line"}. An invalid line gets the error "input", and the exit code is 2.
 
 Examples:

@@ -7,7 +7,7 @@
 import { textFields } from '../../config/auth/auth-template-fields.ts';
 import { type EmailKind, emailKindNames, emailKinds } from '../../email/email-kind.ts';
 import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/parse-options.ts';
-import { assertKnownCalls } from '../../email/template/compose.ts';
+import { assertKnownCalls, isWrapped } from '../../email/template/compose.ts';
 import { findDoubtfulMarkup } from '../../email/template/parse/doubtful-markup.ts';
 import { readEmailMarkup } from '../../email/template/parse/email-markup.ts';
 import { findEmptyLinks } from '../../email/template/parse/empty-links.ts';
@@ -164,6 +164,7 @@ function allMistakesIn(template: Template, field: TemplateField, switches: Templ
       ...markup.map((place) => findingAt(source, place, place.message, place.kind)),
       ...(part === 'content' ? inMarkup(template, email) : []),
       ...ofLength(source, part),
+      ...(part === 'content' && switches.mailer_layout_content && !isWrapped(source) ? [wholePage(source)] : []),
       ...(field.offBy ? [findingOnWhole(`the email is not sent: ${field.offBy} is off`, 'switched-off')] : []),
       ...(field.base ? differentVariables(source, field.base, switches, trialMs) : []),
     ],
@@ -243,6 +244,11 @@ function inMarkup(template: Template, email: EmailKind): readonly Finding[] {
     }),
     ...found.map((place) => findingAt(source, place, place.message, place.kind)),
   ];
+}
+
+function wholePage(source: string): Finding {
+  const what = 'the email is a whole page, so the layout is not used: leave out what is around its text';
+  return findingAt(source, { at: source.search(/\S/), length: '<!doctype'.length }, what, 'whole-page');
 }
 
 /** Larger bodies are cut by common mail programs. */

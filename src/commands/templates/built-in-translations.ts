@@ -1,0 +1,54 @@
+/**
+ * The built-in translations of emails: an email with a text of its own has none of them any more. `templates push` says
+ * so, and `templates pull --translations` writes them as files, to be stored as translations of one's own.
+ */
+import { translationsField } from '../../config/auth/auth-template-fields.ts';
+import { builtInLocales } from '../../email/built-in/built-in.ts';
+import { builtInTexts, isBuiltInText } from '../../email/choose-texts.ts';
+import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
+import { templateField, templateFieldNames } from '../../management/templates/check-template.ts';
+import { isObject } from '../../shared/json.ts';
+import type { TemplateTexts } from './templates-files.ts';
+
+type ConfigJson = Readonly<Record<string, unknown>>;
+
+/** Emails that have a text of their own in `texts`. */
+export function ownEmails(texts: TemplateTexts): ReadonlySet<EmailKind> {
+  const own = templateFieldNames.flatMap((field) => {
+    const [held, text] = [templateField(field), texts.get(field)];
+    return held === null || !text || isBuiltInText(held, text) ? [] : [held.email];
+  });
+  return new Set(own);
+}
+
+/** The languages whose built-in texts an email with its own text lacks. */
+export function lostLanguages(email: EmailKind, config: ConfigJson, files: TemplateTexts): readonly string[] {
+  if (config.mailer_compatible === true) return [];
+  const field = translationsField(email);
+  const stored = config[field];
+  const inFiles = [...files].filter(([name, text]) => name.startsWith(`${field}.`) && text !== '');
+  const tags = [...Object.keys(isObject(stored) ? stored : {}), ...inFiles.map(([name]) => name.split('.')[1] ?? '')];
+  return builtInLocales.filter((locale) => locale !== 'en' && !tags.some((tag) => tag.split('-')[0] === locale));
+}
+
+/** What is said of an email whose built-in translations end. */
+export function lostNote(email: EmailKind, languages: readonly string[]): string {
+  return `${email}: your text replaces the built-in ones in all languages: readers of ${languages.join(', ')} get it, too. To keep theirs: pgreflect templates pull --translations, edit, and push.`;
+}
+
+/** The built-in translations that emails with their own text lack, by field. */
+export function lostTranslations(config: ConfigJson, files: TemplateTexts, inForce: TemplateTexts): TemplateTexts {
+  const { mailer_layout_content: layout } = config;
+  const given = { mailer_compatible: false, mailer_layout_content: typeof layout === 'string' ? layout : null };
+  const own = ownEmails(new Map([...inForce, ...files]));
+  const texts = emailKindNames
+    .filter((email) => own.has(email))
+    .flatMap((email) =>
+      lostLanguages(email, config, files).flatMap((locale) => {
+        const { subject, content } = builtInTexts(email, given, locale);
+        const field = `${translationsField(email)}.${locale}`;
+        return [[`${field}.subject`, subject] as const, [`${field}.content`, content] as const];
+      }),
+    );
+  return new Map(texts);
+}
