@@ -20,7 +20,7 @@ import { jsonText, printText } from './print-text.ts';
 import { printTypeCheck } from './print-type-check.ts';
 import { printValue } from './print-value.ts';
 import { printCalledValue } from './row-layout.ts';
-import { printNestedAnswer, printStep } from './write/print-nested-writes.ts';
+import { printNestedAnswer, printNestedRows, printStep } from './write/print-nested-writes.ts';
 import { printEach, printEachRow } from './write/print-update-list.ts';
 import { printWrite, printWrittenRows } from './write/print-write.ts';
 
@@ -188,9 +188,13 @@ function printNestedWrites(
     const text = printSql(printStep(new Names(), step, index));
     return { ...text, layout: null, result: 'none', refusals: refusalsOfChange(step.change, step.place) };
   });
+  const check = offsetCheck(plan, [field]);
+  const refusals = { ...noRefusals, place: steps[root]!.place };
+  const rows = printNestedRows(makePrinter(plan), field.write, nested);
+  if (rows !== null) return [...printed, valueStatement(sql`${rows.select}${check}`, rows.layout, refusals)];
   const { expressions, select } = printNestedAnswer(makePrinter(plan), field.write, nested);
-  const answer = sql`${guardSize(expressions, select, maxResponseBytes)}${offsetCheck(plan, [field])}`;
-  return [...printed, valueStatement(answer, null, { ...noRefusals, place: steps[root]!.place })];
+  const answer = sql`${guardSize(expressions, select, maxResponseBytes)}${check}`;
+  return [...printed, valueStatement(answer, null, refusals)];
 }
 
 function printMutationText(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {

@@ -9,7 +9,7 @@ import { isTypename } from '../sql/print-object.ts';
 import { list, type Row } from '../sql/print-row.ts';
 import { type PrintedValue, type Printer, printCall } from '../sql/printer.ts';
 import { builtin, param, type Sql, sql } from '../sql/sql.ts';
-import type { AnswerColumn, ColumnForm, RowPiece } from './answer-layout.ts';
+import type { AnswerColumn, AnswerPiece, ColumnForm, RowPiece } from './answer-layout.ts';
 
 /** JSON text: constants, and placeholders of values. */
 type Pieces<T> = (T | string)[];
@@ -84,6 +84,21 @@ export function callsRoutine({ entries }: ObjectPlan): boolean {
 /** Whether the gateway can make the JSON of these records from rows. */
 export function hasFlatRecords(entries: WritePlan['entries']): boolean {
   return entries.every((entry) => entry.kind !== 'records' || (isFlat(entry.object) && !callsRoutine(entry.object)));
+}
+
+/** The same, where the rows are the only records. */
+export function hasOneFlatRecords(entries: WritePlan['entries']): boolean {
+  return entries.filter(({ kind }) => kind === 'records').length <= 1 && hasFlatRecords(entries);
+}
+
+/** The pieces of a payload with such records; the rows are the written ones. */
+export function writtenPieces(context: RowContext, entries: WritePlan['entries']): readonly AnswerPiece[] {
+  const pieces = objectPieces(entries, (entry): AnswerPiece[] =>
+    entry.kind === 'affected_count'
+      ? [{ kind: 'count' }]
+      : ['[', { kind: 'rows', row: joinConstants(layOutRow(context, entry.object)) }, ']'],
+  );
+  return joinConstants<Exclude<AnswerPiece, string>>(pieces);
 }
 
 /** The pieces of a row's object with flat entries (`isFlat`). */

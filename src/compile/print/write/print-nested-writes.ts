@@ -9,6 +9,7 @@
  * Keys are computed before they are compared: PostgreSQL uses no index of the table for a condition that computes them.
  */
 
+import type { Table } from '../../../model/model.ts';
 import type { WriteChange, WritePlan } from '../../plan/plan.ts';
 import { keyColumns } from '../../plan/plan-order.ts';
 import type { NestedWrites, Within, WriteStep } from '../../plan/write/nested-writes.ts';
@@ -18,6 +19,8 @@ import { printJoined } from '../../sql/print-operator.ts';
 import { directRow, list, type Names, type Row, SubqueryRow } from '../../sql/print-row.ts';
 import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
 import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
+import { type AnswerLayout, layOutAll } from '../answer-layout.ts';
+import { hasOneFlatRecords, Selection, writtenPieces } from '../row-layout.ts';
 import { printInsert, printInserts, printKeptKeys } from './print-insert.ts';
 import { printChange, type RowChange } from './print-write.ts';
 
@@ -93,38 +96,69 @@ export function printNestedAnswer(
   nested: NestedWrites<WriteChange>,
 ): { readonly expressions: Sql; readonly select: Sql } {
   const { names } = printer;
-  const { table } = plan;
-  const { keys } = nested.steps[nested.root]!;
-  const [written, given, target] = [new SubqueryRow(names.next('x')), names.next('k'), names.next('t')];
+  const [written, given, found] = [new SubqueryRow(names.next('x')), names.next('k'), names.next('f')];
   const counted = names.next('n');
-  const key = keyColumns(table);
-  for (const column of key) written.column(column);
+  for (const column of keyColumns(plan.table)) written.column(column);
   const members = printEntries(plan.entries, (entry) => {
     if (entry.kind === 'affected_count') return ident(counted, 'n');
     const object = printObject(names, printMembers(printer, entry.object, written));
     const rows = sql`${ident(written.alias)} cross join ${object.from}`;
     return sql`(select coalesce(pg_catalog.json_agg(${object.value}), '[]'::pg_catalog.json) from ${rows})`;
   });
-  const element = names.next('e');
-  const texts = key.map((column, index) => {
-    const text = sql`${ident(element, 'v')} operator(pg_catalog.->>) ${integer(keys.indexOf(column))}`;
-    return sql`(${text})::${typeName(column.cast)} as ${ident(`k${index}`)}`;
-  });
-  const elements = sql`pg_catalog.jsonb_array_elements(${printKeptKeys(nested.root)}) with ordinality as ${ident(element)}("v", "n")`;
-  const keyRows = sql`${ident(given)} as materialized (select ${list(texts)}, ${ident(element, 'n')} from ${elements})`;
-  const row = directRow(target, table);
-  const joined = key.map((column, index) =>
-    printJoined(row.column(column), column.cast, ident(given, `k${index}`), column.cast),
-  );
-  // Looked up one by one: a join that is planned while the table is small would go on reading all of it. `offset 0` keeps
-  // the planner from making it one.
-  const found = names.next('f');
-  const lookup = sql`select ${list(written.selectList(row))} from ${tableName(table)} as ${ident(target)} where ${join(joined, sql` and `)} offset 0`;
-  const from = sql`${ident(given)} cross join lateral (${lookup}) as ${ident(found)}`;
+  const keyRows = sql`${ident(given)} as materialized (${printRootKeys(names, plan.table, nested)})`;
+  const from = sql`${ident(given)} cross join lateral (${printLookUp(names, plan.table, given, written)} offset 0) as ${ident(found)}`;
   const rows = sql`${ident(written.alias)} as materialized (select ${list(written.passList(found))} from ${from} order by ${ident(given, 'n')})`;
   const counts = sql`(select pg_catalog.count(*) as "n", (select pg_catalog.count(*) from ${ident(written.alias)}) as "v" from ${ident(given)}) as ${ident(counted)}`;
   const marker = printFailure(markers.hidden, ident(counted, 'v'));
   const isHidden = sql`${ident(counted, 'v')} operator(pg_catalog.<>) ${ident(counted, 'n')}`;
   const payload = sql`case when ${isHidden} then pg_catalog.to_json(${marker}) else ${printObjectQuery(names, members)} end`;
   return { expressions: sql`${keyRows}, ${rows}`, select: sql`select ${payload} from ${counts}` };
+}
+
+/** The same as rows, for a simple selection; null for others. */
+export function printNestedRows(
+  printer: Printer,
+  { table, entries }: WritePlan,
+  nested: NestedWrites<WriteChange>,
+): { readonly select: Sql; readonly layout: AnswerLayout } | null {
+  if (!table.uniqueKey || !hasOneFlatRecords(entries)) return null;
+  const { names } = printer;
+  const [found, given] = [new SubqueryRow(names.next('f')), names.next('k')];
+  const selection = new Selection();
+  const pieces = writtenPieces({ printer, row: found, selection, isRow: null }, entries);
+  const [first] = keyColumns(table);
+  const marker = printFailure(markers.hidden, ident(given, 'n'));
+  selection.add(null, sql`case when ${found.column(first!)} is null then ${marker} end`);
+  const keyRows = sql`(${printRootKeys(names, table, nested)} offset 0) as ${ident(given)}`;
+  // The key may have been dropped since the model was read.
+  const from = sql`${keyRows} left join lateral (${printLookUp(names, table, given, found)} limit 1) as ${ident(found.alias)} on true`;
+  return {
+    select: sql`select ${selection.print()} from ${from} order by ${ident(given, 'n')}`,
+    layout: layOutAll(pieces),
+  };
+}
+
+/** The keys that the root step has kept: `k0`, … and the position `n`. */
+function printRootKeys(names: Names, table: Table, { steps, root }: NestedWrites<WriteChange>): Sql {
+  const { keys } = steps[root]!;
+  const element = names.next('e');
+  const texts = keyColumns(table).map((column, index) => {
+    const text = sql`${ident(element, 'v')} operator(pg_catalog.->>) ${integer(keys.indexOf(column))}`;
+    return sql`(${text})::${typeName(column.cast)} as ${ident(`k${index}`)}`;
+  });
+  const elements = sql`pg_catalog.jsonb_array_elements(${printKeptKeys(root)}) with ordinality as ${ident(element)}("v", "n")`;
+  return sql`select ${list(texts)}, ${ident(element, 'n')} from ${elements}`;
+}
+
+/**
+ * The row of a key. Rows are looked up one by one: a join that is planned while the table is small would go on reading
+ * all of it. Add `offset 0` or `limit 1`, which keep the planner from making it one.
+ */
+function printLookUp(names: Names, table: Table, given: string, found: SubqueryRow): Sql {
+  const target = names.next('t');
+  const row = directRow(target, table);
+  const joined = keyColumns(table).map((column, index) =>
+    printJoined(row.column(column), column.cast, ident(given, `k${index}`), column.cast),
+  );
+  return sql`select ${list(found.selectList(row))} from ${tableName(table)} as ${ident(target)} where ${join(joined, sql` and `)}`;
 }

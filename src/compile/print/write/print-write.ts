@@ -18,8 +18,8 @@ import { printEntries, printObject, printObjectQuery } from '../../sql/print-obj
 import { directRow, list, type Names, SubqueryRow } from '../../sql/print-row.ts';
 import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
 import { builtin, empty, ident, param, type Sql, sql } from '../../sql/sql.ts';
-import { type AnswerLayout, type AnswerPiece, layOutAll } from '../answer-layout.ts';
-import { hasFlatRecords, joinConstants, layOutRow, objectPieces, type RowContext, Selection } from '../row-layout.ts';
+import { type AnswerLayout, layOutAll } from '../answer-layout.ts';
+import { hasOneFlatRecords, type RowContext, Selection, writtenPieces } from '../row-layout.ts';
 import { printAssignments } from './print-assignment.ts';
 import { printInsert, printInserts } from './print-insert.ts';
 
@@ -100,18 +100,13 @@ export function printWrittenRows(
   check: Sql | null,
 ): { readonly statement: Sql; readonly layout: AnswerLayout } | null {
   const { table, change, entries } = plan;
-  const records = entries.filter((entry) => entry.kind === 'records');
-  if (records.length > 1 || !hasFlatRecords(entries)) return null;
+  if (!hasOneFlatRecords(entries)) return null;
   const alias = printer.names.next('t');
   const write = printDirectly(printer.names, table, change, alias);
   if (write === null) return null;
   const selection = new Selection();
   const context: RowContext = { printer, row: directRow(alias, table), selection, isRow: null };
-  const pieces = objectPieces(entries, (entry): AnswerPiece[] =>
-    entry.kind === 'affected_count'
-      ? [{ kind: 'count' }]
-      : ['[', { kind: 'rows', row: joinConstants(layOutRow(context, entry.object)) }, ']'],
-  );
+  const pieces = writtenPieces(context, entries);
   if (selection.count === 0) {
     // If a column is returned, the write fails for a row that policies hide from the role.
     const visible = table.columns.find(({ selectable }) => selectable);
@@ -121,7 +116,7 @@ export function printWrittenRows(
   if (check !== null) selection.add(null, check);
   return {
     statement: sql`${write} returning ${selection.print()}`,
-    layout: layOutAll(joinConstants<Exclude<AnswerPiece, string>>(pieces)),
+    layout: layOutAll(pieces),
   };
 }
 
