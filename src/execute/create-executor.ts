@@ -38,6 +38,7 @@ export function createExecutor(options: ExecuteOptions): Executor {
           model: null,
           steps: [],
           citedInput: () => null,
+          hideUnsent: (message: string) => message,
           parsedInput: () => null,
         };
         const errors = [toPublicError(error, { ...nothingRan, requestId, observe, maxResponseBytes })];

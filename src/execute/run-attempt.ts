@@ -17,7 +17,7 @@ import type { FlightResult } from '../postgres/wire/flight.ts';
 import { explainMistake } from '../schema/explain-mistake.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { PublicError } from '../shared/errors.ts';
-import { citedInput, placeOfRows } from './answer/cited-input.ts';
+import { citedInput, hideUnsent, placeOfRows } from './answer/cited-input.ts';
 import { joinTexts, type Text } from './answer/compressed-text.ts';
 import { committedTooLarge, type ErrorScope, fromGraphQLError } from './answer/public-error.ts';
 import { type AnswerContext, RowsAnswer } from './answer/rows-answer.ts';
@@ -223,8 +223,16 @@ function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun
       nested: place === null ? null : placeOfRows(place, run.variables),
     })),
     citedInput: (step, message) => citedInput(message, statements[step - 1]?.slots ?? [], run.variables),
+    hideUnsent: (message) => hideUnsent(message, sentTexts(execution, run)),
     parsedInput: (language) => parsedInput(run.compiled, language),
   };
+}
+
+/** All that functions and policies may have of the request. */
+function sentTexts({ caller }: Execution, { compiled, variables }: CompiledRun): readonly (string | null)[] {
+  const source = { variables, introspection: new Map() };
+  const parameters = compiled.statements.flatMap(({ slots }) => bindSlots(slots, source));
+  return [...parameters, caller.claims, caller.headers, caller.path];
 }
 
 function parsedInput({ patterns }: CompiledOperation, of: ValueLanguage): string | null {

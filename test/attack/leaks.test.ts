@@ -72,6 +72,29 @@ describe('an error does not show what the row it is about holds', () => {
     expect(gateway.observations).toContainEqual(expect.objectContaining({ kind: 'masked_error', id }));
   }); // biome-ignore format: a table
 
+  test.each([
+    ['a function of its owner', '{ setting(name: "password") }'],
+    ['a policy', '{ levelledCollection { edges { node { id } } } }'],
+  ])('and does not quote a value that does not convert, behind %s', async (_place, query) => {
+    const { body } = await gateway.ask(query);
+    expectNoSecret(JSON.stringify(body));
+    const { id } = body.errors[0].extensions;
+    expect(body.errors).toMatchObject([
+      {
+        message: 'invalid input syntax for type integer: "…"',
+        extensions: { code: 'BAD_USER_INPUT', sqlstate: '22P02' },
+      },
+    ]);
+    expect(gateway.observations).toContainEqual(expect.objectContaining({ kind: 'masked_error', id }));
+  });
+
+  test('but quotes a value that the caller has sent, be it in the token', async () => {
+    expect((await gateway.ask('{ setting(name: "timeout") }')).body).toEqual({ data: { setting: 30 } });
+    const headers = { authorization: `Bearer ${await token({ role: 'authenticated', sub: 'number 7' })}` };
+    const { body } = await gateway.ask('{ ownId }', { headers });
+    expect(body.errors[0].message).toBe('invalid input syntax for type uuid: "number 7"');
+  });
+
   test('what the author of a function says is not changed', async () => {
     const { body } = await gateway.ask('mutation { ownWords }');
     expect(body.errors).toMatchObject([

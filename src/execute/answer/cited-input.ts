@@ -27,6 +27,23 @@ export function citedInput(message: string, slots: readonly Slot[], variables: V
   return first !== undefined && found.every(({ field }) => field === first.field) ? first.place : null;
 }
 
+/**
+ * The message without the value that it quotes, unless the request has sent that: it may be of a row or column that the
+ * caller may not see, which a function, policy or view converts.
+ *
+ * @param sent Texts of the request: its parameters and its caller's claims and headers.
+ */
+export function hideUnsent(message: string, sent: readonly (string | null)[]): string {
+  const cited = citedText(message);
+  // Arrays, rows and JSON escape what they contain.
+  const isSent = sent.some((text) => text !== null && withoutEscapes(text).includes(withoutEscapes(cited ?? '')));
+  return cited === null || isSent ? message : message.replace(`"${cited}"`, () => '"…"');
+}
+
+function withoutEscapes(text: string): string {
+  return text.replaceAll('\\', '');
+}
+
 // Up to the last quote, because a value may contain quotes. `value "300" is out of range` continues after it.
 function citedText(message: string): string | null {
   const match = /(?::|^value|^) "(.*)"/s.exec(message) ?? /^"(.*)"/s.exec(message);
