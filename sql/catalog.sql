@@ -306,7 +306,8 @@ select pg_catalog.json_build_object(
         select pg_catalog.json_object_agg(a.attname, a.attnum)
         from pg_catalog.pg_attribute a where a.attrelid = i.indrelid and a.attnum > 0 and not a.attisdropped
       ) end,
-      'nullsNotDistinct', coalesce((pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct')::pg_catalog.bool, false), 'hasRules', t.relhasrules
+      'nullsNotDistinct', coalesce((pg_catalog.to_jsonb(i) ->> 'indnullsnotdistinct')::pg_catalog.bool, false), 'hasRules', t.relhasrules,
+      'hasChildTables', t.relkind = 'r' and t.relhassubclass
     ) order by i.indexrelid), '[]')
     from pg_catalog.pg_index i
     join pg_catalog.pg_class c on c.oid = i.indexrelid

@@ -61,6 +61,8 @@ export interface CatalogIndex
   readonly nullsNotDistinct: boolean;
   /** Its table has rewrite rules. */
   readonly hasRules: boolean;
+  /** Other tables inherit from its table: their rows are read with it, and may have the same keys. */
+  readonly hasChildTables: boolean;
 }
 
 /** The table that PostgreSQL itself inserts a view's rows into. */

@@ -28,6 +28,13 @@ const schema = `
   comment on table lib.unnamed is '@graphql({"primary_key_columns": ["id"]})';
   alter table lib.unnamed enable row level security;
   create policy own on lib.unnamed to anon using (tenant = lib.tenant());
+  create table hidden.plan (id int primary key, tenant int not null default lib.tenant(), body text);
+  create table lib.own_plan () inherits (hidden.plan);
+  comment on table lib.own_plan is '@graphql({"primary_key_columns": ["id"]})';
+  create view lib.plans as select id, body from hidden.plan where tenant = lib.tenant();
+  create view lib.all_plans as select id, tenant, body from hidden.plan;
+  comment on view lib.plans is '@graphql({"primary_key_columns": ["id"]})';
+  comment on view lib.all_plans is '@graphql({"primary_key_columns": ["id"]})';
   comment on view lib.own_sheet is '@graphql({"primary_key_columns": ["id"]})';
   comment on view lib.sheet_of_own is '@graphql({"primary_key_columns": ["id"]})';
   comment on view lib.whole_note is '@graphql({"primary_key_columns": ["id"]})';
@@ -175,6 +182,18 @@ test('an index by which a hidden row could not be found again is not offered whe
     'constraint: unnamed_email, updateColumns: [size]',
   );
   expect(errors).toMatchObject([{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }]);
+});
+
+test('a row of a child table with the same key does not stand for a hidden one', async () => {
+  await database.query(
+    `insert into hidden.plan values (2, 2, 'secret'); insert into lib.own_plan values (2, 1, 'mine')`,
+  );
+  const onConflict = 'constraint: plan_pkey, updateColumns: [body]';
+  const { errors } = await upsert('plans', 'id: 2, body: "x"', onConflict);
+  expect(errors).toMatchObject([{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }]);
+  expect(await database.query('select body from only hidden.plan')).toEqual([{ body: 'secret' }]);
+  // Where nothing is hidden, there is nothing to mistake.
+  expect((await upsert('all_plans', 'id: 2, body: "x"', onConflict)).errors).toBeUndefined();
 });
 
 test('forged names of indexes, columns and variables reach no SQL', async () => {

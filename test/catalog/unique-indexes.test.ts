@@ -34,7 +34,7 @@ test('unique indexes come with their names, expressions and conditions as SQL; n
   const found = tableOf('person')
     .getIndexes()
     .map(({ indexrelid: _, indrelid: __, ...index }) => index);
-  const plain = { indisprimary: false, indisvalid: true, indimmediate: true, indisexclusion: false, indexprs: null, indpred: null, columns: null, nullsNotDistinct: false, hasRules: false }; // biome-ignore format: a row of a table
+  const plain = { indisprimary: false, indisvalid: true, indimmediate: true, indisexclusion: false, indexprs: null, indpred: null, columns: null, nullsNotDistinct: false, hasRules: false, hasChildTables: false }; // biome-ignore format: a row of a table
   expect(found).toEqual([
     { ...plain, relname: 'person_pkey', indisprimary: true, indkey: [1], indnkeyatts: 1 },
     { ...plain, relname: 'person_nick_key', indkey: [3, 4], indnkeyatts: 2 },

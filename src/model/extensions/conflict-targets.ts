@@ -22,7 +22,10 @@ export function addConflictTargets(context: ModelContext, table: Table): Table {
   const conflictTargets = indexes.flatMap((index) => {
     if (!isArbiter(index, indexes)) return [];
     const found = toTarget(index, columnOf);
-    const target = found && ({ ...found, hiddenBy, identity: findIdentity(table, index, indexes, columnOf) } as const);
+    // A row of a child table could be taken for the hidden one.
+    const isUnique = !(hiddenBy === 'view' && index.hasChildTables);
+    const identity = isUnique ? findIdentity(table, index, indexes, columnOf) : null;
+    const target = found && ({ ...found, hiddenBy, identity } as const);
     // Hidden rows could not be told from others.
     if (target?.identity === null && hiddenBy !== 'nothing') return [];
     if (target !== null && !columnsOf(target).every((number) => isSelectable(table, number))) return [];
