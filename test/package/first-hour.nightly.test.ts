@@ -376,7 +376,9 @@ testPage('examples/email-links/README.md', async (page) => {
   const [, key = ''] = await start.until(/anon key +(\S+)/);
   const [, serviceKey = ''] = await start.until(/service key +(\S+)/);
   const push = 'npm run -s pgreflect -- templates push --dir examples/email-links/button/templates';
-  expect(await page.type(push, terminal)).toContain('confirmation');
+  page.leaveOut('cp -R node_modules/pgreflect/examples/email-links .', 'a checkout has the programs');
+  page.leaveOut('npx pgreflect templates push --dir email-links/button/templates', 'a checkout has a line of its own');
+  expect(await page.typeWords(push, terminal)).toContain('confirmation');
   const environment = { API_URL: terminal.instead['http://localhost:54321']!, PORT: port };
   const beside = having({ ...terminal, directory: join(clone, 'examples/email-links') }, environment);
   const button = page.start('npm ci', knowing(beside, { 'eyJ...': key }));
@@ -386,7 +388,7 @@ testPage('examples/email-links/README.md', async (page) => {
     knowing(beside, { 'eyJ...': serviceKey }),
   );
   await start.interrupt();
-  expect(page.text).toContain("`GOTRUE_URI_ALLOW_LIST='com.example.notes://**' npm start`");
+  expect(page.text).toContain("`GOTRUE_URI_ALLOW_LIST='com.example.notes://**' npx pgreflect start`");
   await startLines("GOTRUE_URI_ALLOW_LIST='com.example.notes://**' npm start", terminal).until(/anon key/);
 });
 
