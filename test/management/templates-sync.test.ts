@@ -120,6 +120,7 @@ describe('pgreflect templates', () => {
       'invite: your text replaces the built-in ones in all languages: readers of de, fr, es, it, pt, nl, pl, ja';
     for (const args of [['push', '--dry-run'], ['push']]) expect((await run(...args)).err).toContain(note);
     expect((await run('push')).err).toBe('');
+    expect((await run('check')).err).toContain('Readers of other languages get your text of invite: add translations');
     writeFileSync(file('invite.fr.html'), '<a href="{{ .ConfirmationURL }}">Oui</a>');
     await run('pull', '--translations');
     expect(readFileSync(file('invite.fr.html'), 'utf8')).toContain('Oui');

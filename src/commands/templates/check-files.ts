@@ -14,6 +14,7 @@ import { templateField } from '../../management/templates/check-template.ts';
 import { type Finding, findingOnWhole } from '../../management/templates/finding.ts';
 import { isObject } from '../../shared/json.ts';
 import { type CommandContext, CommandError, flagText, pathOf, refuse } from '../shared/command.ts';
+import { lostLanguages, ownEmails } from './built-in-translations.ts';
 import { layoutField, partialPrefix, placeOfField, readTemplates, type TemplateTexts } from './templates-files.ts';
 import { fieldOfPart, isTranslation, translationValues } from './translation-files.ts';
 
@@ -26,6 +27,11 @@ export async function checkFiles(context: CommandContext, usual: string): Promis
   const { errors, warnings } = findingsIn(texts, configOf(context, texts));
   for (const line of [...errors, ...warnings]) context.print(line);
   const count = (many: readonly string[], word: string) => `${many.length} ${word}${many.length === 1 ? '' : 's'}`;
+  const own = [...ownEmails(texts)].filter((email) => lostLanguages(email, {}, texts).length > 0);
+  if (own.length > 0)
+    context.note(
+      `Readers of other languages get your text of ${own.join(', ')}: add translations, if you have such readers.`,
+    );
   context.note(`${texts.size} texts: ${count(errors, 'error')}, ${count(warnings, 'warning')}.`);
   return errors.length > 0 || (context.flags.strict === true && warnings.length > 0) ? 1 : 0;
 }
