@@ -47,7 +47,7 @@ function expectPlain(text: string): void {
 test('check reports such objects without lines of theirs, and leaves to --format json what cannot be printed', async () => {
   const { out } = await run('check');
   expect(out).toContain('\\u000a           alter role tenant superuser;\\u001b');
-  expect(out).toContain('pgreflect check --format json');
+  expect(out).toContain('-- The fix contains control characters, see --format json.');
   expectPlain(out);
   const { findings } = JSON.parse((await run('check', '--format', 'json')).out) as {
     findings: readonly { fix: string | null }[];

@@ -104,8 +104,7 @@ function asSarif(findings: readonly Finding[]): string {
     level: severity,
     message: { text: message },
     ...(object === null ? {} : { locations: [{ logicalLocations: [{ fullyQualifiedName: object }] }] }),
-    ...(fix === null ? {} : { properties: { fix } }),
-    ...(command === undefined ? {} : { properties: { command } }),
+    ...((fix !== null || command !== undefined) && { properties: { ...(fix !== null && { fix }), command } }),
   }));
   const driver = { name: 'pgreflect check', version, rules };
   const $schema = 'https://json.schemastore.org/sarif-2.1.0.json';
