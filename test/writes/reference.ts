@@ -208,6 +208,8 @@ async function insertLevel(
 ): Promise<(Row | null)[]> {
   const rows: (Row | null)[] = [];
   const written = new Set<string>();
+  /** Refer to rows that are not there yet. */
+  const unmet: Values[] = [];
   const shapes = objects.map((object) =>
     table.columns.map(({ name, ddl }) => (ddl !== '' || table.kind !== 'table') && object.has(name)).join(),
   );
@@ -238,10 +240,32 @@ async function insertLevel(
       // A later object may be for the row that this one would have written.
       if (isUpdating) run.allowed.add('BAD_USER_INPUT');
       await run.client.query('rollback to object');
+      if (objects.length > 1 && (error as pg.DatabaseError).code === '23503') unmet.push(object);
     }
   }
+  await findForwardReferences(run, unmet, (object) => insertOne(run, table, object, { conflict, read }));
   return rows;
 }
+
+/** The gateway writes a list in one statement, so an object may refer to a later one. */
+async function findForwardReferences(
+  { client, events }: Run,
+  unmet: readonly Values[],
+  insert: (object: Values) => Promise<unknown>,
+): Promise<void> {
+  for (const object of unmet) {
+    await client.query('savepoint again');
+    try {
+      await insert(object);
+      events.add(forwardReference);
+    } catch {
+      await client.query('rollback to again');
+    }
+  }
+}
+
+/** Event: refused here, where each object is inserted by itself, but not by the gateway. */
+export const forwardReference = 'reference to a later object';
 
 /** Where each row of the table is stored, by its key: an update moves it. */
 async function versions({ client }: Run, table: Table): Promise<ReadonlyMap<string, string>> {
