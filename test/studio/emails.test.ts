@@ -86,7 +86,7 @@ test('a link that leads nowhere is saved by whoever insists, and faults are unde
     );
   const stored = () => studio.database.query('select values from auth.pgreflect_config');
   expect(await stored()).toEqual([]);
-  await refused.getByRole('button', { name: 'Save with the dead link' }).click();
+  await refused.getByRole('button', { name: 'Save without a working link' }).click();
   await page.locator('.notice.warning').getByText('Saved with 2 warnings. Body, line 2, column 13: ').waitFor();
   await expect.poll(stored).toMatchObject([{ values: { mailer_templates_recovery_content: dead } }]);
 
@@ -168,7 +168,7 @@ test('a warning is underlined at its word, and said again in the words of the pa
   await expect.poll(() => page.locator('.cm-lintRange-warning').allTextContents()).toEqual(['.Nobody']);
   await save(page).click();
   await page.locator('.notice.fault').getByText('Not saved. Body: the email uses none of').waitFor();
-  await page.getByRole('button', { name: 'Save with the dead link' }).click();
+  await page.getByRole('button', { name: 'Save without a working link' }).click();
   await expect
     .poll(() => banner.textContent())
     .toMatch(

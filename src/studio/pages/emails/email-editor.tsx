@@ -216,10 +216,10 @@ function OneLanguage({ children }: { readonly children: ReactNode }) {
   return <div className="email-work">{children}</div>;
 }
 
-/** What is wrong: in one paragraph, or one line for each of several. @param insist Stores dead links all the same. */
+/** What is wrong: in one paragraph, or one line for each of several. @param insist Stores emails without a working link all the same. */
 function refusal(problems: readonly string[], insist?: () => void): Outcome {
   const isOne = problems.length === 1;
-  const title = isOne ? 'Save with the dead link' : `Save with ${problems.length} dead links`;
+  const title = isOne ? 'Save without a working link' : 'Save without working links';
   return {
     kind: 'fault',
     ...(isOne ? { text: `Not saved. ${problems[0]}` } : { text: 'Not saved.', details: problems }),
