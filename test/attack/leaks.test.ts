@@ -73,16 +73,23 @@ describe('an error does not show what the row it is about holds', () => {
   }); // biome-ignore format: a table
 
   test.each([
-    ['a function of its owner', '{ setting(name: "password") }'],
-    ['a policy', '{ levelledCollection { edges { node { id } } } }'],
-  ])('and does not quote a value that does not convert, behind %s', async (_place, query) => {
+    ['a function of its owner', '{ setting(name: "password") }', 'invalid input syntax for type integer: "…"', '22P02'],
+    [
+      'a policy',
+      '{ levelledCollection { edges { node { id } } } }',
+      'invalid input syntax for type integer: "…"',
+      '22P02',
+    ],
+    ['a time zone', '{ settingAsZone(name: "password") }', 'time zone "…" not recognized', '22023'],
+    ['a date of its own format', '{ settingAsDate(name: "password") }', 'invalid value "…"', '22007'],
+  ])('and does not quote a value that does not convert, behind %s', async (_place, query, message, sqlstate) => {
     const { body } = await gateway.ask(query);
     expectNoSecret(JSON.stringify(body));
     const { id } = body.errors[0].extensions;
     expect(body.errors).toMatchObject([
       {
-        message: 'invalid input syntax for type integer: "…"',
-        extensions: { code: 'BAD_USER_INPUT', sqlstate: '22P02' },
+        message,
+        extensions: { code: 'BAD_USER_INPUT', sqlstate },
       },
     ]);
     expect(gateway.observations).toContainEqual(expect.objectContaining({ kind: 'masked_error', id }));

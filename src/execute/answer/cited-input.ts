@@ -14,6 +14,7 @@ import {
 } from '../../compile/input/slot.ts';
 import { printPath } from '../../compile/input/storable-text.ts';
 import { entryValue } from '../../compile/input/update-list.ts';
+import { quotes } from './visible-message.ts';
 
 /**
  * The place of the quoted value: `$objects[3].dueOn` for a variable, `objects[3].dueOn` for a literal. Null if no value
@@ -28,26 +29,30 @@ export function citedInput(message: string, slots: readonly Slot[], variables: V
 }
 
 /**
- * The message without the value that it quotes, unless the request has sent that: it may be of a row or column that the
- * caller may not see, which a function, policy or view converts.
+ * The message without what it quotes, unless the request has sent that: it may be of a row or column that the caller may
+ * not see, which a function, policy or view converts.
  *
  * @param sent Texts of the request: its parameters and its caller's claims and headers.
  */
 export function hideUnsent(message: string, sent: readonly (string | null)[]): string {
-  const cited = citedText(message);
+  const match = quoted.exec(message);
+  if (match === null) return message;
+  const [upToQuote, text = ''] = match;
   // Arrays, rows and JSON escape what they contain.
-  const isSent = sent.some((text) => text !== null && withoutEscapes(text).includes(withoutEscapes(cited ?? '')));
-  return cited === null || isSent ? message : message.replace(`"${cited}"`, () => '"…"');
+  const isSent = sent.some((one) => one !== null && withoutEscapes(one).includes(withoutEscapes(text.trim())));
+  if (isSent) return message;
+  return `${upToQuote.slice(0, -1 - text.length)}…${message.slice(upToQuote.length - 1)}`;
 }
 
 function withoutEscapes(text: string): string {
   return text.replaceAll('\\', '');
 }
 
-// Up to the last quote, because a value may contain quotes. `value "300" is out of range` continues after it.
+// Up to the last quote, because a value may contain quotes. The name of a type before it may be quoted as well.
+const quoted = new RegExp(`^(?:[^${quotes}]*(?:type|enum) "[^"]*": )?[^${quotes}]*[${quotes}](.*)[${quotes}]`, 's');
+
 function citedText(message: string): string | null {
-  const match = /(?::|^value|^) "(.*)"/s.exec(message) ?? /^"(.*)"/s.exec(message);
-  return match?.[1] ?? null;
+  return quoted.exec(message)?.[1]?.trim() ?? null;
 }
 
 /** The place of objects to insert: with positions if there is only one, otherwise with `*`. */

@@ -28,7 +28,7 @@ export interface ErrorScope {
   readonly steps: readonly StepScope[];
   /** The input whose value the message of this main step quotes (cited-input.ts); null if unknown. */
   readonly citedInput: (step: number, message: string) => string | null;
-  /** A message without the value that it quotes, unless the request has sent that (cited-input.ts). */
+  /** A message without what it quotes, unless the request has sent that (cited-input.ts). */
   readonly hideUnsent: (message: string) => string;
   /** The only input with a value in this language; null if there is none or several. */
   readonly parsedInput: (language: NonNullable<DatabaseError['inValue']>) => string | null;
@@ -213,7 +213,8 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
     const extensions = { id, ...(nested !== null && { input: nested }) };
     return new PublicError(code, neutral, { ...place, sqlstate, cause: error, extensions, ...hint });
   }
-  const shown = code === 'BAD_USER_INPUT' && !error.raised ? scope.hideUnsent(primary) : primary;
+  const mayQuoteValues = code === 'BAD_USER_INPUT' && neutral === undefined && !error.raised;
+  const shown = mayQuoteValues ? scope.hideUnsent(primary) : primary;
   if (shown !== primary) {
     const hint = scope.showHints && { hint: primary };
     const extensions = { id: observeMasked(error, scope) };

@@ -60,12 +60,12 @@ function isVisibleConstraint(error: DatabaseError, model: Model): boolean {
   return !anyQuote.test(rest);
 }
 
-/** The quotes of all of PostgreSQL's languages. */
-const quotes = '["«»„“”‘’‚「」『』]';
-const anyQuote = new RegExp(quotes);
+/** The quotes of all of PostgreSQL's languages, for a set of characters. */
+export const quotes = '"«»„“”‘’‚「」『』';
+const anyQuote = new RegExp(`[${quotes}]`);
 
 function withoutQuoted(message: string, name: string): string {
-  return message.replace(new RegExp(`${quotes}\\s?${RegExp.escape(name)}\\s?${quotes}`, 'gu'), '');
+  return message.replace(new RegExp(`[${quotes}]\\s?${RegExp.escape(name)}\\s?[${quotes}]`, 'gu'), '');
 }
 
 /** Names in the error's fields; null if one is hidden, or there are none. */
