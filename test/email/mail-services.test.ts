@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { type AuthValues, checkAuthConfig, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { EmailError } from '../../src/email/transport/email-error.ts';
 import { createServiceTransport, type MailServiceName } from '../../src/email/transport/services/service-transport.ts';
-import { signAws } from '../../src/email/transport/services/sign-aws.ts';
+import { signAws } from '../../src/email/transport/services/ses.ts';
 import { sampleMessage } from '../support/email.ts';
 import { type HookReply, type HookRequest, startHookServer } from '../support/hook-server.ts';
 

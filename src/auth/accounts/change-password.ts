@@ -1,16 +1,15 @@
 /**
  * Changes the password of a signed-in user: which proofs are required first, and which sessions and links end.
  */
-
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { queueNotification } from '../messages/queue-notification.ts';
 import type { Session } from '../session.ts';
+import { takeCodeGuesses } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
-import { useNonce } from '../steps/reauthentication-code.ts';
 import { auditUser } from '../store/audit.ts';
 import { endFlows } from '../store/flows.ts';
-import { clearTokens } from '../store/one-time-tokens.ts';
+import { checkCode, clearTokens, consumeToken, emailTokenSeconds, smsTokenSeconds } from '../store/one-time-tokens.ts';
 import { endSessions } from '../store/sessions.ts';
 import { updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
@@ -79,4 +78,19 @@ export async function changePassword(
   await endSessions(tx, user.id, bearerSession === null ? 'global' : 'others', bearerSession?.id ?? null);
   await auditUser(tx, 'user_updated_password', user);
   await queueNotification(tx, { kind: 'password_changed', user });
+}
+
+/** Uses up the code of a reauthentication. @param user Locked. @throws AuthError `reauthentication_not_valid` */
+async function useNonce(tx: Transaction, user: User, nonce: string): Promise<void> {
+  const lifetimeSeconds = user.email === null ? smsTokenSeconds(tx.config) : emailTokenSeconds(tx.config);
+  const types = ['reauthentication_token'] as const;
+  const isDead = await takeCodeGuesses(tx, { userId: user.id }, types);
+  const check = { types, now: nowOf(tx), lifetimeSeconds, isDead };
+  const given = { address: user.email ?? user.phone ?? '', code: nonce };
+  try {
+    await consumeToken(tx, checkCode(user, given, check));
+  } catch (error) {
+    if (!(error instanceof AuthError) || error.code !== 'otp_expired') throw error;
+    throw new AuthError('reauthentication_not_valid', null, { cause: error });
+  }
 }

@@ -1,10 +1,11 @@
 /**
  * `pgreflect templates pull|push|diff`: transfers email texts between files and a running project.
  *
- * A push sends only differences: untouched texts stay the built-in ones, and the project's changes since the pull stay
- * (pulled-texts.ts). The API checks the whole push before it stores anything.
+ * A push sends only differences: untouched texts stay the built-in ones, and the project's changes since the pull stay.
+ * The API checks the whole push before it stores anything.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import { linkPageField } from '../../config/auth/auth-template-fields.ts';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
@@ -15,7 +16,6 @@ import { isObject } from '../../shared/json.ts';
 import { type CommandContext, CommandError, flagText, pathOf } from '../shared/command.ts';
 import { createManagementClient, type ManagementClient, type ReadConfig } from '../shared/management-client.ts';
 import { lostLanguages, lostNote, lostTranslations, ownEmails } from './built-in-translations.ts';
-import { readPulled, writePulled } from './pulled-texts.ts';
 import {
   layoutField,
   partialPrefix,
@@ -247,4 +247,24 @@ function meaning(field: string, text: string, config: ConfigJson): string {
   const { mailer_compatible, mailer_layout_content: layout } = config;
   const switches = { mailer_compatible: mailer_compatible === true };
   return builtInText(held, { ...switches, mailer_layout_content: typeof layout === 'string' ? layout : null }) ?? '';
+}
+
+/**
+ * A copy per project of the texts after its last pull or push: it tells which side has edited a text since. Other
+ * checkouts must not have it.
+ */
+const pulledFolder = '.pulled';
+
+/** The texts of the last pull or push; none for a project that was never pulled into the directory. */
+function readPulled(directory: string, ref: string): TemplateTexts {
+  const copy = join(directory, pulledFolder, ref);
+  return existsSync(copy) ? readTexts(copy) : new Map();
+}
+
+/** Stores the texts for the next pull or push. */
+function writePulled(directory: string, ref: string, texts: TemplateTexts): void {
+  mkdirSync(join(directory, pulledFolder), { recursive: true });
+  // If committed, it would claim to other checkouts a pull that they have not made.
+  writeFileSync(join(directory, pulledFolder, '.gitignore'), '*\n');
+  writeTemplates(join(directory, pulledFolder, ref), texts);
 }

@@ -1,8 +1,11 @@
 /**
  * Plans a connection: arguments, then edges, page info, total count and aggregates if selected.
  */
+
+import type { Column, Table } from '../../model/model.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
+import type { Input } from '../input/input.ts';
 import type {
   AggregateEntry,
   ColumnAggregate,
@@ -13,13 +16,13 @@ import type {
   GroupKey,
   Keyed,
   LimitPlan,
+  OrderTerm,
   PageFact,
   SetSource,
 } from './plan.ts';
-import { orderByDistinctFirst } from './plan-distinct.ts';
 import { planFilter } from './plan-filter.ts';
 import { planGroups, planKeyEntry } from './plan-groups.ts';
-import { addOrderCost, planOrder } from './plan-order.ts';
+import { addOrderCost, columnOf, planOrder } from './plan-order.ts';
 import { planLimit, planPage } from './plan-page.ts';
 import {
   descend,
@@ -131,4 +134,31 @@ function planGroupEntry(planner: Planner, field: MergedFields, keys: readonly Gr
     return planKeyEntry(keys, key.origin.column);
   });
   return { kind: 'keys', entries };
+}
+
+/** An order that starts with the columns of `distinctOn`, so that the first of equal rows is defined (docs/filters.md). */
+interface DistinctOrder {
+  readonly order: readonly OrderTerm[];
+  /** Number of these columns' terms. */
+  readonly distinct: number;
+}
+
+/** The order with the columns in front; first those that the requested terms start with. */
+function orderByDistinctFirst(table: Table, distinctOn: Input | null, order: readonly OrderTerm[]): DistinctOrder {
+  const columns = distinctOn?.state() === 'value' ? planColumns(table, distinctOn) : new Set<Column>();
+  const leading: OrderTerm[] = [];
+  for (const term of order.slice(0, -table.primaryKey.length)) {
+    const { expression } = term;
+    if (expression.kind !== 'column' || !columns.delete(expression.column)) break;
+    leading.push(term);
+  }
+  const added = [...columns].map(
+    (column): OrderTerm => ({ expression: { kind: 'column', column }, descending: false, nullsFirst: false }),
+  );
+  const distinct = leading.length + added.length;
+  return { order: [...leading, ...added, ...order.slice(leading.length)], distinct };
+}
+
+function planColumns(table: Table, distinctOn: Input): Set<Column> {
+  return new Set([...distinctOn.items()].map((item) => columnOf(table, Number(item.choice()))));
 }

@@ -7,8 +7,7 @@ import type { Table } from '../../model/model.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Input } from '../input/input.ts';
 import type { Slot } from '../input/slot.ts';
-import { orderDigest } from './order-digest.ts';
-import type { CursorPlan, LimitPlan, OrderTerm, PagePlan } from './plan.ts';
+import type { CursorPlan, LimitPlan, OrderExpression, OrderTerm, PagePlan } from './plan.ts';
 import { type Inputs, inputOf } from './planner.ts';
 
 /** Plans one page of rows in the effective order. */
@@ -83,4 +82,38 @@ function planCursor({ input, nulls }: GivenCursor, terms: number, digest: Slot |
 
 function refuse(message: string): PublicError {
   return new PublicError('BAD_USER_INPUT', message);
+}
+
+/**
+ * The end of cursors for an order with arguments: a digest of them; null without arguments. With other arguments, other
+ * rows follow a cursor, so it is refused like one of another order.
+ */
+function orderDigest(order: readonly OrderTerm[]): Slot | null {
+  const of = order.flatMap(({ expression }) => argumentsOf(expression));
+  return of.length === 0 ? null : { kind: 'digest', of };
+}
+
+function argumentsOf(expression: OrderExpression): readonly (string | Slot)[] {
+  switch (expression.kind) {
+    case 'related':
+      return argumentsOf(expression.expression);
+    case 'rank': {
+      const { by, slot, config } = expression.search;
+      return [
+        by,
+        slot,
+        ...(config === null ? ['default'] : ['config', config]),
+        expression.normalization,
+        String(expression.coverDensity),
+      ];
+    }
+    case 'computed': {
+      const { routine, arguments: given } = expression.call;
+      if (routine.arguments.length === 0) return [];
+      const values = given.flatMap(({ argument, slot }) => [argument.fieldName, slot]);
+      return [routine.namespace, routine.name, String(given.length), ...values];
+    }
+    default:
+      return [];
+  }
 }

@@ -3,7 +3,6 @@
  */
 import type { CSSProperties } from 'react';
 import { answerColorScheme, type ColorScheme, colorSchemeHead, hasDarkDesign } from './color-scheme.ts';
-import { deadLinkHead } from './dead-links.ts';
 import { withNewTabLinks } from './new-tab-links.ts';
 
 interface EmailFrameProps {
@@ -32,3 +31,16 @@ export function EmailFrame({ html, title, scheme = 'light', marksDeadLinks = fal
     />
   );
 }
+
+/** Of links that lead nowhere: their address or their token is empty, because its variable is. */
+const deadAddresses = [
+  '[href=""]', '[href="#"]', '[href="#ZgotmplZ"]', '[href$="token="]', '[href*="token=&"]', '[href$="token_hash="]',
+  '[href*="token_hash=&"]',
+]; // biome-ignore format: a list
+const dead = `a:is(${deadAddresses.join()})`;
+
+/** Marks them; for the head of the email. */
+const deadLinkHead = `<style>
+${dead} { outline: 2px dashed #c62828 !important; outline-offset: 2px !important }
+${dead}::after { content: " leads nowhere" !important; color: #c62828 !important; background: #fff !important }
+</style>`;

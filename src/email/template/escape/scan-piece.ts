@@ -5,6 +5,7 @@
  * reaches it is skipped, because nothing after it depends on it.
  */
 
+import { decodeHTML } from 'entities';
 import type { Budget } from '../budget.ts';
 import { failScan } from '../template-error.ts';
 import { toLowerCase } from './attribute-kinds.ts';
@@ -18,7 +19,6 @@ import {
   type Scan,
   startContext,
 } from './context.ts';
-import { decodeEntities } from './decode-entities.ts';
 import { scanCss, scanCssString } from './scan-css.ts';
 import { scanAfterName, scanAttributeName, scanBeforeValue, scanTag, scanText, scanUrl } from './scan-markup.ts';
 import { scanRegexp, scanScript, scanScriptString, scanTemplateLiteral } from './scan-script.ts';
@@ -166,4 +166,22 @@ const blanks = /^(?:(?!\ufeff)[\s\u0085])+|(?:(?!\ufeff)[\s\u0085])+$/g;
 
 function isScriptType(value: string): boolean {
   return scriptTypes.has(toLowerCase(value.split(';')[0] as string).replaceAll(blanks, ''));
+}
+
+/**
+ * Where Go differs from the standard: `&#x;` is an invalid character, and one digit without a semicolon is not a
+ * number.
+ */
+const ownOfGo = /(&#(?:[xX];|[0-9](?![0-9;])))/;
+
+/**
+ * The text with its character references replaced, as Go's `html.UnescapeString`: by the rules for text (not attributes),
+ * so a name that needs no semicolon is decoded even before letters.
+ */
+function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text;
+  return text
+    .split(ownOfGo)
+    .map((part, index) => (index % 2 === 0 ? decodeHTML(part) : part.endsWith(';') ? '\ufffd' : part))
+    .join('');
 }

@@ -4,13 +4,13 @@
 import { useState } from 'react';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { DeliveryTable } from '../../components/delivery-table.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { Link } from '../../components/link.tsx';
 import { Fault, Problem, Waiting } from '../../components/problem.tsx';
 import { listDeliveries } from '../../shared/deliveries.ts';
 import { useAnswer, useTask } from '../../shared/requests.ts';
 import { askAsOperator, useMayOperate } from '../../shared/session.ts';
 import { askAuth, inviteUser, readUser, type StudioUser } from '../../shared/users.ts';
-import { DeleteDialog } from './delete-dialog.tsx';
 import { fullNameOf, isInvited, nameOf, stateOf } from './describe-user.ts';
 import { type ListPlace, placeOf } from './place-of.ts';
 
@@ -183,5 +183,34 @@ function Metadata({ title, data }: { readonly title: string; readonly data: Read
       <h3>{title}</h3>
       <pre className="source">{JSON.stringify(data, null, 2)}</pre>
     </section>
+  );
+}
+
+interface DeleteDialogProps {
+  readonly user: StudioUser;
+  readonly onDeleted: () => void;
+  readonly onClose: () => void;
+}
+
+/** The dialog. */
+function DeleteDialog({ user, onDeleted, onClose }: DeleteDialogProps) {
+  const { problem, run } = useTask();
+  const remove = () => askAuth(`admin/users/${user.id}`, { method: 'DELETE' }).then(onDeleted);
+  return (
+    <Dialog title={`Delete ${nameOf(user)}?`} onClose={onClose}>
+      <p>
+        Deletes the account with its sessions, factors and identities. Rows in your tables that reference it follow the
+        rules of their foreign keys. This cannot be undone.
+      </p>
+      <Fault>{problem?.message}</Fault>
+      <div className="row end">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" className="danger" onClick={() => run(remove)}>
+          Delete user
+        </button>
+      </div>
+    </Dialog>
   );
 }

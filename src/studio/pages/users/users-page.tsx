@@ -1,19 +1,19 @@
 /**
  * The Users page: the accounts, and the operator's actions on them.
  */
-import { useState } from 'react';
+import './users.css';
+import { useId, useState } from 'react';
+import { Dialog } from '../../components/dialog.tsx';
 import { KeysForm } from '../../components/keys-form.tsx';
 import { Empty, Fault, Waiting } from '../../components/problem.tsx';
 import { apiKeys } from '../../shared/keys.ts';
-import { type Answer, useAnswer } from '../../shared/requests.ts';
+import { type Answer, onSubmit, useAnswer, useTask } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { useStore } from '../../shared/store.ts';
-import { listUsers, type StudioUser, type UserPage } from '../../shared/users.ts';
-import { InviteDialog } from './invite-dialog.tsx';
+import { inviteUser, listUsers, type StudioUser, type UserPage } from '../../shared/users.ts';
 import { type ListPlace, placeOf, readListPlace } from './place-of.ts';
 import { UserDetail } from './user-detail.tsx';
 import { lastPage, pageSize, UserList } from './user-list.tsx';
-import './users.css';
 
 /** The page. */
 export function UsersPage() {
@@ -107,4 +107,31 @@ function useUsers({ page, filter }: ListPlace, id: string | null): Answer<UserPa
     if (page > last && !signal.aborted) goTo(placeOf({ page: last, filter }, id), { replace: true });
     return found;
   });
+}
+
+interface InviteDialogProps {
+  readonly onInvited: (user: StudioUser) => void;
+  readonly onClose: () => void;
+}
+
+/** The dialog. */
+function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
+  const { problem, run } = useTask();
+  const id = useId();
+  const submit = onSubmit(({ email = '' }) => void run(() => inviteUser(email).then(onInvited)));
+  return (
+    <Dialog title="Invite user" onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <label htmlFor={id}>Email address</label>
+        <input id={id} name="email" type="email" required autoComplete="off" spellCheck={false} />
+        <p className="soft small">Creates the account and emails a link to accept the invitation.</p>
+        <Fault>{problem?.message}</Fault>
+        <div className="row end">
+          <button type="submit" className="primary">
+            Send invitation
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
 }
