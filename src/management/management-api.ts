@@ -21,6 +21,7 @@ import { presentConfig } from './present-config.ts';
 import type { DigestSecret } from './secret-digest.ts';
 import { hasConfigTables, lockStored, writeStored } from './stored-config.ts';
 import type { DescribedEmail, RenderedDraft, SharedTemplate } from './templates/draft-schemas.ts';
+import type { RenderingTime } from './templates/rendering-time.ts';
 import { accessScopes, findAccessToken } from './tokens/access-tokens.ts';
 import type { TokenRequest } from './tokens/token-requests.ts';
 import type { ValidChanges } from './validate-changes.ts';
@@ -57,6 +58,7 @@ export interface ManagementOptions {
   readonly accessToken: string | null;
   readonly ignoreUnknown: boolean;
   readonly digest: DigestSecret;
+  readonly renderingTime: RenderingTime;
   readonly clock: Clock;
   readonly observe: Observe;
 }
@@ -154,12 +156,13 @@ export class ManagementApi {
   /**
    * Renders a draft; the answer includes its faults.
    *
-   * @throws ManagementError `invalid_body`, `validation_failed`, `read_failed`
+   * @throws ManagementError `invalid_body`, `validation_failed`, `rate_limited`, `read_failed`
    */
   renderDraft(caller: ManagementCaller, readBody: () => unknown): Promise<RenderedDraft> {
     return this.#read(caller, async (config) => {
       const { renderRequest } = await import('./templates/shared-drafts.ts');
-      return renderRequest(readBody(), { config, authUrl: this.#options.authUrl });
+      const render = () => renderRequest(readBody(), { config, authUrl: this.#options.authUrl });
+      return this.#options.renderingTime.spend(caller.tokenId, render);
     });
   }
 

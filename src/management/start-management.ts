@@ -14,6 +14,7 @@ import { ManagementApi } from './management-api.ts';
 import { createProjectRef } from './project-ref.ts';
 import { createSecretDigest } from './secret-digest.ts';
 import { configChannel, hasConfigTables } from './stored-config.ts';
+import { RenderingTime } from './templates/rendering-time.ts';
 import { type AuthStart, StartTemplates } from './templates/start-templates.ts';
 
 /** What it is built from. */
@@ -84,6 +85,7 @@ export function startManagement({ config, authUrl, pool, clock, observe }: Manag
     accessToken,
     ignoreUnknown: managementIgnoreUnknownFields,
     digest: createSecretDigest(deriveKey(config, 'secret digest')),
+    renderingTime: new RenderingTime(config.managementRateLimit),
     clock,
     observe,
   });

@@ -31,6 +31,24 @@ test.each(Object.keys(expensive))('a draft of %s is given up soon', async (name)
   expect(reply).toMatchObject({ status: 200, body: { content: { output: null, fault: { code: 'parse_limit' } } } });
 });
 
+test('a token whose drafts have taken their processor time waits, and others do not', async () => {
+  const limits = { managementRateLimit: 1 };
+  managed = await managedGateway(database, await addToken(database, { scopes: ['auth_config:read'] }), limits);
+  const other = await addToken(database, { scopes: ['auth_config:read'] });
+  const path = `/v1/projects/${ref}/config/auth/emails/render`;
+  const body = JSON.stringify({ email: 'recovery', content: tooSlow });
+  const render = (bearer?: string) =>
+    managed.call({ method: 'POST', path, body, ...(bearer !== undefined && { token: `Bearer ${bearer}` }) });
+  expect(await render()).toMatchObject({ status: 200, body: { content: { fault: { code: 'time_limit' } } } });
+  const { status, body: refusal, headers } = await render();
+  const message = expect.stringContaining('drafts of 250 ms of processor time a minute for an access token');
+  expect([status, refusal.message]).toEqual([429, message]);
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await render(other)).toMatchObject({ status: 200 });
+});
+
+const tooSlow = `{{ range $i := 9000 }}${'{{ $wide := printf "%2000d" $i }}'.repeat(50)}{{ end }}`;
+
 const slow = '{{ range $i := 9000 }}{{ printf "%2000d" $i | len }}{{ end }}';
 
 const changes: Readonly<Record<string, object>> = {
