@@ -55,17 +55,19 @@ export async function readIfNewer(
 }
 
 /**
- * Reads and locks the row until the end of the transaction; creates it if missing. Continues the numbering even if the
- * row was deleted: a process must never mistake a new version for an old one.
+ * Reads and locks the row until the end of the transaction. A missing one is created, and is what its readers saw: nothing stored,
+ * version 0. The numbering continues all the same: a process must never mistake a new version for an old one.
  */
 export async function lockStored(database: Queryable, ref: string): Promise<StoredConfig> {
-  await database.query(
+  const created = await database.query(
     `insert into auth.pgreflect_config (project_ref, version, values, updated_at, updated_by)
-    select $1, coalesce(max(v.version), 0), '{}', pg_catalog.now(), ''
+    select $1, coalesce(max(v.version) + 1, 0), '{}', pg_catalog.now(), ''
     from auth.pgreflect_config_versions v where v.project_ref = $1
-    on conflict (project_ref) do nothing`,
+    on conflict (project_ref) do nothing
+    returning version`,
     [ref],
   );
+  if (created.length > 0) return emptyStored;
   const [row] = await database.query(
     'select c.version::float8 as version, c.values from auth.pgreflect_config c where c.project_ref = $1 for update',
     [ref],

@@ -141,6 +141,21 @@ describe('changing', () => {
     ]);
   });
 
+  test('after what was stored was deleted in the database, a change of what one reads then is taken, of what one read before not', async () => {
+    const { get, patch, call } = await managedGateway(database, token);
+    const change = (version: string | null, body: unknown) =>
+      call({ method: 'PATCH', headers: { 'if-match': version! }, body: JSON.stringify(body) });
+    await patch({ mailer_otp_length: 7 });
+    const before = (await get()).headers.get('etag');
+    await database.query('delete from auth.pgreflect_config');
+    const now = (await get()).headers.get('etag');
+
+    expect((await change(before, { mailer_otp_length: 8 })).status).toBe(412);
+    expect(await change(now, { mailer_otp_length: 9 })).toMatchObject({ status: 200, body: { mailer_otp_length: 9 } });
+    // Numbers of versions are not used again.
+    expect((await get()).headers.get('etag')).not.toBe(before);
+  });
+
   test('fields of hosted projects without effect here are stored and named in a header', async () => {
     const { patch, get } = await managedGateway(database, token);
     const { status, headers, body } = await patch({

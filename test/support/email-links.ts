@@ -103,7 +103,7 @@ function baseEnvironment(): Record<string, string> {
 async function pushTemplates(externalUrl: string, pattern: string): Promise<void> {
   const options = ['--dir', join(directory, pattern, 'templates'), '--external-url', externalUrl, '--project-ref', ref];
   const pushed = await runCommand(['templates', 'push', ...options], { env: { PGREFLECT_ACCESS_TOKEN: accessToken } });
-  expect(pushed).toMatchObject({ code: 0, err: '' });
+  expect(pushed).toMatchObject({ code: 0 });
 }
 
 async function patchConfig(externalUrl: string, values: AuthValues): Promise<void> {
