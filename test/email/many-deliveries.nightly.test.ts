@@ -8,7 +8,7 @@ import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { expect, onTestFinished, test } from 'vitest';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { claimEmails, storeEmail } from '../../src/email/outbox/outbox.ts';
-import { sendQueued } from '../../src/email/outbox/send-queued.ts';
+import { sendFromOutbox } from '../../src/email/outbox/send-from-outbox.ts';
 import { createMailer } from '../../src/email/transport/mailer.ts';
 import { createHooks } from '../../src/hooks/hooks.ts';
 import type { SystemPool } from '../../src/postgres/system/run-system.ts';
@@ -103,7 +103,7 @@ test('each of ten thousand emails ends in the state that it should', async () =>
     for (;;) {
       underway += 1;
       const claimed = await claimEmails(pool, { now: clock.now(), leaseMs: 60_000, limit: 4 });
-      await Promise.all(claimed.map((email) => sendQueued(parts, config, email)));
+      await Promise.all(claimed.map((email) => sendFromOutbox(parts, config, email)));
       underway -= 1;
       if (claimed.length > 0) continue;
       const { count, due } = await waiting();

@@ -3,7 +3,7 @@
  */
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
-import { queueNotification } from '../messages/queue-notification.ts';
+import { notifyUser } from '../messages/notify-user.ts';
 import type { Session } from '../session.ts';
 import { takeCodeGuesses } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
@@ -77,7 +77,7 @@ export async function changePassword(
   await endFlows(tx, user.id);
   await endSessions(tx, user.id, bearerSession === null ? 'global' : 'others', bearerSession?.id ?? null);
   await auditUser(tx, 'user_updated_password', user);
-  await queueNotification(tx, { kind: 'password_changed', user });
+  await notifyUser(tx, { kind: 'password_changed', user });
 }
 
 /** Uses up the code of a reauthentication. @param user Locked. @throws AuthError `reauthentication_not_valid` */

@@ -2,7 +2,7 @@
  * Changes the email address of a user: the request, and the confirmed change.
  */
 
-import { queueNotification } from '../messages/queue-notification.ts';
+import { notifyUser } from '../messages/notify-user.ts';
 import { allowEmail, sendTokens } from '../messages/send-token.ts';
 import { mergeMetadata } from '../metadata.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
@@ -73,7 +73,7 @@ export async function applyEmailChange(tx: Transaction, given: User, proof: Proo
   await updateUser(tx, user.id, { ...changes, ...confirmation });
   await tx.query('delete from auth.one_time_tokens t where t.user_id = $1::uuid', [user.id]);
   const changed = await reloadUser(tx, user.id);
-  await queueNotification(tx, { kind: 'email_changed', user: changed, oldEmail: user.email });
+  await notifyUser(tx, { kind: 'email_changed', user: changed, oldEmail: user.email });
   return changed;
 }
 

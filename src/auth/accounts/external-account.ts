@@ -8,7 +8,7 @@
 
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { AuthError } from '../auth-error.ts';
-import { queueNotification } from '../messages/queue-notification.ts';
+import { notifyUser } from '../messages/notify-user.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
 import { mergeWhatFits } from '../metadata.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
@@ -141,7 +141,7 @@ async function joinAccount(tx: Transaction, external: ExternalUser, owner: { rea
     auditUser(tx, 'identity_linked', user, { provider: external.provider }),
   ];
   const [linked] = await Promise.all([reloadUser(tx, user.id), ...writes]);
-  await queueNotification(tx, { kind: 'identity_linked', user: linked, provider: external.provider });
+  await notifyUser(tx, { kind: 'identity_linked', user: linked, provider: external.provider });
   return linked;
 }
 

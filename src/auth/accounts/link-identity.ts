@@ -3,7 +3,7 @@
  */
 
 import { AuthError } from '../auth-error.ts';
-import { queueNotification } from '../messages/queue-notification.ts';
+import { notifyUser } from '../messages/notify-user.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { nowOf, type Transaction } from '../steps/auth-context.ts';
@@ -35,7 +35,7 @@ export async function linkIdentity(tx: Transaction, external: ExternalUser, user
   const [, settled] = await Promise.all([syncProviders(tx, user.id), reloadUser(tx, user.id)]);
   // The user must first prove the address.
   if (refusal === null) {
-    await queueNotification(tx, { kind: 'identity_linked', user: settled, provider: external.provider });
+    await notifyUser(tx, { kind: 'identity_linked', user: settled, provider: external.provider });
   }
   return { userId: user.id, refusal };
 }

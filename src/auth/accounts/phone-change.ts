@@ -2,7 +2,7 @@
  * Changes the phone number of a user, once the number is proved.
  */
 
-import { queueNotification } from '../messages/queue-notification.ts';
+import { notifyUser } from '../messages/notify-user.ts';
 import { nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { insertIdentity, phoneIdentityData, updateIdentityData } from '../store/identities.ts';
@@ -19,23 +19,23 @@ export async function applyPhoneChange(tx: Transaction, user: User, phone: strin
   const changes = { phone, phoneChange: '', phoneConfirmedAt: now, isAnonymous: false };
   await updateUser(tx, user.id, changes);
   const changed = await reloadUser(tx, user.id);
-  await queuePhoneNotifications(tx, { before: user, after: changed }, queueNotification);
+  await notifyOfPhone(tx, { before: user, after: changed }, notifyUser);
   return changed;
 }
 
 /**
  * Notifies the user of the new number, and of the identity that a first number creates.
  *
- * @param queue Receives the emails.
+ * @param notify `notifyUser`, or `notifyOfAdminChange` for the change of an admin.
  */
-export async function queuePhoneNotifications(
+export async function notifyOfPhone(
   tx: Transaction,
   { before, after }: { readonly before: User; readonly after: User },
-  queue: typeof queueNotification,
+  notify: typeof notifyUser,
 ): Promise<void> {
-  await queue(tx, { kind: 'phone_changed', user: after, oldPhone: before.phone });
+  await notify(tx, { kind: 'phone_changed', user: after, oldPhone: before.phone });
   if (findPhoneIdentity(before) !== null || findPhoneIdentity(after) === null) return;
-  await queue(tx, { kind: 'identity_linked', user: after, provider: 'phone' });
+  await notify(tx, { kind: 'identity_linked', user: after, provider: 'phone' });
 }
 
 function findPhoneIdentity(user: User): User['identities'][number] | null {

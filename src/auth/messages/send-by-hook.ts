@@ -28,7 +28,7 @@ const nothing = {
 } as const; // biome-ignore format: a list of members
 
 /**
- * Sends the emails of one request with one call of the hook, within the transaction. With a queue, stores them instead.
+ * Sends the emails of one request with one call of the hook, within the transaction. With the outbox, stores them instead.
  *
  * @param sent Of one kind; two for a change that is confirmed at both addresses.
  * @throws AuthError The hook's refusal or failure.

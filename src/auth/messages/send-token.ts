@@ -1,6 +1,6 @@
 /**
  * Makes one-time tokens, stores them in place of the older ones and sends their emails, all inside the transaction of
- * the request. If an email cannot be sent, nothing is stored and the older tokens stay valid. With a queue, the emails
+ * the request. If an email cannot be sent, nothing is stored and the older tokens stay valid. With the outbox, the emails
  * are stored as well and sent after the commit.
  */
 

@@ -5,7 +5,7 @@
 import { lockCurrentUser } from '../accounts/lock-current-user.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
-import { queueNotification } from '../messages/queue-notification.ts';
+import { notifyUser } from '../messages/notify-user.ts';
 import { type AnswerJson, serializerOf, uuid } from '../serializer.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { assertFactorBearer, requireFactor } from '../steps/own-factor.ts';
@@ -35,7 +35,7 @@ export async function unenrollFactor(context: AuthContext, bearer: UserBearer, f
       auditUser(tx, 'factor_unenrolled', user, traits),
     ]);
     if (factor.status === 'verified') {
-      await queueNotification(tx, { kind: 'mfa_factor_unenrolled', user, factorType: factor.factorType });
+      await notifyUser(tx, { kind: 'mfa_factor_unenrolled', user, factorType: factor.factorType });
     }
     return factor;
   });

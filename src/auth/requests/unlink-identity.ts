@@ -14,7 +14,7 @@ import {
 } from '../accounts/lock-current-user.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
-import { queueNotification } from '../messages/queue-notification.ts';
+import { notifyUser } from '../messages/notify-user.ts';
 import { type AnswerJson, serializerOf } from '../serializer.ts';
 import type { Session } from '../session.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
@@ -61,7 +61,7 @@ async function unlink(tx: Transaction, asking: CurrentUser<Session | null>, id: 
   await syncProviders(tx, user.id);
   await endFlows(tx, user.id);
   await endSessions(tx, user.id, own === null ? 'global' : 'others', own?.id ?? null);
-  await queueNotification(tx, { kind: 'identity_unlinked', user, provider });
+  await notifyUser(tx, { kind: 'identity_unlinked', user, provider });
 }
 
 /** Does nothing if a remaining identity has the user's address. */

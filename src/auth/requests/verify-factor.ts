@@ -9,7 +9,7 @@ import { sameText } from '../../shared/same-text.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
-import { queueNotification } from '../messages/queue-notification.ts';
+import { notifyUser } from '../messages/notify-user.ts';
 import { findStep, fromBase32 } from '../secrets/totp.ts';
 import { factorMethods, type Session } from '../session.ts';
 import { countFactorAttempt, takeFactorGuess } from '../steps/attempt-limit.ts';
@@ -135,7 +135,7 @@ function assertReadable(secret: string | null): asserts secret is string {
 async function enterUse(tx: Transaction, user: User, factor: Factor): Promise<void> {
   await updateFactor(tx, factor.id, { status: 'verified' });
   await endLinking(tx, user.id);
-  await queueNotification(tx, { kind: 'mfa_factor_enrolled', user, factorType: factor.factorType });
+  await notifyUser(tx, { kind: 'mfa_factor_enrolled', user, factorType: factor.factorType });
 }
 
 interface Success {

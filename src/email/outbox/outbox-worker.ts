@@ -13,8 +13,8 @@ import {
   insertDelivery,
   newDelivery,
 } from './deliveries.ts';
-import { claimEmails, type QueuedEmail, storeEmail } from './outbox.ts';
-import { type SendingParts, sendQueued } from './send-queued.ts';
+import { claimEmails, type OutboxEmail, storeEmail } from './outbox.ts';
+import { type SendingParts, sendFromOutbox } from './send-from-outbox.ts';
 import { isSuppressed } from './suppressed.ts';
 
 /** What the outbox needs. */
@@ -30,7 +30,7 @@ export interface OutboxParts extends SendingParts {
 /** The outbox for requests. */
 export interface Outbox {
   /** Stores an email in the transaction of its change. */
-  add(tx: Queryable, email: QueuedEmail): Promise<void>;
+  add(tx: Queryable, email: OutboxEmail): Promise<void>;
   /** Call after the commit of the transaction: sends its emails. Does not wait. */
   committed(tx: Queryable): void;
   /**
@@ -61,7 +61,7 @@ const leaseMs = 60_000;
 export class OutboxWorker implements Outbox {
   readonly #parts: OutboxParts;
   /** Transactions with added emails. */
-  readonly #filled = new WeakMap<Queryable, QueuedEmail['message']['kind'][]>();
+  readonly #filled = new WeakMap<Queryable, OutboxEmail['message']['kind'][]>();
   readonly #work: RepeatedWork;
 
   constructor(parts: OutboxParts) {
@@ -84,7 +84,7 @@ export class OutboxWorker implements Outbox {
     return this.#work.stop();
   }
 
-  async add(tx: Queryable, email: QueuedEmail): Promise<void> {
+  async add(tx: Queryable, email: OutboxEmail): Promise<void> {
     const { clock, configVersion } = this.#parts;
     this.#filled.set(tx, [...(this.#filled.get(tx) ?? []), email.message.kind]);
     await storeEmail(tx, email, { now: clock.now(), version: configVersion() });
@@ -121,7 +121,7 @@ export class OutboxWorker implements Outbox {
       const claimed = await claimEmails(database, { now: clock.now(), leaseMs, limit: claimSize });
       if (claimed.length === 0) return;
       const config = await currentConfig();
-      const ends = await Promise.all(claimed.map((email) => sendQueued(this.#parts, config, email)));
+      const ends = await Promise.all(claimed.map((email) => sendFromOutbox(this.#parts, config, email)));
       goOn = ends.includes('gone');
     } while (goOn && !this.#work.isStopped);
   }

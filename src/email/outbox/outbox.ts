@@ -19,7 +19,7 @@ import {
 import { isSuppressedSql } from './suppressed.ts';
 
 /** An email to send later. */
-export interface QueuedEmail {
+export interface OutboxEmail {
   readonly message: OutgoingEmail;
   /** The user, for the log. */
   readonly userId: string;
@@ -47,7 +47,7 @@ export interface ClaimedEmail {
  */
 export async function storeEmail(
   tx: Queryable,
-  { message, userId, lifetimeSeconds, config }: QueuedEmail,
+  { message, userId, lifetimeSeconds, config }: OutboxEmail,
   { version, now }: Omit<DeliverySettings, 'config'>,
 ): Promise<void> {
   const delivery = newDelivery(

@@ -5,7 +5,7 @@
 import { parsePhone } from '../../addresses.ts';
 import { AuthError } from '../../auth-error.ts';
 import type { AdminBearer } from '../../bearer.ts';
-import { queueAdminNotification } from '../../messages/queue-notification.ts';
+import { notifyOfAdminChange } from '../../messages/notify-user.ts';
 import { type AnswerJson, listOf } from '../../serializer.ts';
 import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, transact } from '../../steps/auth-context.ts';
@@ -42,7 +42,7 @@ export async function deleteAnyFactor(context: AuthContext, admin: AdminBearer, 
     ]);
     if (factor.status === 'verified') {
       const { factorType } = factor;
-      await queueAdminNotification(tx, { kind: 'mfa_factor_unenrolled', user, factorType });
+      await notifyOfAdminChange(tx, { kind: 'mfa_factor_unenrolled', user, factorType });
     }
     return factorSerializer.toJson(factor);
   });

@@ -4,10 +4,10 @@
 
 import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';
 import { setEmailIdentity } from '../../accounts/email-change.ts';
-import { queuePhoneNotifications, setPhoneIdentity } from '../../accounts/phone-change.ts';
+import { notifyOfPhone, setPhoneIdentity } from '../../accounts/phone-change.ts';
 import { AuthError } from '../../auth-error.ts';
 import type { AdminBearer } from '../../bearer.ts';
-import { queueAdminNotification } from '../../messages/queue-notification.ts';
+import { notifyOfAdminChange } from '../../messages/notify-user.ts';
 import { enterMetadata } from '../../metadata.ts';
 import { assertStrong } from '../../secrets/password-policy.ts';
 import {
@@ -80,7 +80,7 @@ async function apply(tx: Transaction, user: User, facts: AdminUserFacts, passwor
     await clearTokens(tx, id);
     await endFlows(tx, id);
     await endSessions(tx, id, 'global', null);
-    await queueAdminNotification(tx, { kind: 'password_changed', user });
+    await notifyOfAdminChange(tx, { kind: 'password_changed', user });
   }
 }
 
@@ -92,7 +92,7 @@ async function applyEmail(tx: Transaction, user: User, facts: AdminUserFacts): P
     await updateUser(tx, user.id, { email });
   }
   const now = await reloadUser(tx, user.id);
-  await queueAdminNotification(tx, { kind: 'email_changed', user: now, oldEmail: user.email });
+  await notifyOfAdminChange(tx, { kind: 'email_changed', user: now, oldEmail: user.email });
   if (isEmailConfirmed && now.email !== null) await confirmEmail(tx, now, { by: 'admin' });
 }
 
@@ -105,6 +105,6 @@ async function applyPhone(tx: Transaction, user: User, facts: AdminUserFacts): P
     await updateUser(tx, user.id, { phone });
   }
   const now = await reloadUser(tx, user.id);
-  await queuePhoneNotifications(tx, { before: user, after: now }, queueAdminNotification);
+  await notifyOfPhone(tx, { before: user, after: now }, notifyOfAdminChange);
   if (isPhoneConfirmed && now.phone !== null) await confirmPhone(tx, now, { by: 'admin' });
 }

@@ -35,7 +35,7 @@ const longestPauseMs = 3_600_000;
 const unwanted: readonly EmailError['code'][] = ['recipient_refused', 'message_refused'];
 
 /** Sends it. If the process dies between sending and removing, it is sent again: at least once. */
-export async function sendQueued(
+export async function sendFromOutbox(
   parts: SendingParts,
   config: AuthConfig,
   email: ClaimedEmail,

@@ -37,7 +37,7 @@ const lifetimeSeconds = 3 * 24 * 3600;
  *
  * @param tx The change's own transaction (`transact`).
  */
-export async function queueNotification(tx: Transaction, notification: Notification): Promise<void> {
+export async function notifyUser(tx: Transaction, notification: Notification): Promise<void> {
   const { services, config } = tx;
   const { kind, user } = notification;
   if (!config[enabledField(kind)]) return;
@@ -62,9 +62,9 @@ export async function queueNotification(tx: Transaction, notification: Notificat
   await services.outbox.add(tx, { message, userId: user.id, lifetimeSeconds, config });
 }
 
-/** As `queueNotification`, for changes made by an admin. Sends only if the configuration says so. */
-export async function queueAdminNotification(tx: Transaction, notification: Notification): Promise<void> {
-  if (tx.config.mailer_notifications_admin_changes_enabled) await queueNotification(tx, notification);
+/** As `notifyUser`, for changes made by an admin. Sends only if the configuration says so. */
+export async function notifyOfAdminChange(tx: Transaction, notification: Notification): Promise<void> {
+  if (tx.config.mailer_notifications_admin_changes_enabled) await notifyUser(tx, notification);
 }
 
 /** Null if the user has no address or nothing changed. */
