@@ -30,8 +30,8 @@ import {
   inputsOf,
   type MergedFields,
   misplaced,
+  type Nesting,
   objectTypeOf,
-  type Place,
   type Planner,
   planFields,
 } from './planner.ts';
@@ -39,7 +39,12 @@ import {
 type Unkeyed<T> = T extends Keyed<infer Value> ? Omit<Value, 'key'> : never;
 
 /** Plans a connection field over the rows of `source`. */
-export function planConnection(planner: Planner, source: SetSource, field: MergedFields, place: Place): ConnectionPlan {
+export function planConnection(
+  planner: Planner,
+  source: SetSource,
+  field: MergedFields,
+  nesting: Nesting,
+): ConnectionPlan {
   const { table } = source;
   const inputs = inputsOf(planner, field);
   // Rows without an orderable column have no such argument.
@@ -48,7 +53,7 @@ export function planConnection(planner: Planner, source: SetSource, field: Merge
   const requested = planOrder(planner.budget, table, orderBy?.input ?? null);
   const { order, distinct } = orderByDistinctFirst(table, distinctOn?.input ?? null, requested);
   const page = planPage(table, inputs, order);
-  const below = descend(planner, place, page.limit);
+  const below = descend(planner, nesting, page.limit);
   addOrderCost(planner, below, order);
   const filter = planFilter(planner, below, table, inputOf(inputs, 'filter'));
   const entries = planBelow(planner, field, (entry) => planConnectionEntry(planner, source, entry, below));
@@ -64,20 +69,20 @@ function planConnectionEntry(
   planner: Planner,
   source: SetSource,
   field: MergedFields,
-  place: Place,
+  nesting: Nesting,
 ): Unkeyed<ConnectionEntry> {
   const { kind } = field.origin;
   switch (kind) {
     case 'total_count':
-      return { kind, atMost: planCountLimit(planner, field, place) };
+      return { kind, atMost: planCountLimit(planner, field, nesting) };
     case 'edges':
-      return { kind, entries: planBelow(planner, field, (edge) => planEdgeEntry(planner, source, edge, place)) };
+      return { kind, entries: planBelow(planner, field, (edge) => planEdgeEntry(planner, source, edge, nesting)) };
     case 'page_info':
       return { kind, entries: planBelow(planner, field, planPageFact) };
     case 'aggregate':
       return { kind, entries: planBelow(planner, field, (entry) => planAggregateEntry(planner, entry)) };
     case 'groups': {
-      const groups = planGroups(planner, source.table, inputsOf(planner, field), place);
+      const groups = planGroups(planner, source.table, inputsOf(planner, field), nesting);
       const entries = planBelow(planner, field, (entry) => planGroupEntry(planner, entry, groups.keys));
       return { kind, groups: { ...groups, entries } };
     }
@@ -87,7 +92,7 @@ function planConnectionEntry(
 }
 
 // Rows are counted once per parent.
-function planCountLimit(planner: Planner, field: MergedFields, { pages }: Place): LimitPlan | null {
+function planCountLimit(planner: Planner, field: MergedFields, { pages }: Nesting): LimitPlan | null {
   const input = inputsOf(planner, field).find(({ origin }) => origin.kind === 'count_at_most')?.input;
   if (input === undefined || input.state() !== 'value') return null;
   if (input.isNegative()) throw new PublicError('BAD_USER_INPUT', '`atMost` must be an unsigned integer');
@@ -98,9 +103,14 @@ function planCountLimit(planner: Planner, field: MergedFields, { pages }: Place)
 
 const largestInt = 2 ** 31 - 1;
 
-function planEdgeEntry(planner: Planner, { table }: SetSource, field: MergedFields, place: Place): Unkeyed<EdgeEntry> {
+function planEdgeEntry(
+  planner: Planner,
+  { table }: SetSource,
+  field: MergedFields,
+  nesting: Nesting,
+): Unkeyed<EdgeEntry> {
   if (field.origin.kind === 'cursor') return { kind: 'cursor' };
-  const row = { type: objectTypeOf(field.definition), table, place };
+  const row = { type: objectTypeOf(field.definition), table, nesting };
   return { kind: 'node', object: planner.planObject(planner, row, field.nodes) };
 }
 

@@ -17,17 +17,17 @@ import { planNodeId } from './plan-node-id.ts';
 import { combine, planOperator } from './plan-operator.ts';
 import { planRelatedAggregate } from './plan-related-aggregate.ts';
 import { planSearchFilter } from './plan-search.ts';
-import { descend, type Place, type Planner } from './planner.ts';
+import { descend, type Nesting, type Planner } from './planner.ts';
 
-/** The condition of a `BFilter`; null without one. @param place Below the field that has the filter. */
-export function planFilter(planner: Planner, place: Place, table: Table, filter: Input): Condition | null {
-  return planLevel({ planner, place, table, level: 1, relations: 0, negated: false }, filter);
+/** The condition of a `BFilter`; null without one. @param nesting Below the field that has the filter. */
+export function planFilter(planner: Planner, nesting: Nesting, table: Table, filter: Input): Condition | null {
+  return planLevel({ planner, nesting, table, level: 1, relations: 0, negated: false }, filter);
 }
 
 /** A filter inside filters. */
 interface Level {
   readonly planner: Planner;
-  readonly place: Place;
+  readonly nesting: Nesting;
   readonly table: Table;
   readonly level: number;
   /** Relationships above it. */
@@ -87,14 +87,14 @@ function planValue(
   type: ValueType | null,
   filter: Input,
 ): Condition | null {
-  const place = { budget: planner.budget, level, negated };
-  if (isJson(type)) return planJson(place, expression, filter);
-  if (isSearchable(type)) return planSearchFilter(place, expression, filter);
+  const context = { budget: planner.budget, level, negated };
+  if (isJson(type)) return planJson(context, expression, filter);
+  if (isSearchable(type)) return planSearchFilter(context, expression, filter);
   return combine(
     'and',
     filter.fields().map(({ field, input }) => {
       spend(planner.budget, 'inputs', level);
-      return planOperator(place, expression, field, input);
+      return planOperator(context, expression, field, input);
     }),
   );
 }
@@ -106,12 +106,12 @@ function planNodeIdOperator(table: Table, input: Input): Condition {
 
 // Each relationship in a filter may be evaluated once per row of the page.
 function planRelationship(at: Level, relationship: Relationship, target: Table, input: Input): Condition | null {
-  const { planner, place, table, relations } = at;
+  const { planner, nesting, table, relations } = at;
   spend(planner.budget, 'relationFilters');
   if (relations >= mostNested) throw refuseInput(tooNested, input);
   const below = {
     ...at,
-    place: descend(planner, place, { kind: 'constant', value: 1 }),
+    nesting: descend(planner, nesting, { kind: 'constant', value: 1 }),
     table: target,
     relations: relations + 1,
     // A condition on related rows is never unknown.
@@ -151,7 +151,7 @@ function planAggregate(at: Level, aggregate: Input, related: Relate): Condition 
   const rows = related(filter === undefined ? null : planLevel(at, filter.input));
   return planRelatedAggregate(
     at.planner,
-    at.place,
+    at.nesting,
     rows,
     entries.filter((entry) => entry !== filter),
   );

@@ -14,23 +14,23 @@ import { planFilter } from './plan-filter.ts';
 import { allRows, columnOf, directionOf } from './plan-order.ts';
 import { planLimit, planOffset } from './plan-page.ts';
 import { planAggregateConditions } from './plan-related-aggregate.ts';
-import { type Inputs, inputOf, type Place, type Planner } from './planner.ts';
+import { type Inputs, inputOf, type Nesting, type Planner } from './planner.ts';
 
 /** Groups without their selection. */
 export type UnselectedGroups = Omit<GroupsPlan, 'entries'>;
 
-/** Plans the arguments. @param place Below the connection. */
-export function planGroups(planner: Planner, table: Table, inputs: Inputs, place: Place): UnselectedGroups {
+/** Plans the arguments. @param nesting Below the connection. */
+export function planGroups(planner: Planner, table: Table, inputs: Inputs, nesting: Nesting): UnselectedGroups {
   const keys = planKeys(inputOf(inputs, 'group_by'), table);
   const first = planNumber('first', inputOf(inputs, 'first_groups'));
   const offset = planNumber('offset', inputOf(inputs, 'group_offset'));
   const limit: LimitPlan = first ? planLimit(first, table.maxRows) : { kind: 'constant', value: table.maxRows };
   // All rows of each parent are read.
-  const above = place.pages.slice(0, -1);
+  const above = nesting.pages.slice(0, -1);
   planner.costs.push([...above, allRows], [...above, limit]);
   return {
     keys,
-    having: planHaving(planner, place, table, inputs),
+    having: planHaving(planner, nesting, table, inputs),
     order: planGroupOrder(planner, keys, inputs),
     limit,
     offset: offset && planOffset(offset),
@@ -99,7 +99,7 @@ function planZone(input: Input) {
   throw refuseInput('"timeZone" is the name of a time zone, such as "Europe/Zurich".', input);
 }
 
-function planHaving(planner: Planner, place: Place, table: Table, inputs: Inputs): GroupsPlan['having'] {
+function planHaving(planner: Planner, nesting: Nesting, table: Table, inputs: Inputs): GroupsPlan['having'] {
   const having = inputs.find(({ origin }) => origin.kind === 'having')?.input;
   if (having?.state() !== 'value') return null;
   const entries = having.fields().filter(({ input }) => input.state() === 'value');
@@ -108,7 +108,7 @@ function planHaving(planner: Planner, place: Place, table: Table, inputs: Inputs
     planner,
     entries.filter((entry) => entry !== filter),
   );
-  const counted = filter === undefined ? null : planFilter(planner, place, table, filter.input);
+  const counted = filter === undefined ? null : planFilter(planner, nesting, table, filter.input);
   return condition && { condition, counted };
 }
 

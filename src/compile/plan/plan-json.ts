@@ -8,16 +8,16 @@ import { invariant } from '../../shared/invariant.ts';
 import { type Input, RequestRefusal } from '../input/input.ts';
 import { spend } from '../input/plan-budget.ts';
 import type { Condition, Expression, JsonPart } from './plan.ts';
-import { combine, type OperatorPlace, planOperator } from './plan-operator.ts';
+import { combine, type OperatorContext, planOperator } from './plan-operator.ts';
 
-/** The place of a value's filter. */
-interface ValuePlace extends OperatorPlace {
+/** What the filter of a value stands in. */
+interface JsonContext extends OperatorContext {
   /** Depth of filters, from 1. */
   readonly level: number;
 }
 
 /** The condition of a `JSONFilter` on a value; null if empty. */
-export function planJson(at: ValuePlace, value: Expression, filter: Input): Condition | null {
+export function planJson(at: JsonContext, value: Expression, filter: Input): Condition | null {
   const conditions = filter.fields().map(({ field, input }) => {
     spend(at.budget, 'inputs', at.level);
     const origin = inputFieldOrigin(field);
@@ -27,7 +27,7 @@ export function planJson(at: ValuePlace, value: Expression, filter: Input): Cond
   return combine('and', conditions);
 }
 
-function planParts(at: ValuePlace, value: Expression, parts: Input): Condition | null {
+function planParts(at: JsonContext, value: Expression, parts: Input): Condition | null {
   const below = { ...at, level: at.level + 1 };
   return combine(
     'and',
@@ -35,7 +35,7 @@ function planParts(at: ValuePlace, value: Expression, parts: Input): Condition |
   );
 }
 
-function planPart(at: ValuePlace, of: Expression, part: Input): Condition | null {
+function planPart(at: JsonContext, of: Expression, part: Input): Condition | null {
   spend(at.budget, 'inputs', at.level);
   const fields = part.fields();
   const path = fields.find(({ field }) => inputFieldOrigin(field).kind === 'json_path');
@@ -54,7 +54,7 @@ function planPart(at: ValuePlace, of: Expression, part: Input): Condition | null
   return combine('and', conditions);
 }
 
-function planReading(at: ValuePlace, part: JsonPart, filter: Input): Condition | null {
+function planReading(at: JsonContext, part: JsonPart, filter: Input): Condition | null {
   if (part.as === 'json') return planJson({ ...at, level: at.level + 1 }, part, filter);
   const item = combine(
     'and',

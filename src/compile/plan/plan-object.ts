@@ -16,8 +16,8 @@ import {
   inputsOf,
   type MergedFields,
   misplaced,
+  type Nesting,
   objectTypeOf,
-  type Place,
   type PlannedRow,
   type Planner,
   planFields,
@@ -29,7 +29,7 @@ export function planObject(planner: Planner, row: PlannedRow, parents: readonly 
   return { entries: planFields(planner, row.type, parents, (field) => planField(planner, row, field)) };
 }
 
-function planField(planner: Planner, { table, place }: PlannedRow, field: MergedFields): ValuePlan {
+function planField(planner: Planner, { table, nesting }: PlannedRow, field: MergedFields): ValuePlan {
   const { origin } = field;
   switch (origin.kind) {
     case 'node_id':
@@ -39,11 +39,11 @@ function planField(planner: Planner, { table, place }: PlannedRow, field: Merged
     case 'relationship': {
       const { relationship, target } = origin;
       const source = { kind: 'relationship', relationship, from: table, table: target } as const;
-      if (relationship.cardinality === 'one') return planRow(planner, source, field, place);
-      return { kind: 'connection', connection: planConnection(planner, source, field, place) };
+      if (relationship.cardinality === 'one') return planRow(planner, source, field, nesting);
+      return { kind: 'connection', connection: planConnection(planner, source, field, nesting) };
     }
     case 'computed':
-      return planCall(planner, origin.routine, field, place);
+      return planCall(planner, origin.routine, field, nesting);
     default:
       throw misplaced(field);
   }
@@ -56,21 +56,21 @@ function planJsonAt(planner: Planner, field: MergedFields): Slot | null {
 }
 
 /** Plans the row of a field. */
-export function planRow(planner: Planner, source: RowSource, field: MergedFields, place: Place): ValuePlan {
-  const row = { type: objectTypeOf(field.definition), table: source.table, place: descend(planner, place) };
+export function planRow(planner: Planner, source: RowSource, field: MergedFields, nesting: Nesting): ValuePlan {
+  const row = { type: objectTypeOf(field.definition), table: source.table, nesting: descend(planner, nesting) };
   return { kind: 'row', source, object: planObject(planner, row, field.nodes) };
 }
 
 /** Plans the result of a routine, for any field. */
-export function planCall(planner: Planner, routine: Routine, field: MergedFields, place: Place): ValuePlan {
+export function planCall(planner: Planner, routine: Routine, field: MergedFields, nesting: Nesting): ValuePlan {
   const { result } = routine;
   const call = { routine, arguments: planArguments(inputsOf(planner, field)) };
   if (result.kind === 'object')
-    return { kind: 'result', result: { call, ...planResult(planner, result.maxRows, field, place) } };
+    return { kind: 'result', result: { call, ...planResult(planner, result.maxRows, field, nesting) } };
   if (result.kind !== 'row' && result.kind !== 'set') return { kind: 'call', call, at: planJsonAt(planner, field) };
   const source = { kind: 'routine', call, table: tableOf(planner, result.table) } as const;
-  if (result.kind === 'row') return planRow(planner, source, field, place);
-  return { kind: 'connection', connection: planConnection(planner, source, field, place) };
+  if (result.kind === 'row') return planRow(planner, source, field, nesting);
+  return { kind: 'connection', connection: planConnection(planner, source, field, nesting) };
 }
 
 /** Plans a result with columns of its own. @param maxRows Null: a single object. */
@@ -78,10 +78,10 @@ function planResult(
   planner: Planner,
   maxRows: number | null,
   field: MergedFields,
-  place: Place,
+  nesting: Nesting,
 ): Omit<ResultPlan, 'call'> {
   const page = maxRows === null ? null : planList(inputsOf(planner, field), maxRows);
-  descend(planner, place, page?.limit);
+  descend(planner, nesting, page?.limit);
   const entries = planFields(planner, objectTypeOf(field.definition), field.nodes, (column) => {
     if (column.origin.kind !== 'column') throw misplaced(column);
     return { kind: 'column', column: column.origin.column, at: planJsonAt(planner, column) } as const;

@@ -18,14 +18,14 @@ import {
   locate,
   type MergedFields,
   misplaced,
-  type Place,
+  type Nesting,
   type Planner,
   planMerged,
 } from './planner.ts';
 import { planUpdateList } from './write/plan-update-list.ts';
 import { planWrite } from './write/plan-write.ts';
 
-const root: Place = { pages: [], depth: 0 };
+const root: Nesting = { pages: [], depth: 0 };
 
 /** Plans the chosen operation. Refused root fields are in `errors`, with their path. */
 export function planOperation(planner: Planner, operation: OperationDefinitionNode): OperationPlan {
@@ -100,6 +100,6 @@ function planNode(planner: Planner, field: MergedFields): ValuePlan {
   const input = inputOf(inputsOf(planner, field), 'node_id');
   const { table, slots } = planNodeId(input, [...planner.model.tables.values()], invalidNodeId);
   const type = planner.schema.getType(table.baseName) as GraphQLObjectType;
-  const object = planObject(planner, { type, table, place: descend(planner, root) }, field.nodes);
+  const object = planObject(planner, { type, table, nesting: descend(planner, root) }, field.nodes);
   return { kind: 'row', source: { kind: 'key', table, slots }, object };
 }

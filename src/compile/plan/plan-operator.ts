@@ -14,8 +14,8 @@ import type { PlanBudget } from '../input/plan-budget.ts';
 import type { Slot } from '../input/slot.ts';
 import type { Condition, Expression } from './plan.ts';
 
-/** The place of an operator. */
-export interface OperatorPlace {
+/** What an operator stands in. */
+export interface OperatorContext {
   readonly budget: PlanBudget;
   /** Inside `not`, where unknown differs from false. */
   readonly negated: boolean;
@@ -23,7 +23,7 @@ export interface OperatorPlace {
 
 /** The condition of an entry in a filter of scalars. */
 export function planOperator(
-  { budget, negated }: OperatorPlace,
+  { budget, negated }: OperatorContext,
   expression: Expression,
   field: GraphQLInputField,
   input: Input,

@@ -9,7 +9,7 @@ import { type PlanBudget, spend } from '../input/plan-budget.ts';
 import type { LimitPlan, OrderExpression, OrderTerm } from './plan.ts';
 import { planRowCall } from './plan-arguments.ts';
 import { planRank } from './plan-search.ts';
-import { descend, type Place, type Planner } from './planner.ts';
+import { descend, type Nesting, type Planner } from './planner.ts';
 
 /** The order of the rows, total because it ends with the primary key. */
 export function planOrder(budget: PlanBudget, table: Table, orderBy: Input | null): readonly OrderTerm[] {
@@ -35,25 +35,25 @@ function planRequested(budget: PlanBudget, table: Table, orderBy: Input): readon
  * Counts the relationships of the terms: each may be followed from all rows of the page, and a to-many requires reading
  * all related rows first.
  *
- * @param place Below the field whose rows are ordered.
+ * @param nesting Below the field whose rows are ordered.
  */
-export function addOrderCost(planner: Planner, place: Place, order: readonly OrderTerm[]): void {
-  for (const { expression } of order) addExpressionCost(planner, place, expression);
+export function addOrderCost(planner: Planner, nesting: Nesting, order: readonly OrderTerm[]): void {
+  for (const { expression } of order) addExpressionCost(planner, nesting, expression);
 }
 
 /** The cost of reading all rows: as much as a page of this size. */
 export const allRows: LimitPlan = { kind: 'constant', value: 1000 };
 
-function addExpressionCost(planner: Planner, place: Place, expression: OrderExpression): void {
+function addExpressionCost(planner: Planner, nesting: Nesting, expression: OrderExpression): void {
   // The value is computed for all matching rows before the first one is known.
   if (expression.kind === 'rank' || expression.kind === 'computed')
-    planner.costs.push([...place.pages.slice(0, -1), allRows]);
+    planner.costs.push([...nesting.pages.slice(0, -1), allRows]);
   if (expression.kind !== 'related') return;
   if (expression.related.relationship.cardinality === 'many') {
-    descend(planner, place);
-    planner.costs.push([...place.pages.slice(0, -1), allRows]);
+    descend(planner, nesting);
+    planner.costs.push([...nesting.pages.slice(0, -1), allRows]);
   } else {
-    addExpressionCost(planner, descend(planner, place, { kind: 'constant', value: 1 }), expression.expression);
+    addExpressionCost(planner, descend(planner, nesting, { kind: 'constant', value: 1 }), expression.expression);
   }
 }
 

@@ -11,7 +11,7 @@ import { spend } from '../input/plan-budget.ts';
 import { type Condition, type Expression, type LimitPlan, mostCounted, type RelatedRows } from './plan.ts';
 import { combine, planNullTest, planOperator } from './plan-operator.ts';
 import { planLimit } from './plan-page.ts';
-import type { Place, Planner } from './planner.ts';
+import type { Nesting, Planner } from './planner.ts';
 
 type Entries = ReturnType<Input['fields']>;
 
@@ -20,7 +20,7 @@ const allCounted: LimitPlan = { kind: 'constant', value: mostCounted };
 /** The condition of a `BAggregateFilter` without its `filter`; null if empty. */
 export function planRelatedAggregate(
   planner: Planner,
-  place: Place,
+  nesting: Nesting,
   related: RelatedRows,
   entries: Entries,
 ): Condition | null {
@@ -30,10 +30,10 @@ export function planRelatedAggregate(
   if (having.length === 0) {
     return combine(
       'and',
-      counted.map((entry) => planCount({ planner, place, related }, entry)),
+      counted.map((entry) => planCount({ planner, nesting, related }, entry)),
     );
   }
-  planner.costs.push([...place.pages, allCounted]);
+  planner.costs.push([...nesting.pages, allCounted]);
   for (const { field, input } of counted) {
     if (operatorOf(field) !== 'is' && input.state() === 'value') askBounds(operatorOf(field), input);
   }
@@ -76,11 +76,11 @@ function expressionOf(field: GraphQLInputField): Expression {
 
 interface Counting {
   readonly planner: Planner;
-  readonly place: Place;
+  readonly nesting: Nesting;
   readonly related: RelatedRows;
 }
 
-function planCount({ planner, place, related }: Counting, { field, input }: Entries[number]): Condition {
+function planCount({ planner, nesting, related }: Counting, { field, input }: Entries[number]): Condition {
   spend(planner.budget, 'inputs');
   const operator = operatorOf(field);
   // A count is never null.
@@ -92,7 +92,7 @@ function planCount({ planner, place, related }: Counting, { field, input }: Entr
   const exists: Condition = { kind: 'exists', related };
   if (known !== undefined) return known === 'some' ? exists : { kind: 'not', item: exists };
   const counted = operator === 'in' ? allCounted : planLimit(input, mostCounted);
-  planner.costs.push([...place.pages, counted]);
+  planner.costs.push([...nesting.pages, counted]);
   const slot = operator === 'in' ? input.listSlot() : input.slot();
   const count: Condition = { kind: 'count_related', related, operator, slot };
   // If few rows have related ones, this is much faster than counting for each.

@@ -8,11 +8,11 @@ import { inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import { type PlanBudget, spend } from '../input/plan-budget.ts';
 import type { Condition, Expression, Rank, SearchPlan } from './plan.ts';
-import { combine, type OperatorPlace, planOperator } from './plan-operator.ts';
+import { combine, type OperatorContext, planOperator } from './plan-operator.ts';
 
 /** The condition of a `TextSearchFilter`, or of operators without it, on a value; null if empty. */
 export function planSearchFilter(
-  at: OperatorPlace & { readonly level: number },
+  at: OperatorContext & { readonly level: number },
   expression: Expression,
   filter: Input,
 ): Condition | null {

@@ -34,24 +34,24 @@ export interface Planner extends SelectionScope {
 export interface PlannedRow {
   readonly type: GraphQLObjectType;
   readonly table: Table;
-  readonly place: Place;
+  readonly nesting: Nesting;
 }
 
-/** The current place in the answer. */
-export interface Place {
+/** How deep in the answer a field stands. */
+export interface Nesting {
   /** Page sizes of the enclosing collections. */
   readonly pages: readonly LimitPlan[];
   /** Number of fields with another table above. */
   readonly depth: number;
 }
 
-/** The place below a field with another table. */
-export function descend(planner: Planner, place: Place, page: LimitPlan | null = null): Place {
+/** The nesting below a field with another table. */
+export function descend(planner: Planner, nesting: Nesting, page: LimitPlan | null = null): Nesting {
   spend(planner.budget, 'tables');
-  const depth = place.depth + 1;
+  const depth = nesting.depth + 1;
   planner.maxDepth = Math.max(planner.maxDepth, depth);
-  if (page === null) return { pages: place.pages, depth };
-  const pages = [...place.pages, page];
+  if (page === null) return { pages: nesting.pages, depth };
+  const pages = [...nesting.pages, page];
   planner.costs.push(pages);
   return { pages, depth };
 }

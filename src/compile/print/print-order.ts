@@ -48,18 +48,18 @@ export function printAfter(
   sortKeys: readonly Sql[],
   nullsFollow: readonly boolean[],
 ): Sql {
-  const places = cursor.elements.map((slot, index): Place => {
+  const keys = cursor.elements.map((slot, index): CursorKey => {
     const term = order[index]!;
     const type = typeOf(term.expression);
     return { slot, term, key: sortKeys[index]!, type, nullsFollow: slot !== null && nullsFollow[index]! };
   });
-  const [first] = places;
+  const [first] = keys;
   if (first === undefined) return sql`false`;
-  if (isOneRange(places)) return printRowComparison(places);
-  const branches = places.flatMap((last, index) => {
+  if (isOneRange(keys)) return printRowComparison(keys);
+  const branches = keys.flatMap((last, index) => {
     const beyond = printBeyond(last, index > 0);
     if (beyond === null) return [];
-    const equal = places.slice(0, index).map(printEqual);
+    const equal = keys.slice(0, index).map(printEqual);
     return [sql`(${join([...equal, beyond], sql` and `)})`];
   });
   const any = branches.length === 0 ? sql`false` : sql`(${join(branches, sql` or `)})`;
@@ -70,7 +70,7 @@ export function printAfter(
 }
 
 /** A sort key and its value at the cursor, null for null. */
-interface Place {
+interface CursorKey {
   readonly key: Sql;
   readonly type: SqlType;
   readonly slot: Slot | null;
@@ -79,36 +79,36 @@ interface Place {
 }
 
 // PostgreSQL does not infer that a row comparison implies values, which it must know to start with another table's.
-function isOneRange(places: readonly Place[]): boolean {
-  const [first] = places;
-  const isSame = ({ slot, term, nullsFollow }: Place) =>
+function isOneRange(keys: readonly CursorKey[]): boolean {
+  const [first] = keys;
+  const isSame = ({ slot, term, nullsFollow }: CursorKey) =>
     slot !== null && term.descending === first!.term.descending && !nullsFollow && term.expression.kind === 'column';
-  return places.every(isSame) && (places.length === 1 || places.every(({ type }) => hasBuiltInOperators(type)));
+  return keys.every(isSame) && (keys.length === 1 || keys.every(({ type }) => hasBuiltInOperators(type)));
 }
 
-function printRowComparison(places: readonly Place[]): Sql {
-  const first = places[0]!;
-  if (places.length === 1) return sql`(${printStep(beyondOf(first), first)})`;
-  const left = list(places.map(({ type, key }) => printOperand(type, key)));
-  const right = list(places.map(({ type, slot }) => printSlot(type, slot!)));
+function printRowComparison(keys: readonly CursorKey[]): Sql {
+  const first = keys[0]!;
+  if (keys.length === 1) return sql`(${printStep(beyondOf(first), first)})`;
+  const left = list(keys.map(({ type, key }) => printOperand(type, key)));
+  const right = list(keys.map(({ type, slot }) => printSlot(type, slot!)));
   return sql`(${printRowsCompared(beyondOf(first), left, right)})`;
 }
 
-function printEqual(place: Place): Sql {
-  return place.slot === null ? sql`${place.key} is null` : printStep('eq', place);
+function printEqual(at: CursorKey): Sql {
+  return at.slot === null ? sql`${at.key} is null` : printStep('eq', at);
 }
 
-function printBeyond(place: Place, withNulls: boolean): Sql | null {
-  if (place.slot === null) return place.term.nullsFirst ? sql`${place.key} is not null` : null;
-  const step = printStep(beyondOf(place), place);
-  return withNulls && place.nullsFollow ? sql`(${step} or ${place.key} is null)` : step;
+function printBeyond(at: CursorKey, withNulls: boolean): Sql | null {
+  if (at.slot === null) return at.term.nullsFirst ? sql`${at.key} is not null` : null;
+  const step = printStep(beyondOf(at), at);
+  return withNulls && at.nullsFollow ? sql`(${step} or ${at.key} is null)` : step;
 }
 
-function beyondOf({ term }: Place): Comparing {
+function beyondOf({ term }: CursorKey): Comparing {
   return term.descending ? 'lt' : 'gt';
 }
 
-function printStep(how: Comparing, { key, type, slot }: Place): Sql {
+function printStep(how: Comparing, { key, type, slot }: CursorKey): Sql {
   return printCompared(type, how, key, printSlot(type, slot!));
 }
 

@@ -8,22 +8,14 @@ import type { UpdateChange } from '../plan.ts';
 import { planFilter } from '../plan-filter.ts';
 import type { Planner } from '../planner.ts';
 
-/** Where the rows are changed. */
-interface ChangePlace {
-  readonly planner: Planner;
-  readonly table: Table;
-  /** Number of tables above the filter. */
-  readonly depth: number;
-}
-
-/** Plans the rows. An absent filter means all of them. */
+/** Plans the rows. An absent filter means all of them. @param level `depth`: number of tables above the filter. */
 export function planChangedRows(
-  { planner, table, depth }: ChangePlace,
+  { planner, table, depth }: { readonly planner: Planner; readonly table: Table; readonly depth: number },
   given: { readonly filter: Input | undefined; readonly atMost: Input | undefined },
 ): Pick<UpdateChange, 'filter' | 'atMost'> {
   const atMost = planAtMost(given.atMost);
-  const place = { pages: [{ kind: 'slot', slot: atMost }], depth } as const;
-  return { filter: given.filter === undefined ? null : planFilter(planner, place, table, given.filter), atMost };
+  const nesting = { pages: [{ kind: 'slot', slot: atMost }], depth } as const;
+  return { filter: given.filter === undefined ? null : planFilter(planner, nesting, table, given.filter), atMost };
 }
 
 // With an absent variable, the schema's default applies; `state` refuses null.

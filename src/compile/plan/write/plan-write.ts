@@ -45,7 +45,7 @@ export function planWrite(
 export function planWritten(planner: Planner, table: Table, field: MergedFields): WritePlan['entries'] {
   return planFields(planner, objectTypeOf(field.definition), field.nodes, ({ origin, definition, nodes }) => {
     if (origin.kind === 'affected_count') return { kind: 'affected_count' } as const;
-    const row = { type: objectTypeOf(definition), table, place: descend(planner, { pages: [], depth: 0 }) };
+    const row = { type: objectTypeOf(definition), table, nesting: descend(planner, { pages: [], depth: 0 }) };
     return { kind: 'records', object: planner.planObject(planner, row, nodes) } as const;
   });
 }
