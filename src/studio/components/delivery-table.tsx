@@ -3,6 +3,7 @@
  */
 import { type Delivery, kindTitle } from '../shared/deliveries.ts';
 import { Link } from './link.tsx';
+import { Rows } from './rows.tsx';
 
 interface DeliveryTableProps {
   readonly deliveries: readonly Delivery[];
@@ -16,27 +17,13 @@ const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyl
 
 /** The table. */
 export function DeliveryTable({ deliveries, label, isOfOneUser = false }: DeliveryTableProps) {
+  const columns = ['Time', 'Email', ...(isOfOneUser ? [] : ['Recipient']), 'State', 'Attempts', 'Last answer'];
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-    <section className="rows" aria-label={label} tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col">Email</th>
-            {!isOfOneUser && <th scope="col">Recipient</th>}
-            <th scope="col">State</th>
-            <th scope="col">Attempts</th>
-            <th scope="col">Last answer</th>
-          </tr>
-        </thead>
-        <tbody>
-          {deliveries.map((delivery) => (
-            <Row key={delivery.id} delivery={delivery} isOfOneUser={isOfOneUser} />
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Rows label={label} columns={columns}>
+      {deliveries.map((delivery) => (
+        <Row key={delivery.id} delivery={delivery} isOfOneUser={isOfOneUser} />
+      ))}
+    </Rows>
   );
 }
 

@@ -4,6 +4,7 @@
 import { useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { Fault } from '../../components/problem.tsx';
+import { Rows } from '../../components/rows.tsx';
 import { liftSuppressed, listSuppressed, type SuppressedAddress } from '../../shared/deliveries.ts';
 import { useAnswer, useTask } from '../../shared/requests.ts';
 
@@ -35,43 +36,32 @@ interface TableProps {
 }
 
 function Table({ addresses, onLift }: TableProps) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-    <section className="rows" aria-label="Suppressed addresses" tabIndex={0}>
+  const head = (
+    <>
       <h2>Suppressed addresses</h2>
       <p className="soft small">They get no emails, because one bounced or its reader complained.</p>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Address</th>
-            <th scope="col">Reason</th>
-            <th scope="col">Until</th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {addresses.map((address) => (
-            <tr key={address.id}>
-              <th scope="row">
-                {address.userId === null ? (
-                  (address.recipient ?? 'not kept')
-                ) : (
-                  <Link to={`users/${address.userId}`}>{address.recipient ?? 'user'}</Link>
-                )}
-              </th>
-              <td>{address.reason}</td>
-              <td>{day.format(new Date(address.expiresAt))}</td>
-              <td>
-                <button type="button" onClick={() => onLift(address)}>
-                  Lift <span className="visually-hidden">{address.recipient}</span>
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    </>
+  );
+  return (
+    <Rows label="Suppressed addresses" head={head} columns={['Address', 'Reason', 'Until']} hasActions>
+      {addresses.map((address) => (
+        <tr key={address.id}>
+          <th scope="row">
+            {address.userId === null ? (
+              (address.recipient ?? 'not kept')
+            ) : (
+              <Link to={`users/${address.userId}`}>{address.recipient ?? 'user'}</Link>
+            )}
+          </th>
+          <td>{address.reason}</td>
+          <td>{day.format(new Date(address.expiresAt))}</td>
+          <td>
+            <button type="button" onClick={() => onLift(address)}>
+              Lift <span className="visually-hidden">{address.recipient}</span>
+            </button>
+          </td>
+        </tr>
+      ))}
+    </Rows>
   );
 }

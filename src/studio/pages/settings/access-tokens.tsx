@@ -4,6 +4,7 @@
 import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
 import { Empty, Fault, Waiting } from '../../components/problem.tsx';
+import { Rows } from '../../components/rows.tsx';
 import { useAnswer, useTask } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
 import { CreateDialog } from './create-dialog.tsx';
@@ -71,43 +72,27 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 function TokenTable({ tokens, onRevoke }: TokenTableProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-    <section className="rows" aria-label="Access tokens" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Scopes</th>
-            <th scope="col">Created</th>
-            <th scope="col">Expires</th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {tokens.map((token) => (
-            <tr key={token.id}>
-              <th scope="row">
-                {token.name} {token.isCurrent && <span className="badge on">in use here</span>}
-              </th>
-              <td>
-                {token.scopes.map((scope) => (
-                  <code key={scope}>{scope}</code>
-                ))}
-              </td>
-              <td>{day.format(new Date(token.createdAt))}</td>
-              <td>{describeEnd(token)}</td>
-              <td>
-                <button type="button" className="danger" onClick={() => onRevoke(token)}>
-                  Revoke … <span className="visually-hidden">{token.name}</span>
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Rows label="Access tokens" columns={['Name', 'Scopes', 'Created', 'Expires']} hasActions>
+      {tokens.map((token) => (
+        <tr key={token.id}>
+          <th scope="row">
+            {token.name} {token.isCurrent && <span className="badge on">in use here</span>}
+          </th>
+          <td>
+            {token.scopes.map((scope) => (
+              <code key={scope}>{scope}</code>
+            ))}
+          </td>
+          <td>{day.format(new Date(token.createdAt))}</td>
+          <td>{describeEnd(token)}</td>
+          <td>
+            <button type="button" className="danger" onClick={() => onRevoke(token)}>
+              Revoke … <span className="visually-hidden">{token.name}</span>
+            </button>
+          </td>
+        </tr>
+      ))}
+    </Rows>
   );
 }
 

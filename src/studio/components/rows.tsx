@@ -1,0 +1,43 @@
+/**
+ * The frame of a table with one row per thing.
+ */
+import type { ReactNode } from 'react';
+
+interface RowsProps {
+  /** Names the table. */
+  readonly label: string;
+  /** Above the table. */
+  readonly head?: ReactNode;
+  readonly columns: readonly string[];
+  /** The last column has buttons. */
+  readonly hasActions?: boolean;
+  /** The rows. */
+  readonly children: ReactNode;
+}
+
+/** The table. */
+export function Rows({ label, head, columns, hasActions = false, children }: RowsProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+    <section className="rows" aria-label={label} tabIndex={0}>
+      {head}
+      <table>
+        <thead>
+          <tr>
+            {columns.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+            {hasActions && (
+              <th scope="col">
+                <span className="visually-hidden">Actions</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  );
+}
