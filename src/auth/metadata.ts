@@ -50,14 +50,3 @@ export function mergeWhatFits(old: Metadata, changes: Metadata): Metadata {
 export function bytesOf(metadata: Metadata): number {
   return Buffer.byteLength(JSON.stringify(metadata));
 }
-
-/** Deepest nesting of metadata, because PostgreSQL and this process both recurse through it. */
-const maxDepth = 100;
-
-/** Whether all strings of a JSON value, member names included, are free of NUL and lone surrogates. */
-export function isStorable(value: unknown, depth = 0): boolean {
-  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
-  if (typeof value !== 'object' || value === null) return true;
-  if (depth >= maxDepth) return false;
-  return Object.entries(value).every(([name, member]) => isStorable(name) && isStorable(member, depth + 1));
-}

@@ -2,9 +2,10 @@
  * Turns a snapshot of the configuration into the JSON of the management API: every field with its effective value,
  * secrets as digests, email texts as they will be sent.
  */
-import { parseDurationSeconds } from '../config/auth/auth-field.ts';
+
 import { isAuthFieldName } from '../config/auth/auth-fields.ts';
 import { linkPageField } from '../config/auth/auth-template-fields.ts';
+import { parseDurationSeconds } from '../config/auth/go-duration.ts';
 import { builtInText } from '../email/choose-texts.ts';
 import { builtInLinkPage } from '../email/link-page-texts.ts';
 import { configFields } from './config-fields.ts';

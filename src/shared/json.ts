@@ -15,3 +15,14 @@ export function parseJson(text: string): unknown {
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Deepest nesting, because PostgreSQL and this process both recurse through it. */
+const maxDepth = 100;
+
+/** Whether PostgreSQL can store a JSON value: all strings, member names included, without NUL and lone surrogates. */
+export function isStorable(value: unknown, depth = 0): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth >= maxDepth) return false;
+  return Object.entries(value).every(([name, member]) => isStorable(name) && isStorable(member, depth + 1));
+}

@@ -2,9 +2,11 @@
  * A user as a provider describes them: checked claims, reduced to those we keep, under the names that applications
  * read.
  */
+
+import { isStorable } from '../../shared/json.ts';
 import { parseEmail } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
-import { assertModest, isStorable, type Metadata } from '../metadata.ts';
+import { assertModest, type Metadata } from '../metadata.ts';
 import type { ProviderTraits } from './known-providers.ts';
 import type { Claims } from './plain-provider.ts';
 

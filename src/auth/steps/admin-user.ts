@@ -1,6 +1,8 @@
 /**
  * Loads the user named by the id in the path, and reads what admins may set on users.
  */
+
+import { parseGoDuration } from '../../config/auth/go-duration.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
@@ -84,25 +86,4 @@ function parseBan(text: string): number {
   if (ms !== null) return ms;
   const shown = text.slice(0, 100);
   throw new AuthError('validation_failed', `invalid format for ban duration: time: invalid duration "${shown}"`);
-}
-
-const unitMs: Readonly<Record<string, number>> = {
-  ns: 1e-6, us: 1e-3, 'µs': 1e-3, 'μs': 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000,
-}; // biome-ignore format: a table
-
-/** Longest duration of Supabase Auth, in milliseconds: 2^63 nanoseconds. */
-const longestMs = 9_223_372_036_854;
-
-/**
- * Milliseconds of a duration in Supabase Auth's format (`24h`, `1h30m`, `1.5h`); null for invalid text. A negative
- * duration is a time in the past.
- */
-export function parseGoDuration(text: string): number | null {
-  const [, sign, rest = ''] = /^([+-]?)(.+)$/s.exec(text) ?? [];
-  if (rest === '0') return 0;
-  if (!/^((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(rest)) return null;
-  const parts = rest.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g);
-  const sum = [...parts].reduce((total, [, amount, unit]) => total + Number(amount) * (unitMs[unit ?? ''] ?? 0), 0);
-  if (sum > longestMs) return null;
-  return sign === '-' ? -sum : sum;
 }

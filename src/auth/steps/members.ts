@@ -3,10 +3,10 @@
  *
  * Refuses text that PostgreSQL cannot store, once for all requests.
  */
-import { isObject } from '../../shared/json.ts';
+import { isObject, isStorable } from '../../shared/json.ts';
 import type { JsonSchema } from '../../shared/json-schema.ts';
 import { AuthError } from '../auth-error.ts';
-import { assertModest, isStorable, type Metadata } from '../metadata.ts';
+import { assertModest, type Metadata } from '../metadata.ts';
 
 interface MemberTypes {
   readonly text: string;

@@ -3,7 +3,7 @@
  * it cannot be reached, each process counts for itself.
  */
 import type { SendLimit } from '../../config/auth/auth-delivery-fields.ts';
-import { parseDurationSeconds } from '../../config/auth/auth-field.ts';
+import { parseDurationSeconds } from '../../config/auth/go-duration.ts';
 import { hashRecipient } from '../../email/outbox/deliveries.ts';
 import { isAway } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';

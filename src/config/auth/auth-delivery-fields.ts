@@ -2,16 +2,7 @@
  * Fields of the auth configuration about messages: email behavior, SMTP, and rate limits of messages and requests.
  */
 import { type EventsService, eventsServices } from './auth-events.ts';
-import {
-  boolean,
-  choice,
-  type FieldKind,
-  field,
-  integer,
-  parseDurationSeconds,
-  seconds,
-  string,
-} from './auth-field.ts';
+import { boolean, choice, type FieldKind, field, integer, seconds, string } from './auth-field.ts';
 import {
   checkColor,
   checkEmail,
@@ -25,6 +16,7 @@ import {
   checkSigningKey,
   checkTestCodes,
 } from './auth-value-checks.ts';
+import { parseDurationSeconds } from './go-duration.ts';
 import { checkWebhookUrl } from './hook-target.ts';
 
 const most = 2_147_483_647;

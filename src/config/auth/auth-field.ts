@@ -4,8 +4,9 @@
  * A value comes as JSON (management API), text (environment, flags) or TOML (file). Every kind reads all three and
  * throws `Error` with the rest of a sentence that begins with the field's name.
  */
-import { isObject, parseJson } from '../../shared/json.ts';
+import { isObject, isStorable, parseJson } from '../../shared/json.ts';
 import { parseBoolean } from '../value-kinds.ts';
+import { parseDurationSeconds } from './go-duration.ts';
 
 /** How values of one kind are parsed and checked. */
 export interface FieldKind<T> {
@@ -142,13 +143,6 @@ export function object<T extends object>(
   return { type: 'object', fromJson, fromText: (text) => fromJson(parseJson(text)) };
 }
 
-/** PostgreSQL cannot store lone surrogates and NUL characters. */
-function isStorable(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).flat().every(isStorable);
-}
-
 /** One of the given words. */
 export function choice<const C extends string>(...choices: readonly C[]): FieldKind<C> {
   const read = (value: unknown): C => {
@@ -157,21 +151,4 @@ export function choice<const C extends string>(...choices: readonly C[]): FieldK
     return found;
   };
   return { type: 'string', choices, fromJson: read, fromText: (text) => read(text.trim()) };
-}
-
-const unitSeconds: Readonly<Record<string, number>> = {
-  ns: 1e-9, us: 1e-6, 'µs': 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600,
-}; // biome-ignore format: a table
-
-/** `1h30m`, `300ms`, `0` -> seconds. @throws Error "must be a duration …" */
-export function parseDurationSeconds(text: string): number {
-  const trimmed = text.trim();
-  if (trimmed === '0') return 0;
-  if (!/^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$/.test(trimmed)) {
-    throw new Error('must be a duration such as 60s, 24h or 1h30m');
-  }
-  return [...trimmed.matchAll(/([0-9.]+)([a-zµ]+)/g)].reduce(
-    (sum, [, amount, unit]) => sum + Number(amount) * (unitSeconds[unit ?? ''] ?? 0),
-    0,
-  );
 }

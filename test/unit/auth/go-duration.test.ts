@@ -2,7 +2,7 @@
  * Durations of bans, as Supabase Auth writes them.
  */
 import { expect, test } from 'vitest';
-import { parseGoDuration } from '../../../src/auth/steps/admin-user.ts';
+import { parseGoDuration } from '../../../src/config/auth/go-duration.ts';
 
 test.each([
   ['24h', 86_400_000],

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { checkAuthConfig, defaultAuthConfig, layerAuthConfig } from '../../../src/config/auth/auth-config.ts';
-import { parseDurationSeconds } from '../../../src/config/auth/auth-field.ts';
 import { authField, authFieldNames, originalVariable } from '../../../src/config/auth/auth-fields.ts';
+import { parseDurationSeconds } from '../../../src/config/auth/go-duration.ts';
 import { type AuthSources, loadAuthConfig } from '../../../src/config/auth/load-auth-config.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'auth-config-'));
