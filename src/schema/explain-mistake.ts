@@ -9,13 +9,15 @@ import {
   type GraphQLField,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isEnumType,
   isInputObjectType,
   isObjectType,
   Kind,
 } from 'graphql';
 import { updateOperators } from '../model/extensions/update-operators.ts';
-import { fieldOrigin, inputFieldOrigin } from './origin.ts';
+import { fieldOrigin, type InputFieldOrigin, inputFieldOrigin } from './origin.ts';
+import { StringEnumType } from './types/enum-types.ts';
 import { orderByDirectionType } from './types/order-by-direction.ts';
 
 /** What to write instead. */
@@ -44,7 +46,7 @@ const explanations: readonly (readonly [RegExp, Explain])[] = [
   [/Value "(\w+)" does not exist in "OrderByDirection" enum/, correctDirection],
   [/Value "(\w+)" does not exist in "(\w+)" enum/, correctEnum],
   [/\bJSON accepts a string, found: /, () => form('Send the text of the JSON, such as "{\\"a\\": 1}".')],
-  [/Expected value of type "(\w+)!?" not to include unknown field "(\w+)"/, correctOperator],
+  [/Expected value of type "(\w+)!?" not to include unknown field "(\w+)"/, correctInputField],
   [/^Argument "\w+\.(\w+)\(set:\)" of type /, correctUpdate],
   [/^Unknown argument "(\w+)" on field "([\w.]+)"/, correctArgument],
   [/^Cannot query field "(\w+)" on type "(\w+)"/, correctField],
@@ -83,16 +85,48 @@ function correctEnum(schema: GraphQLSchema, error: GraphQLError, [, typeName]: r
   const type = schema.getType(typeName);
   if (!isEnumType(type) || error.message.includes('Did you mean')) return null;
   const values = type.getValues().map((value) => value.name);
-  return values.length > maxValues ? null : name(`${typeName} has ${listNames(values)}.`);
+  const labels = type instanceof StringEnumType ? [...type.rawLabels].map((label) => JSON.stringify(label)) : [];
+  if (values.length + labels.length > maxValues) return null;
+  const strings =
+    labels.length === 0 ? '' : ` Write ${listNames(labels)} as ${labels.length === 1 ? 'a string' : 'strings'}.`;
+  return name(`${typeName} has ${listNames(values)}.${strings}`);
 }
 
-/** An operator of another API. */
-function correctOperator(schema: GraphQLSchema, _error: GraphQLError, [typeName]: readonly [string, string]) {
+/** A field that an input does not have: an operator of another API, a column in another spelling or without operators. */
+function correctInputField(schema: GraphQLSchema, error: GraphQLError, [typeName, asked]: readonly [string, string]) {
   const type = schema.getType(typeName);
   if (!isInputObjectType(type)) return null;
   const fields = Object.values(type.getFields());
-  const isFilter = fields.every((field) => inputFieldOrigin(field).kind === 'operator');
-  return isFilter ? form(`${typeName} has ${listNames(fields.map((field) => field.name))}.`) : null;
+  const isOurs = fields.every((field) => !databaseKinds.has(inputFieldOrigin(field).kind));
+  if (isOurs) return form(`${typeName} has ${listNames(fields.map((field) => field.name))}.`);
+  if (error.message.includes('Did you mean')) return null;
+  const meant = fields.find((field) => plain(field.name) === plain(asked));
+  return meant === undefined ? explainColumn(schema, typeName, asked) : name(`Did you mean "${meant.name}"?`);
+}
+
+/** Origins of the input fields whose names come from the database. */
+const databaseKinds: ReadonlySet<string> = new Set<InputFieldOrigin['kind']>([
+  'column',
+  'relationship',
+  'related_order',
+  'nested',
+  'function',
+  'routine_argument',
+  'member',
+  'rank',
+  'distinct_count',
+  'aggregate_column',
+]);
+
+/** Why an input of a table lacks a column that its rows have. */
+function explainColumn(schema: GraphQLSchema, typeName: string, asked: string): Correction | null {
+  const [, row = '', use] = /^(\w+?)(Filter|OrderBy|InsertInput|UpdateInput)$/.exec(typeName) ?? [];
+  const type = schema.getType(row);
+  const column = isObjectType(type) ? type.getFields()[asked] : undefined;
+  if (column === undefined || fieldOrigin(column).kind !== 'column') return null;
+  if (use === 'InsertInput' || use === 'UpdateInput')
+    return name(`"${asked}" takes no value here: the database fills it, or the role has no privilege to write it.`);
+  return name(`Columns of the type ${getNullableType(column.type)} have no ${use === 'Filter' ? 'filter' : 'order'}.`);
 }
 
 /** Only operators, without `set`. */
@@ -131,7 +165,8 @@ function correctField(schema: GraphQLSchema, error: GraphQLError, [asked, typeNa
   if (kinds.has('edges')) return correctConnectionField(asked);
   if (kinds.has('edge_node')) return form(`The row is the node of the edge: node { ${rowField(asked)} }.`);
   const isRoot = type === schema.getQueryType() || type === schema.getMutationType();
-  const meant = isRoot ? nearestRootField(asked, fields) : fields.find((field) => plain(field.name) === plain(asked));
+  const same = isRoot ? undefined : fields.find((field) => plain(field.name) === plain(asked));
+  const meant = same ?? nearestField(asked, fields);
   return meant === undefined ? null : name(`Did you mean "${meant.name}"?`);
 }
 
@@ -146,8 +181,8 @@ function rowField(asked: string): string {
   return /^(?:nodes?|items?|rows?|data|results?)$/.test(asked) ? '…' : asked;
 }
 
-/** The root field of the same table: for `products`, `allProducts` or `product`, `productCollection`. */
-function nearestRootField(asked: string, fields: readonly GraphQLField<unknown, unknown>[]) {
+/** The field of the same table: for `products`, `allProducts` or `product`, `productCollection`. */
+function nearestField(asked: string, fields: readonly GraphQLField<unknown, unknown>[]) {
   const wanted = readRootField(asked);
   const near = fields.filter((field) => readRootField(field.name).table === wanted.table);
   return near.find((field) => readRootField(field.name).action === wanted.action) ?? near[0];

@@ -5,8 +5,9 @@ import { createDatabase } from '../support/postgres.ts';
 
 const database = await createDatabase(`
   create table category (id int primary key, name text);
-  create type size as enum ('small', 'large');
-  create table product (id int primary key, name text, tags text[], size size, data jsonb, in_stock int, category_id int references category);
+  create type size as enum ('small', 'large', 'extra large');
+  create table product (id int primary key, name text, tags text[], size size, data jsonb, in_stock int, category_id int references category,
+    search tsvector, sizes size[], label text generated always as (upper(name)) stored);
   grant usage on schema public to anon;
   grant all on all tables in schema public to anon;
 `);
@@ -28,6 +29,14 @@ test.each([
   [where('{ or: [{ name: "x" }] }'), 'Name the comparison: name: { eq: "x" }.'],
   [where('"x"'), 'Name the column and the comparison: filter: { COLUMN: { eq: VALUE } }.'],
   [where('{ id: { _eq: 1 } }'), 'IntFilter has eq, gt, gte, in, is, lt, lte and neq.'],
+  [
+    where('{ search: { matches: "tent" } }'),
+    'TextSearchFilter has websearch, plain, phrase, query, config, eq and is.',
+  ],
+  [
+    'mutation { insertIntoproductCollection(objects: [], onConflict: { constraint: product_pkey, update: [name] }) { affectedCount } }',
+    'productOnConflict has constraint, updateColumns and filter.',
+  ],
   [
     'mutation { updateproductCollection(set: { data: { a: 1 } }) { affectedCount } }',
     'Send the text of the JSON, such as "{\\"a\\": 1}".',
@@ -88,10 +97,26 @@ test.each([
   expect((await hintsOf(query)).filter((hint?: string) => hint !== undefined)).toEqual([]);
 });
 
-test('the values of an enum, for those who may discover it', async () => {
-  const query = where('{ size: { eq: HUGE } }');
-  expect(await hintsOf(query, {}, local)).toEqual(['size has small and large.']);
+test.each([
+  [where('{ inStock: { eq: 1 } }'), 'Did you mean "in_stock"?'],
+  [by('[{ inStock: AscNullsLast }]'), 'Did you mean "in_stock"?'],
+  [where('{ sizes: { contains: [small] } }'), 'Columns of the type [size] have no filter.'],
+  [by('[{ data: AscNullsLast }]'), 'Columns of the type JSON have no order.'],
+  [
+    'mutation { insertIntoproductCollection(objects: { id: 1, label: "x" }) { affectedCount } }',
+    '"label" takes no value here: the database fills it, or the role has no privilege to write it.',
+  ],
+  ['{ categoryCollection { edges { node { products { edges { cursor } } } } } }', 'Did you mean "productCollection"?'],
+])('%s: what an input has, for those who may discover it', async (query, hint) => {
+  expect(await hintsOf(query, {}, local)).toEqual([hint]);
   expect(await hintsOf(query)).toEqual([undefined]);
+});
+
+test('the values of an enum, and the labels to write as strings, for those who may discover it', async () => {
+  const query = where('{ size: { eq: HUGE } }');
+  expect(await hintsOf(query, {}, local)).toEqual(['size has small and large. Write "extra large" as a string.']);
+  expect(await hintsOf(query)).toEqual([undefined]);
+  expect(await local.errors('anon', where('{ size: { eq: "extra large" } }'))).toEqual([]);
 });
 
 test('a long value is not repeated, and what nothing resembles gets no hint', async () => {

@@ -8,22 +8,23 @@ import type { EnumType } from '../../model/model.ts';
 
 /** An enum whose literals may be tokens or strings, with optional labels that are not GraphQL names. */
 export class StringEnumType extends GraphQLEnumType {
-  readonly #rawLabels: ReadonlySet<string>;
+  /** Labels that are not GraphQL names. */
+  readonly rawLabels: ReadonlySet<string>;
 
   /** @param rawLabels Labels that cannot be GraphQL names: accepted as strings and returned unchanged. */
   constructor(config: Readonly<GraphQLEnumTypeConfig>, rawLabels: readonly string[] = []) {
     super(config);
-    this.#rawLabels = new Set(rawLabels);
+    this.rawLabels = new Set(rawLabels);
   }
 
   override coerceInputValue(value: unknown, hideSuggestions?: boolean | null): unknown {
-    if (typeof value === 'string' && this.#rawLabels.has(value)) return value;
+    if (typeof value === 'string' && this.rawLabels.has(value)) return value;
     return super.coerceInputValue(value, hideSuggestions);
   }
 
   override coerceInputLiteral(node: ConstValueNode, hideSuggestions?: boolean | null): unknown {
     if (node.kind !== Kind.STRING) return super.coerceInputLiteral(node, hideSuggestions);
-    if (this.#rawLabels.has(node.value)) return node.value;
+    if (this.rawLabels.has(node.value)) return node.value;
     // Keeps the location, so that the message points at the string.
     const token: ConstValueNode = { kind: Kind.ENUM, value: node.value, ...(node.loc && { loc: node.loc }) };
     return super.coerceInputLiteral(token, hideSuggestions);
