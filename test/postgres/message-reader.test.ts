@@ -26,8 +26,9 @@ function dataRow(...columns: readonly (string | null)[]): Buffer {
 const long = 'long '.repeat(50);
 const ready = message('Z', Buffer.from('I'));
 const notice = message('N', Buffer.from('Mhello\0\0'));
+const setting = message('S', Buffer.from('TimeZone\0UTC\0'));
 const flight = Buffer.concat([
-  ...[message('1'), message('2'), dataRow('1', null), message('C', Buffer.from('SELECT 1\0')), notice],
+  ...[message('1'), message('2'), dataRow('1', null), message('C', Buffer.from('SELECT 1\0')), notice, setting],
   ...[message('2'), dataRow(long, 'ü'), dataRow('', 'x'), message('C', Buffer.from('SELECT 2\0')), message('I'), ready],
 ]);
 
@@ -78,21 +79,21 @@ describe('A flight is told', () => {
   test('of rows and of completed statements, the driver of the rest', () => {
     const { told, forwarded } = tell([flight]);
     expect(told).toEqual(expected);
-    expect(forwarded).toEqual([notice, ready]);
+    expect(forwarded).toEqual([setting, ready]);
   });
 
   test('the same where the bytes come in two parts, wherever they are cut', () => {
     for (let cut = 1; cut < flight.length; cut += 1) {
       const { told, forwarded } = tell([flight.subarray(0, cut), flight.subarray(cut)]);
       expect(told, `cut at ${cut}`).toEqual(expected);
-      expect(forwarded, `cut at ${cut}`).toEqual([notice, ready]);
+      expect(forwarded, `cut at ${cut}`).toEqual([setting, ready]);
     }
   });
 
   test('the same where each byte comes alone', () => {
     const { told, forwarded } = tell([...flight].map((byte) => Buffer.from([byte])));
     expect(told).toEqual(expected);
-    expect(Buffer.concat(forwarded)).toEqual(Buffer.concat([notice, ready]));
+    expect(Buffer.concat(forwarded)).toEqual(Buffer.concat([setting, ready]));
   });
 });
 
@@ -122,6 +123,14 @@ describe('Of a message that is too long', () => {
       expect(error.readUInt32BE(1)).toBe(error.length - 1);
       expect(error.length).toBeLessThanOrEqual(65_536);
       expect(error.subarray(5).toString()).toMatch(/^SERROR\0CP0001\0Mx*€{21000,}\0\0$/);
+    }
+  });
+
+  test.each(cuts)('a notice is dropped, in parts of %i bytes', (size) => {
+    for (const bytes of [65_000, 66_000, 150_000]) {
+      const { told, forwarded } = tell(inParts(around(message('N', Buffer.alloc(bytes))), size), true, maxBytes);
+      expect(told).toEqual(['row before', 'row after']);
+      expect(forwarded).toEqual([ready]);
     }
   });
 

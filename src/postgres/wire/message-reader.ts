@@ -1,6 +1,8 @@
 /**
  * Reads the messages of flights before the driver: rows stay bytes, and messages that only mean "done" cost nothing.
- * The others (ready, errors, notices, settings) go to the driver.
+ * The others (ready, errors, settings) go to the driver.
+ *
+ * Notices are dropped: nobody reads them, and user code can raise a million a second.
  *
  * Partial messages are joined here, so the driver gets whole ones. Oversized messages, which user code can cause, are
  * never buffered: their announced length decides, and the rest is dropped on arrival (`#cut`).
@@ -39,7 +41,7 @@ const parameterStatus = 0x53;
 const copyData = 0x64;
 /** Code and length; the length counts itself. */
 const headerBytes = 5;
-/** Kept part of an error or notice. User code writes their texts. */
+/** Kept part of an error. User code writes its text. */
 const textBytes = 64 * 1024;
 
 const readers = new WeakMap<DriverConnection, MessageReader>();
@@ -124,8 +126,8 @@ export class MessageReader {
 
   /** Allocates the buffer for a message. */
   #begin(code: number, wholeBytes: number): void {
-    const isText = code === errorResponse || code === noticeResponse;
-    const isTooLong = wholeBytes > (isText ? textBytes : this.#maxBytes);
+    const isText = code === errorResponse;
+    const isTooLong = wholeBytes > (isText || code === noticeResponse ? textBytes : this.#maxBytes);
     const keptBytes = !isTooLong ? wholeBytes : isText ? textBytes : headerBytes;
     this.#part = Buffer.allocUnsafeSlow(keptBytes);
     this.#partBytes = 0;
@@ -168,11 +170,11 @@ export class MessageReader {
   #cut(part: Buffer): void {
     switch (part[0]) {
       case errorResponse:
-      case noticeResponse:
         this.#forward(endText(part));
         return;
-      // Settings that long, and copies, are never requested.
+      case noticeResponse:
       case parameterStatus:
+      // Settings that long, and copies, are never requested.
       case copyData:
         return;
     }
@@ -195,6 +197,7 @@ export class MessageReader {
         case parseComplete:
         case bindComplete:
         case closeComplete:
+        case noticeResponse:
           return;
       }
     }
@@ -202,7 +205,7 @@ export class MessageReader {
   }
 }
 
-/** The first fields of an error or notice, code byte and text each, as a whole message with the last text shortened. */
+/** The first fields of an error, code byte and text each, as a whole message with the last text shortened. */
 function endText(part: Buffer): Buffer {
   const last = part.length - 1;
   let start = headerBytes;
