@@ -62,3 +62,14 @@ export function objectOf<M extends Readonly<Record<string, SchemaOf<unknown>>>>(
 function about(description: string | undefined): JsonSchema {
   return description === undefined ? {} : { description };
 }
+
+/** A parameter of a request in OpenAPI, by default a text; one in the path is required. */
+export function parameter(
+  place: 'path' | 'query' | 'header',
+  name: string,
+  description: string,
+  schema: JsonSchema = {},
+): JsonSchema {
+  const required = place === 'path' && { required: true };
+  return { name, in: place, ...required, description, schema: { type: 'string', ...schema } };
+}

@@ -6,6 +6,7 @@ import type { AdminBearer } from '../../auth/bearer.ts';
 import type { AnswerSchema } from '../../auth/serializer.ts';
 import type { BodyMembers } from '../../auth/steps/members.ts';
 import type { JsonSchema } from '../../shared/json-schema.ts';
+import type { Route } from '../server/paths.ts';
 import type { AuthReply } from './auth-reply.ts';
 import type { AddressLimit, AskingUser, AuthRequest } from './auth-request.ts';
 import { requireCaptcha } from './require-captcha.ts';
@@ -66,17 +67,7 @@ type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
 export type AuthRoutes = Readonly<Record<`${Method} /${string}`, RouteFacts>>;
 
 /** One route. */
-export type AuthRoute = RouteFacts & { readonly method: Method; readonly path: string };
-
-/** All routes of several lists. */
-export function routesOf(...lists: readonly AuthRoutes[]): readonly AuthRoute[] {
-  return lists
-    .flatMap((list) => Object.entries(list))
-    .map(([route, facts]) => {
-      const [method = '', path = ''] = route.split(' ');
-      return { ...facts, method: method as Method, path };
-    });
-}
+export type AuthRoute = Route<AuthRoutes>;
 
 /** Every request of a route needs a captcha. */
 export const always = (): boolean => true;

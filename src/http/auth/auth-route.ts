@@ -6,14 +6,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AuthError, type AuthErrorCode } from '../../auth/auth-error.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { AuthParts, HttpParts } from '../server/parts.ts';
-import { authPath } from '../server/paths.ts';
+import { authPath, routesOf } from '../server/paths.ts';
 import { adminRoutes } from './auth-admin-routes.ts';
 import { authDocuments, registerAuthDocuments } from './auth-documents.ts';
 import { adminFactorRoutes, factorRoutes } from './auth-factor-routes.ts';
 import { providerRoutes } from './auth-provider-routes.ts';
 import { type AuthReply, sendReply, toErrorReply } from './auth-reply.ts';
 import { type AuthRequest, apiKeyOf, isForm, readAuthRequest } from './auth-request.ts';
-import { type AuthRoute, routesOf, runRoute } from './auth-route-table.ts';
+import { type AuthRoute, runRoute } from './auth-route-table.ts';
 import { ownRoutes, userRoutes } from './auth-user-routes.ts';
 import { asLinkPage } from './link-page.ts';
 

@@ -12,21 +12,16 @@ import {
   readDeliveryFilter,
 } from '../../management/deliveries/deliveries.ts';
 import { ManagementError } from '../../management/management-error.ts';
-import { integer, listOf, objectOf, schemaNamed } from '../../shared/json-schema.ts';
-import type { ManagementRoute, OpenManagementRoute } from './management-route-table.ts';
+import { integer, listOf, objectOf, parameter, schemaNamed } from '../../shared/json-schema.ts';
+import type { ManagementRoutes, OpenManagementRoute } from './management-route-table.ts';
 
-const deliveries = '/emails/deliveries';
-const suppressed = '/emails/suppressed';
-
-const idParameter = { name: 'id', in: 'path', required: true, description: 'Id.', schema: { type: 'string' } };
+const idParameter = parameter('path', 'id', 'Id.');
 const idOf = ({ params }: FastifyRequest) => (params as { readonly id: string }).id;
 const queryOf = ({ query }: FastifyRequest) => query as Readonly<Record<string, unknown>>;
 
 /** The routes. */
-export const deliveryRoutes: readonly ManagementRoute[] = [
-  {
-    method: 'GET',
-    path: deliveries,
+export const deliveryRoutes: ManagementRoutes = {
+  'GET /emails/deliveries': {
     id: 'listDeliveries',
     summary: 'List what became of emails, newest first. Needs the scope `project:operate`.',
     parameters: deliveryParameters,
@@ -37,9 +32,7 @@ export const deliveryRoutes: readonly ManagementRoute[] = [
       return api.withDeliveries(caller, (pool) => listDeliveries(pool, filter));
     },
   },
-  {
-    method: 'GET',
-    path: `${deliveries}/:id`,
+  'GET /emails/deliveries/:id': {
     id: 'readDelivery',
     summary: 'Read what became of an email. Needs the scope `project:operate`.',
     parameters: [idParameter],
@@ -47,9 +40,7 @@ export const deliveryRoutes: readonly ManagementRoute[] = [
     refusals: ['not_found', 'deliveries_failed'],
     run: ({ api }, request, { caller }) => api.withDeliveries(caller, (pool) => readDelivery(pool, idOf(request))),
   },
-  {
-    method: 'GET',
-    path: suppressed,
+  'GET /emails/suppressed': {
     id: 'listSuppressed',
     summary: 'List the addresses that get no emails, newest first. Needs the scope `project:operate`.',
     parameters: deliveryParameters.filter(({ name }) => name === 'user'),
@@ -60,9 +51,7 @@ export const deliveryRoutes: readonly ManagementRoute[] = [
       return api.withDeliveries(caller, (pool, now) => listSuppressed(pool, user, now));
     },
   },
-  {
-    method: 'DELETE',
-    path: `${suppressed}/:id`,
+  'DELETE /emails/suppressed/:id': {
     id: 'liftSuppressed',
     summary: 'Let an address get emails again. Needs the scope `project:operate`.',
     parameters: [idParameter],
@@ -70,7 +59,7 @@ export const deliveryRoutes: readonly ManagementRoute[] = [
     refusals: ['not_found', 'deliveries_failed'],
     run: ({ api }, request, { caller }) => api.withDeliveries(caller, (pool) => liftSuppressed(pool, idOf(request))),
   },
-];
+};
 
 /** The webhook of mail services. They have no token: the body is verified. */
 export const eventRoute: OpenManagementRoute = {

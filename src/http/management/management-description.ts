@@ -8,19 +8,22 @@ import { type ManagementErrorCode, managementErrors } from '../../management/man
 import { describedEmail, emailDraft, renderedDraft, sharedTemplate } from '../../management/templates/draft-schemas.ts';
 import { createdToken, listedToken, wantedToken } from '../../management/tokens/token-requests.ts';
 import { configVersion, emailsOfVersion } from '../../management/version-history.ts';
-import { flag, type JsonSchema, listOf, objectOf, oneOf, schemaNamed, text } from '../../shared/json-schema.ts';
+import {
+  flag,
+  type JsonSchema,
+  listOf,
+  objectOf,
+  oneOf,
+  parameter,
+  schemaNamed,
+  text,
+} from '../../shared/json-schema.ts';
 import { type ApiDescription, type ApiOperation, json, response } from '../server/openapi.ts';
 import { projectPath } from '../server/paths.ts';
 import { managementRoutes } from './management-route.ts';
 import type { ManagementRoute, OpenManagementRoute } from './management-route-table.ts';
 
-const ref = {
-  name: 'ref',
-  in: 'path',
-  required: true,
-  description: 'Project ref.',
-  schema: { type: 'string', pattern: '^[a-z0-9]{20}$' },
-};
+const ref = parameter('path', 'ref', 'Project ref.', { pattern: '^[a-z0-9]{20}$' });
 
 const common = ['invalid_ref', 'unauthorized', 'forbidden', 'project_not_found', 'rate_limited'] as const;
 

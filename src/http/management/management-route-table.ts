@@ -11,15 +11,14 @@ import { demand, type ManagementCaller, masked } from '../../management/manageme
 import { ManagementError, type ManagementErrorCode } from '../../management/management-error.ts';
 import { emailTrial } from '../../management/templates/draft-schemas.ts';
 import type { AuditToken } from '../../management/tokens/token-requests.ts';
-import { type JsonSchema, listOf, schemaNamed } from '../../shared/json-schema.ts';
+import { type JsonSchema, listOf, parameter, schemaNamed } from '../../shared/json-schema.ts';
 import { ignoredHeader, warningsHeader } from '../server/cors.ts';
 import type { ManagementParts, RequestKind } from '../server/parts.ts';
+import type { Route } from '../server/paths.ts';
 
-/** One route. */
-export interface ManagementRoute {
-  readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE';
-  /** Relative to the path of a project, with parameters after colons. */
-  readonly path: string;
+type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE';
+
+interface RouteFacts {
   /** Unique; its name in generated clients. */
   readonly id: string;
   readonly summary: string;
@@ -35,6 +34,12 @@ export interface ManagementRoute {
   readonly run: (parts: ManagementParts, request: FastifyRequest, asked: Asked) => Promise<unknown>;
 }
 
+/** Routes by method and path relative to a project, with parameters after colons: `GET /config/auth`. */
+export type ManagementRoutes = Readonly<Record<`${Method} /${string}`, RouteFacts>>;
+
+/** One route. */
+export type ManagementRoute = Route<ManagementRoutes>;
+
 /** A route without an access token: its handler finds out who asks. */
 export interface OpenManagementRoute extends Omit<ManagementRoute, 'run' | 'kind'> {
   readonly access: 'anyone';
@@ -47,46 +52,26 @@ interface Asked {
 }
 
 const ofBodies = ['invalid_body', 'validation_failed', 'body_too_large', 'unsupported_media_type'] as const;
-const config = '/config/auth';
-const tokens = '/access-tokens';
 
 /** The routes of the configuration, access tokens and schemas. */
-export const configRoutes: readonly ManagementRoute[] = [
-  {
-    method: 'GET',
-    path: config,
+export const configRoutes: ManagementRoutes = {
+  'GET /config/auth': {
     id: 'getAuthConfig',
     summary: 'Read the auth configuration.',
     answer: schemaNamed('AuthConfig'),
     refusals: ['read_failed'],
     run: async ({ api }, _, { caller, reply }) => sendConfig(reply, await api.readConfig(caller)),
   },
-  {
-    method: 'PATCH',
-    path: config,
+  'PATCH /config/auth': {
     id: 'updateAuthConfig',
     summary: 'Update fields of the auth configuration; applies to all requests after the response.',
     parameters: [
-      {
-        name: 'allow_warnings',
-        in: 'query',
-        description: 'Stores emails that lead nowhere, too.',
-        schema: { type: 'boolean', default: false },
-      },
-      {
-        name: 'If-Match',
-        in: 'header',
-        description: 'Change only this version, an `ETag` of an earlier answer.',
-        schema: { type: 'string' },
-      },
-      {
-        ...{
-          name: 'Prefer',
-          in: 'header',
-          description: '`return=representation; warnings`: adds the warnings to the answer.',
-        },
-        schema: { type: 'string' },
-      },
+      parameter('query', 'allow_warnings', 'Stores emails that lead nowhere, too.', {
+        type: 'boolean',
+        default: false,
+      }),
+      parameter('header', 'If-Match', 'Change only this version, an `ETag` of an earlier answer.'),
+      parameter('header', 'Prefer', '`return=representation; warnings`: adds the warnings to the answer.'),
     ],
     body: schemaNamed('AuthConfigChange'),
     answer: schemaNamed('AuthConfig'),
@@ -109,27 +94,21 @@ export const configRoutes: readonly ManagementRoute[] = [
       return { ...presented, warnings };
     },
   },
-  {
-    method: 'GET',
-    path: `${config}/emails`,
+  'GET /config/auth/emails': {
     id: 'listEmails',
     summary: 'List the emails with their fields, variables and built-in texts.',
     answer: listOf(schemaNamed('DescribedEmail')),
     refusals: ['read_failed'],
     run: ({ api }, _, { caller }) => api.describeEmails(caller),
   },
-  {
-    method: 'GET',
-    path: `${config}/emails/shared`,
+  'GET /config/auth/emails/shared': {
     id: 'listSharedTemplates',
     summary: 'List the templates beside the emails: the layout and the page of links.',
     answer: listOf(schemaNamed('SharedTemplate')),
     refusals: ['read_failed'],
     run: ({ api }, _, { caller }) => api.describeShared(caller),
   },
-  {
-    method: 'POST',
-    path: `${config}/emails/render`,
+  'POST /config/auth/emails/render': {
     id: 'renderEmail',
     summary: 'Render a draft with sample or given data; the response includes its errors.',
     body: schemaNamed('EmailDraft'),
@@ -138,9 +117,7 @@ export const configRoutes: readonly ManagementRoute[] = [
     kind: 'rendering',
     run: ({ api }, request, { caller }) => api.renderDraft(caller, () => readBody(request)),
   },
-  {
-    method: 'POST',
-    path: `${config}/emails/send`,
+  'POST /config/auth/emails/send': {
     id: 'sendEmail',
     summary: 'Send a draft to an address as a test.',
     body: emailTrial,
@@ -152,29 +129,17 @@ export const configRoutes: readonly ManagementRoute[] = [
       return {};
     },
   },
-  {
-    method: 'GET',
-    path: `${config}/versions`,
+  'GET /config/auth/versions': {
     id: 'listConfigVersions',
     summary: 'List the changes, newest first.',
     answer: listOf(schemaNamed('ConfigVersion')),
     refusals: ['read_failed'],
     run: ({ api }, _, { caller }) => api.listVersions(caller),
   },
-  {
-    method: 'GET',
-    path: `${config}/versions/:version`,
+  'GET /config/auth/versions/:version': {
     id: 'readConfigVersion',
     summary: 'Read a version and its email settings.',
-    parameters: [
-      {
-        name: 'version',
-        in: 'path',
-        required: true,
-        description: 'Version number.',
-        schema: { type: 'integer', minimum: 1 },
-      },
-    ],
+    parameters: [parameter('path', 'version', 'Version number.', { type: 'integer', minimum: 1 })],
     answer: schemaNamed('ConfigVersionEmails'),
     refusals: ['not_found', 'read_failed'],
     async run({ api }, request, { caller }) {
@@ -183,9 +148,7 @@ export const configRoutes: readonly ManagementRoute[] = [
       return api.readVersion(caller, Number(version));
     },
   },
-  {
-    method: 'GET',
-    path: tokens,
+  'GET /access-tokens': {
     id: 'listAccessTokens',
     summary: 'List the access tokens, newest first. Needs the scope `project:operate`.',
     answer: listOf(schemaNamed('AccessToken')),
@@ -193,9 +156,7 @@ export const configRoutes: readonly ManagementRoute[] = [
     run: ({ api }, { state }, { caller }) =>
       api.withTokens(caller, auditTokenFrom(state.address), ({ listTokens }, request) => listTokens(request)),
   },
-  {
-    method: 'POST',
-    path: tokens,
+  'POST /access-tokens': {
     id: 'createAccessToken',
     summary: 'Create an access token with no more rights than your own. Needs the scope `project:operate`.',
     body: schemaNamed('NewAccessToken'),
@@ -206,20 +167,10 @@ export const configRoutes: readonly ManagementRoute[] = [
         createToken(of, readBody(request)),
       ),
   },
-  {
-    method: 'DELETE',
-    path: `${tokens}/:id`,
+  'DELETE /access-tokens/:id': {
     id: 'revokeAccessToken',
     summary: 'Revoke an access token. Needs the scope `project:operate`.',
-    parameters: [
-      {
-        name: 'id',
-        in: 'path',
-        required: true,
-        description: 'Id of the token.',
-        schema: { type: 'string', format: 'uuid' },
-      },
-    ],
+    parameters: [parameter('path', 'id', 'Id of the token.', { format: 'uuid' })],
     answer: schemaNamed('AccessToken'),
     refusals: ['not_found', 'tokens_failed'],
     run({ api }, { state, params }, { caller }) {
@@ -229,9 +180,7 @@ export const configRoutes: readonly ManagementRoute[] = [
       );
     },
   },
-  {
-    method: 'GET',
-    path: '/schema',
+  'GET /schema': {
     id: 'readRoleSchema',
     summary:
       'Read what a role sees, what is hidden from it and why, and the SQL to expose it. Needs the scope `project:operate`.',
@@ -242,7 +191,7 @@ export const configRoutes: readonly ManagementRoute[] = [
     refusals: ['validation_failed', 'not_found', 'schema_unavailable'],
     run: (parts, request, { caller }) => readSchema(caller, readRole(request, parts.allowedRoles), parts),
   },
-];
+};
 
 /** Requires a token that may act as any role, because the schema also names what its role cannot see. */
 async function readSchema(

@@ -11,19 +11,17 @@ import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { ManagementParts, RequestKind } from '../server/parts.ts';
-import { projectPath } from '../server/paths.ts';
+import { projectPath, routesOf } from '../server/paths.ts';
 import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
 import { configRoutes, type ManagementRoute, type OpenManagementRoute } from './management-route-table.ts';
 
 /** Largest body in bytes: enough for all thirteen emails. */
 const maxBodyBytes = 2 * 1024 * 1024;
 
+const ofTokens: readonly ManagementRoute[] = routesOf(configRoutes, deliveryRoutes);
+
 /** All routes. */
-export const managementRoutes: readonly (ManagementRoute | OpenManagementRoute)[] = [
-  ...configRoutes,
-  ...deliveryRoutes,
-  eventRoute,
-];
+export const managementRoutes: readonly (ManagementRoute | OpenManagementRoute)[] = [...ofTokens, eventRoute];
 
 /** Adds the routes, in their own scope because of their error format. */
 export async function registerManagementRoutes(
@@ -33,7 +31,7 @@ export async function registerManagementRoutes(
 ): Promise<void> {
   await app.register(async (scope) => {
     answerErrors(scope, observe);
-    for (const route of [...configRoutes, ...deliveryRoutes]) addRoute(scope, parts, route);
+    for (const route of ofTokens) addRoute(scope, parts, route);
     addOpenRoute(scope, parts, eventRoute);
     for (const path of new Set(managementRoutes.map((route) => route.path))) refuseOthers(scope, path);
   });

@@ -10,6 +10,7 @@ import {
   objectOf,
   oneOf,
   orNull,
+  parameter,
   type SchemaOf,
   text,
   type ValueOf,
@@ -61,16 +62,17 @@ const usualPage = 50;
 
 /** Query parameters of the list. */
 export const deliveryParameters: readonly JsonSchema[] = [
-  queryParameter('state', 'Only this state.', { enum: deliveryStates }),
-  queryParameter('kind', 'Only this kind of email.', { enum: emailKindNames }),
-  queryParameter('user', 'Only emails to this user.', { format: 'uuid' }),
-  queryParameter('before', 'Only emails before the one with this id: the last of the page before.', {}),
-  queryParameter('limit', 'Size of the page.', { type: 'integer', minimum: 1, maximum: maxPage, default: usualPage }),
+  parameter('query', 'state', 'Only this state.', { enum: deliveryStates }),
+  parameter('query', 'kind', 'Only this kind of email.', { enum: emailKindNames }),
+  parameter('query', 'user', 'Only emails to this user.', { format: 'uuid' }),
+  parameter('query', 'before', 'Only emails before the one with this id: the last of the page before.'),
+  parameter('query', 'limit', 'Size of the page.', {
+    type: 'integer',
+    minimum: 1,
+    maximum: maxPage,
+    default: usualPage,
+  }),
 ];
-
-function queryParameter(name: string, description: string, schema: JsonSchema): JsonSchema {
-  return { name, in: 'query', description, schema: { type: 'string', ...schema } };
-}
 
 /** What to list; null: anything. */
 export interface DeliveryFilter {
