@@ -38,6 +38,16 @@ test('a page of the studio imports no other page, what is shared imports no page
   expect(problems).toEqual([]);
 });
 
+test('the look of a class of the studio is in one file, for all styles of a page apply together', () => {
+  const homes = new Map<string, Set<string>>();
+  for (const { path, text } of files.filter((file) => file.path.endsWith('.css'))) {
+    for (const [, name = ''] of text.matchAll(/^\.([\w-]+)(?:,| \{)$/gm))
+      homes.set(name, (homes.get(name) ?? new Set()).add(path));
+  }
+  expect(homes.size).toBeGreaterThan(50);
+  expect([...homes].filter(([, paths]) => paths.size > 1)).toEqual([]);
+});
+
 /** `shared`, `components`, `pages/emails`, `frame` for what holds the pages together, `server` for everything else in src/. */
 function placeOf(path: string): string {
   const [, place] = /^src\/studio\/(shared|components|pages\/\w+)\//.exec(path) ?? [];

@@ -432,6 +432,8 @@ test('the brand is seen in an email while it is typed, and saved with a warning 
     { values: { mailer_brand_name: 'The Shop', mailer_brand_color: '#ffdd00', mailer_brand_footer: 'Main Street 1' } },
   ]);
   expect(await violations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await preview(page).getByText('The Shop', { exact: true }).waitFor();
   expect(problems).toEqual([]);
 });
 
@@ -560,6 +562,14 @@ test('a layout is seen around the built-in emails, tried, saved, and put back to
   await save(page).click();
   await page.getByText('Saved. The next email uses it.').waitFor();
   expect(await values()).toEqual([{ values: { mailer_layout_content: layout } }]);
+  const list = page.getByRole('link', { name: 'All emails' });
+  await list.click();
+  const edited = page.locator('.email-list a', { hasText: 'Edited' });
+  expect(await edited.allTextContents()).toEqual(['Phone number changedEdited', 'LayoutEdited']);
+  await page.getByRole('link', { name: 'Invite user' }).click();
+  await page.getByRole('tab', { name: 'German (built-in)' }).waitFor();
+  await list.click();
+  await page.getByRole('link', { name: 'Layout' }).click();
 
   await page.getByRole('button', { name: 'Restore default' }).click();
   await page.getByText('The default is in the editor. Save it to send it.').waitFor();

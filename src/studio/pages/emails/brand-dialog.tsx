@@ -29,7 +29,7 @@ export function BrandDialog({ stored, email, onClose }: BrandDialogProps) {
   });
   const [isDark, setDark] = useState(false);
   const [saved, setSaved] = useState<readonly string[] | null>(null);
-  const { html } = usePreview(draftOf(email, email.defaults, { config, data: { Brand: brand }, around: '' }));
+  const { html } = usePreview(draftOf(email, email.defaults, { config, data: { Brand: brand }, around: '' }), stored);
   const { problem, run } = useTask();
   const mayWrite = useMayWrite();
   const submit = onSubmit(() => {
@@ -49,7 +49,7 @@ export function BrandDialog({ stored, email, onClose }: BrandDialogProps) {
   const id = useId();
   return (
     <Dialog title="Brand" isWide onClose={onClose}>
-      <div className="brand">
+      <div className="brand-fields">
         <form className="stack" onSubmit={submit}>
           <label htmlFor={`${id}-name`}>Name</label>
           <input

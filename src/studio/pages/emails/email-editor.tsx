@@ -50,7 +50,7 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
   const completed = completeTexts(email, texts);
   const [around, setAround] = useState(main.partial === undefined ? 'recovery' : '');
   const request = draftOf(email, completed, { config, data, around });
-  const preview = usePreview(request);
+  const preview = usePreview(request, stored);
   const { rendered } = preview;
   const isFaulty =
     rendered !== null && [rendered.subject, rendered.content, rendered.textPart].some((one) => one?.fault != null);

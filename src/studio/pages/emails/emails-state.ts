@@ -241,16 +241,15 @@ function loaded(): StoredEmails {
 
 /** @returns Warnings of the API. */
 async function store(change: AuthConfig, insists = false): Promise<readonly string[]> {
-  const stored = loaded();
-  const { body, headers } = await askProject<AuthConfig & { readonly warnings: readonly string[] }>(
+  const { body } = await askProject<{ readonly warnings: readonly string[] }>(
     insists ? 'config/auth?allow_warnings=true' : 'config/auth',
     {
       method: 'PATCH',
-      headers: { 'if-match': stored.version, prefer: 'return=representation; warnings' },
+      headers: { 'if-match': loaded().version, prefer: 'return=representation; warnings' },
       body: change,
     },
   );
-  const { warnings, ...config } = body;
-  storedEmails.set({ ...stored, config, version: versionOf(headers) });
-  return warnings;
+  // A layout or a brand changes what the server says of all emails.
+  await readStored();
+  return body.warnings;
 }

@@ -77,10 +77,13 @@ export function draftOf(
 
 const pauseMs = 200;
 
-/** Renders a draft, and again when it changes. @param draft As `draftOf` makes it. */
-export function usePreview(draft: Readonly<Record<string, unknown>>): Preview {
+/** Renders a draft, and again when it or what is stored changes. @param draft As `draftOf` makes it. */
+export function usePreview(
+  draft: Readonly<Record<string, unknown>>,
+  { version }: { readonly version: string },
+): Preview {
   const last = useRef<Pick<Preview, 'html' | 'text'>>({ html: null, text: null });
-  const { value: rendered, problem } = useAnswer(JSON.stringify(draft), async (signal) => {
+  const { value: rendered, problem } = useAnswer(`${version} ${JSON.stringify(draft)}`, async (signal) => {
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     signal.throwIfAborted();
     const request = { method: 'POST', body: draft, signal } as const;
