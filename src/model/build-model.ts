@@ -61,9 +61,10 @@ export function buildModelParts(
 
 function build(context: ModelContext): Model {
   const errors = findDirectiveErrors(context);
-  for (const { object, problem } of errors) {
+  for (const { object, problem, statement } of errors) {
     const reason = `The comment of ${object} has a malformed directive: ${problem}.`;
-    noteOmission(context, () => ({ kind: 'directive', object, names: [], reason, fix: null }));
+    const fix = statement && `-- Correct the directive, or leave it out:\n-- ${statement}`;
+    noteOmission(context, () => ({ kind: 'directive', object, names: [], reason, fix }));
   }
   const content = errors.length === 0 ? buildContent(context) : emptyContent;
   const namespaces = [...context.namespaces.values()].filter((namespace) => namespace.exposed).map(toModelNamespace);

@@ -117,6 +117,8 @@ export interface DirectiveError {
   readonly problem: string;
   /** The role has a privilege on the object, so errors may name it. */
   readonly visible: boolean;
+  /** The statement that makes the comment as it is; null for an overloaded routine. */
+  readonly statement: string | null;
 }
 
 /** The kind of a table in the catalog. */

@@ -37,7 +37,7 @@ test('a malformed directive anywhere in an exposed schema is an error that names
     ['type lib.loan_state', 'lib.loan_state', true],
   ];
   for (const [object, name, visible] of names) {
-    expect(await errorOf(object, "{'a': 1}"), object).toEqual({ object: name, problem, visible });
+    expect(await errorOf(object, "{'a': 1}"), object).toMatchObject({ object: name, problem, visible });
     await database.query(`comment on ${object} is null`);
   }
 });

@@ -64,14 +64,21 @@ describe('for people', () => {
     expect(out).toMatch(/^0 errors, \d+ warnings, \d+ notes\.$/m);
   });
 
-  test('a malformed comment directive is an error with its place, and the exit code is 1', async () => {
+  test('a malformed comment directive is an error with its place, what it does and its text, and the exit code is 1', async () => {
     await database.query(`comment on column post.author_id is '@graphql({"name": writer})'`);
     try {
       const { code, out } = await checkAs(database);
       expect(code).toBe(1);
       expect(out).toMatch(
-        /^error {4}directive_malformed \(1\)\n {2}The comment directive of public\.post\.author_id is invalid/m,
+        /^error {4}directive_malformed \(1\)\n {2}The comment of public\.post\.author_id has a malformed directive: .* at character 19/m,
       );
+      expect(out).toContain(
+        'Every request gets an error until it is corrected.\n' +
+          '      -- Correct the directive, or leave it out:\n' +
+          `      -- comment on column public.post.author_id is '@graphql({"name": writer})';\n`,
+      );
+      expect(out).toContain('Role "anon" gets an error for every request, because of malformed comment directives.');
+      expect(out).not.toContain('left_out');
     } finally {
       await database.query('comment on column post.author_id is null');
     }

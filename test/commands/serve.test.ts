@@ -191,9 +191,33 @@ describe('serving', () => {
   test('without the tables for it there is no management API; a superuser as login is a warning', async () => {
     const own = await createDatabase();
     const { command } = await serve([], { env: envOf(own, own.url) });
-    await command.until(/The API of the role/);
+    await command.until(/The gateway takes notice/);
     expect(command.text()).not.toContain('Management API');
     expect(command.text()).toMatch(/The login role "\w+" is a superuser/);
+    // The example of a table guards its rows.
+    expect(command.text()).toMatch(
+      /alter table note enable row level security;\n +create policy .*\n +grant select on note/,
+    );
+  });
+
+  test('where tables exist, it says what they need, and proposes no other', async () => {
+    const own = await createDatabase('create table pet (id int primary key)');
+    const { command } = await serve([], { env: envOf(own) });
+    await command.until(/The gateway takes notice/);
+    expect(command.text()).toContain('grant select on public.pet to anon;');
+    expect(command.text()).not.toContain('create table');
+  });
+
+  test('comments that refuse every request are named, and nothing else is proposed', async () => {
+    const own = await createDatabase(`create table pet (id int primary key); grant select on pet to anon;
+      comment on table pet is 'Pets. @graphql(name: "Animal")'`);
+    const { command } = await serve([], { env: envOf(own) });
+    await command.until(/--only directive_malformed/);
+    expect(command.text()).toContain(
+      'Every GraphQL request gets an error until these comments are corrected:\n' +
+        '  - The comment of public.pet has a malformed directive: ',
+    );
+    expect(command.text()).not.toContain('is empty');
   });
 
   test('says which option lets the login of the auth service reach its tables, and which command tells what the API lacks', async () => {

@@ -48,7 +48,6 @@ export function checkModels(
   viewKeys: ReadonlyMap<string, KeyAdvice>,
 ): readonly Finding[] {
   const findings = [
-    ...models.flatMap(({ model }) => findMalformedDirective(model)),
     ...models.flatMap(({ omissions }) => describeOmissions(omissions, viewKeys)),
     ...describeLinks(models.flatMap(({ omissions }) => omissions)),
     ...models.flatMap(({ role, model }) => findMissingUsage(role, model, catalog)),
@@ -57,16 +56,9 @@ export function checkModels(
   return [...new Map(findings.map((finding) => [finding.message, finding])).values()];
 }
 
-function findMalformedDirective({ directiveError }: Model): readonly Finding[] {
-  if (directiveError === null) return [];
-  const { object, problem } = directiveError;
-  const message = `The comment directive of ${object} is invalid: ${problem}`;
-  return [{ check: 'directive_malformed', severity: 'error', object, message, fix: null }];
-}
+const notLeftOut: ReadonlySet<Omission['kind']> = new Set(['directive', 'entrypoint', 'link', 'privilege', 'switch']);
 
-const notLeftOut: ReadonlySet<Omission['kind']> = new Set(['entrypoint', 'link', 'privilege', 'switch']);
-
-/** Whether `check` reports it as `left_out`: neither a missing grant nor a feature that a directive must enable. */
+/** Whether `check` reports it as `left_out`: no missing grant, no broken directive, no feature that one must enable. */
 export function isLeftOut({ kind }: Pick<Omission, 'kind'>): boolean {
   return !notLeftOut.has(kind);
 }
@@ -77,8 +69,12 @@ function describeOmissions(
   viewKeys: ReadonlyMap<string, KeyAdvice>,
 ): readonly Finding[] {
   return omissions
-    .filter((omission) => isLeftOut(omission) || omission.kind === 'entrypoint')
+    .filter((omission) => isLeftOut(omission) || omission.kind === 'entrypoint' || omission.kind === 'directive')
     .map(({ kind, object, reason, fix }): Finding => {
+      if (kind === 'directive') {
+        const message = `${reason} Every request gets an error until it is corrected.`;
+        return { check: 'directive_malformed', severity: 'error', object, message, fix };
+      }
       if (kind === 'entrypoint') return { check: 'read_only', severity: 'note', object, message: reason, fix: null };
       const key = kind === 'key' ? viewKeys.get(object) : undefined;
       const message = key?.lacks ? `${reason} ${key.lacks}` : reason;
@@ -105,13 +101,18 @@ function findMissingUsage(role: string, model: Model, catalog: Catalog): readonl
 }
 
 function describeRole(role: string, model: Model): Finding {
+  const about = { check: 'role_summary', severity: 'note', object: role, fix: null } as const;
+  if (model.directiveError !== null) {
+    const message = `Role "${role}" gets an error for every request, because of malformed comment directives.`;
+    return { ...about, message };
+  }
   const tables = [...model.tables.values()];
   const number = (key: 'insert' | 'update' | 'delete') => tables.filter((table) => table[key]).length;
   const functions = [...model.routines.values()].filter(({ use }) => use !== 'computed').length;
   const message =
     `Role "${role}" reads ${plural(tables.length, 'table')}, inserts into ${number('insert')}, updates ${number('update')}, ` +
     `deletes from ${number('delete')}, and calls ${plural(functions, 'function')}.`;
-  return { check: 'role_summary', severity: 'note', object: role, message, fix: null };
+  return { ...about, message };
 }
 
 /** Whether the comment of a finding's object, or of its table or schema, marks this kind as intended. */

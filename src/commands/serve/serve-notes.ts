@@ -11,8 +11,8 @@ import { DatabaseError } from '../../postgres/database-error.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
 import { type CommandContext, CommandError } from '../shared/command.ts';
 import { describePlace } from '../shared/describe-error.ts';
-import { makeFirstOperation, printCurl } from '../shared/first-operation.ts';
-import { describeLeftOut } from '../shared/left-out.ts';
+import { firstTable, makeFirstOperation, printCurl } from '../shared/first-operation.ts';
+import { describeLeftOut, describeMalformed } from '../shared/left-out.ts';
 import { commandLine } from '../shared/typed-options.ts';
 import { withDatabase } from '../shared/with-database.ts';
 
@@ -47,11 +47,18 @@ export async function noteFirstOperation(config: Config, gateway: Gateway, conte
     throw error;
   });
   if (model === null) return;
+  const check = commandLine('check', context);
   const operation = makeFirstOperation(model);
   if (operation !== null) {
     context.note(`Try:\n  ${printCurl(`${gateway.url}/graphql/v1`, '$PGREFLECT_ANON_KEY', operation)}`);
-    const lack = await describeLeftOut(config, gateway, commandLine('check', context));
+    const lack = await describeLeftOut(config, gateway, check);
     if (lack !== null) context.note(lack);
+    return;
+  }
+  const omissions = await gateway.omissions(anonRole);
+  const malformed = describeMalformed(omissions, check);
+  if (malformed !== null) {
+    context.note(malformed);
     return;
   }
   context.note(`The API of the role "${anonRole}" is empty:`);
@@ -61,19 +68,15 @@ export async function noteFirstOperation(config: Config, gateway: Gateway, conte
       `  - The role has no usage on any exposed schema.\n      grant usage on schema ${names} to ${anonRole};`,
     );
   }
-  const omissions = await gateway.omissions(anonRole);
   // Introspection that is off leaves no table out.
   const reasons = omissions.filter(({ kind }) => kind !== 'switch');
   for (const omission of reasons.slice(0, maxReasons)) context.note(printOmission(omission));
   if (reasons.length > maxReasons)
-    context.note(
-      `  … and ${reasons.length - maxReasons} more: ${commandLine('check', context)} --only not_granted,left_out`,
-    );
-  const example = 'create table note (id bigint generated always as identity primary key, body text not null);';
-  context.note(`  A table needs a primary key and a grant, for example:
-      ${example}
-      grant select on note to ${anonRole};
-  The gateway takes notice by itself.`);
+    context.note(`  … and ${reasons.length - maxReasons} more: ${check} --only not_granted,left_out`);
+  if (reasons.length === 0)
+    context.note(`  A table needs a primary key, a grant and a policy, for example:
+      ${firstTable(anonRole).join('\n      ')}`);
+  context.note(`  The gateway takes notice by itself. Row security decides which rows callers see: ${check}`);
 }
 
 const maxReasons = 5;

@@ -1,9 +1,20 @@
 /**
  * An operation that returns real rows, for the `curl` line of a start: an example's, or one made from a role's model.
+ * Without any table, the statements that make one.
  */
-
+import { quoteName } from '../../catalog/quote-name.ts';
 import { tableRootFields } from '../../model/inflect.ts';
 import type { Model, Table } from '../../model/model.ts';
+
+/** The statements of a table whose rows a role may read. */
+export function firstTable(role: string): readonly string[] {
+  return [
+    'create table note (id bigint generated always as identity primary key, body text);',
+    'alter table note enable row level security;',
+    'create policy everyone_reads on note for select using (true);',
+    `grant select on note to ${quoteName(role)};`,
+  ];
+}
 
 /** The document on one line, without comments. */
 export function toOneLine(document: string): string {

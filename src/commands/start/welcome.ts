@@ -2,12 +2,11 @@
  * The output of a start when ready: addresses, keys, and a line for the first request, or if callers see no table yet,
  * the SQL of a grant. Never shows a database password.
  */
-import { quoteName } from '../../catalog/quote-name.ts';
 import type { Config } from '../../config/config.ts';
 import type { Gateway } from '../../gateway.ts';
 import { pasteable } from '../../shared/one-line.ts';
-import { makeFirstOperation, printCurl, toOneLine } from '../shared/first-operation.ts';
-import { describeLeftOut } from '../shared/left-out.ts';
+import { firstTable, makeFirstOperation, printCurl, toOneLine } from '../shared/first-operation.ts';
+import { describeLeftOut, describeMalformed } from '../shared/left-out.ts';
 
 /**
  * The text for standard output.
@@ -28,7 +27,7 @@ ${printAddresses({ ...config, url: externalOrigin(config, gateway), studio })}
 Try it:
 
   ${printCurl(graphql, config.anonKey ?? '', operation ?? '{ __typename }')}
-${operation === null ? await grantAdvice(config, gateway) : ''}${lack === null ? '' : `\n${lack}\n`}`;
+${operation === null ? await grantAdvice(config, gateway, command) : ''}${lack === null ? '' : `\n${lack}\n`}`;
 }
 
 /** The addresses of a local project. */
@@ -73,15 +72,11 @@ async function findFirstOperation(config: Config, gateway: Gateway): Promise<str
   return model === null ? null : makeFirstOperation(model);
 }
 
-const firstTable = [
-  'create table note (id bigint generated always as identity primary key, body text)',
-  'alter table note enable row level security',
-  'create policy everyone_reads on note for select using (true)',
-];
-
-async function grantAdvice(config: Config, gateway: Gateway): Promise<string> {
+async function grantAdvice(config: Config, gateway: Gateway, command: string): Promise<string> {
   const { anonRole } = config;
   const omissions = await gateway.omissions(anonRole);
+  const malformed = describeMalformed(omissions, command);
+  if (malformed !== null) return `\n${malformed}\n`;
   const grants = omissions.flatMap(({ kind, fix }) =>
     kind === 'privilege' && fix?.startsWith('grant select on ') ? [fix] : [],
   );
@@ -89,7 +84,7 @@ async function grantAdvice(config: Config, gateway: Gateway): Promise<string> {
   const fixes = [...new Set(grants)];
   const [grant] = fixes.flatMap((fix) => pasteable(fix) ?? []);
   if (grant === undefined) {
-    const statements = [...firstTable, `grant select on note to ${quoteName(anonRole)};`].join('; ');
+    const statements = firstTable(anonRole).join(' ');
     return `
 There is no table yet. This line makes one that everyone may read; its fields are there at once:
 

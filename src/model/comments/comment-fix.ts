@@ -17,9 +17,10 @@ interface Commented {
   readonly name: string;
 }
 
-/** @returns Null if changing the comment would lose something. */
+/** @returns Without keys, the comment as it is. Null if changing the comment would lose something. */
 function commentFix({ catalog }: ModelContext, { address, name }: Commented, keys: Keys): string | null {
-  const comment = withDirective(catalog.comment(...address), keys);
+  const now = catalog.comment(...address);
+  const comment = Object.keys(keys).length === 0 ? now : withDirective(now, keys);
   return comment === null ? null : `comment on ${name} is ${quoteText(comment)};`;
 }
 

@@ -17,7 +17,7 @@ export interface DirectiveHolder {
   readonly isExposed: boolean;
   /** The role has a privilege on it. */
   isVisible(): boolean;
-  /** The statement that adds keys to its directive; null if that would lose something. */
+  /** The statement that adds keys to its directive, or with none makes it as it is; null if that would lose something. */
   fix(keys: Keys): string | null;
 }
 
@@ -78,9 +78,9 @@ export function directiveHolders(context: ModelContext): readonly DirectiveHolde
  * directive could enable what its author disabled.
  */
 export function findDirectiveErrors(context: ModelContext): readonly DirectiveError[] {
-  return directiveHolders(context).flatMap(({ address, object, isExposed, isVisible }) => {
+  return directiveHolders(context).flatMap(({ address, object, isExposed, isVisible, fix }) => {
     const problem = readSettings(context.catalog, ...address).problem ?? extensionProblem(context, address);
-    return isExposed && problem !== null ? [{ object, problem, visible: isVisible() }] : [];
+    return isExposed && problem !== null ? [{ object, problem, visible: isVisible(), statement: fix({}) }] : [];
   });
 }
 
