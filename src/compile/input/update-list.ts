@@ -69,28 +69,35 @@ export function readRuns(text: string): readonly Run[] | null {
 /** The key that the entry is filtered by, as text; null for another filter. */
 function keyOf({ filter, atMost }: Entry, { key }: UpdateListShape): string | null {
   if (key === null || !isObject(filter) || Object.keys(filter).length !== key.length || Number(atMost) < 1) return null;
-  const values = key.map((name) => {
+  let text = '';
+  for (const name of key) {
     const operators = filter[name];
-    if (!isObject(operators) || Object.keys(operators).length !== 1) return null;
-    const { eq = null } = operators;
-    return eq;
-  });
-  return values.includes(null) ? null : JSON.stringify(values);
+    const { eq = null } = isObject(operators) && Object.keys(operators).length === 1 ? operators : {};
+    if (eq === null) return null;
+    text += typeof eq === 'object' ? JSON.stringify(eq) : `${eq}\0`;
+  }
+  return text;
 }
+
+const operators = ['set', ...updateOperators];
 
 /** The changed columns by operator, as text; null if the entry needs a statement of its own. */
 function changesOf(entry: Entry, { columns, limits, nested }: UpdateListShape): string | null {
-  const named = ['set', ...updateOperators].map((operator) => {
+  let changes = '';
+  for (const operator of operators) {
     const given = entry[operator];
-    if (!isObject(given)) return '';
-    const names = Object.keys(given);
-    return (operator === 'set' ? names : names.filter((name) => given[name] !== null)).join();
-  });
-  const { set } = entry;
-  const isPlain = !isObject(set) || Object.keys(set).every((name) => columns.has(name));
+    if (!isObject(given)) continue;
+    const isSet = operator === 'set';
+    let names = '';
+    for (const name in given) {
+      if (isSet && !columns.has(name)) return null;
+      if (isSet || given[name] !== null) names += `${name},`;
+    }
+    if (names !== '') changes += `${operator}:${names}`;
+  }
   const isFitting = limits.every(({ at, maxLength }) => fits(entryValue(entry, at), maxLength));
   const isNested = nested.every((at) => isNestedJson(entryValue(entry, at) ?? '{}'));
-  return isPlain && isFitting && isNested ? named.join(';') : null;
+  return isFitting && isNested ? changes : null;
 }
 
 /** The value at a place in an entry. */
