@@ -43,11 +43,15 @@ function failedOutcome(error: unknown): Outcome {
 }
 
 async function roleOf(options: ExecuteOptions, execution: Execution, since: number | null): Promise<RoleReflection> {
-  const role = await options.reflector.role(execution.caller.role, since).catch((error: unknown) => {
+  const { role: name } = execution.caller;
+  let role: RoleReflection | null;
+  try {
+    role = await options.reflector.role(name, since);
+  } catch (error) {
     throw isUnreadable(error) ? new PublicError('UNAVAILABLE', unreadable, { cause: error }) : error;
-  });
-  if (role !== null) return role;
-  throw new PublicError('ROLE_NOT_ALLOWED', `The role "${execution.caller.role}" does not exist.`);
+  }
+  if (role === null) throw new PublicError('ROLE_NOT_ALLOWED', `The role "${name}" does not exist.`);
+  return role;
 }
 
 const changesTooFast = 'The schema is changing faster than it can be read. Try again.';

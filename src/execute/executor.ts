@@ -28,8 +28,8 @@ export interface RequestContext {
   readonly unlimited: boolean;
   /** Position in the primary's log that the server of a query must have reached; absent: any. */
   readonly mustSee?: bigint | null;
-  /** Streams a large answer; absent: every answer is buffered. */
-  readonly openResponse?: OpenResponse;
+  /** Streams a large answer; null or absent: every answer is buffered. */
+  readonly openResponse?: OpenResponse | null;
 }
 
 /** Measures the stages of a request, named as in `Server-Timing` and the log. */

@@ -271,11 +271,10 @@ function introspectionOf(execution: Execution, run: CompiledRun): Introspection 
 }
 
 function joinFields(keys: readonly string[], values: readonly (FlightResult | null)[]): FlightResult {
-  const fields = keys.flatMap((key, index) => [
-    `${index === 0 ? '' : ','}${JSON.stringify(key)}:`,
-    values[index] ?? 'null',
-  ]);
-  return joinTexts(['{', ...fields, '}']);
+  const texts: FlightResult[] = [];
+  // Names of GraphQL need no escapes.
+  for (const [index, key] of keys.entries()) texts.push(`${index === 0 ? '{' : ','}"${key}":`, values[index] ?? 'null');
+  return joinTexts([...texts, '}']);
 }
 
 function directiveProblem(options: ExecuteOptions, execution: Execution, attempt: Attempt): PublicError | null {

@@ -95,6 +95,7 @@ export async function runFlight(
   const { role } = attempt;
   const { pool, replicas } = options;
   const flight: RunAsOptions = {
+    ...work,
     caller: execution.caller,
     queuedAs: execution.context.queuedAs,
     searchPath: role.searchPath,
@@ -103,7 +104,6 @@ export async function runFlight(
     requestTimeoutMs: options.requestTimeoutMs,
     freshness: freshnessOf(options, attempt),
     readOnly: options.readOnlyQueries && !work.mutation,
-    ...work,
     signal: execution.context.signal,
   };
   const start = performance.now();

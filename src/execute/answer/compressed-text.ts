@@ -3,7 +3,7 @@
  * tables it is 127 MB of text and 5 MB of gzip, which most clients accept.
  */
 import { constants, crc32, deflateRawSync, gunzipSync } from 'node:zlib';
-import { Utf8Text } from '../../shared/utf8-text.ts';
+import type { Utf8Text } from '../../shared/utf8-text.ts';
 
 /** A body, or a part of one unless it is a `CompressedText`. */
 export type Text = string | Utf8Text | CompressedText;
@@ -69,10 +69,13 @@ export class TextWriter {
 
 /** Joins texts; a single one in bytes stays so. */
 export function joinTexts(texts: readonly (string | Utf8Text)[]): string | Utf8Text {
-  const [inner, another] = texts.filter((text) => text instanceof Utf8Text);
-  if (inner === undefined || another !== undefined) return texts.join('');
-  const at = texts.indexOf(inner);
-  return inner.within(texts.slice(0, at).join(''), texts.slice(at + 1).join(''));
+  const at = texts.findIndex(isBytes);
+  if (at === -1 || texts.findLastIndex(isBytes) > at) return texts.join('');
+  return (texts[at] as Utf8Text).within(texts.slice(0, at).join(''), texts.slice(at + 1).join(''));
+}
+
+function isBytes(text: string | Utf8Text): text is Utf8Text {
+  return typeof text !== 'string';
 }
 
 /** Length of a text in UTF-8. */

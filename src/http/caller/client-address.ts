@@ -6,7 +6,7 @@
  * Entries further left may be forged by the client.
  */
 import type { IncomingMessage } from 'node:http';
-import { isIP, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { all } from '@fastify/proxy-addr';
 import ipaddr from 'ipaddr.js';
 import type { Observe } from '../../shared/observation.ts';
@@ -43,6 +43,7 @@ export function createClientAddress(trustedProxies: readonly string[], observe: 
 
 /** Parses an address, also with a port or in brackets, as some proxies write it. Null for other text. */
 export function parseAddress(text = ''): string | null {
+  if (isIPv4(text)) return text;
   const [, bracketed, withPort] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(text.trim()) ?? [];
   const plain = (bracketed ?? withPort ?? text.trim()).replace(/^::ffff:(?=[\d.]+$)/i, '');
   // A zone has a meaning only on its own machine.
@@ -58,7 +59,7 @@ const translated: readonly string[] = ['rfc6052', 'rfc6145'];
  * IPv6 addresses to count.
  */
 export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
+  if (isIP(address) !== 6) return address;
   const parsed = ipaddr.IPv6.parse(address);
   if (translated.includes(parsed.range())) return address;
   return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0])}/64`;

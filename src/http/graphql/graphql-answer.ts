@@ -30,7 +30,7 @@ export async function run(
     showHints: config.localProject || isService,
     unlimited: isService && !config.limits.limitServiceRole,
     mustSee: config.readReplicaUrls.length === 0 ? null : readPosition(headers),
-    ...(openResponse && { openResponse }),
+    openResponse: openResponse ?? null,
   });
   state.answer = answer;
   return answer;

@@ -97,7 +97,7 @@ function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: O
     kind: 'request',
     requestId: request.id,
     method: request.method,
-    path: loggablePath(path),
+    path: path === graphqlPath ? path : loggablePath(path),
     route: routeOf(request, path),
     status: reply.raw.statusCode,
     address: state.address,

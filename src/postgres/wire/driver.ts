@@ -150,7 +150,9 @@ export async function takeKnown(
   look: (client: DriverClient) => Promise<void> | null,
 ): Promise<DriverClient> {
   const first = await take();
-  const isKnown = await (look(first) ?? Promise.resolve()).then(
+  const looking = look(first);
+  if (looking === null) return first;
+  const isKnown = await looking.then(
     () => true,
     () => false,
   );
