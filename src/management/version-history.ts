@@ -17,7 +17,10 @@ const members = {
 export const configVersion = objectOf(members);
 
 /** A version and the texts and switches of its emails. */
-export const emailsOfVersion = objectOf({ ...members, values: record('Values by field; null: not stored.') });
+export const emailsOfVersion = objectOf({
+  ...members,
+  values: record<Readonly<Record<string, unknown>>>('Values by field; null: not stored.'),
+});
 
 /** A version. */
 export type ConfigVersion = ValueOf<typeof configVersion>;

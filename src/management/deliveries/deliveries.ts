@@ -54,8 +54,11 @@ export const suppressedSchema = objectOf({
   expiresAt: time,
 });
 
-type Listed = ValueOf<typeof deliverySchema>;
-type Suppressed = ValueOf<typeof suppressedSchema>;
+/** What became of an email. */
+export type Delivery = ValueOf<typeof deliverySchema>;
+
+/** A suppressed address. */
+export type SuppressedAddress = ValueOf<typeof suppressedSchema>;
 
 const maxPage = 200;
 const usualPage = 50;
@@ -116,7 +119,7 @@ const columns = `d.id::text as id, d.kind, d.user_id::text as "userId", d.recipi
   d.created_at as "createdAt", d.updated_at as "updatedAt", d.sent_at as "sentAt"`;
 
 /** Newest first. */
-export async function listDeliveries(database: Queryable, filter: DeliveryFilter): Promise<readonly Listed[]> {
+export async function listDeliveries(database: Queryable, filter: DeliveryFilter): Promise<readonly Delivery[]> {
   const { state, kind, user, before, limit } = filter;
   const wanted: readonly (readonly [string, unknown])[] = [
     ['d.state = ', state],
@@ -136,7 +139,7 @@ export async function listDeliveries(database: Queryable, filter: DeliveryFilter
 }
 
 /** One delivery. @throws ManagementError `not_found` */
-export async function readDelivery(database: Queryable, id: string): Promise<Listed> {
+export async function readDelivery(database: Queryable, id: string): Promise<Delivery> {
   const rows = idPattern.test(id)
     ? await database.query(`select ${columns} from pgreflect_queue.deliveries d where d.id = $1::bigint`, [id])
     : [];
@@ -145,10 +148,10 @@ export async function readDelivery(database: Queryable, id: string): Promise<Lis
   return toListed(row);
 }
 
-function toListed(row: Record<string, unknown>): Listed {
+function toListed(row: Record<string, unknown>): Delivery {
   const { createdAt, updatedAt, sentAt } = row as Record<string, Date>;
   const times = { createdAt: createdAt?.toISOString(), updatedAt: updatedAt?.toISOString() };
-  return { ...row, ...times, sentAt: sentAt?.toISOString() ?? null } as Listed;
+  return { ...row, ...times, sentAt: sentAt?.toISOString() ?? null } as Delivery;
 }
 
 const suppressedColumns = `pg_catalog.encode(s.recipient_hash, 'hex') as id, s.recipient, s.user_id::text as "userId", s.reason,
@@ -159,7 +162,7 @@ export async function listSuppressed(
   database: Queryable,
   user: string | null,
   now: Date,
-): Promise<readonly Suppressed[]> {
+): Promise<readonly SuppressedAddress[]> {
   const rows = await database.query(
     `select ${suppressedColumns} from pgreflect_queue.suppressed s
     where s.expires_at > $1::timestamptz and ($2::uuid is null or s.user_id = $2::uuid)
@@ -170,7 +173,7 @@ export async function listSuppressed(
 }
 
 /** Lets an address get emails again. @throws ManagementError `not_found` */
-export async function liftSuppressed(database: Queryable, id: string): Promise<Suppressed> {
+export async function liftSuppressed(database: Queryable, id: string): Promise<SuppressedAddress> {
   const rows = /^[0-9a-f]{64}$/.test(id)
     ? await database.query(
         `delete from pgreflect_queue.suppressed s where s.recipient_hash = pg_catalog.decode($1, 'hex')
@@ -183,7 +186,7 @@ export async function liftSuppressed(database: Queryable, id: string): Promise<S
   return toSuppressed(row);
 }
 
-function toSuppressed(row: Record<string, unknown>): Suppressed {
+function toSuppressed(row: Record<string, unknown>): SuppressedAddress {
   const { createdAt, expiresAt } = row as Record<string, Date>;
-  return { ...row, createdAt: createdAt?.toISOString(), expiresAt: expiresAt?.toISOString() } as Suppressed;
+  return { ...row, createdAt: createdAt?.toISOString(), expiresAt: expiresAt?.toISOString() } as SuppressedAddress;
 }

@@ -41,7 +41,7 @@ const members = {
   isCurrent: { ...flag, description: 'Whether the request was sent with it.' } as SchemaOf<boolean>,
 };
 
-/** A token as it is listed. */
+/** Schema of `ListedToken`. */
 export const listedToken = objectOf(members);
 
 /** A new token and its text, which is not shown again. */
@@ -52,7 +52,8 @@ const wantedMembers = { name, scopes, expiresAt: end };
 /** The values of a new token. */
 export const wantedToken = Object.assign(objectOf(wantedMembers), { additionalProperties: false });
 
-type ListedToken = ValueOf<typeof listedToken>;
+/** A token as it is listed. */
+export type ListedToken = ValueOf<typeof listedToken>;
 type CreatedToken = ValueOf<typeof createdToken>;
 type Wanted = Pick<AccessToken, 'name' | 'scopes' | 'expiresAt'>;
 

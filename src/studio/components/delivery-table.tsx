@@ -1,7 +1,8 @@
 /**
  * A table of deliveries: what became of emails.
  */
-import { type Delivery, kindTitle } from '../shared/deliveries.ts';
+import type { Delivery } from '../../management/deliveries/deliveries.ts';
+import { kindTitle } from '../shared/deliveries.ts';
 import { Link } from './link.tsx';
 import { Rows } from './rows.tsx';
 

@@ -3,15 +3,8 @@
  *
  * Whether the server is reachable is a shared value: a failed request starts polling until it is back.
  */
+import type { ChangeProblem } from '../../management/management-error.ts';
 import { createStore, type Store } from './store.ts';
-
-/** One thing that is wrong with a change of the configuration. */
-export interface ChangeProblem {
-  /** Begins with the field's name. */
-  readonly message: string;
-  /** Whether it can be stored if the user insists. */
-  readonly allow_warnings: boolean;
-}
 
 /** An error status, or no answer (`status` 0). */
 export class ApiError extends Error {

@@ -1,36 +1,11 @@
 /**
  * Deliveries of emails and suppressed addresses, as the management API has them.
  */
+import type { Delivery, SuppressedAddress } from '../../management/deliveries/deliveries.ts';
 import { askProject } from './session.ts';
 
 /** States of a delivery, in the order in which an email passes them. */
 export const deliveryStates = ['queued', 'deferred', 'sent', 'failed', 'suppressed'] as const;
-
-/** What became of an email. */
-export interface Delivery {
-  readonly id: string;
-  readonly kind: string;
-  /** Null: a test email. */
-  readonly userId: string | null;
-  readonly recipient: string | null;
-  readonly locale: string | null;
-  readonly state: (typeof deliveryStates)[number];
-  readonly attempts: number;
-  readonly answer: string | null;
-  readonly event: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
-/** An address that gets no emails. */
-export interface SuppressedAddress {
-  readonly id: string;
-  readonly recipient: string | null;
-  readonly userId: string | null;
-  readonly reason: string;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-}
 
 /** `password_changed_notification` -> `Password changed notification`. */
 export function kindTitle(kind: string): string {

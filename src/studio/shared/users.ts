@@ -1,6 +1,7 @@
 /**
  * Users of the project, from the auth service with the service key.
  */
+import type { OperatorToken } from '../../auth/requests/admin/act-as-user.ts';
 import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer } from './api.ts';
 import { apiKeys, forgetService } from './keys.ts';
 import { askAsOperator } from './session.ts';
@@ -69,14 +70,7 @@ export async function inviteUser(email: string): Promise<StudioUser> {
   return (await askAuth<StudioUser>('invite', { method: 'POST', body: { email } })).body;
 }
 
-/** A token with which an operator acts as the user; it belongs to no session. */
-export interface OperatorToken {
-  readonly accessToken: string;
-  /** Seconds since the epoch. */
-  readonly expiresAt: number;
-}
-
-/** @throws ApiError */
+/** A token with which an operator acts as the user; it belongs to no session. @throws ApiError */
 export async function actAsUser(id: string): Promise<OperatorToken> {
   return (await askAsOperator<OperatorToken>('/studio/act-as', { method: 'POST', body: { user: id } })).body;
 }

@@ -1,7 +1,8 @@
 /**
  * The emails of the last day, hour by hour: those that were sent, and those that were not.
  */
-import { type Delivery, listDeliveries } from '../../shared/deliveries.ts';
+import type { Delivery } from '../../../management/deliveries/deliveries.ts';
+import { listDeliveries } from '../../shared/deliveries.ts';
 import { useAnswer } from '../../shared/requests.ts';
 
 /** The most that a request answers; a busier day is drawn in part, which the text says. */

@@ -2,10 +2,11 @@
  * The Deliveries page: what became of every email, the last day as a chart, and the addresses that get no emails.
  */
 import { useId } from 'react';
+import type { Delivery } from '../../../management/deliveries/deliveries.ts';
 import { DeliveryTable } from '../../components/delivery-table.tsx';
 import { Link } from '../../components/link.tsx';
 import { Empty, Fault, Problem, Waiting } from '../../components/problem.tsx';
-import { type Delivery, deliveryStates, kindTitle, listDeliveries } from '../../shared/deliveries.ts';
+import { deliveryStates, kindTitle, listDeliveries } from '../../shared/deliveries.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { useMayOperate } from '../../shared/session.ts';

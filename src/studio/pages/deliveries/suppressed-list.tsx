@@ -2,10 +2,11 @@
  * The addresses that get no emails because one bounced or its reader complained, and how to lift them.
  */
 import { useState } from 'react';
+import type { SuppressedAddress } from '../../../management/deliveries/deliveries.ts';
 import { Link } from '../../components/link.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { liftSuppressed, listSuppressed, type SuppressedAddress } from '../../shared/deliveries.ts';
+import { liftSuppressed, listSuppressed } from '../../shared/deliveries.ts';
 import { useAnswer, useTask } from '../../shared/requests.ts';
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });

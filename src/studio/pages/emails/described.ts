@@ -2,6 +2,7 @@
  * The templates of the page: emails, their translations, and what is shared beside them, the layout, the partials and the
  * page of links. Each has one to three texts in fields of the configuration; here is which, and what they are.
  */
+import type { SharedTemplate } from '../../../management/templates/draft-schemas.ts';
 import type { EmailGroup } from './email-names.ts';
 
 /** Subject, body and text part. A shared template has a body only. */
@@ -52,17 +53,6 @@ export type AnsweredEmail = Omit<DescribedEmail, 'defaults' | 'parts' | 'partial
   readonly defaults: Omit<EmailTexts, 'text'>;
 };
 
-/** A shared template, as the server describes it. */
-export interface AnsweredShared {
-  readonly name: string;
-  readonly contentField: string;
-  readonly translationsField: string | null;
-  readonly variables: readonly string[];
-  readonly defaults: { readonly content: string };
-  readonly start: { readonly content: string };
-  readonly sample: Readonly<Record<string, unknown>>;
-}
-
 const none: EmailTexts = { subject: '', content: '', text: '' };
 
 /** An email of the list. */
@@ -71,7 +61,7 @@ export function toEmail(email: AnsweredEmail): DescribedEmail {
 }
 
 /** A shared template of the list. @param builtInLocales Of all built-in texts. */
-export function toShared(shared: AnsweredShared, builtInLocales: readonly string[]): DescribedEmail {
+export function toShared(shared: SharedTemplate, builtInLocales: readonly string[]): DescribedEmail {
   const { name, contentField, translationsField, variables, defaults, start, sample } = shared;
   return {
     ...{ email: name, group: 'shared', parts: ['content'], subjectField: '', contentField, textField: '' },

@@ -4,6 +4,7 @@
  * A draft remembers the texts it was made from, to detect another person's changes. Drafts are kept in the tab, so
  * neither navigation nor a reload loses one.
  */
+import type { SharedTemplate } from '../../../management/templates/draft-schemas.ts';
 import { ApiError } from '../../shared/api.ts';
 import { askProject, session } from '../../shared/session.ts';
 import { createStore, type Store } from '../../shared/store.ts';
@@ -11,7 +12,6 @@ import { noteUnsaved } from '../../shared/unsaved.ts';
 import { inWordsOfPage } from './api-words.ts';
 import {
   type AnsweredEmail,
-  type AnsweredShared,
   type AuthConfig,
   areSame,
   changeOf,
@@ -70,7 +70,7 @@ function keepDrafts(): void {
 export async function readStored(): Promise<void> {
   const [described, shared, { body: config, headers }] = await Promise.all([
     askProject<readonly AnsweredEmail[]>('config/auth/emails'),
-    askProject<readonly AnsweredShared[]>('config/auth/emails/shared'),
+    askProject<readonly SharedTemplate[]>('config/auth/emails/shared'),
     askProject<AuthConfig>('config/auth'),
   ]);
   const emails = described.body.map(toEmail);

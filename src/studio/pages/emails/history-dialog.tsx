@@ -2,6 +2,7 @@
  * Earlier versions of an email: author, time, differences, and restoring into the editor.
  */
 import { useState } from 'react';
+import type { ConfigVersion, EmailsOfVersion } from '../../../management/version-history.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { useAnswer, useTask } from '../../shared/requests.ts';
@@ -9,17 +10,6 @@ import { askProject } from '../../shared/session.ts';
 import { TextDifferences } from './compare-dialog.tsx';
 import { type DescribedEmail, type EmailTexts, fieldsOf, textsIn } from './described.ts';
 import { draftName } from './emails-state.ts';
-
-interface Version {
-  readonly version: number;
-  readonly changed: readonly string[];
-  readonly updatedAt: string;
-  readonly updatedBy: string;
-}
-
-interface VersionTexts extends Version {
-  readonly values: Readonly<Record<string, unknown>>;
-}
 
 interface HistoryDialogProps {
   readonly email: DescribedEmail;
@@ -34,14 +24,14 @@ const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialogProps) {
   const fields = fieldsOf(email);
   const { value: versions, problem } = useAnswer(draftName(email), async () => {
-    const { body } = await askProject<readonly Version[]>('config/auth/versions');
+    const { body } = await askProject<readonly ConfigVersion[]>('config/auth/versions');
     return body.filter(({ changed }) => changed.some((name) => fields.includes(name)));
   });
-  const [chosen, setChosen] = useState<VersionTexts | null>(null);
+  const [chosen, setChosen] = useState<EmailsOfVersion | null>(null);
   const reading = useTask();
   const read = (version: number): void => {
     void reading.run(async () => {
-      setChosen((await askProject<VersionTexts>(`config/auth/versions/${version}`)).body);
+      setChosen((await askProject<EmailsOfVersion>(`config/auth/versions/${version}`)).body);
     });
   };
   const restored = chosen === null ? null : textsIn(chosen.values, email);

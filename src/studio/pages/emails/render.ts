@@ -2,48 +2,15 @@
  * The draft as the server renders it, a moment after the last key press.
  */
 import { useRef } from 'react';
+import type { RenderedDraft } from '../../../management/templates/draft-schemas.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
 import { type AuthConfig, type DescribedEmail, type EmailTexts, partialsIn } from './described.ts';
 
-/** A finding about a text, and its place. */
-interface Finding {
-  readonly message: string;
-  /** The check; null: a fault. */
-  readonly name: string | null;
-  readonly line: number | null;
-  readonly column: number | null;
-  readonly length: number | null;
-}
-
-/** The result of one text. */
-export interface RenderedText {
-  readonly output: string | null;
-  readonly fault:
-    | (Finding & {
-        /** The fault in a layout or partial. */
-        readonly piece: (Finding & { readonly title: string }) | null;
-      })
-    | null;
-  /** Refused ones are stored only if the user insists. */
-  readonly warnings: readonly (Finding & { readonly refused: boolean })[];
-}
-
-/** The result of a draft. */
-export interface Rendered {
-  readonly subject: RenderedText;
-  readonly content: RenderedText;
-  readonly text: string | null;
-  /** Null: the text is made from the body. */
-  readonly textPart: RenderedText | null;
-  /** Built-in texts of the language; null: of the email itself. */
-  readonly builtIn: Omit<EmailTexts, 'text'> | null;
-}
-
 /** The state of the preview. */
 export interface Preview {
   /** For the current texts; null before the first answer. */
-  readonly rendered: Rendered | null;
+  readonly rendered: RenderedDraft | null;
   /** The last valid body. */
   readonly html: string | null;
   readonly text: string | null;
@@ -87,7 +54,7 @@ export function usePreview(
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     signal.throwIfAborted();
     const request = { method: 'POST', body: draft, signal } as const;
-    const { body } = await askProject<Rendered>('config/auth/emails/render', request);
+    const { body } = await askProject<RenderedDraft>('config/auth/emails/render', request);
     last.current = { html: body.content.output ?? last.current.html, text: body.text ?? last.current.text };
     return body;
   });

@@ -2,17 +2,17 @@
  * The subject, the body and the text part of an email, with their faults and the variables to insert.
  */
 import { useMemo, useRef, useState } from 'react';
+import type { RenderedDraft, RenderedText } from '../../../management/templates/draft-schemas.ts';
 import { CodeEditor, type EditorFault, type EditorHandle } from '../../components/code-editor.tsx';
 import type { DescribedEmail, EmailTexts } from './described.ts';
 import { variableMeanings } from './email-names.ts';
 import { completeAction, goHtml, goText } from './go-template.ts';
-import type { Rendered, RenderedText } from './render.ts';
 
 interface TextFieldsProps {
   readonly email: DescribedEmail;
   readonly texts: EmailTexts;
   readonly data: Readonly<Record<string, unknown>> | null;
-  readonly rendered: Rendered | null;
+  readonly rendered: RenderedDraft | null;
   readonly onChange: (part: Partial<EmailTexts>) => void;
 }
 

@@ -2,11 +2,13 @@
  * The caller of operations: the anon key, a user, or the service role. Operators need no service key: a path of the
  * studio accepts their access token instead.
  */
+
+import type { OperatorToken } from '../../../auth/requests/admin/act-as-user.ts';
 import { ApiError, bearer } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
 import { session } from '../../shared/session.ts';
 import { createStore, type Store } from '../../shared/store.ts';
-import { actAsUser, type OperatorToken } from '../../shared/users.ts';
+import { actAsUser } from '../../shared/users.ts';
 
 /** The choice. */
 export type Caller =

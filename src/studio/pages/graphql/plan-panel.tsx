@@ -2,6 +2,7 @@
  * The SQL of the last operation, and its current PostgreSQL plan under the role that sent it.
  */
 import { lazy, Suspense } from 'react';
+import type { ExplainedStatement } from '../../../execute/explain-operation.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Empty, Fault } from '../../components/problem.tsx';
 import { useAnswer } from '../../shared/requests.ts';
@@ -18,12 +19,6 @@ export interface Operation {
   readonly doneAt: number;
 }
 
-interface Statement {
-  readonly text: string;
-  readonly values: readonly (string | null)[];
-  readonly plan: readonly string[];
-}
-
 interface PlanPanelProps {
   /** Null: none sent yet. */
   readonly operation: Operation | null;
@@ -35,7 +30,7 @@ export function PlanPanel({ operation, onClose }: PlanPanelProps) {
   const key = operation === null ? null : JSON.stringify(operation);
   const { value, problem } = useAnswer(key, async () => {
     const { doneAt: _doneAt, ...body } = operation!;
-    const answer = await askAsOperator<{ statements: readonly Statement[] }>('/studio/explain', {
+    const answer = await askAsOperator<{ statements: readonly ExplainedStatement[] }>('/studio/explain', {
       method: 'POST',
       body,
     });
@@ -67,12 +62,12 @@ export function PlanPanel({ operation, onClose }: PlanPanelProps) {
 // Loaded with the first statement shown.
 const Sql = lazy(async () => ({ default: (await import('./sql-text.tsx')).SqlText }));
 
-function Explained({ text, values, plan }: Statement) {
+function Explained({ text, values, plan }: ExplainedStatement) {
   return (
     <div className="explained">
       <div className="stack">
         <div className="spread">
-          <h3>Statement</h3>
+          <h3>ExplainedStatement</h3>
           <CopyButton text={text} what="the statement" />
         </div>
         <Suspense fallback={<p className="loading">Loading the statement …</p>}>

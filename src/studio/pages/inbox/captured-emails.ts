@@ -2,23 +2,10 @@
  * The stored emails: first all, then new ones, by server-sent events while the page is visible.
  */
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import type { CapturedEmail } from '../../../email/transport/inbox.ts';
 import { ApiError, bearer, openEvents } from '../../shared/api.ts';
 import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
-
-/** A stored email. */
-export interface CapturedEmail {
-  /** Increasing. */
-  readonly id: number;
-  readonly capturedAt: string;
-  readonly kind: string;
-  readonly from: string;
-  readonly to: string;
-  readonly subject: string;
-  readonly html: string;
-  readonly text: string;
-  readonly source: string;
-}
 
 /** The inbox, or why it cannot be read. */
 export interface InboxState {

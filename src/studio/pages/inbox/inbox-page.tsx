@@ -2,6 +2,7 @@
  * The Inbox page: the stored emails of a project without a mail server. New ones appear automatically.
  */
 import { useEffect, useRef, useState } from 'react';
+import type { CapturedEmail } from '../../../email/transport/inbox.ts';
 import { EmailFrame } from '../../components/email-frame.tsx';
 import { Link } from '../../components/link.tsx';
 import { Empty, Problem } from '../../components/problem.tsx';
@@ -9,7 +10,7 @@ import { SearchForm } from '../../components/search-form.tsx';
 import { SignInCard } from '../../components/sign-in.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { goTo, usePlace } from '../../shared/router.ts';
-import { type CapturedEmail, useInbox } from './captured-emails.ts';
+import { useInbox } from './captured-emails.ts';
 import './inbox.css';
 
 type View = 'html' | 'text' | 'source';

@@ -1,71 +1,27 @@
 /**
  * The schema of a role as the gateway describes it, read again when the user returns to the page.
  */
+import type { DescribedSchema } from '../../../execute/describe-schema.ts';
 import { type Answer, useAnswer } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
 
-/** A field of an object type. */
-export interface SchemaField {
-  readonly name: string;
-  readonly type: string;
-  readonly kind: 'node_id' | 'column' | 'relationship' | 'computed';
-  readonly column: string | null;
-  readonly isKey: boolean;
-  readonly target: string | null;
-  readonly description: string | null;
-}
-
-/** The additions of extensions to a table, by kind. */
-export interface Added {
-  readonly kind: string;
-  /** Fields, arguments or entries of inputs. */
-  readonly names: readonly string[];
-}
+/** The schema of a role. */
+export type RoleSchema = DescribedSchema;
 
 /** A table that the role sees. */
-export interface SchemaTable {
-  readonly name: string;
-  /** Its SQL name. */
-  readonly object: string;
-  readonly kind: 'table' | 'view' | 'materialized_view' | 'foreign_table';
-  readonly description: string | null;
-  readonly rowSecurity: boolean;
-  readonly rootFields: readonly string[];
-  readonly insert: boolean;
-  readonly update: boolean;
-  readonly delete: boolean;
-  readonly fields: readonly SchemaField[];
-  readonly added: readonly Added[];
-}
+export type SchemaTable = RoleSchema['tables'][number];
+
+/** A field of its object type. */
+export type SchemaField = SchemaTable['fields'][number];
+
+/** The additions of extensions to a table, by kind. */
+export type Added = SchemaTable['added'][number];
 
 /** A foreign key between two tables, by the names of their types. */
-export interface SchemaRelationship {
-  readonly from: string;
-  readonly to: string;
-  readonly field: string | null;
-  readonly inverse: string | null;
-  /** How many rows of `from` belong to one row of `to`. */
-  readonly cardinality: 'one' | 'many';
-}
+export type SchemaRelationship = RoleSchema['relationships'][number];
 
 /** An object that the role does not see. */
-export interface Missing {
-  readonly kind: 'privilege' | 'key' | 'name' | 'type' | 'directive' | 'entrypoint';
-  readonly object: string;
-  /** Names for searching it. */
-  readonly names: readonly string[];
-  readonly reason: string;
-  /** SQL that changes it; null for none. */
-  readonly fix: string | null;
-}
-
-/** The schema. */
-export interface RoleSchema {
-  readonly role: string;
-  readonly tables: readonly SchemaTable[];
-  readonly relationships: readonly SchemaRelationship[];
-  readonly missing: readonly Missing[];
-}
+export type Missing = RoleSchema['missing'][number];
 
 /** The schema of a role, null while loading, and the error. */
 export function useRoleSchema(role: string): Pick<Answer<RoleSchema>, 'value' | 'problem'> {

@@ -2,22 +2,23 @@
  * The access tokens of the project: list, create, revoke.
  */
 import { useState } from 'react';
+import type { ListedToken } from '../../../management/tokens/token-requests.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Empty, Fault, Waiting } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { useAnswer, useTask } from '../../shared/requests.ts';
 import { askProject } from '../../shared/session.ts';
 import { CreateDialog } from './create-dialog.tsx';
-import { type AccessToken, describeEnd } from './token.ts';
+import { describeEnd } from './token.ts';
 
 /** The section. */
 export function AccessTokens() {
   const { value, problem, readAgain } = useAnswer('access-tokens', async (signal) => {
-    const { body } = await askProject<readonly AccessToken[]>('access-tokens', { signal });
+    const { body } = await askProject<readonly ListedToken[]>('access-tokens', { signal });
     return body;
   });
   const [isCreating, setCreating] = useState(false);
-  const [ending, setEnding] = useState<AccessToken | null>(null);
+  const [ending, setEnding] = useState<ListedToken | null>(null);
   const [said, setSaid] = useState('');
   if (value === null) return <Waiting what="access tokens" problem={problem} />;
   const tokens = value.filter(({ revokedAt }) => revokedAt === null);
@@ -64,8 +65,8 @@ export function AccessTokens() {
 }
 
 interface TokenTableProps {
-  readonly tokens: readonly AccessToken[];
-  readonly onRevoke: (token: AccessToken) => void;
+  readonly tokens: readonly ListedToken[];
+  readonly onRevoke: (token: ListedToken) => void;
 }
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
@@ -97,7 +98,7 @@ function TokenTable({ tokens, onRevoke }: TokenTableProps) {
 }
 
 interface RevokeDialogProps {
-  readonly token: AccessToken;
+  readonly token: ListedToken;
   readonly onRevoked: () => void;
   readonly onClose: () => void;
 }

@@ -1,18 +1,7 @@
 /**
  * An access token as the management API lists it, and its descriptions on the page.
  */
-
-/** Times are ISO 8601. */
-export interface AccessToken {
-  readonly id: string;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
-  /** Whether the studio uses it. */
-  readonly isCurrent: boolean;
-}
+import type { ListedToken } from '../../../management/tokens/token-requests.ts';
 
 /** Scopes with their descriptions. */
 export const scopes = [
@@ -24,7 +13,7 @@ export const scopes = [
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** When it expires or expired. */
-export function describeEnd({ expiresAt }: Pick<AccessToken, 'expiresAt'>): string {
+export function describeEnd({ expiresAt }: Pick<ListedToken, 'expiresAt'>): string {
   if (expiresAt === null) return 'Never';
   const end = new Date(expiresAt);
   return end.getTime() <= Date.now() ? `Expired ${moment.format(end)}` : moment.format(end);
