@@ -95,9 +95,7 @@ test('everything left out has a sentence and, where SQL changes it, the SQL', as
     { kind: 'entrypoint', reason: expect.stringContaining('not code (varchar(10))') },
   ]);
   expect(of('shop.summary')).toMatchObject([
-    { reason: 'Materialized view shop.summary exists; PostgreSQL cannot insert its rows.' },
-    { reason: 'Materialized view shop.summary exists; PostgreSQL cannot update its rows.' },
-    { reason: 'Materialized view shop.summary exists; PostgreSQL cannot delete its rows.' },
+    { reason: 'Materialized view shop.summary exists; PostgreSQL cannot insert, update or delete its rows.' },
   ]);
 });
 

@@ -224,12 +224,21 @@ export function noteOmissions(context: ModelContext, selected: SelectedTable, ta
     const fix = tableFix(context, selected.row, { [name]: { enabled: true } });
     add({ kind: 'switch', names: [`${tableTypeNames(table.baseName).connection}.${name}`], reason, fix });
   }
-  for (const command of ['insert', 'update', 'delete'] as const) {
-    if (table[command]) continue;
-    const names = [tableRootFields(table.baseName)[command]];
-    add({ names, ...whyNotWritable(context, selected, command) });
+  const namesOf = (command: Command) => tableRootFields(table.baseName)[command];
+  const missing = commands.filter((command) => !table[command]);
+  const isPossible = (command: Command) => ((selected.row.updatable_mask ?? 0) & possible[command]) !== 0;
+  const never = missing.filter((command) => !isPossible(command));
+  if (never.length > 0) {
+    const named = never.length < 2 ? never.join() : `${never.slice(0, -1).join(', ')} or ${never.at(-1)}`;
+    const reason = `${subject} exists; PostgreSQL cannot ${named} its rows.`;
+    add({ kind: 'entrypoint', names: never.map(namesOf), reason, fix: null });
   }
+  for (const command of missing.filter(isPossible))
+    add({ names: [namesOf(command)], ...whyNotWritable(context, selected, command) });
 }
+
+const commands = ['insert', 'update', 'delete'] as const;
+type Command = (typeof commands)[number];
 
 function whyNoLookup(context: ModelContext, { row }: SelectedTable, table: UnlinkedTable): Reason {
   const subject = `${describeTable(context, row)} has no lookup by key`;
@@ -252,20 +261,13 @@ function whyNoLookup(context: ModelContext, { row }: SelectedTable, table: Unlin
   return { kind: 'entrypoint', reason: `${subject}: ${why}.`, fix: null };
 }
 
-function whyNotWritable(
-  context: ModelContext,
-  { row }: SelectedTable,
-  command: 'insert' | 'update' | 'delete',
-): Reason {
+function whyNotWritable(context: ModelContext, { row }: SelectedTable, command: Command): Reason {
   const subject = describeTable(context, row);
   const { access, role } = context;
   const granted =
     command === 'delete'
       ? access.hasTable(row._id, 'delete')
       : row.getAttributes().some((column) => access.hasColumn(row._id, column.attnum, command));
-  if (((row.updatable_mask ?? 0) & possible[command]) === 0) {
-    return { kind: 'entrypoint', reason: `${subject} exists; PostgreSQL cannot ${command} its rows.`, fix: null };
-  }
   if (granted) {
     const reason = `${subject} exists; it has no column that the role may ${command}.`;
     return { kind: 'entrypoint', reason, fix: null };
