@@ -7,6 +7,7 @@ import { type AuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts'
 import { EventRefusal, type EventRequest } from '../email/events/mail-event.ts';
 import type { ReceiveEvents } from '../email/events/receive-events.ts';
 import type { EmailMessage } from '../email/message.ts';
+import { WithheldError } from '../email/outbox/withheld.ts';
 import { EmailError } from '../email/transport/email-error.ts';
 import { DatabaseError } from '../postgres/database-error.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
@@ -169,7 +170,7 @@ export class ManagementApi {
   /**
    * Sends a draft to the address in the member `to`, like any message.
    *
-   * @throws ManagementError `invalid_body`, `validation_failed`, `read_failed`, `send_failed`
+   * @throws ManagementError `invalid_body`, `validation_failed`, `read_failed`, `deliveries_failed`, `send_failed`
    */
   async sendDraft(caller: ManagementCaller, readBody: () => unknown, deliver: DeliverMessage): Promise<void> {
     demand(caller, 'auth_config:write');
@@ -181,7 +182,7 @@ export class ManagementApi {
       const draft = readDraft(body, { config, authUrl: this.#options.authUrl }, emailTrial);
       const message = buildTrial(draft, (body as { readonly to?: unknown }).to);
       await deliver(config, message).catch((error) => {
-        throw error instanceof EmailError ? new ManagementError('send_failed', error.message) : error;
+        throw refusalOf(error);
       });
     });
   }
@@ -240,6 +241,13 @@ export class ManagementApi {
   #present(snapshot: ConfigSnapshot): ReadResult {
     return { config: presentConfig(snapshot, this.#options.digest), version: snapshot.version };
   }
+}
+
+/** What clients read of a test email that was not sent. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof EmailError) return new ManagementError('send_failed', error.message);
+  if (!(error instanceof WithheldError)) return error;
+  return new ManagementError(error.reason === 'suppressed' ? 'validation_failed' : 'deliveries_failed', error.message);
 }
 
 // Loaded with the first draft: it needs the whole template engine.

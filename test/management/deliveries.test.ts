@@ -99,22 +99,50 @@ test('emails sent during the request are listed, also those that make it fail', 
   expect(await database.query(`select from auth.users where email = 'fails@x.test'`)).toEqual([]);
 });
 
+async function sendTest(auth: TestAuth, to = 'me@x.test') {
+  const headers = { authorization: `Bearer ${await addToken(database)}`, 'content-type': 'application/json' };
+  const target = `${auth.url}/v1/projects/${ref}/config/auth/emails/send`;
+  const body = JSON.stringify({ email: 'invite', to, locale: 'de' });
+  const response = await fetch(target, { method: 'POST', headers, body });
+  const { message } = (await response.json()) as { readonly message?: string };
+  return { status: response.status, message };
+}
+
 test('a test email is listed without a user, also one that the server refuses', async () => {
   const auth = await serve();
-  const editor = await addToken(database);
-  const send = async () => {
-    const headers = { authorization: `Bearer ${editor}`, 'content-type': 'application/json' };
-    const target = `${auth.url}/v1/projects/${ref}/config/auth/emails/send`;
-    const body = JSON.stringify({ email: 'invite', to: 'me@x.test', locale: 'de' });
-    return (await fetch(target, { method: 'POST', headers, body })).status;
-  };
-  expect(await send()).toBe(200);
+  expect(await sendTest(auth)).toMatchObject({ status: 200 });
   smtp.behave({ kind: 'refuse', at: 'recipient', code: 550, text: '5.1.1 No such user' });
-  expect(await send()).toBe(502);
+  expect(await sendTest(auth)).toMatchObject({ status: 502 });
   expect((await call(auth, 'deliveries?kind=invite')).body).toMatchObject([
     { userId: null, state: 'failed', answer: expect.stringContaining('550 5.1.1 No such user') },
     { userId: null, state: 'sent', recipient: 'm***@x.test', locale: 'de', attempts: 1 },
   ]);
+});
+
+test('a test email to a suppressed address is refused and listed, unless bounces do not suppress', async () => {
+  const auth = await serve();
+  await suppress('Gone@x.test');
+  expect(await sendTest(auth, 'gone@X.test')).toEqual({
+    status: 400,
+    message:
+      'Nothing was sent: an earlier email to this address bounced or its reader complained. Lift the address in Deliveries first.',
+  });
+  expect((await call(auth, 'deliveries')).body).toMatchObject([{ userId: null, state: 'suppressed', attempts: 0 }]);
+  expect(smtp.messages).toEqual([]);
+  expect(await sendTest(await serve({ mailer_suppress_bounced: false }), 'gone@x.test')).toMatchObject({ status: 200 });
+  expect(smtp.messages).toHaveLength(1);
+});
+
+test('a test email that tables of an earlier version cannot list is not sent', async () => {
+  const auth = await serve();
+  const column = 'alter table pgreflect_queue.deliveries alter column user_id';
+  await database.query(`${column} set not null`);
+  const refused = await sendTest(auth).finally(() => database.query(`${column} drop not null`));
+  expect(refused).toEqual({
+    status: 500,
+    message: 'Nothing was sent: the database has tables of an earlier version. Run `pgreflect init --auth`.',
+  });
+  expect(smtp.messages).toEqual([]);
 });
 
 test('emails through the API of a mail service are listed with the id that it gave them', async () => {

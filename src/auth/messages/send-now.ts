@@ -6,6 +6,7 @@ import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { EmailMessage } from '../../email/message.ts';
 import { type DeliveryOutcome, deliveryOf } from '../../email/outbox/deliveries.ts';
 import { suppressedAnswer } from '../../email/outbox/suppressed.ts';
+import { WithheldError } from '../../email/outbox/withheld.ts';
 import { EmailError } from '../../email/transport/email-error.ts';
 import type { AuthServices, Transaction } from '../steps/auth-context.ts';
 
@@ -36,18 +37,27 @@ export async function sendNow(tx: Transaction, emails: readonly UserEmail[]): Pr
   }
 }
 
-/** Sends and lists the test email of an operator, which no user gets. @throws EmailError */
+/** Sends and lists the test email of an operator, which no user gets. @throws EmailError, WithheldError */
 export async function sendTrial(
   { mailer, outbox }: Pick<AuthServices, 'mailer' | 'outbox'>,
   config: AuthConfig,
   message: EmailMessage,
 ): Promise<void> {
-  const note = (outcome: DeliveryOutcome) => outbox.note(null, deliveryOf(message, null), outcome, config);
+  const delivery = deliveryOf(message, null);
+  if (config.mailer_suppress_bounced && (await outbox.isSuppressed(null, message.to))) {
+    await outbox.note(null, delivery, { state: 'suppressed', answer: suppressedAnswer }, config);
+    throw new WithheldError(
+      'suppressed',
+      `Nothing was sent: ${suppressedAnswer}. Lift the address in Deliveries first.`,
+    );
+  }
+  const id = await outbox.begin(delivery, config);
+  const finish = (outcome: DeliveryOutcome) => outbox.finish(id, delivery.kind, outcome);
   const [receipt] = await mailer.deliver(config, message).catch(async (error) => {
-    await Promise.allSettled([note({ state: 'failed', answer: answerOf(error) })]);
+    await Promise.allSettled([finish({ state: 'failed', answer: answerOf(error) })]);
     throw error;
   });
-  await note({ state: 'sent', answer: null, ...receipt });
+  await finish({ state: 'sent', answer: null, ...receipt });
 }
 
 function answerOf(error: unknown): string {

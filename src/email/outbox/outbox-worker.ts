@@ -12,10 +12,13 @@ import {
   type DeliverySettings,
   insertDelivery,
   newDelivery,
+  outcomeValues,
+  setOutcome,
 } from './deliveries.ts';
 import { claimEmails, type OutboxEmail, storeEmail } from './outbox.ts';
 import { type SendingParts, sendFromOutbox } from './send-from-outbox.ts';
 import { isSuppressed } from './suppressed.ts';
+import { WithheldError } from './withheld.ts';
 
 /** What the outbox needs. */
 export interface OutboxParts extends SendingParts {
@@ -44,8 +47,17 @@ export interface Outbox {
     outcome: DeliveryOutcome,
     config: DeliverySettings['config'],
   ): Promise<void>;
-  /** Whether an address gets no emails now. */
-  isSuppressed(tx: Queryable, address: string): Promise<boolean>;
+  /**
+   * Lists an email before it is sent, as one whose sending was cut off.
+   *
+   * @returns Its id, for `finish`.
+   * @throws WithheldError if the tables are of an earlier version.
+   */
+  begin(delivery: Delivery, config: DeliverySettings['config']): Promise<string>;
+  /** Notes what became of a listed email. */
+  finish(id: string, kind: Delivery['kind'], outcome: DeliveryOutcome): Promise<void>;
+  /** Whether an address gets no emails now. @param tx Null: outside a transaction. */
+  isSuppressed(tx: Queryable | null, address: string): Promise<boolean>;
 }
 
 /** Polling interval. */
@@ -56,6 +68,13 @@ const claimSize = 4;
 
 /** Longer than a delivery can take (mailer.ts), plus the difference between the processes' clocks. */
 const leaseMs = 60_000;
+
+const finishDelivery = `with ids as (select $5::bigint as delivery_id, 1 as attempts) ${setOutcome}`;
+
+/** A missing table or column, or one that needs a value by an earlier version. */
+function isOfOtherTables(error: unknown): boolean {
+  return error instanceof DatabaseError && ['42P01', '3F000', '42703', '23502'].includes(error.sqlstate ?? '');
+}
 
 /** The outbox of a process, with its worker. */
 export class OutboxWorker implements Outbox {
@@ -108,8 +127,28 @@ export class OutboxWorker implements Outbox {
     observe({ kind: 'email', email: delivery.kind, state: outcome.state });
   }
 
-  isSuppressed(tx: Queryable, address: string): Promise<boolean> {
-    return isSuppressed(tx, address, this.#parts.clock.now());
+  async begin(delivery: Delivery, config: DeliverySettings['config']): Promise<string> {
+    const { database, clock, configVersion } = this.#parts;
+    const settings = { config, now: clock.now(), version: configVersion() };
+    const cutOff = { state: 'failed', answer: 'the gateway stopped while it was sent' } as const;
+    const values = newDelivery(delivery, cutOff, settings);
+    const [row] = await database.query(`${insertDelivery} returning id::text`, values).catch((error) => {
+      if (!isOfOtherTables(error)) throw error;
+      const text = 'Nothing was sent: the database has tables of an earlier version. Run `pgreflect init --auth`.';
+      throw new WithheldError('unlisted', text);
+    });
+    return String(row?.id);
+  }
+
+  async finish(id: string, kind: Delivery['kind'], outcome: DeliveryOutcome): Promise<void> {
+    const { database, clock, observe } = this.#parts;
+    await database.query(finishDelivery, [...outcomeValues(outcome, clock.now()), id]);
+    observe({ kind: 'email', email: kind, state: outcome.state });
+  }
+
+  isSuppressed(tx: Queryable | null, address: string): Promise<boolean> {
+    const { database, clock } = this.#parts;
+    return isSuppressed(tx ?? database, address, clock.now());
   }
 
   /** Continues while the mail server accepts emails; otherwise waits for the next poll. */

@@ -122,7 +122,7 @@ export const configRoutes: ManagementRoutes = {
     summary: 'Send a draft to an address as a test.',
     body: emailTrial,
     answer: { type: 'object' },
-    refusals: [...ofBodies, 'read_failed', 'send_failed'],
+    refusals: [...ofBodies, 'read_failed', 'deliveries_failed', 'send_failed'],
     async run({ api, deliver }, request, { caller }) {
       if (deliver === null) throw new ManagementError('send_failed', 'This gateway has no auth service to send with');
       await api.sendDraft(caller, () => readBody(request), deliver);
