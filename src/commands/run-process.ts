@@ -2,6 +2,7 @@
  * One run of the command line: arguments of the process in, exit code of the process out.
  */
 import { CommanderError } from 'commander';
+import { inLines } from '../shared/one-line.ts';
 import { version } from '../shared/version.ts';
 import { buildProgram, type Edge } from './build-program.ts';
 import { commands } from './commands.ts';
@@ -22,8 +23,16 @@ export async function runProcess(): Promise<void> {
   });
 }
 
-/** Runs a command line; errors are printed. @returns The exit code. */
-export async function runCommandLine(args: readonly string[], edge: CommandLineEdge): Promise<number> {
+/**
+ * Runs a command line; errors are printed. What others have written, such as a template in a difference, must not
+ * command the terminal: only lines and tabs are printed as they are.
+ *
+ * @returns The exit code.
+ */
+export async function runCommandLine(args: readonly string[], given: CommandLineEdge): Promise<number> {
+  const print = (text: string) => given.print(inLines(text));
+  const note = (text: string) => given.note(inLines(text));
+  const edge = { ...given, print, note };
   let exitCode = 0;
   const finished = (code: number) => {
     exitCode = code;

@@ -8,7 +8,16 @@ export const unseen = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /** The text with such characters escaped: `\u000a`. */
 export function onOneLine(text: string): string {
-  return text.replaceAll(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return text.replaceAll(unseen, escaped);
+}
+
+/** The same for a text of several lines, which may have tabs. */
+export function inLines(text: string): string {
+  return text.replaceAll(unseen, (character) => ('\n\t'.includes(character) ? character : escaped(character)));
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 const quoted = /"(?:[^"]|"")*"|'(?:[^']|'')*'/g;

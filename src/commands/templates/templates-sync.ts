@@ -7,13 +7,14 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
+import { authField } from '../../config/auth/auth-fields.ts';
 import { linkPageField } from '../../config/auth/auth-template-fields.ts';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { builtInText, isBuiltInText } from '../../email/choose-texts.ts';
 import { builtInLinkPage } from '../../email/link-page-texts.ts';
 import { templateField, templateFieldNames } from '../../management/templates/check-template.ts';
 import { isObject } from '../../shared/json.ts';
-import { type CommandContext, CommandError, flagText, pathOf } from '../shared/command.ts';
+import { type CommandContext, CommandError, flagText, pathOf, refuse } from '../shared/command.ts';
 import { createManagementClient, type ManagementClient, type ReadConfig } from '../shared/management-client.ts';
 import { lostLanguages, lostNote, lostTranslations, ownEmails } from './built-in-translations.ts';
 import {
@@ -144,8 +145,14 @@ function valuesOf(changes: readonly Difference[], config: ConfigJson): Record<st
   return { ...values, mailer_partials: Object.fromEntries(Object.entries(all).filter(([, text]) => text !== '')) };
 }
 
+/** Checked, because their names become files, and the server may be anybody's. @throws CommandError */
 function partialsOf({ mailer_partials: partials }: ConfigJson): Readonly<Record<string, string>> {
-  return isObject(partials) ? (partials as Readonly<Record<string, string>>) : {};
+  if (!isObject(partials)) return {};
+  try {
+    return authField('mailer_partials').kind.fromJson(partials) as Readonly<Record<string, string>>;
+  } catch (error) {
+    refuse(`mailer_partials of the project ${(error as Error).message}.`);
+  }
 }
 
 /** Rewrites an API message about fields for the files. */
