@@ -23,7 +23,14 @@ const maxBodyBytes = 1_048_576;
 const methods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** All routes with JSON and redirects. */
-export const authRoutes = routesOf(userRoutes, providerRoutes, ownRoutes, factorRoutes, adminRoutes, adminFactorRoutes);
+export const authRoutes: readonly AuthRoute[] = routesOf(
+  userRoutes,
+  providerRoutes,
+  ownRoutes,
+  factorRoutes,
+  adminRoutes,
+  adminFactorRoutes,
+);
 
 /** Parts of Supabase Auth that this service lacks, with a star for the rest of a path: answered as if disabled. */
 const unserved: readonly (readonly [AuthErrorCode, string | null, ...(readonly string[])])[] = [
