@@ -56,7 +56,7 @@ async function runTokens(context: CommandContext): Promise<number> {
   if (action === undefined) refuseAction(given);
   if (action !== 'revoke' && id !== undefined)
     refuse(`pgreflect tokens ${action} takes no id.`, 'pgreflect tokens --help');
-  const url = requireDatabaseUrl(values.adminDatabaseUrl ?? values.databaseUrl, 'postgres');
+  const url = requireDatabaseUrl(values.adminDatabaseUrl ?? values.databaseUrl, 'auth_admin', 'admin-database-url');
   const run = { create: runCreate, list: runList, revoke: runRevoke }[action];
   // Check the flags before the database.
   const wanted = action === 'create' ? readWanted(context, values.projectRef) : null;
@@ -195,7 +195,8 @@ function explainMissing(error: unknown): unknown {
     return new CommandError([{ problem: 'This database has no auth tables.', fix }], error);
   }
   if (sqlstate === '42501') {
-    const fix = 'Set --admin-database-url to a login of their owner.';
+    const fix =
+      'Set --admin-database-url to the connection that `pgreflect init --auth` printed, usually of auth_admin.';
     return new CommandError([{ problem: 'This login role has no access to the auth tables.', fix }], error);
   }
   return error;

@@ -177,7 +177,11 @@ describe('init', () => {
     try {
       const env = { PGPASSWORD: decodeURIComponent(new URL(database.url).password) };
       // The driver reads PGPASSWORD of its process.
-      const { out } = await runProcess(['init', ...flags.slice(0, 6), ...given, '--login-password', password], { env });
+      const schemas = ['--schemas', 'public,nowhere'];
+      const options = [...flags.slice(0, 6), ...given, ...schemas, '--login-password', password];
+      const { out } = await runProcess(['init', ...options], { env });
+      // A schema that is not there is no next step.
+      expect(out).toMatch(/^ {2}pgreflect serve --schemas 'public' /m);
       const [, connection = ''] = /export DATABASE_URL='([^']*)'/.exec(out) ?? [];
       expect(connection).toMatch(new RegExp(`^postgresql://${login}:[^@]+@${pathname}\\?${parameters}$`));
       const checked = await runCommand(['schema', '--role', roles.anon], { env: { DATABASE_URL: connection } });
@@ -190,7 +194,9 @@ describe('init', () => {
   test('a schema that does not exist is left out and said', async () => {
     const { err } = await init('--schemas', 'public,nowhere');
     expect(err).toContain('Skipped the schema "nowhere", which does not exist. To create it: create schema nowhere;');
-    expect((await init('--schemas', 'pubilc')).err).toContain('does not exist. Did you mean "public"? To create it:');
+    const typo = 'does not exist. Did you mean "public"? To create it:';
+    expect((await init('--schemas', 'pubilc')).err).toContain(typo);
+    expect((await init('--schemas', 'pubilc', '--dry-run')).err).toContain(typo);
   });
 
   test('a second run changes nothing, and prints the connections of the kept logins without passwords', async () => {

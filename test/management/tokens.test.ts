@@ -78,6 +78,11 @@ describe('pgreflect tokens', () => {
     const foreign = await runCommand(['tokens', 'list'], {
       env: { DATABASE_URL: database.urlAs('authenticator', 'test') },
     });
-    expect(foreign.err).toMatch(/has no auth tables|has no access to the auth tables/);
+    expect(foreign.err).toContain('This login role has no access to the auth tables.');
+    expect(foreign.err).toContain('Set --admin-database-url to the connection that `pgreflect init --auth` printed');
+    const nowhere = await runCommand(['tokens', 'list'], {});
+    expect(nowhere.err).toContain(
+      'Set --admin-database-url postgresql://auth_admin:PASSWORD@HOST:5432/DATABASE, or PGREFLECT_ADMIN',
+    );
   });
 });

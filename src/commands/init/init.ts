@@ -100,7 +100,8 @@ interface InitRun {
 }
 
 async function addAll(pool: SystemPool, { context, url, values, setup, authRole }: InitRun): Promise<number> {
-  await noteSchemas(pool, setup, context);
+  const schemas = await existingSchemas(pool, setup, context);
+  await printOpenTables(pool, setup, context);
   const auth = context.flags.auth === true;
   const parts = { watch: context.flags.watch === true, auth, authRole: auth ? authRole : null };
   const outcomes = await setUpDatabase(pool, setup, parts, (outcome) => printOutcome(outcome, context));
@@ -113,7 +114,7 @@ async function addAll(pool: SystemPool, { context, url, values, setup, authRole 
   if (!made.login && values.loginPassword !== null) context.print(`\nThe password of "${setup.login}" is unchanged.`);
   if (auth && !made.auth && values.authRolePassword !== null)
     context.print(`\nThe password of "${authRole.role}" is unchanged.`);
-  if (made.login || made.auth) context.print(printNextSteps(url, { setup, authRole, made, schemas: values.schemas }));
+  if (made.login || made.auth) context.print(printNextSteps(url, { setup, authRole, made, schemas }));
   else if (refused === 0) context.print(printPrepared(url, keptRoles(outcomes, { setup, authRole })));
   return refused === 0 ? 0 : 1;
 }
@@ -204,6 +205,7 @@ async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun)
     if (await isWatched(pool)) context.print(loadSqlFile('unwatch.sql'));
     return 0;
   }
+  await existingSchemas(pool, setup, context);
   printSteps(await planRoleSetup(pool, setup), context);
   if (context.flags.auth) {
     context.print(await printAuth(pool, setup));
@@ -223,21 +225,34 @@ function printSteps(steps: readonly SetupStep[], context: CommandContext): void 
   }
 }
 
-/** Notes to read before the grants: missing schemas, unprotected tables. */
-async function noteSchemas(pool: SystemPool, setup: RoleSetup, context: CommandContext): Promise<void> {
+/** The named schemas that exist, null for none. Says which do not. */
+async function existingSchemas(
+  pool: SystemPool,
+  setup: RoleSetup,
+  context: CommandContext,
+): Promise<readonly string[] | null> {
+  const existing: string[] = [];
   for (const schema of setup.schemas ?? []) {
     const [row] = await pool.query(
       'select pg_catalog.quote_ident($1::text) as quoted, pg_catalog.array_agg(n.nspname::text) as known from pg_catalog.pg_namespace n',
       [schema],
     );
     const { quoted, known } = row as unknown as { readonly quoted: string; readonly known: readonly string[] };
-    if (known.includes(schema)) continue;
+    if (known.includes(schema)) {
+      existing.push(schema);
+      continue;
+    }
     const nearest = nearestName(schema, known);
     const meant = nearest === null ? '' : ` Did you mean "${nearest}"?`;
     context.note(
       `Skipped the schema "${schema}", which does not exist.${meant} To create it: create schema ${quoted};`,
     );
   }
+  return existing.length === 0 ? null : existing;
+}
+
+/** Prints the unprotected tables, to read before the grants. */
+async function printOpenTables(pool: SystemPool, setup: RoleSetup, context: CommandContext): Promise<void> {
   if (!setup.grantDefaults) return;
   const schemas = await readExposedNames(pool, setup.schemas);
   const open = await pool.query(loadSqlFile('roles-open-tables.sql'), [JSON.stringify({ schemas })]);

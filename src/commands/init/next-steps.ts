@@ -11,7 +11,7 @@ export interface Prepared {
   readonly setup: RoleSetup;
   readonly authRole: AuthRole;
   readonly made: { readonly login: boolean; readonly auth: boolean };
-  /** As given. */
+  /** Those named that exist. */
   readonly schemas: readonly string[] | null;
 }
 

@@ -38,11 +38,12 @@ export function databaseUrlFor(databaseUrl: string | null, { sources }: CommandC
   return localDatabaseUrl(running.databasePort, 'authenticator', running.loginPassword);
 }
 
-/** The required connection of a command. @param user User name in the example. @throws CommandError */
-export function requireDatabaseUrl(databaseUrl: string | null, user = 'USER'): string {
+/** The required connection of a command. @param user User name in the example. @param flag To set it. @throws CommandError */
+export function requireDatabaseUrl(databaseUrl: string | null, user = 'USER', flag = 'database-url'): string {
   if (databaseUrl !== null) return databaseUrl;
+  const variable = flag === 'database-url' ? 'DATABASE_URL' : 'PGREFLECT_ADMIN_DATABASE_URL';
   refuse(
     'No database is named.',
-    `Set --database-url postgresql://${user}:PASSWORD@HOST:5432/DATABASE, or DATABASE_URL.\nTo use an embedded database: pgreflect start`,
+    `Set --${flag} postgresql://${user}:PASSWORD@HOST:5432/DATABASE, or ${variable}.\nTo use an embedded database: pgreflect start`,
   );
 }
