@@ -1,7 +1,8 @@
 /**
- * A neighbor on the host makes `.pgreflect/` first, in a directory that others may write: the secrets of the project would be theirs.
+ * A neighbor on the host makes `.pgreflect/` first, in a directory that others may write, or a repository brings one: the secrets of the
+ * project would be theirs.
  */
-import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -47,4 +48,16 @@ test('secrets of another user in a directory of our own are not used', async () 
   }
   await expect(loadProject(directory, roles)).rejects.toThrow('project.json belongs to another user');
   expect(findRunningProject(directory)).toBeNull();
+});
+
+test('secrets that come with a checkout, whose author knows them, are not used', async () => {
+  const directory = projectDirectory(mkdtempSync(join(tmpdir(), 'pgreflect-')));
+  onTestFinished(() => rmSync(join(directory, '..'), { recursive: true }));
+  const { jwtSecret } = await loadProject(directory, roles);
+  const file = join(directory, 'project.json');
+  // As version control writes it: it keeps no other modes.
+  chmodSync(file, 0o644);
+  await expect(loadProject(directory, roles)).rejects.toThrow(`Other users may read ${file}`);
+  chmodSync(file, 0o600);
+  expect(await loadProject(directory, roles)).toMatchObject({ jwtSecret });
 });

@@ -44,7 +44,7 @@ export function projectDirectory(workingDirectory: string): string {
 /**
  * Loads the project, or creates one with random secrets.
  *
- * @throws CommandError if the file exists but is unusable, or belongs to another user.
+ * @throws CommandError if the file exists but is unusable, or others may know its secrets.
  */
 export async function loadProject(
   directory: string,
@@ -59,6 +59,7 @@ export async function loadProject(
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return makeProject(directory, roles);
   }
+  assertPrivate(path);
   const project = parseJson(text);
   if (isObject(project) && project.version === 1 && typeof project.jwtSecret === 'string') {
     return completeProject(directory, project as unknown as LocalProject);
@@ -90,6 +91,16 @@ function findForeign(directory: string): string | null {
     [lstatSync, statSync].map((look) => look(path, { throwIfNoEntry: false })?.uid ?? own);
   const paths = [directory, ...['project.json', 'process'].map((name) => join(directory, name))];
   return paths.find((path) => owners(path).some((owner) => owner !== own)) ?? null;
+}
+
+/** Refuses a file that came with a checkout, whose author knows its secrets: we write it for its owner alone. */
+function assertPrivate(path: string): void {
+  // Windows has no such modes.
+  if (process.getuid === undefined || (statSync(path).mode & 0o077) === 0) return;
+  refuse(
+    `Other users may read ${path}, which pgreflect writes for you alone. Its secrets may have come with a checkout.`,
+    `Start anew without the directory, or, if the secrets are yours: chmod 600 '${path}'`,
+  );
 }
 
 /** Adds members that a project of an earlier version lacks. */
