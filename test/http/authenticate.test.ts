@@ -16,6 +16,7 @@ import {
   token,
 } from '../support/http.ts';
 
+const otherSecret = 'another secret of more than thirty-two characters';
 const user = { sub: 'd0f3b8a0-0000-4000-8000-000000000001', role: 'authenticated' };
 const seconds = () => Math.floor(Date.now() / 1000);
 
@@ -68,17 +69,36 @@ describe('the API key', () => {
   });
 
   test.each([
-    ['nonsense', () => 'nonsense'],
-    ['an empty one', () => ''],
-    ['a token of another secret', () => token({ role: 'anon' }, 'another secret of more than thirty-two characters')],
-    ["a user's token", () => token(user)],
-    ['a token of another role', () => token({ role: 'authenticated' })],
-    ['an expired key', () => token({ role: 'anon', exp: seconds() - 60 })],
-    ['a key with a subject', () => token({ role: 'service_role', sub: 'x' })],
-  ])('%s is refused', async (_what, make) => {
+    ['nonsense', () => 'nonsense', null],
+    ['an empty one', () => '', 'The header `apikey` is empty: the variable has no value.'],
+    ['a variable without value', () => 'undefined', 'is the word "undefined": the variable has no value.'],
+    ['an access token of the management API', () => 'sbp_0123', 'send the anon key as `apikey`'],
+    [
+      'a token of another secret',
+      () => token({ role: 'anon' }, otherSecret),
+      'It belongs to another project or an earlier secret',
+    ],
+    ["a user's token", () => token(user), "This is a user's token: send it as `Authorization: Bearer TOKEN`"],
+    [
+      'a token of another role',
+      () => token({ role: 'authenticated' }),
+      'It belongs to another project or an earlier secret',
+    ],
+    ['an expired key', () => token({ role: 'anon', exp: seconds() - 60 }), 'It has expired.'],
+    ['a key with a subject', () => token({ role: 'service_role', sub: 'x' }), "This is a user's token"],
+  ])('%s is refused, with what to send instead', async (_what, make, instead) => {
     const reply = await ask(await testServer(), null, await make());
     expect(reply.status).toBe(401);
-    expect(reply.json()).toMatchObject({ message: 'Invalid API key', hint: 'Double check your API key.' });
+    const { message, hint } = reply.json();
+    expect(message).toBe('Invalid API key');
+    if (instead === null) expect(hint).toBe('Double check your API key.');
+    else expect(hint).toContain(instead);
+  });
+
+  test.each(['', 'undefined', 'null'])('the token "%s" says that there is none', async (word) => {
+    const reply = await ask(await testServer(), word, anonKey);
+    expect(reply.status).toBe(401);
+    expect(reply.json().hint).toContain('the variable has no value: sign in first, or send no header Authorization.');
   });
 
   test('the anon key is the anon role, the service key the service role, with the claims of the key', async () => {
@@ -175,7 +195,7 @@ describe('the token', () => {
     ['no token at all', async () => ''],
     ['nonsense', async () => 'a.b.c'],
     ['two parts', async () => (await token(user)).split('.').slice(0, 2).join('.')],
-    ['a wrong signature', async () => token(user, 'another secret of more than thirty-two characters')],
+    ['a wrong signature', async () => token(user, otherSecret)],
     ['a changed payload', async () => swapPayload(await token(user), { ...user, role: 'service_role' })],
     ['alg none', async () => new UnsecuredJWT(user).encode()],
     ['alg NONE', async () => `${encode({ alg: 'NONE' })}.${encode(user)}.`],

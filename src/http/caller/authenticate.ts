@@ -13,6 +13,7 @@ import type { Caller } from '../../postgres/caller/caller.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { sameText } from '../../shared/same-text.ts';
+import { explainKey, explainToken } from './explain-key.ts';
 import {
   createTokenVerifier,
   payloadText,
@@ -122,9 +123,11 @@ async function identify(apiKey: string | undefined, bearer: string | null, parts
   const { options } = parts;
   const base = apiKey === undefined ? keylessCaller(options) : await findKey(apiKey, parts);
   if (base === null) {
-    throw new PublicError('UNAUTHENTICATED', 'Invalid API key', { hint: 'Double check your API key.' });
+    throw new PublicError('UNAUTHENTICATED', 'Invalid API key', { hint: explainKey(apiKey ?? '', parts.clock.now()) });
   }
   if (bearer === null || bearer === apiKey) return base;
+  const hint = explainToken(bearer);
+  if (hint !== null) throw new PublicError('UNAUTHENTICATED', 'The token could not be verified.', { hint });
   const asKey = await findKey(bearer, parts);
   const caller = asKey ?? (await findUser(bearer, parts));
   return { identity: caller.identity, validUntil: earlier(base.validUntil, caller.validUntil) };
