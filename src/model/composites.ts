@@ -7,7 +7,7 @@ import { readSettings } from './comments/directives.ts';
 import { baseForm, fieldForm, inputTypeName, isValidName } from './inflect.ts';
 import type { ArgumentType, CompositeMember, CompositeType, Table } from './model.ts';
 import { type ModelContext, pathIn } from './model-context.ts';
-import { elementOf, type TypeResolver, type TypeResolvers } from './resolve-type.ts';
+import { elementOf, type TypeResolver, type TypeResolvers, unmodified } from './resolve-type.ts';
 
 /** Levels of composite types in each other: every level may double the length of a text. */
 const mostLevels = 3;
@@ -56,7 +56,7 @@ export class Composites {
   }
 
   #cast(oid: string) {
-    return this.#scope.types(null).cast({ oid, typmod: -1, text: null });
+    return this.#scope.types(null).cast(unmodified(oid));
   }
 
   #find(type: CatalogType): Found | string {
@@ -114,7 +114,7 @@ export class Composites {
   #memberType(types: TypeResolver, oid: string): ArgumentType | null {
     const composite = this.argument(oid);
     if (typeof composite === 'string') return null;
-    return composite ?? textType(types.value({ oid, typmod: -1, text: null }));
+    return composite ?? textType(types.value(unmodified(oid)));
   }
 
   #columns({ columns }: Pick<Table, 'columns'>): readonly CompositeMember[] {

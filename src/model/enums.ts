@@ -5,7 +5,7 @@ import type { CatalogType } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
 import { typeFix, validName } from './comments/comment-fix.ts';
 import { readSettings } from './comments/directives.ts';
-import { baseForm, enumFilterName, isValidName } from './inflect.ts';
+import { baseForm, enumFilterName, isEnumValueName, isValidName } from './inflect.ts';
 import { missingGrant } from './missing-grant.ts';
 import type { EnumType } from './model.ts';
 import {
@@ -99,7 +99,7 @@ function labelsFix(context: ModelContext, enumType: EnumType): string | null {
   const added = enumType.values.flatMap(({ label, graphqlName }) => {
     if (graphqlName !== null) return [];
     const plain = validName(label);
-    const base = keepsCase && enumValueName(plain) !== null ? plain : plain.toUpperCase();
+    const base = keepsCase && isEnumValueName(plain) ? plain : plain.toUpperCase();
     const name = [base, ...enumType.values.map((_, at) => `${base}_${at + 2}`)].find((each) => !taken.has(each))!;
     taken.add(name);
     return [[label, name]];
@@ -116,7 +116,10 @@ function toEnumType({ catalog }: ModelContext, namespace: ContextNamespace, type
     name: type.typname,
     oid: type._id,
     graphqlName: settings.name ?? baseForm(type.typname, namespace.inflectNames),
-    values: labels.map((label) => ({ label, graphqlName: enumValueName(names.get(label) ?? label) })),
+    values: labels.map((label) => {
+      const graphqlName = names.get(label) ?? label;
+      return { label, graphqlName: isEnumValueName(graphqlName) ? graphqlName : null };
+    }),
     mapped: labels.some((label) => (names.get(label) ?? label) !== label),
   };
 }
@@ -129,9 +132,4 @@ function mapLabels(labels: readonly string[], mappings: ReadonlyMap<string, stri
     if (name !== undefined) holders.set(name, label);
   }
   return new Map([...holders].map(([name, label]) => [label, name]));
-}
-
-/** Null if GraphQL cannot spell the value; `true`, `false` and `null` are literals. */
-function enumValueName(name: string): string | null {
-  return isValidName(name) && !['true', 'false', 'null'].includes(name) ? name : null;
 }

@@ -64,6 +64,11 @@ export function isValidName(name: string): boolean {
   return /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/.test(name);
 }
 
+/** Whether the name can be that of an enum value: `true`, `false` and `null` are literals. */
+export function isEnumValueName(name: string): boolean {
+  return isValidName(name) && !['true', 'false', 'null'].includes(name);
+}
+
 /** The types of a table, by purpose. */
 export function tableTypeNames(base: string) {
   return {

@@ -20,6 +20,9 @@ interface DeclaredType {
   readonly text: string | null;
 }
 
+/** A type without a modifier. */
+export const unmodified = (oid: string): DeclaredType => ({ oid, typmod: -1, text: null });
+
 /** Resolves the types of one model, with a cache, because most columns share a few types. */
 export interface TypeResolver {
   /** The type's encoding; null if it cannot be exposed. */
@@ -153,7 +156,7 @@ function toValueType(
   if (type === undefined || !access.usesNamespace(type.typnamespace)) return null;
   const own = cast(declared);
   if (own.base !== null) {
-    const value = toValueType(context, enums, { oid: own.base.oid, typmod: -1, text: null }, cast);
+    const value = toValueType(context, enums, unmodified(own.base.oid), cast);
     return value && { ...value, cast: own };
   }
   const element = elementOf(catalog.type, type);

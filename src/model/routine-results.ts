@@ -6,7 +6,7 @@ import { whyHidden } from './composites.ts';
 import { fieldForm, isValidName } from './inflect.ts';
 import type { CompositeMember, ResultColumn, RoutineResult } from './model.ts';
 import { type ContextNamespace, type ModelContext, pathIn } from './model-context.ts';
-import { baseOf, elementOf, type TypeResolver } from './resolve-type.ts';
+import { baseOf, elementOf, type TypeResolver, unmodified } from './resolve-type.ts';
 
 /** What a routine may be, with the extensions of its namespace or without any. */
 export interface Rules {
@@ -35,7 +35,7 @@ export function routineResult(
   // A set of values is a field only if declared to return one row.
   if (routine.proretset && routine.prorows !== 1) return null;
   if (use === 'root' && !isPlainValue(scope.context, type, scope)) return null;
-  const value = scope.types.value({ oid: type._id, typmod: -1, text: null });
+  const value = scope.types.value(unmodified(type._id));
   return value && { kind: 'value', type: value };
 }
 
@@ -58,7 +58,7 @@ function rowResult(scope: ResultScope, type: CatalogType, routine: CatalogRoutin
  */
 export function isPlainValue(context: ModelContext, type: CatalogType, rules: Rules): boolean {
   const { catalog } = context;
-  const { base: stand } = rules.types.cast({ oid: type._id, typmod: -1, text: null });
+  const { base: stand } = rules.types.cast(unmodified(type._id));
   if (stand !== null) return isPlainValue(context, catalog.type(stand.oid)!, rules);
   const single = elementOf(catalog.type, type) ?? type;
   const isOffered = ({ typtype }: CatalogType) => typtype !== 'e' || rules.isExtended;
@@ -148,7 +148,7 @@ function resultColumns(
 ): readonly ResultColumn[] {
   const taken = new Set<string>();
   return declared.map(({ name, type: oid }, index) => {
-    const column = { oid, typmod: -1, text: null };
+    const column = unmodified(oid);
     const type = types.value(column);
     const fieldName = fieldForm(name, inflectNames);
     const isNamed = type !== null && isValidName(fieldName) && !taken.has(fieldName);

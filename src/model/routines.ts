@@ -19,7 +19,7 @@ import {
   rankOf,
   tablePath,
 } from './model-context.ts';
-import type { TypeResolvers } from './resolve-type.ts';
+import { type TypeResolvers, unmodified } from './resolve-type.ts';
 import {
   argumentDefaults,
   displayDefault,
@@ -353,7 +353,7 @@ class RoutineCandidate {
     if (composite !== null) return composite;
     const declared = context.catalog.type(oid);
     const isPlain = declared !== undefined && isPlainValue(context, declared, rules);
-    const type = isPlain ? rules.types.value({ oid, typmod: -1, text: null }) : null;
+    const type = isPlain ? rules.types.value(unmodified(oid)) : null;
     return type ?? 'of a type that has no GraphQL counterpart';
   }
 

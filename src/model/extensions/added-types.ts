@@ -6,7 +6,7 @@
 import { quotePath } from '../../catalog/quote-name.ts';
 import { type ExtensionName, extensionNames } from '../../config/extensions.ts';
 import { aggregateFunctions } from '../codecs.ts';
-import { tableRootFields, tableTypeNames } from '../inflect.ts';
+import { isEnumValueName, tableRootFields, tableTypeNames } from '../inflect.ts';
 import type { Column, Model, SharedType, Table, TableType, ValueType } from '../model.ts';
 import {
   describeTable,
@@ -167,9 +167,9 @@ export function isGroupable({ orderable, fieldName, type }: Column): boolean {
   return orderable && fieldName !== null && !(type?.kind === 'scalar' && type.scalar === 'Opaque');
 }
 
-/** Whether the column is a value of *B*`Column`: an enum value cannot be named `true`, `false` or `null`. */
+/** Whether the column is a value of *B*`Column`. */
 export function isInColumns(column: Column): boolean {
-  return isGroupable(column) && !['true', 'false', 'null'].includes(column.fieldName ?? '');
+  return isGroupable(column) && isEnumValueName(column.fieldName ?? '');
 }
 
 /** The tables with the types of their extensions, the shared types, and the routines and composite types that get their names. */

@@ -4,7 +4,7 @@
 import type { CatalogIndex } from '../../catalog/catalog.ts';
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
 import { validName } from '../comments/comment-fix.ts';
-import { isValidName } from '../inflect.ts';
+import { isEnumValueName } from '../inflect.ts';
 import type { Column, ConflictTarget, IndexExpression, Table } from '../model.ts';
 import { describeTable, hasExtension, type ModelContext, noteOmission } from '../model-context.ts';
 import { readIndexExpression } from '../tables/index-expression.ts';
@@ -29,7 +29,7 @@ export function addConflictTargets(context: ModelContext, table: Table): Table {
     // Hidden rows could not be told from others.
     if (target?.identity === null && hiddenBy !== 'nothing') return [];
     if (target !== null && !columnsOf(target).every((number) => isSelectable(table, number))) return [];
-    if (target !== null && isEnumValue(target.name)) return [target];
+    if (target !== null && isEnumValueName(target.name)) return [target];
     // Operators find the index with its table.
     if (table.kind === 'table') noteIndex(context, table, index, target);
     return [];
@@ -39,12 +39,7 @@ export function addConflictTargets(context: ModelContext, table: Table): Table {
 
 /** Whether an upsert can write the column: `excluded` needs SELECT. */
 export function isUpsertable({ insertable, updatable, selectable, fieldName }: Column): boolean {
-  return insertable && updatable && selectable && fieldName !== null && isEnumValue(fieldName);
-}
-
-/** Enum values cannot have these names. */
-function isEnumValue(name: string): boolean {
-  return isValidName(name) && !['true', 'false', 'null'].includes(name);
+  return insertable && updatable && selectable && fieldName !== null && isEnumValueName(fieldName);
 }
 
 // PostgreSQL takes all indexes that fit the columns, and refuses a deferrable one among them.
@@ -143,5 +138,5 @@ function freeIndexName(context: ModelContext, table: Table, relname: string): st
     .filter((row) => row.relnamespace === relnamespace)
     .flatMap((row) => [row.relname, ...row.getIndexes().map((index) => index.relname)]);
   const name = validName(relname);
-  return isEnumValue(name) && !taken.includes(name) ? name : validName(`${table.name}_${relname}`);
+  return isEnumValueName(name) && !taken.includes(name) ? name : validName(`${table.name}_${relname}`);
 }

@@ -17,7 +17,7 @@ import {
   type Reason,
   tablePath,
 } from '../model-context.ts';
-import type { TypeResolver, TypeResolvers } from '../resolve-type.ts';
+import { type TypeResolver, type TypeResolvers, unmodified } from '../resolve-type.ts';
 
 /** Every column of the table, in order, including those the role may not use. */
 export function buildColumns(
@@ -77,7 +77,7 @@ function buildColumn(
 
 /** Only an extension offers the column. */
 function isAdded({ type, cast }: Column, plain: TypeResolver): boolean {
-  return type !== null && cast.base !== null && plain.value({ oid: cast.oid, typmod: -1, text: null }) === null;
+  return type !== null && cast.base !== null && plain.value(unmodified(cast.oid)) === null;
 }
 
 /**

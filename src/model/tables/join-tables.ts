@@ -2,11 +2,13 @@
  * Many-to-many relationships: if the comment of a junction table requests it, each of its two tables gets a collection
  * of the other (extension `many_to_many`, docs/relationships.md). They never replace a field.
  */
+
 import { tableFix, validName } from '../comments/comment-fix.ts';
 import { type ManyToMany, readSettings } from '../comments/directives.ts';
 import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
 import type { LinkColumn, Relationship, Routine, Table } from '../model.ts';
 import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath } from '../model-context.ts';
+import { noEntries } from './relationships.ts';
 
 /** The input of linking. */
 export interface Linked {
@@ -31,12 +33,9 @@ export function linkTables(context: ModelContext, linked: Linked): ReadonlyMap<s
     const sides = sidesOf(context, linked, links);
     if (sides === null) continue;
     const { from, to, names } = sides;
-    addField(
-      context,
-      { tables, sides, routines: linked.routines },
-      { near: from, far: to, key: 'from', name: names.from },
-    );
-    addField(context, { tables, sides, routines: linked.routines }, { near: to, far: from, key: 'to', name: names.to });
+    const adding = { tables, sides, routines: linked.routines };
+    addField(context, adding, { near: from, far: to, key: 'from', name: names.from });
+    addField(context, adding, { near: to, far: from, key: 'to', name: names.to });
   }
   return tables;
 }
@@ -114,10 +113,7 @@ function addField(context: ModelContext, { tables, routines, sides }: Adding, { 
     },
     unique: false,
     required: false,
-    filterable: false,
-    orderable: false,
-    insertable: false,
-    updatable: false,
+    ...noEntries,
   };
   tables.set(table.oid, { ...table, relationships: [...table.relationships, relationship] });
 }

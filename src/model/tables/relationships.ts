@@ -24,6 +24,9 @@ interface ForeignKey {
   readonly isEnforced: boolean;
 }
 
+/** Extensions add them (added-entries.ts). */
+export const noEntries = { filterable: false, orderable: false, insertable: false, updatable: false } as const;
+
 /** Relationships of each table by its oid: outbound before inbound, each in foreign key order. */
 export function buildRelationships(
   context: ModelContext,
@@ -165,10 +168,7 @@ function toOutbound(context: ModelContext, key: ForeignKey, foreign: UnlinkedTab
     unique,
     through: null,
     required: key.isEnforced && unique && hasNoNulls && !foreign.rowSecurity,
-    filterable: false,
-    orderable: false,
-    insertable: false,
-    updatable: false,
+    ...noEntries,
   };
 }
 
@@ -189,10 +189,7 @@ function toInbound(context: ModelContext, key: ForeignKey, local: UnlinkedTable)
     unique: isToOne && isAlwaysUnique(key.local, key.localKey),
     through: null,
     required: false,
-    filterable: false,
-    orderable: false,
-    insertable: false,
-    updatable: false,
+    ...noEntries,
   };
 }
 
