@@ -2,9 +2,11 @@
  * `pgreflect keys`: makes a signing secret or key pair, the anon key and the service key, as lines of an environment
  * file. Offline. For a given secret the lines are always the same.
  */
+
 import { findSigningKey, makeApiKeys, makeSecret, makeSigningKey, type Signer, toPublicKey } from '../config/keys.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { type Command, type CommandContext, refuse } from './shared/command.ts';
+import { quoteForShell } from './shared/typed-options.ts';
 
 /** The command `pgreflect keys`. */
 export const keys: Command = {
@@ -53,6 +55,6 @@ function secretSigner(given: string | null, context: CommandContext): Signer {
   const secret = given ?? makeSecret();
   // Without quotes if possible, because not every reader of environment files removes them.
   const plain = /^[\w.+/=-]+$/.test(secret);
-  context.print(`PGREFLECT_JWT_SECRET=${plain ? secret : `'${secret.replaceAll("'", "'\\''")}'`}`);
+  context.print(`PGREFLECT_JWT_SECRET=${plain ? secret : quoteForShell(secret)}`);
   return secret;
 }

@@ -14,7 +14,7 @@ import {
   revokeAccessToken,
   usualScopes,
 } from '../management/tokens/access-tokens.ts';
-import { DatabaseError } from '../postgres/database-error.ts';
+import { DatabaseError, isMissingTable } from '../postgres/database-error.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { type Command, type CommandContext, CommandError, flagText, refuse } from './shared/command.ts';
 import { requireDatabaseUrl } from './shared/read-model.ts';
@@ -189,12 +189,12 @@ function toJson({ id, name, scopes, projectRef, createdAt, expiresAt, revokedAt 
 
 /** Explains the fix if the tables are missing or belong to another role. */
 function explainMissing(error: unknown): unknown {
-  const sqlstate = error instanceof DatabaseError ? error.sqlstate : null;
-  if (sqlstate === '42P01' || sqlstate === '3F000') {
+  if (!(error instanceof DatabaseError)) return error;
+  if (isMissingTable(error)) {
     const fix = 'pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER';
     return new CommandError([{ problem: 'This database has no auth tables.', fix }], error);
   }
-  if (sqlstate === '42501') {
+  if (error.sqlstate === '42501') {
     const fix =
       'Set --admin-database-url to the connection that `pgreflect init --auth` printed, usually of auth_admin.';
     return new CommandError([{ problem: 'This login role has no access to the auth tables.', fix }], error);

@@ -8,7 +8,7 @@
  */
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth/auth-config.ts';
 import { authFieldNames, isAuthFieldName } from '../config/auth/auth-fields.ts';
-import { DatabaseError } from '../postgres/database-error.ts';
+import { DatabaseError, isMissingTable } from '../postgres/database-error.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import type { Observe } from '../shared/observation.ts';
 import { configFields, type StoredValues } from './config-fields.ts';
@@ -142,7 +142,7 @@ export class ConfigStore {
 
   #noteUnreadable(error: DatabaseError): void {
     // Without our tables nothing can be stored, which is no problem of this process.
-    if (error.sqlstate === '42P01' || error.sqlstate === '3F000') return;
+    if (isMissingTable(error)) return;
     this.#warnOnce(
       `The stored auth configuration cannot be read (${error.primary}); the last one known stays in force.`,
       error.sqlstate === '42501' ? 'Set --admin-database-url to the login of the auth service.' : null,

@@ -9,7 +9,7 @@ import type { ReceiveEvents } from '../email/events/receive-events.ts';
 import type { EmailMessage } from '../email/message.ts';
 import { WithheldError } from '../email/outbox/withheld.ts';
 import { EmailError } from '../email/transport/email-error.ts';
-import { DatabaseError } from '../postgres/database-error.ts';
+import { DatabaseError, isMissingTable } from '../postgres/database-error.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
@@ -263,7 +263,7 @@ async function authorize(
   if (token === undefined) throw new ManagementError('unauthorized');
   const caller = await findCaller(options, token).catch((error) => {
     // A database without our tables has no project to manage.
-    if (error instanceof DatabaseError && isMissing(error)) throw new ManagementError('project_not_found');
+    if (error instanceof DatabaseError && isMissingTable(error)) throw new ManagementError('project_not_found');
     throw error;
   });
   if (caller === null) throw new ManagementError('unauthorized');
@@ -316,8 +316,4 @@ async function storeChanges(
     return { version: await writeStored(tx, ref, { values, changed, by }), values };
   });
   return store.accept(stored);
-}
-
-function isMissing({ sqlstate }: DatabaseError): boolean {
-  return sqlstate === '42P01' || sqlstate === '3F000';
 }

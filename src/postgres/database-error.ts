@@ -179,3 +179,8 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
 export function isAway(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && (error.kind === 'unavailable' || error.kind === 'overloaded');
 }
+
+/** Whether a statement named a table or schema that is not there. */
+export function isMissingTable({ sqlstate }: DatabaseError): boolean {
+  return sqlstate === '42P01' || sqlstate === '3F000';
+}

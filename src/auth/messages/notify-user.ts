@@ -12,7 +12,7 @@ import { assertSendAllowed, takeRecipient } from '../store/rate-limit.ts';
 import type { User } from '../user.ts';
 import { buildEmail } from './build-email.ts';
 import { toNotificationHookEmail } from './send-by-hook.ts';
-import { isAuthorized } from './send-token.ts';
+import { isAuthorized, recipientFull, reportUnsent } from './send-token.ts';
 
 /** A change. `user` is the state after the change, unless a kind says otherwise. */
 export type Notification =
@@ -44,11 +44,7 @@ export async function notifyUser(tx: Transaction, notification: Notification): P
   const data = toData(tx, notification);
   if (data === null) return;
   const email = `${kind}_notification` as const;
-  const giveUp = async (reason: string) => {
-    services.observe({ kind: 'email_given_up', email, userId: user.id, attempts: 0, reason });
-    const delivery = { kind: email, userId: user.id, to: data.to, messageId: null, locale: null };
-    await services.outbox.note(tx, delivery, { state: 'suppressed', answer: reason }, config);
-  };
+  const giveUp = (reason: string) => reportUnsent(tx, { kind: email, userId: user.id, to: data.to }, reason);
   if (!isAuthorized(data.to, config.external_email_authorized_addresses)) {
     return giveUp('its address is not in external_email_authorized_addresses');
   }
@@ -57,7 +53,7 @@ export async function notifyUser(tx: Transaction, notification: Notification): P
     : buildEmail(tx, email, data);
   if (!(await isSendAllowed(tx))) return giveUp('rate_limit_email_sent is used up');
   if (!(await takeRecipient(services.limiter, data.to, config.rate_limit_email_recipient))) {
-    return giveUp('rate_limit_email_recipient is used up');
+    return giveUp(recipientFull);
   }
   await services.outbox.add(tx, { message, userId: user.id, lifetimeSeconds, config });
 }

@@ -41,7 +41,7 @@ export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail
   for (const email of emails) {
     await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
     const isAllowed = await takeRecipient(services.limiter, email.to, config.rate_limit_email_recipient);
-    if (!isAllowed) await reportFull(tx, email);
+    if (!isAllowed) await reportUnsent(tx, { ...email, userId: email.user.id }, recipientFull);
     if (!isAllowed && email.kind !== 'email_change' && hasToken(email.user, email.tokenType)) continue;
     const token = { userId: email.user.id, type: email.tokenType, address: email.to };
     const made = await makeToken(tx, token, email.isPkce);
@@ -66,11 +66,18 @@ export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail
   }
 }
 
-async function reportFull(tx: Transaction, { kind, user, to }: TokenEmail): Promise<void> {
+/** Why an email to an address that got too many is not sent. */
+export const recipientFull = 'rate_limit_email_recipient is used up';
+
+/** Logs and lists an email that is not sent. */
+export async function reportUnsent(
+  tx: Transaction,
+  { kind, userId, to }: { readonly kind: EmailMessage['kind']; readonly userId: string; readonly to: string },
+  reason: string,
+): Promise<void> {
   const { services, config } = tx;
-  const reason = 'rate_limit_email_recipient is used up';
-  services.observe({ kind: 'email_given_up', email: kind, userId: user.id, attempts: 0, reason });
-  const delivery = { kind, userId: user.id, to, messageId: null, locale: null };
+  services.observe({ kind: 'email_given_up', email: kind, userId, attempts: 0, reason });
+  const delivery = { kind, userId, to, messageId: null, locale: null };
   await services.outbox.note(tx, delivery, { state: 'suppressed', answer: reason }, config);
 }
 

@@ -2,7 +2,9 @@
  * The last output of `init` after it created a login: connections with new passwords, shown nowhere else, and shell
  * commands that start the gateway with them.
  */
+
 import { changeConnectionUrl, encodePart } from '../../config/connection-url.ts';
+import { quoteForShell } from '../shared/typed-options.ts';
 import type { AuthRole } from './auth-role.ts';
 import type { RoleSetup } from './role-setup.ts';
 
@@ -31,7 +33,7 @@ export function printNextSteps(url: string, { setup, authRole, made, schemas }: 
   );
   const exports = logins.map(({ variable, connection }) => `  export ${variable}='${connection}'`);
   const roles = printRoleFlags(setup);
-  const exposed = schemas === null ? '' : ` --schemas '${schemas.join(',').replaceAll("'", "'\\''")}'`;
+  const exposed = schemas === null ? '' : ` --schemas ${quoteForShell(schemas.join(','))}`;
   return `
 ${shown.join('\n\n')}
 

@@ -2,9 +2,11 @@
  * An operation that returns real rows, for the `curl` line of a start: an example's, or one made from a role's model.
  * Without any table, the statements that make one.
  */
+
 import { quoteName } from '../../catalog/quote-name.ts';
 import { tableRootFields } from '../../model/inflect.ts';
 import type { Model, Table } from '../../model/model.ts';
+import { quoteForShell } from './typed-options.ts';
 
 /** The statements of a table whose rows a role may read. */
 export function firstTable(role: string): readonly string[] {
@@ -46,6 +48,6 @@ function scalarFields(table: Table): readonly string[] {
  * A `curl` line for a POSIX shell. `key` is put in double quotes: a key, or a variable such as `$PGREFLECT_ANON_KEY`.
  */
 export function printCurl(url: string, key: string, operation: string): string {
-  const body = JSON.stringify({ query: operation }).replaceAll("'", "'\\''");
-  return `curl -sS ${url} -H "apiKey: ${key}" -H 'Content-Type: application/json' -d '${body}'`;
+  const body = quoteForShell(JSON.stringify({ query: operation }));
+  return `curl -sS ${url} -H "apiKey: ${key}" -H 'Content-Type: application/json' -d ${body}`;
 }

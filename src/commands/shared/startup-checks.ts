@@ -11,6 +11,7 @@ import { nearestName } from '../../config/nearest-name.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { withoutPassword } from './describe-error.ts';
+import { quoteForShell } from './typed-options.ts';
 import { findUnexposed } from './unexposed-schemas.ts';
 
 /** The options that `findProblems` checks. */
@@ -155,7 +156,7 @@ function schemaFix(
   const meant = schemas.map(({ name, exists }) => (exists ? name : (nearestName(name, knownSchemas) ?? name)));
   if (!missing.some((name) => nearestName(name, knownSchemas) !== null))
     return { fix: creation.join('\n'), isSql: true };
-  const option = `--schemas '${[...new Set(meant)].join(',').replaceAll("'", "'\\''")}'`;
+  const option = `--schemas ${quoteForShell([...new Set(meant)].join(','))}`;
   return { fix: [option, ...creation.map((statement) => `-- For a new schema: ${statement}`)].join('\n') };
 }
 

@@ -13,13 +13,13 @@ export function commandLine(name: Command['name'], { sources }: CommandContext):
     const { commands, secret } = optionOf(option);
     const texts = commands.includes(name) ? (flags.get(option) ?? []) : [];
     if (secret && !option.endsWith('Url')) return [];
-    return texts.map((text) => `--${flagName(option)} ${quote(secret ? withoutPassword(text) : text)}`);
+    return texts.map((text) => `--${flagName(option)} ${quoteForShell(secret ? withoutPassword(text) : text)}`);
   });
-  const config = configFile === null ? [] : [`--config ${quote(configFile)}`];
+  const config = configFile === null ? [] : [`--config ${quoteForShell(configFile)}`];
   return ['pgreflect', name, ...config, ...typed].join(' ');
 }
 
-/** For a POSIX shell. */
-function quote(text: string): string {
+/** A text as one word of a POSIX shell. */
+export function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,7 +1,7 @@
 /**
  * A short connection for a command: a pool of one, closed at the end.
  */
-import { DatabaseError } from '../../postgres/database-error.ts';
+import { isAway } from '../../postgres/database-error.ts';
 import { createSystemPool, type SystemPool } from '../../postgres/system/run-system.ts';
 import { CommandError } from './command.ts';
 import { describeDatabaseError } from './describe-error.ts';
@@ -24,8 +24,7 @@ export async function withDatabase<T>(connectionString: string, use: (pool: Syst
   try {
     return await use(pool);
   } catch (error) {
-    const unreachable = error instanceof DatabaseError && ['unavailable', 'overloaded'].includes(error.kind);
-    if (unreachable) throw new CommandError([describeDatabaseError(error, connectionString)], error);
+    if (isAway(error)) throw new CommandError([describeDatabaseError(error, connectionString)], error);
     throw error;
   } finally {
     await pool.stop();

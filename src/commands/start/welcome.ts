@@ -2,11 +2,13 @@
  * The output of a start when ready: addresses, keys, and a line for the first request, or if callers see no table yet,
  * the SQL of a grant. Never shows a database password.
  */
+
 import type { Config } from '../../config/config.ts';
 import type { Gateway } from '../../gateway.ts';
 import { pasteable } from '../../shared/one-line.ts';
 import { firstTable, makeFirstOperation, printCurl, toOneLine } from '../shared/first-operation.ts';
 import { describeLeftOut, describeMalformed } from '../shared/left-out.ts';
+import { quoteForShell } from '../shared/typed-options.ts';
 
 /**
  * The text for standard output.
@@ -104,7 +106,7 @@ All statements: page Schema of the studio. Which rows callers see, row security 
 /** A POSIX shell command that opens the database as its owner, or runs statements there. */
 export function printPsql(databaseUrl: string, statements: string | null = null): string {
   const password = `"$(node -p 'require("./.pgreflect/project.json").superuserPassword')"`;
-  const command = statements === null ? '' : ` -c '${statements.replaceAll("'", "'\\''")}'`;
+  const command = statements === null ? '' : ` -c ${quoteForShell(statements)}`;
   return `PGPASSWORD=${password} psql '${withoutPassword(databaseUrl)}'${command}`;
 }
 
