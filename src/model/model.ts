@@ -315,12 +315,8 @@ export interface CompositeType extends QualifiedName {
 }
 
 /** A member of a composite type; without a `fieldName`, it is always null. */
-export interface CompositeMember {
-  readonly number: number;
-  readonly name: string;
-  readonly fieldName: string | null;
+export interface CompositeMember extends Omit<ResultColumn, 'type'> {
   readonly type: ArgumentType | null;
-  readonly cast: SqlType;
 }
 
 /** The result of a routine (docs/functions.md). */

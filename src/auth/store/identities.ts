@@ -10,17 +10,10 @@ import type { Metadata } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
 import { toTimestamp } from '../times.ts';
 import type { StoreTransaction } from '../tools.ts';
-import type { User } from '../user.ts';
+import type { Identity, User } from '../user.ts';
 
 /** The values of a new identity. */
-export interface NewIdentity {
-  readonly userId: string;
-  readonly provider: string;
-  /** The provider's id of the user; for email and phone, the user's id. */
-  readonly providerId: string;
-  /** Contains at least `sub`. */
-  readonly identityData: Metadata;
-}
+export type NewIdentity = Pick<Identity, 'userId' | 'provider' | 'providerId' | 'identityData'>;
 
 /** The data of an email sign-up's identity. The client's metadata cannot override our values. */
 export function emailIdentityData(userId: string, email: string, data: Metadata): Metadata {

@@ -10,7 +10,6 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { nilUuid } from '../../shared/uuid.ts';
 import { AuthError } from '../auth-error.ts';
-import type { Metadata } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
 import { type Time, toTimestamp } from '../times.ts';
 import type { StoreTransaction } from '../tools.ts';
@@ -127,18 +126,11 @@ export async function isEmailTaken(...asked: Parameters<typeof findEmailOwners>)
 }
 
 /** The values of a new user that have no default. */
-export interface NewUser {
+export interface NewUser extends Pick<User, 'email' | 'phone' | 'passwordHash' | 'appMetadata' | 'userMetadata'> {
   /** Default: a random id. */
   readonly id?: string;
   readonly audience: string;
   readonly role: string;
-  /** In lower case; null for none. */
-  readonly email: string | null;
-  /** Digits only; null for none. */
-  readonly phone: string | null;
-  readonly passwordHash: string | null;
-  readonly appMetadata: Metadata;
-  readonly userMetadata: Metadata;
   readonly isAnonymous?: boolean;
 }
 

@@ -14,7 +14,6 @@ import { hasUniqueIndex } from './primary-key.ts';
 
 /** The fields that the two tables would get. */
 interface Proposal {
-  readonly links: Table;
   readonly row: CatalogTable;
   readonly sides: readonly [from: Side, to: Side];
 }
@@ -63,7 +62,7 @@ function propose(
     fields.add(field);
     return { table, field, isDefault: field === own };
   };
-  return { links, row, sides: [sideOf(from, to), sideOf(to, from)] };
+  return { row, sides: [sideOf(from, to), sideOf(to, from)] };
 }
 
 /** Each pair is unique, and the other columns have defaults, such as a number or the time. */

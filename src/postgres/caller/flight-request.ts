@@ -2,6 +2,7 @@
  * The flight of one request: its statements between the opening and the commit, and what its end tells of the
  * connection.
  */
+
 import pg from 'pg';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import { connectionMarker, temporaryMarker } from '../database-error.ts';
@@ -13,9 +14,8 @@ import { MessageReader } from '../wire/message-reader.ts';
 import type { FlightCounts } from '../wire/pool-state.ts';
 import { lostStatement } from '../wire/prepared-statements.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
-import type { Caller } from './caller.ts';
-import type { Freshness } from './freshness-check.ts';
 import { type Opening, openingOf, openingSteps, planningStep, sharedOpeningSteps } from './opening.ts';
+import type { SettingsInput } from './settings.ts';
 
 /** One main statement. */
 export interface Step {
@@ -31,21 +31,11 @@ export interface Step {
 }
 
 /** One request to the database: caller, limits, and statements. */
-export interface RunAsOptions {
-  readonly caller: Caller;
+export interface RunAsOptions extends SettingsInput {
   /** The key in the connection queue: the user, or the network of a caller without a user. */
   readonly queuedAs: string;
-  /** Value for `set_config('search_path', ...)`: a list of quoted names. */
-  readonly searchPath: string;
-  /** The role's own settings (`alter role ... set`), without `statement_timeout`. */
-  readonly settings: ReadonlyMap<string, string>;
-  /** Server-side limit of each statement in milliseconds, the smaller of the role's and the gateway's; 0 = none. */
-  readonly timeoutMs: number;
   /** Limit of the whole call in milliseconds; our own timer cancels. 0 = none. */
   readonly requestTimeoutMs: number;
-  /** The state that the model was read from; null = no check. */
-  readonly freshness: Freshness | null;
-  readonly readOnly: boolean;
   /** The steps may write: repeated only if rolled back. */
   readonly mutation: boolean;
   /** The steps may run user code (a function, trigger, policy, view), which may leave anything on the connection. */

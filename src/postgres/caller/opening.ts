@@ -5,6 +5,7 @@
  * made for the first one. The cache is attached to that object, so callers never share it.
  */
 
+import type { TransactionDefaults } from '../wire/driver.ts';
 import { encodeSteps, type FlightStep } from '../wire/flight.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
 import type { Caller } from './caller.ts';
@@ -15,7 +16,6 @@ import {
   planForValues,
   type SettingsInput,
   type SettingsStatements,
-  type TransactionDefaults,
 } from './settings.ts';
 
 /** The opening of a request's flights. */

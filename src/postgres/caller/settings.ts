@@ -8,17 +8,23 @@
  * The text depends only on which parts are present and on the number of a role's settings; names and values are
  * parameters.
  */
+
 import { PublicError } from '../../shared/errors.ts';
+import type { TransactionDefaults } from '../wire/driver.ts';
 import type { Caller } from './caller.ts';
 import { type ConnectionState, changedCharacteristics, temporaryTables } from './connection-reset.ts';
 import { type Freshness, staleCatalog, staleMemberships } from './freshness-check.ts';
 
-/** What the settings statements need; see `RunAsOptions` for the meaning. */
+/** What the settings statements need. */
 export interface SettingsInput {
   readonly caller: Caller;
+  /** Value for `set_config('search_path', ...)`: a list of quoted names. */
   readonly searchPath: string;
+  /** The role's own settings (`alter role ... set`), without `statement_timeout`. */
   readonly settings: ReadonlyMap<string, string>;
+  /** Server-side limit of each statement in milliseconds, the smaller of the role's and the gateway's; 0 = none. */
   readonly timeoutMs: number;
+  /** The state that the model was read from; null = no check. */
   readonly freshness: Freshness | null;
   readonly readOnly: boolean;
 }
@@ -46,14 +52,6 @@ const decidedHere = new Set([
 ]);
 
 const isolationLevels = new Set(['serializable', 'repeatable read', 'read committed', 'read uncommitted']);
-
-/** The defaults for new transactions by server, database and login, not by the connection. */
-export interface TransactionDefaults {
-  readonly isolation: string;
-  readonly deferrable: string;
-  /** Null on a standby, which is read-only. */
-  readonly readOnly: string | null;
-}
 
 /** PostgreSQL accepts any unambiguous prefix. */
 function isOn(value: string | undefined): boolean {
