@@ -1,6 +1,7 @@
 /**
  * Builds the auth service of a process from the configuration, with all that its requests need.
  */
+
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { Config } from '../config/config.ts';
 import { deriveKey } from '../config/keys.ts';
@@ -22,6 +23,7 @@ import { sendTrial } from './messages/send-now.ts';
 import { createIssuers } from './providers/issuers.ts';
 import { createProviderSignIn } from './providers/provider-sign-in.ts';
 import { systemRandom } from './random.ts';
+import { createRedirectNotes } from './redirect-notes.ts';
 import { createPwnedCheck } from './secrets/leaked-passwords.ts';
 import { createPasswordHasher, type PasswordHasher } from './secrets/passwords.ts';
 import { createTokenSigner } from './secrets/signing-keys.ts';
@@ -109,6 +111,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     userRole: config.authenticatedRole,
     adminRoles: [config.serviceRole, adminRole],
     observe,
+    noteRedirect: createRedirectNotes(observe),
     localProject: config.localProject,
   };
   const cleaner = createCleanUpWork({

@@ -4,6 +4,7 @@
  * A file in `requests/` takes checked members and an `AuthContext`, does its work in one transaction, and returns the
  * content of the answer or throws an `AuthError`. These files know nothing of HTTP.
  */
+
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import type { ReceiveEvents } from '../../email/events/receive-events.ts';
@@ -18,6 +19,7 @@ import type { VerifyClaims } from '../bearer.ts';
 import type { CheckCaptcha } from '../captcha.ts';
 import type { ConcurrencyLimit } from '../concurrency-limit.ts';
 import type { ProviderSignIn } from '../providers/provider-sign-in.ts';
+import type { NoteRedirect } from '../redirect-notes.ts';
 import type { IsPwned } from '../secrets/leaked-passwords.ts';
 import type { PasswordHasher } from '../secrets/passwords.ts';
 import type { TokenSigner } from '../secrets/signing-keys.ts';
@@ -62,6 +64,7 @@ export interface AuthServices extends Tools {
   /** Roles that a token of an admin may have. */
   readonly adminRoles: readonly string[];
   readonly observe: Observe;
+  readonly noteRedirect: NoteRedirect;
   /** A local project: the reader of the log is the developer who sends the requests, so the log may say more. */
   readonly localProject: boolean;
 }

@@ -94,15 +94,14 @@ export function readAuthRequest(
   const query = queryOf(request);
   const redirects = createRedirectRules(config);
   const referer = headers.referer;
-  const redirectTo = redirects.resolve({
-    header: one(headers.redirect_to),
-    query: query.get('redirect_to') ?? undefined,
-    referer,
-  });
+  const [header, inQuery] = [one(headers.redirect_to), query.get('redirect_to') ?? undefined];
+  const redirectTo = redirects.resolve({ header, query: inQuery, referer });
+  const asked = header || inQuery;
+  if (asked && !redirects.isAllowed(asked)) services.noteRedirect(asked);
   const client = { userAgent: headers['user-agent'] ?? null, ip: clientAddress(request, config, parts.isFromProxy) };
   const { audience: usual, adminRoles } = services;
-  const header = config.security_jwt_aud_header_enabled ? one(headers['x-jwt-aud']) : undefined;
-  const audience = requestAudience({ header, claims: null, adminRoles, usual });
+  const audienceHeader = config.security_jwt_aud_header_enabled ? one(headers['x-jwt-aud']) : undefined;
+  const audience = requestAudience({ header: audienceHeader, claims: null, adminRoles, usual });
   const authUrl = linkBase(headers, parts.authUrl, config.mailer_external_hosts);
   const languages = parseAcceptLanguage(headers['accept-language']);
   const context: AuthContext = { services, config, client, languages, audience, redirectTo, authUrl, deadline };
@@ -124,7 +123,7 @@ export function readAuthRequest(
       assertRequestAllowed(services.requestLimiter, `${bucket}:${networkOf(client.ip)}`, allowance),
     async asUser(use = 'change') {
       const bearer = await authenticateUser(authorizationOf(request), bearerContext(), use);
-      const own = requestAudience({ header, claims: bearer.claims, adminRoles, usual });
+      const own = requestAudience({ header: audienceHeader, claims: bearer.claims, adminRoles, usual });
       return { bearer, context: { ...context, audience: own } };
     },
     asAdmin: () => authenticateAdmin(authorizationOf(request), bearerContext(), config, adminRoles),
