@@ -42,6 +42,8 @@ export interface ReadResult {
 export interface ChangeResult extends ReadResult {
   readonly ignored: readonly string[];
   readonly warnings: readonly string[];
+  /** What is told beside warnings to who asks for them. */
+  readonly consequences: readonly string[];
 }
 
 /** Sends a message. @throws EmailError */
@@ -133,7 +135,12 @@ export class ManagementApi {
       const changes = validateChanges(body, { config, start, ignoreUnknown, allowWarnings });
       const snapshot = await storeChanges(this.#options, changes, { by: caller.by, ifVersion });
       for (const warning of changes.warnings) observe({ kind: 'warning', message: `Auth configuration: ${warning}` });
-      return { ...this.#present(snapshot), ignored: changes.ignored, warnings: changes.warnings };
+      return {
+        ...this.#present(snapshot),
+        ignored: changes.ignored,
+        warnings: changes.warnings,
+        consequences: changes.consequences,
+      };
     });
   }
 

@@ -19,6 +19,7 @@ import { checkedFields, checkField, checkKeptTranslations } from './templates/ch
 import { checkSurroundings } from './templates/check-surroundings.ts';
 import { templateField } from './templates/check-template.ts';
 import { spentProblem, startCheckTime } from './templates/check-time.ts';
+import { endedTranslations } from './templates/ended-translations.ts';
 import { type Finding, sayFinding } from './templates/finding.ts';
 
 /** Checked values. */
@@ -29,6 +30,8 @@ export interface ValidChanges {
   readonly ignored: readonly string[];
   /** Sentences that begin with a field's name. */
   readonly warnings: readonly string[];
+  /** Such sentences about what is no mistake: for who asks for warnings. */
+  readonly consequences: readonly string[];
 }
 
 /** What the checks depend on. */
@@ -72,7 +75,7 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
   if (!context.ignoreUnknown) problems.push(...describeUnknown(unknown, [...configFields.keys()]).map(wrong));
   if (problems.length > 0) refuseChange(problems);
   const inert = [...values.keys()].filter((name) => configFields.get(name)?.inert === true);
-  return { values, ignored: [...inert, ...unknown], warnings };
+  return { values, ignored: [...inert, ...unknown], warnings, consequences: endedTranslations(context.config, next) };
 }
 
 function readValues(given: Body, problems: ChangeProblem[]): Map<string, unknown> {

@@ -19,6 +19,33 @@ export function canonicalTag(text: unknown): string | null {
   }
 }
 
+/**
+ * What is wrong with a canonical tag that no reader can have: `french`, or the country `jp` in place of `ja`. Null: nothing.
+ * Languages of three letters are too many to know.
+ */
+export function unknownLanguage(tag: string): string | null {
+  const { language } = new Intl.Locale(tag);
+  const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+  if (language.length === 3 || names.of(language) !== undefined) return null;
+  const meant = languageNamed(language, names) ?? languageOfCountry(language);
+  return `there is no language "${language}"${meant === null ? '' : ` (did you mean ${meant}?)`}`;
+}
+
+/** `french` -> `fr`, of the languages with two letters. */
+function languageNamed(name: string, names: Intl.DisplayNames): string | null {
+  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+  const codes = letters.flatMap((first) => letters.map((second) => `${first}${second}`));
+  return codes.find((code) => names.of(code)?.toLowerCase() === name) ?? null;
+}
+
+/** The language that most people of a country speak: `jp` -> `ja`. */
+function languageOfCountry(code: string): string | null {
+  const country = code.toUpperCase();
+  const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+  if (code.length !== 2 || countries.of(country) === undefined) return null;
+  return new Intl.Locale(`und-${country}`).maximize().language;
+}
+
 /** The most specific of the tags for the first wish that has one: `de-CH`, then `de`. Null: none. */
 export function lookUpTag(wishes: readonly string[], tags: readonly string[]): string | null {
   for (const wish of wishes) {

@@ -92,13 +92,7 @@ describe('partials', () => {
   });
 
   test('a link in one counts as the link of the email', async () => {
-    const { body } = await managed.call({
-      method: 'PATCH',
-      path: configPath,
-      headers: { prefer: 'return=representation; warnings' },
-      body: JSON.stringify({ mailer_partials: partials, mailer_templates_recovery_content: withButton }),
-    });
-    expect(body.warnings).toEqual([]);
+    expect(await message({ mailer_partials: partials, mailer_templates_recovery_content: withButton })).toBe('stored');
   });
 });
 

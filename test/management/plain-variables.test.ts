@@ -22,6 +22,10 @@ const field = 'mailer_templates_recovery_content';
 async function save(content: string, name = field) {
   await database.query('truncate auth.pgreflect_rate_limits, auth.pgreflect_config');
   const { call, get } = await managedGateway(database, token);
+  // A first text would end the built-in translations, which is told.
+  const kinds = ['recovery', 'password_changed_notification'];
+  const first = Object.fromEntries(kinds.map((kind) => [`mailer_subjects_${kind}`, 'Yours']));
+  await call({ method: 'PATCH', body: JSON.stringify(first) });
   const send = async (query: string) => {
     const path = `/v1/projects/${ref}/config/auth${query}`;
     const headers = { prefer: 'return=representation; warnings' };

@@ -70,6 +70,39 @@ async function warningsOf(change: object): Promise<readonly string[]> {
 const render = (draft: object) =>
   managed.call({ method: 'POST', path: `/v1/projects/${ref}/config/auth/emails/render`, body: JSON.stringify(draft) });
 
+describe('built-in translations', () => {
+  const ended = (first: string, languages: string, what: string) =>
+    `${first}: readers of ${languages} get it, too: a text of your own ends the built-in translations of the ${what}. To keep them, add them as yours (templates pull --translations writes them as files)`;
+
+  test('end with the first text of an email or page of links, and the change that ends them says so once', async () => {
+    const subject = 'mailer_subjects_recovery';
+    expect(await warningsOf({ [subject]: '' })).toEqual([]);
+    expect(await warningsOf({ [subject]: 'New', [field]: { 'de-CH': { subject: 'Neu' } } })).toEqual([
+      ended(subject, 'fr, es, it, pt, nl, pl, ja', 'email'),
+    ]);
+    expect(await warningsOf({ [subject]: 'Newer' })).toEqual([]);
+    const page = 'mailer_templates_link_page_content';
+    expect(await warningsOf({ [page]: '{{ .Button }}' })).toEqual([
+      ended(page, 'de, fr, es, it, pt, nl, pl, ja', 'page'),
+    ]);
+  });
+
+  test('that nobody gets do not end: the plain texts of earlier releases are English', async () => {
+    expect(await warningsOf({ mailer_compatible: true, mailer_subjects_recovery: 'New' })).toEqual([]);
+  });
+});
+
+test('a translation for a tag that no reader has is warned of, with the tag that was probably meant', async () => {
+  const told = (tag: string, advice: string) =>
+    `${field}: ${tag}, subject: there is no language "${tag}"${advice} [unknown-language]`;
+  const tags = ['french', 'jp', 'xx', 'tlh', 'qaa', 'pt-BR'];
+  expect(await warningsOf({ [field]: Object.fromEntries(tags.map((tag) => [tag, { subject: tag }])) })).toEqual([
+    told('french', ' (did you mean fr?)'),
+    told('jp', ' (did you mean ja?)'),
+    told('xx', ''),
+  ]);
+});
+
 describe('variables that differ from those of the email itself', () => {
   const base = '<p>Hello {{ .Data.name }}</p>\n<a href="{{ .ConfirmationURL }}">Go</a>';
   const [content, subject] = ['mailer_templates_recovery_content', 'mailer_subjects_recovery'];
@@ -79,6 +112,7 @@ describe('variables that differ from those of the email itself', () => {
     const lacks = 'this language does not use .Data.name, which the email itself uses in line 1, column 13';
     const adds = 'line 1, column 7: this language uses .Data.vorname, which the email itself does not use';
     const told = [lacks, adds].map((what) => `${field}: de, content: ${what} [language-variables]`);
+    await warningsOf({ [content]: '<p>{{ .Token }}</p>' });
     expect(await warningsOf({ [content]: base, [field]: { de: { content: german } } })).toEqual(told);
     expect(await warningsOf({ [field]: { de: { content: german, subject: 'Neu' } } })).toEqual(told);
     // A text without differences ends the warnings, which is the same from both sides.
@@ -89,6 +123,7 @@ describe('variables that differ from those of the email itself', () => {
 
   test('are not told where a comment switches the check off, or the email itself is a built-in one', async () => {
     const ignored = `{{/* check: ignore language-variables */}}${german}`;
+    await warningsOf({ [content]: '<p>{{ .Token }}</p>' });
     expect(await warningsOf({ [content]: base, [field]: { de: { content: ignored } } })).toEqual([]);
     expect(await warningsOf({ [content]: null, [field]: { de: { content: german } } })).toEqual([]);
   });

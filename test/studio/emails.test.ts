@@ -4,7 +4,7 @@
 
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { defaultTemplates } from '../../src/email/built-in/built-in.ts';
+import { builtIn, defaultTemplates } from '../../src/email/built-in/built-in.ts';
 import { addToken } from '../management/management.ts';
 import { serviceKey } from '../support/http.ts';
 import { supabaseClient } from '../support/supabase-js.ts';
@@ -87,7 +87,7 @@ test('a link that leads nowhere is saved by whoever insists, and faults are unde
   const stored = () => studio.database.query('select values from auth.pgreflect_config');
   expect(await stored()).toEqual([]);
   await refused.getByRole('button', { name: 'Save without a working link' }).click();
-  await page.locator('.notice.warning').getByText('Saved with 2 warnings. Body, line 2, column 13: ').waitFor();
+  await page.locator('.notice.warning').getByText('Body, line 2, column 13: the link would be empty').waitFor();
   await expect.poll(stored).toMatchObject([{ values: { mailer_templates_recovery_content: dead } }]);
 
   await write(page, body(page), '<b style="font-size: 20px">{{ .Tokn }}</b><img alt="" src="logo.png">{{ .Token }}');
@@ -158,8 +158,8 @@ test('a warning is underlined at its word, and said again in the words of the pa
   await save(page).click();
   const banner = page.locator('.notice.warning');
   const said =
-    'Saved with 1 warning. Body, line 2, column 26: .ConfirmationURl is always empty in this email (did you mean .ConfirmationURL?) [empty-variable].';
-  await expect.poll(() => banner.textContent()).toBe(said);
+    'Body, line 2, column 26: .ConfirmationURl is always empty in this email (did you mean .ConfirmationURL?) [empty-variable].';
+  await expect.poll(() => banner.locator('li').first().textContent()).toBe(said);
 
   await write(page, subject(page), '{{ .Nobody }}');
   await write(page, body(page), '<p>again</p>');
@@ -170,10 +170,8 @@ test('a warning is underlined at its word, and said again in the words of the pa
   await page.locator('.notice.fault').getByText('Not saved. Body: the email uses none of').waitFor();
   await page.getByRole('button', { name: 'Save without a working link' }).click();
   await expect
-    .poll(() => banner.textContent())
-    .toMatch(
-      /^Saved with 2 warnings\. Subject, line 1, column 4: \.Nobody is .*\. Body: the email uses none of .*, so recipients cannot continue \[no-link\]\.$/,
-    );
+    .poll(() => banner.locator('li').last().textContent())
+    .toMatch(/^Body: the email uses none of .*, so recipients cannot continue \[no-link\]\.$/);
 });
 
 test('on a phone the list comes first, and nothing is rendered before an email was chosen', async () => {
@@ -433,6 +431,7 @@ test('the brand is seen in an email while it is typed, and saved with a warning 
   ]);
   expect(await violations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Close' }).click();
+  await dialog.waitFor({ state: 'detached' });
   await preview(page).getByText('The Shop', { exact: true }).waitFor();
   expect(problems).toEqual([]);
 });
@@ -456,7 +455,7 @@ test('a language is added by keyboard on a phone, previewed, tried, saved and re
   await page.getByRole('button', { name: 'Add language' }).press('Enter');
   await page.getByLabel('Language tag').fill('no tag');
   await page.keyboard.press('Enter');
-  await page.getByText('This is not a language tag. Examples: de, pt-BR.').waitFor();
+  await page.getByText('There is no such language. Examples: de, pt-BR, French.').waitFor();
   await page.getByLabel('Language tag').fill('DE');
   await page.keyboard.press('Enter');
   await expect.poll(() => tab('German').getAttribute('aria-selected')).toBe('true');
@@ -650,9 +649,7 @@ test('the page of links is seen as a page, by kind of link and language, and sav
   expect(await violations(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
   await save(page).click();
-  await page
-    .getByText('Saved with 1 warning. ja: Text, line 1, column 13: .Nobody is always empty on this page')
-    .waitFor();
+  await page.getByText('ja: Text, line 1, column 13: .Nobody is always empty on this page').waitFor();
   const content = '<main><p>{{ .Nobody }}</p>{{ .Button }}</main>';
   const ja = { mailer_templates_link_page_translations: { ja: { content } } };
   expect(await values()).toEqual([{ values: ja }]);
@@ -674,8 +671,42 @@ test('languages of the built-in texts have tabs, and a translation from before t
   await page.getByRole('button', { name: 'Copy built-in text' }).click();
   await expect.poll(() => subject(page).textContent()).toBe('Setze dein Passwort zurück');
   await page.getByRole('button', { name: 'Discard changes' }).click();
+  await page.getByText('Readers of German get the built-in text of the preview.').waitFor();
 
+  await page.getByRole('tab', { name: 'Main text' }).click();
+  await write(page, subject(page), 'First');
+  await page.getByText(/^Your text will also go to readers of German, .*, Japanese:/).waitFor();
+  await page.getByRole('button', { name: 'Keep the translations' }).click();
+  await page.getByText('German, French, Spanish, Italian, Portuguese, Dutch, Polish, Japanese: the built-in').waitFor();
+  await save(page).click();
+  await page.getByText('Saved. The next email uses it.').waitFor();
   const field = 'mailer_templates_recovery_translations';
+  const kept = (await studio.config())[field] as Readonly<Record<string, object>>;
+  expect(Object.keys(kept)).toEqual(['de', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt']);
+  expect(kept.ja).toEqual({ subject: builtIn('recovery', 'ja').subject, content: builtIn('recovery', 'ja').content });
+  await studio.patch({ mailer_subjects_recovery: null, [field]: null });
+  await page.reload();
+  await write(page, subject(page), 'Own');
+  await save(page).click();
+  await page
+    .locator('.notice.warning li')
+    .getByText('Subject: readers of de, fr, es, it, pt, nl, pl, ja get it')
+    .waitFor();
+  await expect.poll(tabs).toEqual(['Main text']);
+  await page.getByRole('button', { name: 'Add language' }).click();
+  const tag = page.getByLabel('Language tag');
+  for (const wrong of ['jp', 'two words']) {
+    await tag.fill(wrong);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('There is no such language. Examples: de, pt-BR, French.').waitFor();
+  }
+  await tag.fill('french');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await expect.poll(tabs).toEqual(['Main text', 'French']);
+  await page.getByRole('button', { name: 'Copy built-in text' }).click();
+  await expect.poll(() => subject(page).textContent()).toBe(builtIn('recovery', 'fr').subject);
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+
   const [de, fr] = ['de', 'fr'].map((tag) => ({ subject: tag, content: `<p>${tag} {{ .Token }}</p>` }));
   await studio.patch({ mailer_subjects_recovery: 'First', [field]: { de, fr } });
   await page.reload();

@@ -135,7 +135,8 @@ function checkChanges(config: Config, changes: Config, allowWarnings: boolean): 
   const start = layerAuthConfig({});
   const context = { config: { ...start, ...config }, start, ignoreUnknown: false, allowWarnings };
   try {
-    return validateChanges(changes, context).warnings;
+    const { warnings, consequences } = validateChanges(changes, context);
+    return [...warnings, ...consequences];
   } catch (error) {
     throw error instanceof ManagementError ? refusal(error.message, error.problems) : error;
   }

@@ -1,12 +1,12 @@
 /**
- * The built-in translations of emails: an email with a text of its own has none of them any more. `templates push` says
- * so, and `templates pull --translations` writes them as files, to be stored as translations of one's own.
+ * The built-in translations of emails: an email with a text of its own has none of them any more. `templates pull
+ * --translations` writes them as files, to be stored as translations of one's own.
  */
 import { translationsField } from '../../config/auth/auth-template-fields.ts';
-import { builtInLocales } from '../../email/built-in/built-in.ts';
 import { builtInTexts, isBuiltInText } from '../../email/choose-texts.ts';
 import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
 import { templateField, templateFieldNames } from '../../management/templates/check-template.ts';
+import { languagesWithout } from '../../management/templates/ended-translations.ts';
 import { isObject } from '../../shared/json.ts';
 import type { TemplateTexts } from './templates-files.ts';
 
@@ -28,12 +28,7 @@ export function lostLanguages(email: EmailKind, config: ConfigJson, files: Templ
   const stored = config[field];
   const inFiles = [...files].filter(([name, text]) => name.startsWith(`${field}.`) && text !== '');
   const tags = [...Object.keys(isObject(stored) ? stored : {}), ...inFiles.map(([name]) => name.split('.')[1] ?? '')];
-  return builtInLocales.filter((locale) => locale !== 'en' && !tags.some((tag) => tag.split('-')[0] === locale));
-}
-
-/** What is said of an email whose built-in translations end. */
-export function lostNote(email: EmailKind, languages: readonly string[]): string {
-  return `${email}: your text replaces the built-in ones in all languages: readers of ${languages.join(', ')} get it, too. To keep theirs: pgreflect templates pull --translations, edit, and push.`;
+  return languagesWithout(tags);
 }
 
 /** The built-in translations that emails with their own text lack, by field. */

@@ -27,11 +27,10 @@ export async function checkFiles(context: CommandContext, usual: string): Promis
   const { errors, warnings } = findingsIn(texts, configOf(context, texts));
   for (const line of [...errors, ...warnings]) context.print(line);
   const count = (many: readonly string[], word: string) => `${many.length} ${word}${many.length === 1 ? '' : 's'}`;
-  const own = [...ownEmails(texts)].filter((email) => lostLanguages(email, {}, texts).length > 0);
-  if (own.length > 0)
-    context.note(
-      `Readers of other languages get your text of ${own.join(', ')}: add translations, if you have such readers.`,
-    );
+  for (const email of ownEmails(texts)) {
+    const languages = lostLanguages(email, {}, texts);
+    if (languages.length > 0) context.note(`${email}: readers of ${languages.join(', ')} get your text, too.`);
+  }
   context.note(`${texts.size} texts: ${count(errors, 'error')}, ${count(warnings, 'warning')}.`);
   return errors.length > 0 || (context.flags.strict === true && warnings.length > 0) ? 1 : 0;
 }

@@ -16,7 +16,7 @@ import { templateField, templateFieldNames } from '../../management/templates/ch
 import { isObject } from '../../shared/json.ts';
 import { type CommandContext, CommandError, flagText, pathOf, refuse } from '../shared/command.ts';
 import { createManagementClient, type ManagementClient, type ReadConfig } from '../shared/management-client.ts';
-import { lostLanguages, lostNote, lostTranslations, ownEmails } from './built-in-translations.ts';
+import { lostTranslations } from './built-in-translations.ts';
 import {
   layoutField,
   partialPrefix,
@@ -80,25 +80,11 @@ export async function pushTemplates(context: CommandContext): Promise<number> {
       );
   if (changes.length === 0) context.print('Nothing differs.');
   else await storeChanges(context, { client, read, changes });
-  noteLostTranslations(context, changes, { files, read });
   if (pulled.size > 0 && !context.flags['dry-run']) {
     const common = [...files].map(([field, file]) => [field, meaning(field, file, read.config)] as const);
     writePulled(directory, client.ref, new Map([...pulled, ...common]));
   }
   return 0;
-}
-
-/** Of emails that had built-in texts until this push. */
-function noteLostTranslations(
-  context: CommandContext,
-  changes: readonly Difference[],
-  { files, read }: { readonly files: TemplateTexts; readonly read: ReadConfig },
-): void {
-  const before = ownEmails(textsOf(read.config));
-  for (const email of ownEmails(new Map(changes.map(({ field, file }) => [field, file])))) {
-    const languages = before.has(email) ? [] : lostLanguages(email, read.config, files);
-    if (languages.length > 0) context.note(lostNote(email, languages));
-  }
 }
 
 interface Push {

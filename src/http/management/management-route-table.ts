@@ -85,13 +85,13 @@ export const configRoutes: ManagementRoutes = {
       const ifVersion = readVersion(headers['if-match']);
       const allowWarnings = (query as { readonly allow_warnings?: unknown }).allow_warnings === 'true';
       const result = await api.changeConfig(caller, () => readBody(request), { ifVersion, allowWarnings });
-      const { ignored, warnings } = result;
+      const { ignored, warnings, consequences } = result;
       if (ignored.length > 0) reply.header(ignoredHeader, headerText(ignored.join(',')));
       if (warnings.length > 0) reply.header(warningsHeader, headerText(warnings.join('; ')));
       const presented = sendConfig(reply, result);
       if (!prefersWarnings(headers.prefer)) return presented;
       reply.header('preference-applied', 'return=representation; warnings');
-      return { ...presented, warnings };
+      return { ...presented, warnings: [...warnings, ...consequences] };
     },
   },
   'GET /config/auth/emails': {

@@ -11,6 +11,7 @@ import {
 import type { Translations } from '../../config/auth/auth-translations.ts';
 import { emailKindNames } from '../../email/email-kind.ts';
 import type { TemplatePart } from '../../email/parse-options.ts';
+import { unknownLanguage } from '../../shared/language-tag.ts';
 import { checkLinkPage } from './check-link-page.ts';
 import {
   checkMessageTemplate,
@@ -22,7 +23,7 @@ import {
   templateField,
   templateFieldNames,
 } from './check-template.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, findingOnWhole } from './finding.ts';
 import { ownText } from './language-variables.ts';
 
 /** The findings about one text of a field. */
@@ -110,9 +111,17 @@ function checkTranslations(
 ): readonly FieldFindings[] {
   const found: FieldFindings[] = [];
   for (const [tag, texts] of Object.entries(languages)) {
+    let unknown = unknownLanguage(tag);
     for (const [part, text] of Object.entries(texts) as [TemplatePart, string][]) {
       if (isSpent()) return found;
-      found.push({ place: `${tag}, ${part}: `, findings: check(part, text) });
+      const findings = check(part, text);
+      const strange = unknown === null ? [] : [findingOnWhole(unknown, 'unknown-language')];
+      found.push({
+        place: `${tag}, ${part}: `,
+        findings: { ...findings, warnings: [...strange, ...findings.warnings] },
+      });
+      // Told once.
+      unknown = null;
     }
   }
   return found;

@@ -12,7 +12,7 @@ export const checkNames = [
   'no-link', 'link-without-token', 'dead-link', 'relative-link', 'uneven-branches', 'empty-variable', 'plain-variable',
   'placeholder', 'unclosed-tag', 'unquoted-href', 'missing-alt', 'http-image', 'image-address', 'script', 'form',
   'external-style', 'word-markup', 'conditional-comment', 'unsupported', 'contrast', 'size', 'long-subject',
-  'language-variables', 'switched-off', 'whole-page', 'unknown-check',
+  'language-variables', 'unknown-language', 'switched-off', 'whole-page', 'unknown-check',
 ] as const satisfies readonly (DoubtfulKind | string)[]; // biome-ignore format: a list
 
 /** A name in a comment. */

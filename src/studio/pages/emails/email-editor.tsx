@@ -24,7 +24,7 @@ import {
   textsOf,
 } from './emails-state.ts';
 import { HistoryDialog } from './history-dialog.tsx';
-import { LanguageTabs } from './language-tabs.tsx';
+import { endingLocales, keepBuiltIn, LanguageTabs, languageName } from './language-tabs.tsx';
 import { PreviewPane } from './preview-pane.tsx';
 import { draftOf, usePreview } from './render.ts';
 import { TextFields } from './text-fields.tsx';
@@ -45,6 +45,7 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
   const texts = draft ?? textsOf(stored, email);
   const [chosenData, setData] = useState<Readonly<Record<string, unknown>> | null>(null);
   const data = chosenData === null || locale === '' ? chosenData : { ...chosenData, Locale: locale };
+  const mayWrite = useMayWrite();
   const [dialog, setDialog] = useState<OpenDialog>(null);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const completed = completeTexts(email, texts);
@@ -97,6 +98,13 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
   const [sourceTitle, source]: readonly [string, EmailTexts] = isBuiltIn
     ? ['built-in text', { ...builtIn, text: '' }]
     : [locale === '' ? 'default' : 'main text', email.defaults];
+  const isBuiltInToo = locale !== '' && !isBuiltIn && main.builtInLocales.includes(locale.split('-', 1)[0] ?? '');
+  const ending = locale === '' && draft !== null ? endingLocales(stored, main).map(languageName) : [];
+  const keep = () =>
+    perform(async () => {
+      await keepBuiltIn(stored, main);
+      return { kind: 'good', text: `${ending.join(', ')}: the built-in texts are stored as yours.` };
+    });
   const remove = (): void => {
     if (!confirm(`Remove the partial ${main.partial}? Its text will be lost.`)) return;
     void perform(async () => {
@@ -107,7 +115,6 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
   };
   const Languages = main.translationsField === '' ? OneLanguage : LanguageTabs;
   const isReady = draft !== null && !isFaulty;
-  const mayWrite = useMayWrite();
   useSaveKey(isReady ? () => store() : null);
   return (
     <article className="email chosen" aria-labelledby="email-title">
@@ -132,6 +139,11 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
             {locale === '' ? 'Restore default' : `Copy ${sourceTitle}`}
           </button>
         )}
+        {isBuiltInToo && builtIn !== null && (
+          <button type="button" onClick={() => restore('The built-in text', { ...builtIn, text: '' })}>
+            Copy built-in text
+          </button>
+        )}
         <button type="button" disabled={draft === null} onClick={() => discard(email)}>
           Discard changes
         </button>
@@ -153,6 +165,19 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
               Compare versions
             </button>
           </div>
+        )}
+        {ending.length > 0 && (
+          <div className="notice warning spread">
+            <span>Your text will also go to readers of {ending.join(', ')}: it ends the built-in translations.</span>
+            <button type="button" disabled={!mayWrite} onClick={() => void keep()}>
+              Keep the translations
+            </button>
+          </div>
+        )}
+        {isBuiltIn && areSame(texts, { subject: '', content: '', text: '' }) && (
+          <p className="soft small">
+            Readers of {languageName(locale)} get the built-in text of the preview. To edit it, copy it.
+          </p>
         )}
         {outcome !== null && (
           <div className={`notice ${outcome.kind} spread`}>
@@ -228,9 +253,8 @@ function refusal(problems: readonly string[], insist?: () => void): Outcome {
 }
 
 function success({ warnings }: SaveResult & { readonly kind: 'saved' }, use: string): Outcome {
-  if (warnings.length === 0) return { kind: 'good', text: `Saved. ${use}` };
-  const count = warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`;
-  return { kind: 'warning', text: `Saved with ${count}. ${warnings.join(' ')}` };
+  const text = `Saved. ${use}`;
+  return warnings.length === 0 ? { kind: 'good', text } : { kind: 'warning', text, details: warnings };
 }
 
 /** Ctrl-S, or Command-S. @param onSave Null: there is nothing to save. */

@@ -2,13 +2,14 @@
  * The languages of an email: a tab for the email itself and one for each translation; adds and removes languages.
  */
 import { type ReactNode, useId, useState } from 'react';
+import type { RenderedDraft } from '../../../management/templates/draft-schemas.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { onSubmit } from '../../shared/requests.ts';
-import { useMayWrite } from '../../shared/session.ts';
+import { askProject, useMayWrite } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
-import { type DescribedEmail, type EmailTexts, translationOf } from './described.ts';
+import { type DescribedEmail, type EmailTexts, translationOf, translationsIn } from './described.ts';
 import type { Outcome } from './email-head.tsx';
 import {
   builtInLocalesOf,
@@ -18,6 +19,7 @@ import {
   localesOf,
   removeStored,
   type StoredEmails,
+  storeFields,
   textsOf,
 } from './emails-state.ts';
 import { useOlderLanguages } from './older-languages.ts';
@@ -105,11 +107,9 @@ function AddDialog({ onAdd, onClose }: AddDialogProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const id = useId();
   const submit = onSubmit(({ locale = '' }) => {
-    try {
-      onAdd(Intl.getCanonicalLocales(locale.trim()).join());
-    } catch {
-      setProblem('This is not a language tag. Examples: de, pt-BR.');
-    }
+    const tag = tagNamed(locale) ?? locale;
+    if (isTag(tag)) onAdd(Intl.getCanonicalLocales(tag).join());
+    else setProblem('There is no such language. Examples: de, pt-BR, French.');
   });
   return (
     <Dialog title="Add language" onClose={onClose}>
@@ -139,8 +139,45 @@ function missing({ parts }: DescribedEmail, { subject, content, text }: EmailTex
   return content === '' ? 'no texts' : 'no subject';
 }
 
+/** The languages whose built-in texts end with the first text of one's own. */
+export function endingLocales(stored: StoredEmails, email: DescribedEmail): readonly string[] {
+  const own = Object.keys(translationsIn(stored.config, email)).map((locale) => locale.split('-', 1)[0]);
+  return builtInLocalesOf(stored, email).filter((locale) => locale !== 'en' && !own.includes(locale));
+}
+
+/** Stores the built-in translations as those of the email. @throws ApiError */
+export async function keepBuiltIn(stored: StoredEmails, email: DescribedEmail): Promise<void> {
+  const read = endingLocales(stored, email).map(async (locale) => {
+    const texts = Object.fromEntries(email.parts.map((part) => [part, '']));
+    const body = { email: email.email, locale, ...texts };
+    const { builtIn } = (await askProject<RenderedDraft>('config/auth/emails/render', { method: 'POST', body })).body;
+    return [locale, builtIn] as const;
+  });
+  const kept = Object.fromEntries(await Promise.all(read));
+  await storeFields({ [email.translationsField]: { ...kept, ...translationsIn(stored.config, email) } });
+}
+
+const knownLanguages = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+
+/** The tag of `French`, of the languages with two letters; null: it is no name of one. */
+function tagNamed(name: string): string | null {
+  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+  const codes = letters.flatMap((first) => letters.map((second) => `${first}${second}`));
+  return codes.find((code) => knownLanguages.of(code)?.toLowerCase() === name.toLowerCase()) ?? null;
+}
+
+/** Whether it is a tag of a language that there is; those of three letters are too many to know. */
+function isTag(text: string): boolean {
+  try {
+    const { language } = new Intl.Locale(text);
+    return language.length === 3 || knownLanguages.of(language) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 /** `German (Switzerland)` for `de-CH`. */
-function languageName(locale: string): string {
+export function languageName(locale: string): string {
   try {
     return new Intl.DisplayNames('en', { type: 'language', languageDisplay: 'standard' }).of(locale) ?? locale;
   } catch {
