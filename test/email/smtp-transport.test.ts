@@ -356,7 +356,8 @@ describe('failures', () => {
   test.each([
     ['sender', 550, 'sender_refused', 'rejected the sender (550 5.7.1). Check smtp_admin_email.'],
     ['recipient', 550, 'recipient_refused', 'rejected the recipient (550 5.7.1).'],
-    ['recipient', 450, 'try_later', 'asked to retry later (450 5.7.1).'],
+    ['recipient', 450, 'recipient_later', 'asked to retry this recipient later (450 5.7.1).'],
+    ['recipient', 421, 'try_later', 'asked to retry later (421 5.7.1).'],
     ['message', 554, 'message_refused', 'rejected the message (554 5.7.1).'],
     ['message', 451, 'try_later', 'asked to retry later (451 5.7.1).'],
   ] as const)('a server that refuses the %s with %i gives %s', async (at, code, expected, text) => {

@@ -27,6 +27,8 @@ export type Behaviour =
       readonly at: 'sender' | 'recipient' | 'message';
       readonly code: number;
       readonly text: string;
+      /** These recipients alone. */
+      readonly recipients?: RegExp;
     }
   /** Waits before it takes the message. */
   | { readonly kind: 'delay'; readonly ms: number }
@@ -91,8 +93,8 @@ export async function startSmtpServer(
   let behaviour: Behaviour = { kind: 'accept' };
   let opened = 0;
   let logins = 0;
-  const refusal = (at: 'sender' | 'recipient' | 'message'): Error | null =>
-    behaviour.kind === 'refuse' && behaviour.at === at
+  const refusal = (at: 'sender' | 'recipient' | 'message', address = ''): Error | null =>
+    behaviour.kind === 'refuse' && behaviour.at === at && (behaviour.recipients?.test(address) ?? true)
       ? Object.assign(new Error(behaviour.text), { responseCode: behaviour.code })
       : null;
 
@@ -118,7 +120,7 @@ export async function startSmtpServer(
       else done(Object.assign(new Error('5.7.8 Wrong login'), { responseCode: 535 }));
     },
     onMailFrom: (_address, _session, done) => done(refusal('sender')),
-    onRcptTo: (_address, _session, done) => done(refusal('recipient')),
+    onRcptTo: ({ address }, _session, done) => done(refusal('recipient', address)),
     onData(stream, session, done) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => {

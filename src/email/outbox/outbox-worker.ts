@@ -151,7 +151,10 @@ export class OutboxWorker implements Outbox {
     return isSuppressed(tx ?? database, address, clock.now());
   }
 
-  /** Continues while the mail server accepts emails; otherwise waits for the next poll. */
+  /**
+   * Continues while the mail server accepts emails; otherwise waits for the next poll. Recipients that it defers do not
+   * count: anybody can ask for emails to such, and all others would wait behind them.
+   */
   async #drain(): Promise<void> {
     const { database, clock, currentConfig, isInstalled } = this.#parts;
     if (!(await isInstalled())) return;
@@ -161,7 +164,7 @@ export class OutboxWorker implements Outbox {
       if (claimed.length === 0) return;
       const config = await currentConfig();
       const ends = await Promise.all(claimed.map((email) => sendFromOutbox(this.#parts, config, email)));
-      goOn = ends.includes('gone');
+      goOn = ends.some((end) => end !== 'waiting');
     } while (goOn && !this.#work.isStopped);
   }
 

@@ -34,12 +34,11 @@ const longestPauseMs = 3_600_000;
 /** Retrying cannot help: only a different email could succeed. */
 const unwanted: readonly EmailError['code'][] = ['recipient_refused', 'message_refused'];
 
+/** `deferred`: for its recipient; the server may take others. `waiting`: the server takes none, as it seems. */
+type End = 'gone' | 'deferred' | 'waiting';
+
 /** Sends it. If the process dies between sending and removing, it is sent again: at least once. */
-export async function sendFromOutbox(
-  parts: SendingParts,
-  config: AuthConfig,
-  email: ClaimedEmail,
-): Promise<'gone' | 'waiting'> {
+export async function sendFromOutbox(parts: SendingParts, config: AuthConfig, email: ClaimedEmail): Promise<End> {
   if (parts.clock.now() >= email.expiresAt) return giveUp(parts, email, 'it has expired');
   if (email.isSuppressed && config.mailer_suppress_bounced) {
     return end(parts, email, { state: 'suppressed', answer: suppressedAnswer });
@@ -69,7 +68,7 @@ async function hand({ mailer, hooks }: SendingParts, config: AuthConfig, { messa
   throw new EmailError('message_refused', 'The hook send_email, which was to send it, is off by now.');
 }
 
-async function retryLater(parts: SendingParts, email: ClaimedEmail, error: unknown): Promise<'gone' | 'waiting'> {
+async function retryLater(parts: SendingParts, email: ClaimedEmail, error: unknown): Promise<End> {
   const reason = describe(error);
   const answer = (error instanceof EmailError && error.answer) || reason;
   const now = parts.clock.now();
@@ -78,7 +77,7 @@ async function retryLater(parts: SendingParts, email: ClaimedEmail, error: unkno
   await postponeEmail(parts.database, email, answer, { dueAt, now });
   parts.observe({ kind: 'email', email: email.message.kind, state: 'deferred' });
   parts.observe({ kind: 'email_delayed', ...logged(email), reason });
-  return 'waiting';
+  return error instanceof EmailError && error.code === 'recipient_later' ? 'deferred' : 'waiting';
 }
 
 /** A hook error without a reason is a deliberate refusal. */

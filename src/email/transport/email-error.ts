@@ -18,6 +18,8 @@ const emailErrorCodes = {
   message_refused: { isTemporary: false },
   /** The server asked to try again later. */
   try_later: { isTemporary: true },
+  /** The same for this recipient alone: it takes emails to others. */
+  recipient_later: { isTemporary: true },
   /** The connection broke. The server may have accepted the email. */
   connection_lost: { isTemporary: true },
   /** The time limit passed. The server may have accepted the email. */

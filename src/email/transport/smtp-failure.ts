@@ -41,6 +41,7 @@ const sentences: Readonly<Record<EmailErrorCode, (detail: string) => string>> = 
   recipient_refused: (detail) => `rejected the recipient${detail}.`,
   message_refused: (detail) => `rejected the message${detail}.`,
   try_later: (detail) => `asked to retry later${detail}.`,
+  recipient_later: (detail) => `asked to retry this recipient later${detail}.`,
   connection_lost: (detail) => `closed the connection before it accepted the message${detail}.`,
   timed_out: () => 'did not accept the message in time.',
   stopped: () => 'was not contacted because the gateway is stopping.',
@@ -49,10 +50,15 @@ const sentences: Readonly<Record<EmailErrorCode, (detail: string) => string>> = 
 /** Node's codes for certificates and TLS. */
 const tlsCode = /CERT|TLS|SSL|SIGNATURE|ISSUER|^EPROTO$|^HOSTNAME_MISMATCH$/;
 
+/** The server ends the connection, whatever it was asked. */
+const closing = 421;
+
 function codeOf(error: NodemailerError): EmailErrorCode {
   const { code = '', originalCode = '', responseCode, command = '' } = error;
   if (code === 'ETLS' || tlsCode.test(originalCode) || tlsCode.test(code)) return 'tls_failed';
-  if (responseCode !== undefined && responseCode >= 400 && responseCode < 500) return 'try_later';
+  if (responseCode !== undefined && responseCode >= 400 && responseCode < 500) {
+    return command.startsWith('RCPT') && responseCode !== closing ? 'recipient_later' : 'try_later';
+  }
   switch (code) {
     case 'EAUTH':
     case 'ENOAUTH':

@@ -105,6 +105,7 @@ const sentences: Readonly<Record<EmailErrorCode, string>> = {
   recipient_refused: 'rejected the recipient',
   message_refused: 'rejected the message',
   try_later: 'did not take the message now',
+  recipient_later: 'did not take a message to the recipient now',
   connection_lost: 'closed the connection',
   stopped: 'was not contacted because the gateway is stopping',
 };
