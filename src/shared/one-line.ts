@@ -11,9 +11,11 @@ export function onOneLine(text: string): string {
   return text.replaceAll(unseen, escaped);
 }
 
-/** The same for a text of several lines, which may have tabs. */
+/** The same for a text of several lines, of Windows too, which may have tabs. */
 export function inLines(text: string): string {
-  return text.replaceAll(unseen, (character) => ('\n\t'.includes(character) ? character : escaped(character)));
+  return text.replaceAll(unseen, (character, at: number) =>
+    '\n\t'.includes(character) || text.startsWith('\r\n', at) ? character : escaped(character),
+  );
 }
 
 function escaped(character: string): string {
