@@ -271,9 +271,10 @@ function introspectionOf(execution: Execution, run: CompiledRun): Introspection 
 }
 
 function joinFields(keys: readonly string[], values: readonly (FlightResult | null)[]): FlightResult {
-  const texts: FlightResult[] = [];
+  // The operation may select nothing: `@skip` and `@include` leave `{}`.
+  const texts: FlightResult[] = ['{'];
   // Names of GraphQL need no escapes.
-  for (const [index, key] of keys.entries()) texts.push(`${index === 0 ? '{' : ','}"${key}":`, values[index] ?? 'null');
+  for (const [index, key] of keys.entries()) texts.push(`${index === 0 ? '' : ','}"${key}":`, values[index] ?? 'null');
   return joinTexts([...texts, '}']);
 }
 
