@@ -2,6 +2,7 @@
  * Somebody has emails sent to an address that is not theirs, in every way there is, to bury another email or to annoy.
  */
 import { beforeAll, expect, test } from 'vitest';
+import { hashCode } from '../../src/auth/secrets/one-time-code.ts';
 import { open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { hookSecret, startHookServer } from '../support/hook-server.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -51,6 +52,23 @@ test('many users who change to one address, and admins who invite it, do not get
   }
   expect((await auth.askAdmin('/invite', { email })).status).toBe(200);
   expect(await received(auth, email)).toBe(3);
+});
+
+test('an email that is not sent has no code to guess, of which one guess would try those of many users', async () => {
+  const auth = await serve({ rate_limit_email_recipient: 1, mailer_secure_email_change_enabled: false });
+  const email = 'never.told@x.test';
+  for (const number of [1, 2, 3]) {
+    const { access_token: token } = await signedUp(auth, `guesses${number}@x.test`);
+    await auth.ask('/user', { email }, { method: 'PUT', token });
+  }
+  const stored = await database.query<{ readonly hash: string }>(
+    'select u.email_change_token_new as hash from auth.users u where u.email_change = $1',
+    [email],
+  );
+  const hashes = new Set(stored.map(({ hash }) => hash));
+  const codes = Array.from({ length: 1_000_000 }, (_, code) => String(code).padStart(6, '0'));
+  const guessable = codes.filter((code) => hashes.has(hashCode(email, code)));
+  expect([hashes.size, guessable]).toEqual([3, [(await auth.message(email)).code]]);
 });
 
 test('two processes count together, and requests at once are counted one by one', async () => {

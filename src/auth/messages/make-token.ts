@@ -26,14 +26,18 @@ export interface TokenEmail {
   readonly newEmail?: string;
 }
 
-/** Stores a new token of the user. The code proves access to the emails of the address. */
+/**
+ * Stores a new token of the user. The code proves access to the emails of the address.
+ *
+ * @param isSent False: no email carries it, so its code is too long to be guessed.
+ */
 export async function makeToken(
   tx: Transaction,
   token: { readonly userId: string; readonly type: OneTimeTokenType; readonly address: string },
-  isPkce: boolean = false,
+  { isPkce = false, isSent = true } = {},
 ): Promise<MadeToken> {
   const { services, config } = tx;
-  const code = makeCode(services.random, config.mailer_otp_length);
+  const code = isSent ? makeCode(services.random, config.mailer_otp_length) : makeLinkToken(services.random);
   const address = token.address.toLowerCase();
   const prefix = isPkce ? pkcePrefix : '';
   const codeHash = `${prefix}${hashCode(address, code)}`;

@@ -44,7 +44,7 @@ export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail
     if (!isAllowed) await reportUnsent(tx, { ...email, userId: email.user.id }, recipientFull);
     if (!isAllowed && email.kind !== 'email_change' && hasToken(email.user, email.tokenType)) continue;
     const token = { userId: email.user.id, type: email.tokenType, address: email.to };
-    const made = await makeToken(tx, token, email.isPkce);
+    const made = await makeToken(tx, token, { isPkce: email.isPkce, isSent: isAllowed });
     if (isAllowed) sent.push([email, made]);
   }
   if (sent.length === 0) return;
