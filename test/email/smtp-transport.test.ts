@@ -456,7 +456,19 @@ describe('failures', () => {
 test('an answer that quotes the link, or its token alone, shows neither', () => {
   const token = '5d41402abc4b2a76b9719d911017c592ae2d7f8c9b1e4f6a7c3d5e8f';
   for (const quoted of [`x.test/auth/v1/verify?token=${token}&type=recovery`, `pkce_${token}`, `(${token})`, token]) {
-    const shown = shownAnswer(`554 5.7.1 blocked ${quoted} as spam`);
+    const shown = shownAnswer(`554 5.7.1 blocked ${quoted} as spam`, 'ana@x.test');
     expect(shown).toBe('554 5.7.1 blocked [link] as spam');
   }
+});
+
+test.each([
+  ['=?UTF-8?Q?123456_ist_dein_Best=C3=A4tigungscode?=', '=?UTF-8?Q?[number]_ist_dein_Best=C3=A4tigungscode?='],
+  ['=?UTF-8?Q?=E3=83=89=EF=BC=9A123456?=', '=?UTF-8?Q?=E3=83=89=EF=BC=9A[number]?='],
+  ['queued as 4Zx123456y', 'queued as 4Zx123456y'],
+  ['<ana.lovelace>: no such user', '[address] no such user'],
+  ['ANA.Lovelace... User unknown', '[address] User unknown'],
+  ['ana.lovelace%40x.test is full', '[address] is full'],
+  ['ana is no user', 'ana is no user'],
+])('an answer of a server that quotes a code or a recipient shows neither: %s', (quoted, shown) => {
+  expect(shownAnswer(`550 5.1.1 ${quoted}`, 'ana.lovelace@x.test')).toBe(`550 5.1.1 ${shown}`);
 });

@@ -81,6 +81,28 @@ test('an email that waits is deferred, with what the server said, and sent later
   expect(await untilState(auth, 'sent')).toMatchObject([{ attempts: 2, recipient: 'b***@x.test' }]);
 });
 
+test('an answer that quotes the encoded subject, or the recipient without its domain, shows neither code nor address', async () => {
+  const auth = await serve();
+  const { access_token: asking } = await signedUp(await testAuth(database), 'ada.lovelace@x.test');
+  await auth.ask('/user', { data: { locale: 'de' } }, { method: 'PUT', token: asking });
+  smtp.behave({ kind: 'accept' });
+  await auth.ask('/reauthenticate', undefined, { token: asking });
+  await untilState(auth, 'sent');
+  const [, subject = ''] = /^Subject: (.+)$/m.exec(smtp.messages.at(-1)?.raw ?? '') ?? [];
+  const [code = ''] = /\d{6}/.exec(subject) ?? [];
+  expect(subject).toMatch(/^=\?UTF-8\?Q\?\d{6}_ist_dein/);
+  smtp.behave({
+    kind: 'refuse',
+    at: 'recipient',
+    code: 451,
+    text: `4.7.1 ${subject.trim()} to ada.lovelace: looks like spam`,
+  });
+  await auth.ask('/reauthenticate', undefined, { token: asking });
+  const [deferred] = await untilState(auth, 'deferred');
+  expect(deferred.answer).not.toMatch(new RegExp(`ada\\.lovelace|${code}`));
+  expect(deferred.answer).toContain('to [address] looks like spam');
+});
+
 test('an email that the server refuses has failed', async () => {
   const auth = await serve();
   smtp.behave({ kind: 'refuse', at: 'recipient', code: 550, text: '5.1.1 No such user' });

@@ -66,7 +66,7 @@ async function apply(
   time: Date,
 ): Promise<void> {
   const hash = hashRecipient(address);
-  await tx.query(noteEvent, [messageIds, hash, kind, answer === null ? null : shownAnswer(answer), time]);
+  await tx.query(noteEvent, [messageIds, hash, kind, answer === null ? null : shownAnswer(answer, address), time]);
   if (!config.mailer_suppress_bounced || (kind !== 'bounced' && kind !== 'complained')) return;
   const shown = shownRecipient(address.trim(), config.mailer_deliveries_recipients);
   const isSender = config.mailer_transport === eventsServiceOf(config);

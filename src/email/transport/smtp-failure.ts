@@ -8,27 +8,41 @@ import type { NodemailerError } from 'nodemailer/lib/errors';
 import { EmailError, type EmailErrorCode } from './email-error.ts';
 import type { SmtpSettings } from './smtp-settings.ts';
 
-/** @param timedOut The message's time limit caused it. */
-export function toEmailError(error: NodemailerError, settings: SmtpSettings, timedOut: boolean): EmailError {
+/** @param attempt `timedOut`: the message's time limit caused it. */
+export function toEmailError(
+  error: NodemailerError,
+  settings: SmtpSettings,
+  { to, timedOut }: { readonly to: string; readonly timedOut: boolean },
+): EmailError {
   const server = `The mail server ${settings.host}:${settings.port}`;
   const code = timedOut ? 'timed_out' : codeOf(error);
-  const answer = error.response === undefined ? null : shownAnswer(error.response);
+  const answer = error.response === undefined ? null : shownAnswer(error.response, to);
   return new EmailError(code, `${server} ${sentences[code](detailOf(error))}`, answer);
 }
 
 /** Longest answer that is listed, in characters. */
 const maxAnswerLength = 300;
 
-/** An answer of a mail server for the operator: on one line, without addresses, links and what may be a code. */
-export function shownAnswer(response: string): string {
+/** Digits that may be a code, also in a subject that a server quotes as it was encoded. */
+const maybeCode = /(?<==[\dA-F]{2}|(?<![A-Za-z\d]))\d{6,10}(?![A-Za-z\d])/g;
+
+/**
+ * An answer of a mail server for the operator: on one line, without addresses, links and what may be a code.
+ *
+ * @param to The recipient, whose address may be quoted without its domain.
+ */
+export function shownAnswer(response: string, to: string): string {
   const words = response
     .replace(/\p{Cc}+/gu, ' ')
     .trim()
     .split(/ +/);
   // A filter may quote a link without its scheme, or its token alone.
   const isLink = (word: string) => word.includes('://') || /[?&=]token|[0-9a-f]{32}/i.test(word);
-  const shown = words.map((word) => (word.includes('@') ? '[address]' : isLink(word) ? '[link]' : word));
-  const line = shown.join(' ').replace(/(?<!\w)\d{6,10}(?!\w)/g, '[number]');
+  const name = to.slice(0, Math.max(0, to.lastIndexOf('@'))).toLowerCase();
+  const bare = (word: string) => word.toLowerCase().replace(/^[<("'[]+|[>)"'\],.:;]+$/g, '');
+  const isAddress = (word: string) => /@|%40/.test(word) || (name !== '' && bare(word) === name);
+  const shown = words.map((word) => (isAddress(word) ? '[address]' : isLink(word) ? '[link]' : word));
+  const line = shown.join(' ').replace(maybeCode, '[number]');
   return line.toWellFormed().slice(0, maxAnswerLength);
 }
 

@@ -43,9 +43,9 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
     try {
       pool ??= openPool(settings, egress, allowUnencrypted);
       const { response } = await (await pool).sendMail({ envelope, raw, messageId: message.messageId, signal });
-      return { answer: shownAnswer(response ?? ''), messageId: null };
+      return { answer: shownAnswer(response ?? '', message.to), messageId: null };
     } catch (error) {
-      throw toEmailError(error as NodemailerError, settings, signal.aborted);
+      throw toEmailError(error as NodemailerError, settings, { to: message.to, timedOut: signal.aborted });
     }
   }
 
