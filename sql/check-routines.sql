@@ -77,7 +77,7 @@ cross join lateral (
   where pg_catalog.strpos(p.prosrc, d.proname) > 0
     and p.prosrc ~ ('\m' || pg_catalog.regexp_replace(d.proname, '(\W)', '\\\1', 'g') || '"?\s*\(')
 ) b
--- What calls it with the rights of whoever uses that, so that they need EXECUTE on it.
+-- What calls it with the rights of its user, who then needs EXECUTE on it.
 cross join lateral (
   select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('text', c.text, 'visited', c.visited) order by c.text), '[]') as list
   from (

@@ -6,7 +6,7 @@
 -- roles can read all rows after the fix, null if the fix hides nothing, or by policies that are there), grants (statements, one a line, without which the roles cannot
 -- read a view after the fix; null for none), guarded (tables that a view reads and of which policies hide rows from the roles,
 -- separated by commas, or null), depends (what makes other rows of a view depend on hidden rows, or null; where policies hide some,
--- somebody must choose, so there is no fix), invoker (the statement that gives a view the rights of its caller, or null), revoke (a
+-- the operator must choose, so there is no fix), invoker (the statement that gives a view the rights of its caller, or null), revoke (a
 -- statement, null without roles), roles that can reach it (quoted, separated by commas; null if none were given).
 select c.oid::text as oid, n.nspname as schema, c.relname as table, c.relkind as kind,
   pg_catalog.format('%I.%I', n.nspname, c.relname) as name,
@@ -19,7 +19,7 @@ select c.oid::text as oid, n.nspname as schema, c.relname as table, c.relkind as
     when c.relkind in ('r', 'p') then pg_catalog.format('alter table %I.%I enable row level security', n.nspname, c.relname)
     when c.relkind = 'v' and (b.depends is null or b.guarded is null) then i.statement
     when c.relkind in ('m', 'f') then r.revoke end as fix,
-  -- Where somebody has written policies already, those are meant.
+  -- Where policies exist, those apply.
   case when c.relkind in ('r', 'p') and not c.relispartition
       and not exists (select from pg_catalog.pg_policy p where p.polrelid = c.oid and p.polpermissive and p.polcmd in ('r', '*'))
     then pg_catalog.format('create policy read_all on %I.%I for select to %s using (true)', n.nspname, c.relname, r.list) end as policy,

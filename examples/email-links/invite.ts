@@ -1,5 +1,5 @@
 /**
- * Invites somebody: `node invite.ts ADDRESS`. Inviting is for programs that hold the service key, never for a page.
+ * Invites a user: `node invite.ts ADDRESS`. Inviting is for programs that hold the service key, never for a page.
  */
 import { createClient } from '@supabase/supabase-js';
 import { apiUrl, required } from './settings.ts';

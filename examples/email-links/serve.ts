@@ -20,7 +20,7 @@ files.set('/supabase.js', readFileSync(join(import.meta.dirname, library), 'utf8
 files.set('/settings.js', `const settings = ${JSON.stringify({ apiUrl, anonKey })};\n`);
 
 const headers = {
-  // The URL of a page that an email leads to holds a token: nobody keeps it and nobody is told it.
+  // The URL of a page that an email leads to holds a token: it is not cached, and no other site gets it.
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   // No script but ours, and no other site around our buttons.

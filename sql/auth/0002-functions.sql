@@ -1,7 +1,7 @@
--- What policies ask about the caller. The settings are made by the gateway for each request; a missing one is null.
+-- Facts about the caller, for policies. The settings are made by the gateway for each request; a missing one is null.
 --
--- The bodies are expressions and not texts: PostgreSQL resolves their names once, here, and not in the search path of whoever asks.
--- They have no search path of their own, so that they become part of the policies that ask them.
+-- The bodies are expressions and not texts: PostgreSQL resolves their names once, here, and not in the search path of the caller.
+-- They have no search path of their own, so that they become part of the policies that call them.
 
 -- missing: function auth.uid()
 create function auth.uid() returns uuid language sql stable

@@ -1,4 +1,4 @@
--- What is left of each limited allowance, shared by all processes of a deployment. Unlogged: after a crash of the server
+-- Remaining allowances of rate limits, shared by all processes of a deployment. Unlogged: after a crash of the server
 -- every bucket is full again, which costs less than writing them all to the log.
 
 -- missing: table auth.pgreflect_rate_limits

@@ -1,5 +1,5 @@
 -- Emails that are stored with the change that caused them and sent after it (src/email/outbox/outbox.ts), in a schema of their own:
--- what waits there is nobody's but the gateway's.
+-- only the gateway may read it.
 
 -- missing: schema pgreflect_queue
 create schema pgreflect_queue;
@@ -8,16 +8,16 @@ create schema pgreflect_queue;
 create table pgreflect_queue.emails (
   id bigint generated always as identity,
   kind text not null,
-  -- Whom it is about, for the log. Not a reference: an email outlives the user.
+  -- The user, for the log. Not a reference: an email outlives the user.
   user_id uuid not null,
   -- As src/email/message.ts has it. Not `jsonb`, which cannot hold every text.
   message json not null,
   created_at timestamptz not null,
-  -- After this moment nobody tries any more.
+  -- No attempts after this time.
   expires_at timestamptz not null,
-  -- When somebody should try, or, while somebody does, when others may take that one for dead.
+  -- Time of the next attempt; during an attempt, the time when other processes may take it over.
   due_at timestamptz not null,
-  -- Those that have begun.
+  -- Attempts that have begun.
   attempts integer not null default 0,
   constraint emails_pkey primary key (id)
 );

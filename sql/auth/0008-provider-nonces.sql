@@ -1,4 +1,4 @@
--- What the ID token of a provider has to name, so that one of another sign-in is of no use.
+-- The nonce that a provider's ID token must contain, so that a token of another sign-in is refused.
 
 -- missing: table auth.pgreflect_provider_nonces
 create table auth.pgreflect_provider_nonces (

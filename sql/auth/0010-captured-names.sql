@@ -1,11 +1,11 @@
--- Takes out what others have captured: a schema made by an earlier version found functions and operators in the search path of the
--- login, where somebody may have put some that fit better than those of PostgreSQL.
+-- Replaces captured names: a schema made by an earlier version found functions and operators in the search path of the login, where
+-- others may have put some that fit better than those of PostgreSQL.
 --
--- The pieces look for themselves, and change nothing where nothing is to be changed. What PostgreSQL notes of a stored expression
--- (pg_depend) is what it uses from outside of pg_catalog, so whoever has none of that is as we have written it.
+-- Each piece checks first, and changes nothing that is as we wrote it. pg_depend records what a stored expression uses from outside
+-- of pg_catalog, so an expression without such records is as we wrote it.
 
 -- always: functions that look their names up when they are called
--- Bodies made by us or by Supabase Auth, as texts; a body that somebody has written is left alone.
+-- Bodies made by us or by Supabase Auth, as texts; bodies written by others stay.
 do $body$
 declare
   made record;

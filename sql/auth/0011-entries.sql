@@ -1,9 +1,9 @@
--- Who may keep what was entered in an account before its address was proven (src/auth/accounts/claim-account.ts).
+-- Who entered the data of an account before its address was proven, and so may keep it (src/auth/accounts/claim-account.ts).
 
 -- missing: table auth.pgreflect_entries
 create table auth.pgreflect_entries (
   user_id uuid not null,
-  -- `code`: whoever presents the code of the sign-up mail, or its PKCE verifier. `admin`: everybody, because an admin entered it.
+  -- `code`: the user who presents the code of the sign-up email, or its PKCE verifier. `admin`: any user, because an admin entered it.
   kept_by text not null,
   -- What a link of the PKCE flow took away, until the verifier of that flow gives it back.
   flow_id uuid,
@@ -17,7 +17,7 @@ create table auth.pgreflect_entries (
 create index pgreflect_entries_flow_id_idx on auth.pgreflect_entries (flow_id);
 alter table auth.pgreflect_entries enable row level security;
 comment on table auth.pgreflect_entries is 'Accounts without a proven address whose password and metadata may outlive the first proof.';
--- Invitations under way: nobody but an admin has entered anything there.
+-- Pending invitations: only an admin has entered data there.
 insert into auth.pgreflect_entries (user_id, kept_by)
 select u.id, 'admin' from auth.users u
 where u.invited_at is not null and u.email_confirmed_at is null and u.phone is null

@@ -1,5 +1,5 @@
--- What became of every email (src/email/outbox/deliveries.ts), and the addresses that get none for a while
--- (src/email/outbox/suppressed.ts). Neither has links, codes or texts of emails.
+-- The delivery status of every email (src/email/outbox/deliveries.ts), and the addresses that get none for a while
+-- (src/email/outbox/suppressed.ts). Neither table has links, codes or texts of emails.
 
 -- missing: table pgreflect_queue.deliveries
 create table pgreflect_queue.deliveries (

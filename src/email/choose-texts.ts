@@ -36,7 +36,7 @@ export function languagesOf(
 }
 
 /**
- * The tag whose texts an email gets. Empty: the email itself, whose language nobody has said.
+ * The tag whose texts an email gets. Empty: the email itself, whose language is unknown.
  *
  * @param wishes Canonical tags, best first.
  */

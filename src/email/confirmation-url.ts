@@ -19,7 +19,7 @@ interface ConfirmationLink {
   readonly redirectTo: string;
   /** Overrides the kind's type: links of the admin API use `signup` for a confirmation. */
   readonly type?: string;
-  /** The recipient, for a page that asks first. Absent: it names nobody. */
+  /** The recipient, for a page that asks first. Absent: it names no recipient. */
   readonly recipient?: Recipient;
 }
 

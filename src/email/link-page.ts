@@ -21,7 +21,7 @@ export interface LinkPage {
   /** With its middle hidden; empty if the link does not say. */
   readonly email: string;
   readonly siteUrl: string;
-  /** Language tag; empty: nobody has said. */
+  /** Language tag; empty: unknown. */
   readonly locale: string;
   /** Languages of the browser, for the button of a page whose own is not known. */
   readonly languages: readonly string[];
@@ -37,7 +37,7 @@ export class LinkPageFault extends Error {
   override readonly name = 'LinkPageFault';
 }
 
-/** The tag whose page is shown; empty: the configured page, whose language nobody has said. */
+/** The tag whose page is shown; empty: the configured page, whose language is unknown. */
 export function chooseLinkPage(config: AuthConfig, wishes: readonly string[]): string {
   const own = Object.keys(config[translationsField('link_page')] ?? {});
   if (config[linkPageField]) return lookUpTag(wishes, own) ?? '';

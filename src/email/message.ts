@@ -36,7 +36,7 @@ export interface EmailMessage {
   readonly text?: string | null;
   /** In addition to the standard headers. */
   readonly headers: ExtraHeaders;
-  /** Language tag of its texts; empty: nobody has said. Absent in messages that an older version stored. */
+  /** Language tag of its texts; empty: unknown. Absent in messages that an older version stored. */
   readonly locale?: string;
   /** With its angle brackets. */
   readonly messageId: string;
@@ -50,7 +50,7 @@ export interface MessageData {
   readonly email: string;
   /** `.Data` */
   readonly userMetadata: Readonly<Record<string, unknown>>;
-  /** Languages that the recipient reads, best first, as canonical tags; absent: nobody knows. */
+  /** Languages that the recipient reads, best first, as canonical tags; absent: unknown. */
   readonly languages?: readonly string[];
   /** `.RedirectTo`, resolved. */
   readonly redirectTo: string;

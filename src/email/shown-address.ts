@@ -2,7 +2,7 @@
  * The hidden form of the recipient's address, `a***@example.com`, that a link carries for the page that asks first.
  *
  * The link carries it, because a page that looked the token up would tell every scanner whether it is still valid. A
- * stamp binds it to the token: nobody can make the page name another address than the one the link was sent to.
+ * stamp binds it to the token: a forged link cannot name another address than the one the link was sent to.
  */
 import { createHmac } from 'node:crypto';
 

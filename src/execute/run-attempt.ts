@@ -290,7 +290,7 @@ function directiveProblem(options: ExecuteOptions, execution: Execution, attempt
 }
 
 /**
- * Adds hints: what to write instead, for everybody unless it names what the caller may not discover; and for callers who
+ * Adds hints: what to write instead, unless that names what the caller may not discover; and for callers who
  * may see it, why a field is missing, and the SQL that changes it.
  */
 function withHints(

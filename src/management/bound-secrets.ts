@@ -1,7 +1,7 @@
 /**
- * Protects secrets that are sent to a configured address: changing the address requires the secret. Otherwise, whoever
- * may change the configuration could have a secret sent to their own server, although no answer shows it. Giving up the
- * stored secret is the same in two steps: the start value, which nobody gave, would go to the stored address.
+ * Protects secrets that are sent to a configured address: changing the address requires the secret. Otherwise, a
+ * user who may change the configuration could have a secret sent to their own server, although no answer shows it.
+ * Giving up the stored secret is the same in two steps: the start value would go to the stored address.
  */
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth/auth-config.ts';
 import { providers } from '../config/auth/auth-provider-fields.ts';

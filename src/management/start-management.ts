@@ -98,7 +98,7 @@ export function startManagement({ config, authUrl, pool, clock, observe }: Manag
     stop: async () => {
       stopped = true;
       await templates.stop();
-      // The database may not answer any more.
+      // The database may no longer answer.
       await finishesWithin(endLimitMs, loaded);
       await listener?.stop();
     },

@@ -18,8 +18,8 @@ export interface ContextNamespace extends ModelNamespace {
 }
 
 /**
- * Rank of a namespace in the operator's order. Objects never take a name from an earlier namespace: whoever may
- * create objects in one exposed schema must not affect others' names.
+ * Rank of a namespace in the operator's order. Objects never take a name from an earlier namespace: a user
+ * who may create objects in one exposed schema must not affect others' names.
  */
 export function rankOf({ namespaces }: ModelContext, oid: string): number {
   return [...namespaces.keys()].indexOf(oid);

@@ -179,7 +179,7 @@ describe('a function that runs with the rights of its owner', async () => {
   test('that nothing else calls is taken from everybody', () => {
     expect(of('alone').fix).toBe(
       `revoke execute on routine public.alone() from public;
--- For roles that are to call it:
+-- For roles that should call it:
 -- grant execute on routine public.alone() to authenticated, service_role;`,
     );
   });

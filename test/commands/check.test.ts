@@ -289,7 +289,7 @@ describe('for programs, --format json: each finding goes away with the SQL that 
       object: 'public.for_everybody',
       severity: 'warning',
       fix: `revoke select on public.for_everybody from public;
--- For roles that are to keep it:
+-- For roles that should keep it:
 -- grant select on public.for_everybody to anon, authenticated, "check passes", check_owner, service_role;`,
     },
     {
@@ -415,7 +415,7 @@ describe('for programs, --format json: each finding goes away with the SQL that 
       object: 'public."Count"(integer,text[])',
       severity: 'warning',
       fix: `revoke execute on routine public."Count"(integer,text[]) from public;
--- For roles that are to call it:
+-- For roles that should call it:
 -- grant execute on routine public."Count"(integer,text[]) to authenticated, "check passes", check_owner, service_role;`,
     },
   ];

@@ -107,7 +107,7 @@ const shownRow = () => environment.lookup(row).data as main_product$data;
 console.log('row:', shownRow().name, 'from', shownRow().category?.name);
 const { nodeId, stock } = shownRow();
 
-// Somebody guesses a number; fetched again by its node id, the row is right everywhere.
+// Another client changes a number; fetched again by its node id, the row is right everywhere.
 commitLocalUpdate(environment, (store) => void store.get(nodeId)?.setValue(-1, 'stock'));
 console.log('guessed:', shownRow().stock);
 await fetchQuery<mainProductQuery>(environment, productQuery, { nodeId }).toPromise();

@@ -4,7 +4,7 @@
  *
  * - `/auth/confirm` takes the hash of a token, whatever browser the email is opened in;
  * - `/auth/callback` takes the code of the PKCE flow, which is worth something only together with the secret that the browser
- *   got as a cookie when it asked for the email. An email that somebody else opens signs nobody in.
+ *   got as a cookie when it asked for the email. Opened in another browser, the link signs no user in.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -2,7 +2,7 @@
  * Finds the account for a sign-in with a provider: the account that has the identity, the account that has the address,
  * or a new one.
  *
- * An address alone gives access only if the provider verified it. If nobody proved the account's address before,
+ * An address alone gives access only if the provider verified it. If the account's address was never proved,
  * another person may have created it. Its password, identities and sessions are then removed.
  */
 

@@ -32,12 +32,12 @@ const lifetimeMs = 600_000;
 /** Each tenant of a provider is an issuer, and a user who signs in chooses the tenant: limit the cache. */
 const maxIssuers = 100;
 
-const nobody: ProviderClient = { id: 'none', secret: '' };
+const noClient: ProviderClient = { id: 'none', secret: '' };
 
 /** Makes a finder with its own cache. */
 export function createIssuers(egress: Egress): FindIssuer {
   const known = new LRUCache<string, Promise<Issuer>>({ max: maxIssuers, ttl: lifetimeMs });
-  const find = (address: string, client = nobody): Promise<Issuer> => {
+  const find = (address: string, client = noClient): Promise<Issuer> => {
     const key = JSON.stringify([address, client.id, client.secret]);
     const found = known.get(key);
     if (found !== undefined) return found;

@@ -304,10 +304,10 @@ export async function signUpAnonymously(context: AuthContext, body: unknown): Pr
   const { data } = readMembers(body, anonymousBody);
   if (!config.external_anonymous_users_enabled) throw new AuthError('anonymous_provider_disabled');
   if (config.disable_signup) throw new AuthError('signup_disabled');
-  const nobody = { email: null, phone: null, passwordHash: null, appMetadata: {}, isAnonymous: true };
+  const blank = { email: null, phone: null, passwordHash: null, appMetadata: {}, isAnonymous: true };
   const signedIn = await transact(context, ['before_user_created', 'custom_access_token'], async (tx) => {
     const id = randomUuid(services.random);
-    const facts = { ...nobody, id, audience, role: services.userRole, userMetadata: withLocale(context, data ?? {}) };
+    const facts = { ...blank, id, audience, role: services.userRole, userMetadata: withLocale(context, data ?? {}) };
     await askBeforeUserCreated(tx, facts);
     const user = await insertUser(tx, facts);
     return issueSession(tx, user.id, 'anonymous');

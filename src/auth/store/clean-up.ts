@@ -135,7 +135,7 @@ export function createCleanUpWork(parts: CleanUpParts): RepeatedWork {
       if (await isInstalled()) while (!work.isStopped && (await mayHaveMore()));
     },
     complain(reason) {
-      const message = `What is of no use any more could not be deleted from the auth tables: ${reason}`;
+      const message = `Deleting expired rows from the auth tables failed: ${reason}`;
       observe({ kind: 'warning', message });
     },
   });

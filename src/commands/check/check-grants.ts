@@ -58,7 +58,7 @@ export const findWideGrants: Check = async ({ tx, schemas, roles, serviceRole })
     const { check, why } = grantKinds[kind];
     const choice =
       kind === 'everybody'
-        ? [remark('For roles that are to keep it:', grantTo(row, [...roles, serviceRole]))]
+        ? [remark('For roles that should keep it:', grantTo(row, [...roles, serviceRole]))]
         : kind === 'beyond_rows'
           ? []
           : [proposePolicies(row, hasAuth === true)];

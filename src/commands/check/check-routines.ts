@@ -46,7 +46,7 @@ function routineFix({ name, lost, uses, bodies, fix }: LooseRoutine, { isNeeded,
   const kept = lost === null ? [] : [`grant execute on routine ${name} to ${lost};`];
   if (!isNeeded && uses.length > 0) return [...kept, asStatement(fix)].join('\n');
   if (!isNeeded) {
-    return [asStatement(fix), ...(lost === null ? [] : [remark('For roles that are to call it:', ...kept)])].join('\n');
+    return [asStatement(fix), ...(lost === null ? [] : [remark('For roles that should call it:', ...kept)])].join('\n');
   }
   const named = bodies === null ? 'functions and clients that name it do not' : `texts do not, such as ${bodies}`;
   return [

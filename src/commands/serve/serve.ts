@@ -91,7 +91,7 @@ async function refuseProblems(context: CommandContext): Promise<void> {
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** Whoever cannot connect now may do so later. */
+/** A login that cannot connect now may do so later. */
 async function inspectAuthLogin(url: string): Promise<readonly Problem[]> {
   try {
     const problem = await withDatabase(url, findBarredAuthLogin);

@@ -54,7 +54,7 @@ interface Counted {
 }
 
 /**
- * A warning if the exposed schemas have no tables and others have some, or if nobody chose them and others have more. Counts
+ * A warning if the exposed schemas have no tables and others have some, or if they are the default and others have more. Counts
  * the schemas that the roles may use; if they may use none, those whose names do not say that they are private.
  */
 export async function findUnexposed(

@@ -40,7 +40,7 @@ async function runStatus(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** For programs. Includes the password: whoever may read the project's files has it anyway. */
+/** For programs. Includes the password: readers of the project's files have it anyway. */
 function printJson({
   url,
   anonKey,

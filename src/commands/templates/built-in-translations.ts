@@ -1,5 +1,5 @@
 /**
- * The built-in translations of emails: an email with a text of its own has none of them any more. `templates pull
+ * The built-in translations of emails: an email with a text of its own no longer has them. `templates pull
  * --translations` writes them as files, to be stored as translations of one's own.
  */
 import { translationsField } from '../../config/auth/auth-template-fields.ts';

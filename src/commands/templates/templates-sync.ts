@@ -200,7 +200,7 @@ function textsOf(config: ConfigJson): TemplateTexts {
     const text = config[name];
     return [name, typeof text === 'string' ? text : ''] as const;
   });
-  // The built-in page is no file, as long as nobody wants to edit it.
+  // The built-in page becomes a file only when edited.
   const linkPage = String(config[linkPageField] ?? '');
   const ownPage = linkPage === builtInLinkPage('en') ? '' : linkPage;
   return new Map([...fields, [linkPageField, ownPage], ...partials, ...translationsOf(config)]);

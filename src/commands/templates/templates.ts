@@ -29,13 +29,13 @@ export const templates: Command = {
     { flag: 'batch', doc: 'render: read requests from standard input, one JSON object per line.' },
   ],
   notes: `pull writes subjects.json and a file NAME.html for the body of each email. push stores what you
-edited since, and refuses what somebody else edited, too. diff prints differences and exits with 1 if there are any. A local project running in the working directory needs no options; others
+edited since, and refuses what others edited, too. diff prints differences and exits with 1 if there are any. A local project running in the working directory needs no options; others
 need --external-url, --project-ref and --access-token.
 
 check needs no server. It prints FILE:LINE:COLUMN and what is wrong, and exits with 1 if there are errors. A comment switches a
 check off for its file: {{/* check: ignore NAME */}}
 
-An email with a text of its own has no built-in translations any more: push says so, and pull --translations
+An email with a text of its own no longer has built-in translations: push says so, and pull --translations
 writes them as files. Whole pages get no layout: push layout.html first, then pull, and the built-in texts come
 without their page.
 

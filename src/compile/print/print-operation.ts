@@ -32,7 +32,7 @@ export interface Statement {
   readonly layout: AnswerLayout | null;
   /** Index of its root field; 0 for a query. */
   readonly field: number;
-  /** Whether its result is the field's value, elements of a list separated by commas, or of no use. */
+  /** Whether its result is the field's value, elements of a list separated by commas, or unused. */
   readonly result: 'value' | 'elements' | 'none';
   readonly refusals: Refusals;
 }

@@ -154,7 +154,7 @@ export const deliveryFields = {
   rate_limit_email_sent: field<SendLimit>(sendLimit, 30,
     'Emails per hour to all users; also n/duration as a start value.', { file: 'auth.rate_limit.email_sent' }),
   rate_limit_email_recipient: field(rateLimit, 10,
-    'Emails per hour to one address, whoever asks for them; 0: no limit.', { environment: null }),
+    'Emails per hour to one address, from all requests; 0: no limit.', { environment: null }),
   rate_limit_sms_sent: field<SendLimit>(sendLimit, 30,
     'Text messages per hour to all users; also n/duration as a start value.', { file: 'auth.rate_limit.sms_sent' }),
   rate_limit_anonymous_users: field(rateLimit, 30,

@@ -36,7 +36,7 @@ export interface LanguageTexts {
     readonly next: string;
     /** Names the recipient: `.Email`, hidden in part. */
     readonly sentTo: string;
-    /** For whoever did not ask for the link. */
+    /** For readers who did not ask for the link. */
     readonly unexpected: string;
   };
 }

@@ -23,14 +23,14 @@ export interface Delivery {
   readonly to: string;
   /** Without angle brackets; null for an email without one. */
   readonly messageId: string | null;
-  /** Language tag of its texts; null: nobody has said, or a hook writes them. */
+  /** Language tag of its texts; null: unknown, or a hook writes them. */
   readonly locale: string | null;
 }
 
 /** What became of it. */
 export interface DeliveryOutcome {
   readonly state: DeliveryState;
-  /** Null if nobody answered. */
+  /** Null without an answer. */
   readonly answer: string | null;
   /** The id that a mail service gave it, instead of our own. */
   readonly messageId?: string | null;

@@ -37,7 +37,7 @@ export interface Outbox {
   /** Call after the commit of the transaction: sends its emails. Does not wait. */
   committed(tx: Queryable): void;
   /**
-   * Lists an email that the request itself sent, or that nobody sends.
+   * Lists an email that the request itself sent, or that is never sent.
    *
    * @param tx Null: outside a transaction, because that of the request is rolled back.
    */

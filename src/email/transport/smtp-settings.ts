@@ -11,7 +11,7 @@ export interface SmtpSettings {
   readonly implicitTls: boolean;
   /** Null: no login. */
   readonly login: { readonly user: string; readonly password: string } | null;
-  /** Null: the mail server signs, or nobody does. */
+  /** Null: not signed here. The mail server may sign. */
   readonly dkim: { readonly domain: string; readonly selector: string; readonly privateKey: string } | null;
   /** Our name in the greeting. */
   readonly greetingName: string;

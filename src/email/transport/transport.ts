@@ -11,7 +11,7 @@ export interface Receipt {
   readonly messageId: string | null;
 }
 
-/** Nobody said anything. */
+/** Without an answer. */
 export const noReceipt: Receipt = { answer: null, messageId: null };
 
 /** Accepts messages until it is stopped. */

@@ -1,8 +1,8 @@
 /**
  * Emailed links: opened at once, or shown as a page whose button uses them, because mail scanners open links as well.
  *
- * The page is made of the link and the configuration alone. It does not look the token up, so opening a link tells
- * nobody whether it is still valid.
+ * The page is made of the link and the configuration alone. It does not look the token up, so opening a link does
+ * not tell whether it is still valid.
  */
 
 import { assertComplete, openLink } from '../../auth/requests/verify.ts';

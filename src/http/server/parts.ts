@@ -117,7 +117,7 @@ export type Explain = (role: string, claims: string, request: GraphQLRequest) =>
 
 /** What the routes of the studio need in addition. */
 export interface StudioParts {
-  /** Whether the one-time token of an address was good; it is not any more. */
+  /** Whether the one-time token of an address was valid. Uses it up. */
   readonly redeemTicket: (ticket: string) => boolean;
   /** Ref of the project. @throws DatabaseError */
   readonly ref: () => Promise<string>;

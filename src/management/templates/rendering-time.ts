@@ -1,5 +1,5 @@
 /**
- * The processor time that drafts of an access token may take: whoever may look at the configuration may have drafts
+ * The processor time that drafts of an access token may take: all who may read the configuration may have drafts
  * rendered, and all requests of the process wait for them. Each process counts its own.
  */
 import { processorMs } from '../../shared/processor-time.ts';

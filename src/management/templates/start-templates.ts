@@ -69,7 +69,7 @@ export class StartTemplates {
     const { clock } = this.#parts;
     await this.#end();
     if (this.#stopped) return;
-    // The start value: whoever may change the stored configuration must not choose hosts for the gateway to read from.
+    // The start value: users who may change the stored configuration must not choose hosts that the gateway reads from.
     const siteUrl = layerAuthConfig(authValues).site_url;
     const sources = Object.entries(authTemplates) as [EmailKind, TemplateSource][];
     const readers = new Map(sources.map(([email, source]) => [email, createTemplateReader(source, siteUrl, clock)]));

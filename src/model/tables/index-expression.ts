@@ -2,7 +2,7 @@
  * Reads expressions and conditions of indexes as PostgreSQL prints them (`pg_get_expr`), and qualifies their names.
  *
  * They were printed with a search path of `pg_catalog`, and are parsed again with the path of a request: a bare name
- * could then mean an object that somebody put into an exposed schema. Whatever is not certain is not read.
+ * could then mean an object that a user put into an exposed schema. Uncertain expressions are not read.
  */
 import type { IndexExpression, IndexToken, IndexWord } from '../model.ts';
 

@@ -3,7 +3,7 @@
  * limits the time, cancels, and repeats if that is certainly harmless.
  *
  * Guarantees: nothing runs without the caller's settings; a mutation is sent again only if it was certainly rolled
- * back; a connection is released only when nothing of this request can reach it any more. API requests use the database
+ * back; a connection is released only when nothing of this request can still reach it. API requests use the database
  * only through this file.
  */
 import { DatabaseError, type DatabaseErrorKind, toDatabaseError } from '../database-error.ts';

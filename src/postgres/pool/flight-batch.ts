@@ -328,4 +328,4 @@ export class FlightBatches {
 
 const none: readonly never[] = [];
 /** Never shown. */
-const abandoned = new DatabaseError({ kind: 'cancelled', primary: 'Everybody who waited has left.' });
+const abandoned = new DatabaseError({ kind: 'cancelled', primary: 'All waiting requests have ended.' });

@@ -41,8 +41,8 @@ export interface SystemResult {
 }
 
 /**
- * Settings that our statements depend on, per transaction. Only PostgreSQL's own names are looked up: whoever may
- * create objects in the login's search path could define functions and operators that match our arguments better.
+ * Settings that our statements depend on, per transaction. Only PostgreSQL's own names are looked up: a user who
+ * may create objects in the login's search path could define functions and operators that match our arguments better.
  * `pg_temp` is listed last, because it would otherwise come first. Compiling a large statement on a catalog would take
  * longer than running it. The others fix the format of values.
  */

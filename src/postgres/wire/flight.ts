@@ -196,7 +196,7 @@ export class Flight implements MessageReceiver {
     const { stream } = connection;
     MessageReader.of(connection).receiver = null;
     if (this.#completed !== this.#steps.length) {
-      // The answer belongs to another flight: the connection is not trustworthy any more.
+      // The answer belongs to another flight: the connection is no longer trustworthy.
       const problem = new Error('The server answered another number of statements than were sent.');
       stream.destroy(problem);
       this.#settle({ kind: 'failed', problem, step: 0, lost: true });

@@ -2,7 +2,7 @@
  * Reads the messages of flights before the driver: rows stay bytes, and messages that only mean "done" cost nothing.
  * The others (ready, errors, settings) go to the driver.
  *
- * Notices are dropped: nobody reads them, and user code can raise a million a second.
+ * Notices are dropped: nothing reads them, and user code can raise a million a second.
  *
  * Partial messages are joined here, so the driver gets whole ones. Oversized messages, which user code can cause, are
  * never buffered: their announced length decides, and the rest is dropped on arrival (`#cut`).
