@@ -12,7 +12,7 @@ import { forgetStack, type PublicError } from '../shared/errors.ts';
 import { fragmentsOf } from './input/collect-fields.ts';
 import { answerQuestion, Decisions, type Question } from './input/decisions.ts';
 import type { DocumentVariables } from './input/document-variables.ts';
-import { createBudget, type Pattern } from './input/plan-budget.ts';
+import { createBudget, type Operand, type Pattern } from './input/plan-budget.ts';
 import type { Variables } from './input/slot.ts';
 import { type CustomPlanning, customPlanning, runsUserCode } from './plan/inspect-plan.ts';
 import type { Entry, LimitPlan } from './plan/plan.ts';
@@ -40,6 +40,8 @@ export interface CompiledOperation {
   readonly costs: readonly (readonly LimitPlan[])[];
   /** Regular expressions and JSON paths of filters. */
   readonly patterns: readonly Pattern[];
+  /** Operands whose size multiplies the work on a row. */
+  readonly operands: readonly Operand[];
   /** It may run code that is not PostgreSQL's own. */
   readonly runsUserCode: boolean;
   /** When its statements get custom plans. */
@@ -172,6 +174,7 @@ function compileOperation(
     errors: plan.errors,
     costs: plan.costs,
     patterns: planner.budget.patterns,
+    operands: planner.budget.operands,
     runsUserCode: runsUserCode(plan),
     customPlanning: customPlanning(plan),
     depth: plan.depth,

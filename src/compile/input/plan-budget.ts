@@ -45,6 +45,8 @@ const limits = {
 export interface PlanBudget extends Record<keyof typeof limits, number> {
   /** Collects the patterns, whose cost depends on their values. */
   readonly patterns: Pattern[];
+  /** Collects the operands whose size multiplies the work on a row. */
+  readonly operands: Operand[];
   /** Columns in the inserts of objects that lack different keys. */
   insertedColumns: number;
 }
@@ -63,6 +65,15 @@ export interface Pattern {
   readonly place: string;
 }
 
+/** What an operand is compared by. */
+export type Comparing = 'pattern' | 'list' | 'in' | 'json' | 'rank';
+
+/** An operand that PostgreSQL compares with each part of a row's value, in one step that it does not cancel. */
+export interface Operand {
+  readonly slot: Slot;
+  readonly by: Comparing;
+}
+
 /** The budget of one operation. */
 export function createBudget(): PlanBudget {
   const { selections, tables, inputs, functions, relationFilters, nestedWrites } = limits;
@@ -74,6 +85,7 @@ export function createBudget(): PlanBudget {
     relationFilters: relationFilters.most,
     nestedWrites: nestedWrites.most,
     patterns: [],
+    operands: [],
     insertedColumns: mostColumns,
   };
 }

@@ -10,7 +10,7 @@ import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import type { JsonPathKind } from '../input/json-path.ts';
-import type { PlanBudget } from '../input/plan-budget.ts';
+import type { Comparing, PlanBudget } from '../input/plan-budget.ts';
 import type { Slot } from '../input/slot.ts';
 import type { Condition, Expression } from './plan.ts';
 
@@ -34,7 +34,10 @@ export function planOperator(
   const state = input.state();
   if (operator === 'is') return { kind: 'null_test', expression, negated: planNullTest(input, nameOf(expression)) };
   if (state === 'value') assertLength(expression, operator, input);
-  const slot = isListType(getNullableType(input.type)) ? input.listSlot() : input.slot();
+  const isList = isListType(getNullableType(input.type));
+  const slot = isList ? input.listSlot() : input.slot();
+  const by = comparing[operator];
+  if (by && state === 'value') budget.operands.push({ slot, by: by === 'list' && !isList ? 'json' : by });
   if (operator === 'regex' || operator === 'iregex')
     budget.patterns.push({ slot, language: 'regex', place: input.place() });
   if (operator !== 'matches') return { kind: 'compare', expression, operator, slot };
@@ -44,6 +47,12 @@ export function planOperator(
   // Unknown if the path does not fit the value, which counts as no match.
   return negated ? { kind: 'known', item, of: expression } : item;
 }
+
+/** Operators that compare the operand with each part of a value. */
+const comparing: Partial<Record<FilterOperator, Comparing>> = {
+  ...{ like: 'pattern', ilike: 'pattern', contains: 'list', containedBy: 'list', overlaps: 'list' },
+  ...{ hasAllKeys: 'json', hasAnyKey: 'json', in: 'in' },
+};
 
 function planMatch(input: Input): 'findsPath' | 'meetsPath' {
   const kind = input.ask({ kind: 'json_path' }) as JsonPathKind;

@@ -57,6 +57,7 @@ export function planRank(
   const search = planSearch(budget, order, entries);
   if (search === null)
     throw refuseInput('An order by rank has one of "websearch", "plain", "phrase" and "query".', order);
+  budget.operands.push({ slot: search.slot, by: 'rank' });
   const given = (kind: 'normalization' | 'cover_density' | 'direction'): Input | null => {
     const input = entries.find(({ field }) => inputFieldOrigin(field).kind === kind)?.input;
     return input?.state() === 'value' ? input : null;

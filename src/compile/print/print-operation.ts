@@ -28,6 +28,8 @@ import { printWrite, printWrittenRows } from './write/print-write.ts';
 export interface Statement {
   readonly text: string;
   readonly slots: readonly Slot[];
+  /** How often each parameter stands in the text. */
+  readonly uses: readonly number[];
   /** How its rows become JSON; null: it returns one row with one column, the JSON. */
   readonly layout: AnswerLayout | null;
   /** Index of its root field; 0 for a query. */

@@ -11,6 +11,12 @@ import type { Slot } from '../input/slot.ts';
 
 type Part = string | { readonly slot: Slot; readonly cast: string } | Sql;
 
+interface Printed {
+  readonly text: string;
+  readonly slots: readonly Slot[];
+  readonly uses: readonly number[];
+}
+
 /** A piece of SQL. Only this file makes them. */
 export class Sql {
   readonly #parts: readonly Part[];
@@ -44,10 +50,11 @@ export class Sql {
     return new Sql([{ slot, cast }]);
   }
 
-  /** Text with numbered parameters, and the slots that fill them in order. */
-  static print(piece: Sql): { readonly text: string; readonly slots: readonly Slot[] } {
+  /** Text with numbered parameters, the slots that fill them in order, and how often each stands in the text. */
+  static print(piece: Sql): Printed {
     const numbers = new Map<string, Map<Slot, number>>();
     const slots: Slot[] = [];
+    const uses: number[] = [];
     let text = '';
     for (const part of piece.#flat()) {
       if (typeof part === 'string') {
@@ -59,13 +66,14 @@ export class Sql {
       numbers.set(part.cast, byCast);
       let number = byCast.get(part.slot);
       if (number === undefined) {
-        slots.push(part.slot);
-        number = slots.length;
+        number = slots.push(part.slot);
+        uses.push(0);
         byCast.set(part.slot, number);
       }
+      uses[number - 1]! += 1;
       text += `$${number}::${part.cast}`;
     }
-    return { text, slots };
+    return { text, slots, uses };
   }
 
   /** All parts in order. Iterative: pieces may be nested deeper than the stack allows. */
@@ -132,7 +140,7 @@ export function join(pieces: readonly Sql[], separator: Sql): Sql {
 /** Nothing. */
 export const empty = sql``;
 
-/** Text with numbered parameters, and the slots that fill them in order. */
+/** Text with numbered parameters, the slots that fill them in order, and how often each stands in the text. */
 export const printSql = Sql.print;
 
 /** PostgreSQL types that the printers cast to. */
