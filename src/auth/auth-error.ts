@@ -106,8 +106,7 @@ export const weakPasswordReasons = ['length', 'characters', 'pwned'] as const;
 /** One of them. */
 export type WeakPasswordReason = (typeof weakPasswordReasons)[number];
 
-/** Further properties of an `AuthError`. */
-export interface AuthErrorDetails {
+interface AuthErrorDetails {
   /** HTTP status where it is not the code's usual one. */
   readonly status?: number;
   readonly weakPassword?: readonly WeakPasswordReason[];

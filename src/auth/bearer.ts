@@ -19,8 +19,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 /** Verifies signature and `exp`. Rejects with an error whose message is the reason, fit for the client. */
 export type VerifyClaims = (token: string) => Promise<Claims>;
 
-/** What verifying a token needs. */
-export interface BearerContext {
+interface BearerContext {
   readonly verify: VerifyClaims;
   readonly database: Queryable;
   readonly now: Time;
@@ -108,8 +107,7 @@ export function assertNotAnonymous(claims: Claims): void {
   throw new AuthError('no_authorization', message, { status: 403 });
 }
 
-/** What decides the audience of a request. */
-export interface AudienceFacts {
+interface AudienceFacts {
   /** Header `X-JWT-AUD`. */
   readonly header: string | undefined;
   /** Of the verified token; null on endpoints that check no token. */

@@ -28,7 +28,7 @@ const services = {
 } as const satisfies Record<AuthConfig['security_captcha_provider'], string>;
 
 /** What the client presents. */
-export interface CaptchaProof {
+interface CaptchaProof {
   /** Null for none. */
   readonly token: string | null;
   /** The client's IP address; null if unknown. */

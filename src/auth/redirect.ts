@@ -10,11 +10,10 @@ import { isIP } from 'node:net';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { compileUrlPattern, splitPatterns, type UrlPattern } from '../config/url-pattern.ts';
 
-/** The fields that redirects depend on. */
-export type RedirectConfig = Pick<AuthConfig, 'site_url' | 'uri_allow_list'>;
+type RedirectConfig = Pick<AuthConfig, 'site_url' | 'uri_allow_list'>;
 
 /** Candidates of a request; empty and undefined are absent. */
-export interface RedirectCandidates {
+interface RedirectCandidates {
   /** Request header `redirect_to`. It overrides the parameter even if it is not allowed. */
   readonly header?: string | undefined;
   /** Parameter `redirect_to` of the query. */

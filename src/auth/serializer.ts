@@ -12,7 +12,7 @@ export interface AnswerSchema {
 }
 
 /** A member of an answer over values of the type `T`. */
-export interface AnswerMember<T> extends AnswerSchema {
+interface AnswerMember<T> extends AnswerSchema {
   /** Left out if `read` returns undefined. */
   readonly isOptional: boolean;
   readonly read: (value: T) => unknown;

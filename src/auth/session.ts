@@ -6,7 +6,7 @@ import type { Time } from './times.ts';
 import type { Aal, Factor } from './user.ts';
 
 /** An authentication method of a session; newest first in a session. */
-export interface AmrEntry {
+interface AmrEntry {
   readonly method: string;
   readonly at: Time;
 }
@@ -33,12 +33,11 @@ export type SessionLimits = Pick<
 >;
 
 /** Why a session is no longer valid, in the order of the checks. */
-export type SessionValidity = 'valid' | 'ended' | 'inactive' | 'low_aal';
+type SessionValidity = 'valid' | 'ended' | 'inactive' | 'low_aal';
 
 const hourMs = 3_600_000;
 
-/** What `checkSession` needs in addition to the session. */
-export interface ValidityFacts {
+interface ValidityFacts {
   readonly now: Time;
   /** The highest level that the user's factors allow. */
   readonly highestAal: Aal;

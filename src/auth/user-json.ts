@@ -11,7 +11,7 @@ import type { Factor, Identity, User } from './user.ts';
 export type UserJson = AnswerJson;
 
 /** An identity in an answer. */
-export const identitySerializer = serializerOf<Identity>('AuthIdentity', {
+const identitySerializer = serializerOf<Identity>('AuthIdentity', {
   identity_id: uuid(({ id }) => id),
   id: text(({ providerId }) => providerId),
   user_id: uuid(({ userId }) => userId),

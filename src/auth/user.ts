@@ -87,8 +87,7 @@ export function isBanned(user: User, now: Time): boolean {
   return user.bannedUntil !== null && user.bannedUntil > now;
 }
 
-/** Whether the user has a verified second factor. */
-export function hasVerifiedFactor(user: User): boolean {
+function hasVerifiedFactor(user: User): boolean {
   return user.factors.some(({ status }) => status === 'verified');
 }
 

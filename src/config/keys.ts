@@ -12,7 +12,7 @@ import type { JsonWebKeyMember } from './json-web-keys.ts';
 import { isSigner } from './json-web-keys.ts';
 
 /** Issuer of our API keys. */
-export const keyIssuer = 'pgreflect';
+const keyIssuer = 'pgreflect';
 
 // 2025-01-01 and 2100-01-01, in seconds. Fixed, see the header.
 const issuedAtSeconds = 1_735_689_600;

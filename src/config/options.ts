@@ -40,7 +40,7 @@ export type CommandName =
   | 'explain';
 
 /** Headings of `--help`. */
-export type OptionGroup = 'Database' | 'Server' | 'Keys and roles' | 'Requests' | 'Limits' | 'Log' | 'Preparation';
+type OptionGroup = 'Database' | 'Server' | 'Keys and roles' | 'Requests' | 'Limits' | 'Log' | 'Preparation';
 
 /** One option. */
 export interface OptionDefinition {

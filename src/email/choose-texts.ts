@@ -14,7 +14,7 @@ import type { EmailKind } from './email-kind.ts';
 import type { TemplatePart } from './parse-options.ts';
 
 /** The texts of an email in the template language. */
-export type CurrentTexts = Readonly<Record<Exclude<TemplatePart, 'text'>, string>> & {
+type CurrentTexts = Readonly<Record<Exclude<TemplatePart, 'text'>, string>> & {
   /** Null: the text part is made from the body. */
   readonly text: string | null;
 };

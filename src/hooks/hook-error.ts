@@ -6,7 +6,7 @@
  */
 
 /** All codes with their status. */
-export const hookErrorCodes = {
+const hookErrorCodes = {
   /** No answer within the time limit. */
   hook_timeout: 422,
   /** It was unreachable, or asked for a retry, until the last attempt. */
@@ -21,8 +21,7 @@ export const hookErrorCodes = {
   unknown: 400,
 } as const satisfies Record<string, number>;
 
-/** One of the codes above. */
-export type HookErrorCode = keyof typeof hookErrorCodes;
+type HookErrorCode = keyof typeof hookErrorCodes;
 
 /** A hook without a usable answer. Callers branch on `code`. */
 export class HookError extends Error {

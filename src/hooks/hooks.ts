@@ -20,8 +20,7 @@ import { postWebhook, type WebhookAnswer, type WebhookLimits, webhookLimits } fr
 /** A JSON object. */
 export type HookAnswer = Readonly<Record<string, unknown>>;
 
-/** A call of a hook. */
-export interface HookCall {
+interface HookCall {
   readonly name: HookName;
   readonly config: HookValues;
   readonly payload: unknown;
@@ -39,8 +38,7 @@ export interface Hooks {
   ask(tx: Queryable | null, call: HookCall): Promise<HookAnswer>;
 }
 
-/** What calling hooks needs. */
-export interface HookParts {
+interface HookParts {
   /** For functions called outside a transaction. */
   readonly database: Pick<SystemPool, 'transaction'>;
   readonly clock: Clock;

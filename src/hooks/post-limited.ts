@@ -4,8 +4,7 @@
  */
 import { readBounded, TooLargeError } from '../shared/read-bounded.ts';
 
-/** The request. */
-export interface PostRequest {
+interface PostRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

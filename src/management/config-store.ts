@@ -24,8 +24,7 @@ export interface ConfigSnapshot {
   readonly config: AuthConfig;
 }
 
-/** What the store needs. */
-export interface ConfigStoreOptions {
+interface ConfigStoreOptions {
   /** Ref of the project; called at the first read of the database. */
   readonly ref: (database: Queryable) => Promise<string>;
   readonly startValues: AuthValues;

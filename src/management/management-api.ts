@@ -39,7 +39,7 @@ export interface ReadResult {
 }
 
 /** A stored change, or one that changed nothing. */
-export interface ChangeResult extends ReadResult {
+interface ChangeResult extends ReadResult {
   readonly ignored: readonly string[];
   readonly warnings: readonly string[];
   /** What is told beside warnings to who asks for them. */
@@ -49,8 +49,7 @@ export interface ChangeResult extends ReadResult {
 /** Sends a message. @throws EmailError */
 export type DeliverMessage = (config: AuthConfig, message: EmailMessage) => Promise<unknown>;
 
-/** What the API needs. */
-export interface ManagementOptions {
+interface ManagementOptions {
   /** Connections that may read and write our tables. */
   readonly pool: SystemPool;
   readonly store: ConfigStore;

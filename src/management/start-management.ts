@@ -17,8 +17,7 @@ import { configChannel, hasConfigTables } from './stored-config.ts';
 import { RenderingTime } from './templates/rendering-time.ts';
 import { type AuthStart, StartTemplates } from './templates/start-templates.ts';
 
-/** What it is built from. */
-export interface ManagementSetup {
+interface ManagementSetup {
   readonly config: Config;
   /** Public address of the auth service without a slash at the end. */
   readonly authUrl: string;

@@ -15,8 +15,7 @@ export interface Rules {
   readonly isExtended: boolean;
 }
 
-/** What a result depends on. */
-export interface ResultScope extends Rules {
+interface ResultScope extends Rules {
   readonly context: ModelContext;
   /** Whether the table with this oid is in the schema. */
   readonly hasTable: (oid: string) => boolean;

@@ -56,7 +56,7 @@ export const errorCodes = {
 export type Code = keyof typeof errorCodes;
 
 /** Further properties of a `PublicError`, all visible to clients except `cause`. */
-export interface PublicErrorDetails {
+interface PublicErrorDetails {
   /** Response path, at least the root field. */
   readonly path?: readonly (string | number)[];
   /** Locations in the document, 1-based. */

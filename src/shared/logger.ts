@@ -10,7 +10,7 @@ import { LogOutput, type LogOutputOptions } from './log-output.ts';
 import type { Observation, Observe, RequestObservation } from './observation.ts';
 
 /** Format and target of the lines. */
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly level: Level | 'silent';
   readonly format: 'pretty' | 'json';
   /** Requests that take at least this many milliseconds are logged as warnings. */

@@ -40,6 +40,23 @@ test('an export has a doc comment', () => {
   expect(sources.flatMap(undocumentedExports)).toEqual([]);
 });
 
+test('what a file exports is used by another file', () => {
+  const files = [...listFiles('src', '.ts'), ...listFiles('src', '.tsx'), ...listFiles('test', '.ts')];
+  const users = new Map<string, number>();
+  for (const path of files) {
+    const words = new Set(readFileSync(join(root, path), 'utf8').match(/\w+/g));
+    for (const word of words) users.set(word, (users.get(word) ?? 0) + 1);
+  }
+  const exported = /^export (?:async )?(?:function\*?|const|class|type|interface) (?<name>\w+)/gm;
+  const unused = sources.flatMap(({ path, text }) =>
+    [...text.matchAll(exported)]
+      .map(({ groups }) => groups?.name ?? '')
+      .filter((name) => users.get(name) === 1)
+      .map((name) => `${path}: ${name}`),
+  );
+  expect(unused).toEqual([]);
+});
+
 test('a file is named after its contents in kebab case', () => {
   expect(sources.filter((file) => !/\/[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(file.path)).map((file) => file.path)).toEqual(
     [],

@@ -9,7 +9,7 @@ import { isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';
 
 /** What the identities say about an address. */
-export interface DerivedEmail {
+interface DerivedEmail {
   /** In lower case; null where the identity has none. */
   readonly email: string | null;
   /** Whether the address is proved to be the user's. */

@@ -18,7 +18,7 @@ import type { User } from '../user.ts';
 import { toUserJson } from '../user-json.ts';
 
 /** The purpose of a code, which also names its columns. */
-export type CodePurpose = 'confirmation' | 'phone_change' | 'reauthentication';
+type CodePurpose = 'confirmation' | 'phone_change' | 'reauthentication';
 
 const tokenTypes = {
   confirmation: 'confirmation_token',
@@ -49,7 +49,7 @@ export async function sendCode(
 }
 
 /** A text message before its code is made. */
-export interface PhoneCodeRequest {
+interface PhoneCodeRequest {
   /** Digits only. */
   readonly phone: string;
   readonly channel: TextMessage['channel'];
@@ -109,7 +109,7 @@ export async function sendPhoneCode(tx: Transaction, user: User, message: PhoneC
 }
 
 /** The fixed code of a number, for tests of applications; null for none. */
-export function findTestCode(
+function findTestCode(
   config: Pick<AuthConfig, 'sms_test_otp' | 'sms_test_otp_valid_until'>,
   phone: string,
   now: Time,

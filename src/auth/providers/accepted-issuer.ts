@@ -18,7 +18,7 @@ import {
 } from './provider-settings.ts';
 
 /** What a request says about its token; empty for nothing. */
-export interface TokenOrigin {
+interface TokenOrigin {
   readonly provider: string;
   readonly issuer: string;
   readonly clientId: string;

@@ -16,7 +16,7 @@ export interface Issuer {
 }
 
 /** Our client at the provider. Empty strings if discovery needs none. */
-export interface ProviderClient {
+interface ProviderClient {
   readonly id: string;
   readonly secret: string;
 }

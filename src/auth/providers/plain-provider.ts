@@ -6,7 +6,7 @@
 export type Claims = Readonly<Record<string, unknown>>;
 
 /** Reads JSON from an address of the provider with the user's token. */
-export type ReadApi = (address: string) => Promise<unknown>;
+type ReadApi = (address: string) => Promise<unknown>;
 
 /** A user as the API of a provider without OpenID Connect describes them. */
 export interface ApiUser {

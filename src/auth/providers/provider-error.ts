@@ -4,7 +4,7 @@
  */
 
 /** `unreachable`: no answer, or none in the expected format. `refused`: the answer is not trustworthy. */
-export type ProviderFailure = 'unreachable' | 'refused';
+type ProviderFailure = 'unreachable' | 'refused';
 
 /** A failure with its reason. */
 export class ProviderError extends Error {

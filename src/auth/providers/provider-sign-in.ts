@@ -12,7 +12,7 @@ import { issuerOf, type ProviderSettings } from './provider-settings.ts';
 import { verifyIdToken } from './verify-id-token.ts';
 
 /** The request that starts a sign-in. */
-export interface SignInStart {
+interface SignInStart {
   readonly state: string;
   readonly verifier: string;
   readonly nonce: string;
@@ -24,7 +24,7 @@ export interface SignInStart {
 }
 
 /** The parameters that the browser returns with, and the stored secrets of the sign-in. */
-export interface SignInAnswer {
+interface SignInAnswer {
   readonly code: string;
   /** Null if the provider sends no `iss`. */
   readonly issuer: string | null;

@@ -15,7 +15,7 @@ import { ProviderError } from './provider-error.ts';
 const publicAlgorithms = algorithms.filter((name) => !name.startsWith('HS'));
 
 /** Allowed difference between a provider's clock and ours, in seconds. */
-export const clockToleranceSeconds = 30;
+const clockToleranceSeconds = 30;
 
 /**
  * The verified claims.

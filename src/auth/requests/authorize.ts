@@ -44,8 +44,7 @@ const reserved = new Set([
   'code_verifier', 'request', 'request_uri',
 ]); // biome-ignore format: a list of names
 
-/** A sign-in that was started. */
-export interface StartedSignIn {
+interface StartedSignIn {
   /** The URL at the provider; of the application after a refusal. */
   readonly url: string;
   /** Null if no sign-in was started. */

@@ -32,7 +32,7 @@ export const callbackQuery = {
 } as const;
 
 /** Where the browser goes next. */
-export interface CallbackTarget {
+interface CallbackTarget {
   /** 303 if the sign-in is unknown, otherwise 302. */
   readonly status: 302 | 303;
   readonly location: string;

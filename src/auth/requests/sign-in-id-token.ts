@@ -25,7 +25,7 @@ export const idTokenBody = {
 } as const satisfies BodyMembers; // biome-ignore format: a list of members
 
 /** Authenticates the user who asks to link. @throws AuthError */
-export type AskUser = () => Promise<{ readonly bearer: UserBearer; readonly context: AuthContext }>;
+type AskUser = () => Promise<{ readonly bearer: UserBearer; readonly context: AuthContext }>;
 
 /** `POST /token?grant_type=id_token`. */
 export async function signInWithIdToken(given: AuthContext, body: unknown, askUser: AskUser): Promise<SessionJson> {

@@ -35,16 +35,14 @@ export type SignUpAddress =
   | { readonly kind: 'email'; readonly email: string; readonly pkce: PkceChallenge | null }
   | { readonly kind: 'phone'; readonly phone: string; readonly channel: Channel };
 
-/** A checked sign-up. */
-export interface SignUpRequest {
+interface SignUpRequest {
   readonly address: SignUpAddress;
   /** Null: the user signs in without a password, or sets one later. */
   readonly password: string | null;
   readonly data: Metadata;
 }
 
-/** The result of a sign-up. */
-export type SignUpOutcome =
+type SignUpOutcome =
   | { readonly kind: 'signed_in'; readonly signedIn: SignedIn }
   /** A user, perhaps an imitated one, who has to confirm the address; as JSON. */
   | { readonly kind: 'unconfirmed'; readonly user: UserJson; readonly messageId: string };

@@ -40,7 +40,7 @@ import { findUserByPhone, lockUser, lockUserByEmail } from '../store/users.ts';
 import type { User } from '../user.ts';
 
 /** Text for the first of two confirmations of an email change. */
-export const otherAddressMessage = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
+const otherAddressMessage = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
 
 /** The answer to that first confirmation. */
 export const otherAddressSerializer = serializerOf<string>('AuthOtherAddress', {
@@ -102,7 +102,7 @@ function parseCodeEmail(email: string): string {
 }
 
 /** Looks up the hash of a link. @throws AuthError `otp_expired`, `user_banned` */
-export async function presentHash(
+async function presentHash(
   tx: Transaction,
   { type, tokenHash }: { readonly type: VerificationType; readonly tokenHash: string },
 ): Promise<PresentedToken> {
@@ -150,7 +150,7 @@ function checkOf(context: AuthContext, type: VerificationType): TokenCheck {
 }
 
 /** Where the browser goes next. */
-export interface LinkTarget {
+interface LinkTarget {
   readonly location: string;
   /** Why the link was refused, which the URL states as far as clients may read it; null if it was valid. */
   readonly refusal: unknown;
@@ -168,8 +168,7 @@ export async function openLink(context: AuthContext, parameters: LinkParameters)
   }
 }
 
-/** What a link carries. */
-export interface LinkParameters {
+interface LinkParameters {
   readonly token: string | null;
   readonly type: string | null;
 }

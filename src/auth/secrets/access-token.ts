@@ -11,16 +11,14 @@ import { userSerializer } from '../user-json.ts';
 import type { PasswordWeakness } from './password-policy.ts';
 import type { TokenSigner } from './signing-keys.ts';
 
-/** What claims are made of. */
-export interface ClaimsContext {
+interface ClaimsContext {
   /** Claim `iss`: the configured issuer, else the public address of the auth service. */
   readonly issuer: string;
   readonly config: Pick<AuthConfig, 'jwt_exp'> & SessionLimits;
   readonly now: Time;
 }
 
-/** Lifetime of an access token in seconds. */
-export function accessTokenSeconds({ jwt_exp }: Pick<AuthConfig, 'jwt_exp'>): number {
+function accessTokenSeconds({ jwt_exp }: Pick<AuthConfig, 'jwt_exp'>): number {
   return jwt_exp || 3600;
 }
 

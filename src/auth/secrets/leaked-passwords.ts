@@ -13,8 +13,7 @@ import { readBounded } from '../../shared/read-bounded.ts';
 /** Whether a password is in a public list of leaked ones. Resolves to false if the list does not answer. */
 export type IsPwned = (password: string) => Promise<boolean>;
 
-/** What the check needs. */
-export interface PwnedParts {
+interface PwnedParts {
   /** Base address of the ranges; a slash and the five digits are appended. */
   readonly address: string;
   readonly clock: Clock;

@@ -10,8 +10,7 @@ import { type Random, randomText } from '../random.ts';
 import type { IsPwned } from './leaked-passwords.ts';
 import { assertNotTooLong } from './passwords.ts';
 
-/** The fields of the policy. */
-export type PasswordPolicy = Pick<
+type PasswordPolicy = Pick<
   AuthConfig,
   'password_min_length' | 'password_required_characters' | 'password_hibp_enabled'
 >;

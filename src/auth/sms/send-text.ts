@@ -26,8 +26,7 @@ import type { SendText } from './sms-provider.ts';
 import { memberAt, type OutgoingText, TextError } from './sms-provider.ts';
 import { type FormProvider, textProviders } from './sms-providers.ts';
 
-/** What `createSendText` needs. */
-export interface SendTextParts extends Tools {
+interface SendTextParts extends Tools {
   /** Connections that waiting requests do not hold. */
   readonly database: Queryable;
   readonly observe: Observe;

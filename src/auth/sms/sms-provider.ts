@@ -14,8 +14,7 @@ export interface OutgoingText {
   readonly channel: Channel;
 }
 
-/** A request to a provider. */
-export interface ProviderRequest {
+interface ProviderRequest {
   /** Relative to the address of its API. */
   readonly path: string;
   /** Header `authorization`; null if the form contains the login. */
@@ -24,7 +23,7 @@ export interface ProviderRequest {
 }
 
 /** A provider's answer: its id of the message, or its error code (null for none) if it refused. */
-export type ProviderVerdict =
+type ProviderVerdict =
   | { readonly kind: 'taken'; readonly id: string }
   | { readonly kind: 'refused'; readonly code: string | null };
 

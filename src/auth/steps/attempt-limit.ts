@@ -50,10 +50,10 @@ async function takeGuess({ services, config }: AuthContext, name: string): Promi
 }
 
 /** The tokens that a guess is for: those sent to an address, or those of a user. */
-export type GuessedAt = { readonly address: string } | { readonly userId: string };
+type GuessedAt = { readonly address: string } | { readonly userId: string };
 
 /** Tells whether a token is invalid after too many guesses. */
-export type DeadTokens = (userId: string, type: OneTimeTokenType) => boolean;
+type DeadTokens = (userId: string, type: OneTimeTokenType) => boolean;
 
 /** Counts a guess at the code of each token; an address without tokens costs the same. */
 export async function takeCodeGuesses(

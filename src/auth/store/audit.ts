@@ -42,7 +42,7 @@ const logTypes = {
 export type AuditAction = keyof typeof logTypes;
 
 /** The user or admin who acted. */
-export interface AuditActor {
+interface AuditActor {
   readonly id: string;
   /** Phone or email; for admin calls the role. */
   readonly username: string;
@@ -50,8 +50,7 @@ export interface AuditActor {
   readonly name: string | null;
 }
 
-/** One event. */
-export interface AuditEvent {
+interface AuditEvent {
   readonly action: AuditAction;
   readonly actor: AuditActor;
   readonly traits?: Readonly<Record<string, unknown>> | undefined;
@@ -114,7 +113,7 @@ function hasAddress(action: AuditAction): boolean {
 }
 
 /** Writes one event, unless the log is switched off. */
-export async function writeAudit(tx: AuditTransaction, event: AuditEvent): Promise<void> {
+async function writeAudit(tx: AuditTransaction, event: AuditEvent): Promise<void> {
   if (tx.config.audit_log_disable_postgres) return;
   await tx.query(insertAuditRows, [toAuditRows(tx, [event])]);
 }

@@ -25,7 +25,7 @@ export interface CleanUpOptions {
 }
 
 /** Rows that one round deleted or revoked, by kind. */
-export type CleanUpCounts = Readonly<Record<string, number>>;
+type CleanUpCounts = Readonly<Record<string, number>>;
 
 /**
  * Keeps the token used last: it may be exchanged for the active one at any time, because that answer may have been

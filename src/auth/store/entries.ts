@@ -6,7 +6,7 @@ import type { User } from '../user.ts';
 import type { FlowMethod } from './flows.ts';
 
 /** `code`: the code of the sign-up email, or the PKCE verifier of the sign-up. `admin`: every proof, an admin entered it. */
-export type KeptBy = 'code' | 'admin';
+type KeptBy = 'code' | 'admin';
 
 /** Stores who entered the data of an account without a proved address. */
 export async function noteEntry(database: Queryable, userId: string, keptBy: KeptBy): Promise<void> {

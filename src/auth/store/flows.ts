@@ -109,7 +109,7 @@ export async function issueFlowCode(tx: StoreTransaction, userId: string, method
 }
 
 /** A flow whose code and verifier were valid. */
-export interface ExchangedFlow {
+interface ExchangedFlow {
   readonly userId: string;
   readonly method: string;
   readonly providerType: string;

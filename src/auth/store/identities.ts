@@ -12,8 +12,7 @@ import { toTimestamp } from '../times.ts';
 import type { StoreTransaction } from '../tools.ts';
 import type { Identity, User } from '../user.ts';
 
-/** The values of a new identity. */
-export type NewIdentity = Pick<Identity, 'userId' | 'provider' | 'providerId' | 'identityData'>;
+type NewIdentity = Pick<Identity, 'userId' | 'provider' | 'providerId' | 'identityData'>;
 
 /** The data of an email sign-up's identity. The client's metadata cannot override our values. */
 export function emailIdentityData(userId: string, email: string, data: Metadata): Metadata {

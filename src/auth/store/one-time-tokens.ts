@@ -53,8 +53,7 @@ const givenUserWithToken = `select pg_catalog.row_to_json(x) as "user",
     ) as "type"
   from (${selectUser} where u.id = $3::uuid) x`;
 
-/** A token to store. */
-export interface NewOneTimeToken {
+interface NewOneTimeToken {
   readonly userId: string;
   readonly type: OneTimeTokenType;
   /** Hash of the code; with the prefix `pkce_` in the PKCE flow. */

@@ -31,8 +31,7 @@ const stateStatement = `select
   ${loadSqlFile('auth/refresh-state.sql')}`;
 const rotateStatement = loadSqlFile('auth/rotate-refresh-token.sql');
 
-/** The transaction of a refresh. */
-export interface RefreshTransaction extends AuditTransaction {
+interface RefreshTransaction extends AuditTransaction {
   readonly config: AuthConfig;
   readonly client: ClientOrigin;
 }

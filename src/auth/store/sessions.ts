@@ -22,8 +22,7 @@ export interface ClientOrigin {
   readonly ip: string | null;
 }
 
-/** The values of a new session. */
-export interface NewSession {
+interface NewSession {
   readonly userId: string;
   /** `password`, `otp`, `oauth`, `anonymous`, or the method of a PKCE flow. */
   readonly method: string;

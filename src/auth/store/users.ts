@@ -203,7 +203,7 @@ export const userColumns = {
 } as const satisfies Partial<Record<keyof User, string>>;
 
 /** Absent members stay; null clears where the type allows it. */
-export type UserChanges = Partial<Pick<User, keyof typeof userColumns>>;
+type UserChanges = Partial<Pick<User, keyof typeof userColumns>>;
 
 /**
  * Writes the given columns and `updated_at`.

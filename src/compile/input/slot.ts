@@ -251,12 +251,12 @@ function listText(value: unknown): string | null {
 }
 
 /** PostgreSQL's text of a composite value; like elements of arrays, members are quoted. */
-export function recordText(members: readonly (string | null)[]): string {
+function recordText(members: readonly (string | null)[]): string {
   return `(${members.map((member) => (member === null ? '' : quoteText(member))).join(',')})`;
 }
 
 /** The text of a value; missing members are null. */
-export function formText(form: TextForm, value: unknown): string | null {
+function formText(form: TextForm, value: unknown): string | null {
   if (value === null || value === undefined) return null;
   switch (form.kind) {
     case 'scalar':

@@ -17,7 +17,7 @@ import { planAggregateConditions } from './plan-related-aggregate.ts';
 import { type Inputs, inputOf, type Nesting, type Planner } from './planner.ts';
 
 /** Groups without their selection. */
-export type UnselectedGroups = Omit<GroupsPlan, 'entries'>;
+type UnselectedGroups = Omit<GroupsPlan, 'entries'>;
 
 /** Plans the arguments. @param nesting Below the connection. */
 export function planGroups(planner: Planner, table: Table, inputs: Inputs, nesting: Nesting): UnselectedGroups {

@@ -87,7 +87,7 @@ function assertLength(expression: Expression, operator: FilterOperator, input: I
 }
 
 /** Refuses strings over a type's declared length. */
-export function assertFits({ cast }: Pick<Column, 'cast'>, input: Input): void {
+function assertFits({ cast }: Pick<Column, 'cast'>, input: Input): void {
   const { maxLength } = cast;
   if (maxLength !== null && !input.fits(maxLength)) throw refuseLength(maxLength, input.place());
 }

@@ -32,7 +32,7 @@ import type { LimitPlan } from './plan.ts';
 import { planValue, refuseLength } from './plan-operator.ts';
 
 /** A column that objects may set, under its name in them. */
-export interface InsertableColumn {
+interface InsertableColumn {
   readonly column: Column;
   readonly fieldName: string;
 }

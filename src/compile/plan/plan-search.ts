@@ -27,7 +27,7 @@ export function planSearchFilter(
 }
 
 /** The search of a filter; null for none. */
-export function planSearch(budget: PlanBudget, filter: Input, entries: ReturnType<Input['fields']>): SearchPlan | null {
+function planSearch(budget: PlanBudget, filter: Input, entries: ReturnType<Input['fields']>): SearchPlan | null {
   const searches = entries.flatMap(({ field, input }) => {
     const origin = inputFieldOrigin(field);
     return origin.kind === 'search' ? [{ by: origin.by, input }] : [];

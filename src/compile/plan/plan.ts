@@ -168,7 +168,7 @@ export type AggregateEntry = Keyed<
 >;
 
 /** A key below `sum`, `avg`, `min`, `max` or `distinctCount`. */
-export type AggregateColumnEntry = Keyed<Typename | ColumnAggregate>;
+type AggregateColumnEntry = Keyed<Typename | ColumnAggregate>;
 
 /** An aggregate over the values of a column. */
 export type ColumnAggregate = Extract<Expression, { readonly kind: 'aggregate' | 'distinct_count' }>;
@@ -206,7 +206,7 @@ export interface GroupTerm {
 export type GroupEntry = AggregateEntry | Keyed<{ readonly kind: 'keys'; readonly entries: readonly GroupKeyEntry[] }>;
 
 /** A key below `key`: the index of the group key, null for a column that is not one. */
-export type GroupKeyEntry = Keyed<Typename | { readonly kind: 'key'; readonly index: number | null }>;
+type GroupKeyEntry = Keyed<Typename | { readonly kind: 'key'; readonly index: number | null }>;
 
 /** A value computed from the current row or a group of rows. */
 export type Expression =

@@ -19,7 +19,7 @@ export type AuthFileValue =
   | { readonly kind: 'template'; readonly source: TemplateSource };
 
 /** A field's value in the file, and its place. */
-export interface AuthFileEntry {
+interface AuthFileEntry {
   /** `pgreflect.toml: auth.email.otp_length` */
   readonly origin: string;
   readonly value: AuthFileValue;

@@ -5,13 +5,12 @@ import { type AuthField, boolean, field, string } from './auth-field.ts';
 import { checkHookTarget, parseHookTarget, parseWebhookSecrets, problemOf } from './hook-target.ts';
 
 /** The supported hooks, by name. */
-export const hookNames = ['custom_access_token', 'before_user_created', 'send_email', 'send_sms'] as const;
+const hookNames = ['custom_access_token', 'before_user_created', 'send_email', 'send_sms'] as const;
 
 /** Name of a hook. */
 export type HookName = (typeof hookNames)[number];
 
-/** The fields. */
-export type HookFields = { readonly [K in HookName as `hook_${K}_enabled`]: AuthField<boolean> } & {
+type HookFields = { readonly [K in HookName as `hook_${K}_enabled`]: AuthField<boolean> } & {
   readonly [K in HookName as `hook_${K}_uri` | `hook_${K}_secrets`]: AuthField<string | null>;
 };
 

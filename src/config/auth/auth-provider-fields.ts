@@ -13,8 +13,7 @@ export type Provider = (typeof providers)[number];
 const switches = ['enabled', 'email_optional', 'skip_nonce_check'] as const;
 const texts = ['client_id', 'url', 'additional_client_ids', 'redirect_uri', 'secret'] as const;
 
-/** The fields. */
-export type ProviderFields = {
+type ProviderFields = {
   readonly [K in Provider as `external_${K}_${(typeof switches)[number]}`]: AuthField<boolean>;
 } & { readonly [K in Provider as `external_${K}_${(typeof texts)[number]}`]: AuthField<string | null> };
 

@@ -23,7 +23,7 @@ export interface AuthReferenceEntry {
 }
 
 /** Entries by heading. */
-export type AuthReference = ReadonlyMap<string, readonly AuthReferenceEntry[]>;
+type AuthReference = ReadonlyMap<string, readonly AuthReferenceEntry[]>;
 
 /** `smtp_host` -> `smtp-host`. */
 export function authFlagName(name: AuthFieldName): string {
@@ -31,7 +31,7 @@ export function authFlagName(name: AuthFieldName): string {
 }
 
 /** `smtp_host` -> `PGREFLECT_SMTP_HOST`. */
-export function authVariable(name: AuthFieldName): string {
+function authVariable(name: AuthFieldName): string {
   return `PGREFLECT_${name.toUpperCase()}`;
 }
 

@@ -37,8 +37,7 @@ export const smsFields = {
   sms_vonage_from: line('Vonage sender number or name.', { file: 'auth.sms.vonage.from' }),
 } as const; // biome-ignore format: one field a line
 
-/** The values of these fields. */
-export type SmsValues = {
+type SmsValues = {
   readonly [K in Exclude<keyof typeof smsFields, 'sms_provider_url'>]: string | null;
 };
 

@@ -9,7 +9,7 @@ import { type Translations, translations } from './auth-translations.ts';
 import { checkSubject } from './auth-value-checks.ts';
 
 /** Emails caused by a request of the user. */
-export const authenticationEmails = [
+const authenticationEmails = [
   'confirmation', 'magic_link', 'recovery', 'invite', 'reauthentication', 'email_change',
 ] as const; // biome-ignore format: a list of names
 
@@ -25,8 +25,7 @@ type Notification = (typeof notificationEmails)[number];
 /** Name of an email in its fields: `recovery`, `password_changed_notification`. */
 export type EmailName = Authentication | `${Notification}_notification`;
 
-/** The fields. */
-export type TemplateFields = { readonly [K in EmailName as `mailer_subjects_${K}`]: AuthField<string | null> } & {
+type TemplateFields = { readonly [K in EmailName as `mailer_subjects_${K}`]: AuthField<string | null> } & {
   readonly [K in EmailName as `mailer_templates_${K}_content`]: AuthField<string | null>;
 } & { readonly [K in EmailName as `mailer_templates_${K}_text`]: AuthField<string | null> } & {
   readonly [K in Notification as `mailer_notifications_${K}_enabled`]: AuthField<boolean>;

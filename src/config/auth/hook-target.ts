@@ -7,7 +7,7 @@
  */
 
 /** A function that takes and returns `jsonb`, or an address that takes and returns JSON. */
-export type HookTarget = HookFunction | { readonly kind: 'webhook'; readonly url: string };
+type HookTarget = HookFunction | { readonly kind: 'webhook'; readonly url: string };
 
 /** Names contain only letters, digits and underscores, so they need no escaping in double quotes. */
 export interface HookFunction {
@@ -32,7 +32,7 @@ export function parseHookTarget(text: string): HookTarget {
 }
 
 /** @throws Error with the rest of a sentence that begins with the field's name. */
-export function parseWebhookUrl(text: string): string {
+function parseWebhookUrl(text: string): string {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) throw new Error('must be an https address');
   if (url.username !== '' || url.password !== '') throw new Error('must not have a login in it');

@@ -45,7 +45,7 @@ export const builtInLocales = Object.keys(languages) as readonly BuiltInLocale[]
 const withCode: readonly EmailKind[] = ['confirmation', 'magic_link', 'email_change', 'recovery', 'reauthentication'];
 
 /** The texts of an email, and its body without the page around it, for a layout of the project. */
-export interface BuiltInTexts extends TemplateTexts {
+interface BuiltInTexts extends TemplateTexts {
   readonly body: string;
 }
 

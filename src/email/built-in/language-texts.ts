@@ -6,8 +6,7 @@
  */
 import type { EmailKind } from '../email-kind.ts';
 
-/** One email. */
-export interface EmailText {
+interface EmailText {
   readonly subject: string;
   /** Above the text, if it is not the subject. */
   readonly heading?: string;

@@ -6,7 +6,7 @@
  */
 
 /** What an email shows. Texts are HTML in the template language. */
-export interface BodyParts {
+interface BodyParts {
   readonly heading: string;
   readonly lead: string;
   /** Null: no button. */

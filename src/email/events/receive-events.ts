@@ -23,8 +23,7 @@ const readers: Readonly<Record<EventsService, ReadEvents>> = {
   ses: readSesEvents,
 };
 
-/** What receiving needs. */
-export interface EventParts {
+interface EventParts {
   readonly database: Pick<SystemPool, 'transaction'>;
   /** A `fetch` for addresses of AWS. */
   readonly egress: Pick<Egress, 'fetchFor'>;

@@ -11,8 +11,7 @@ import { maskAddress } from '../shown-address.ts';
 /** All states; the last three are final. */
 export const deliveryStates = ['queued', 'deferred', 'sent', 'failed', 'suppressed'] as const;
 
-/** State of a delivery. */
-export type DeliveryState = (typeof deliveryStates)[number];
+type DeliveryState = (typeof deliveryStates)[number];
 
 /** A decided email. */
 export interface Delivery {

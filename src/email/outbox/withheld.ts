@@ -3,7 +3,7 @@
  */
 
 /** Why: the address is suppressed, or the email cannot be listed among the deliveries. */
-export type WithheldReason = 'suppressed' | 'unlisted';
+type WithheldReason = 'suppressed' | 'unlisted';
 
 /** An email that was not sent. The message is for the operator. */
 export class WithheldError extends Error {

@@ -12,7 +12,7 @@ import { PieceError, placeOf, TemplateError, type TemplatePlace } from './templa
 import type { CallNode, TemplateNode, TemplateTree } from './tree.ts';
 
 /** What a template may be put together with. */
-export interface Surroundings {
+interface Surroundings {
   /** Goes around a content that is no whole page; null: nothing. */
   readonly layout: string | null;
   /** Templates by name. */

@@ -17,8 +17,7 @@ export interface SmtpSettings {
   readonly greetingName: string;
 }
 
-/** The fields that settings depend on. */
-export type SmtpConfig = Pick<
+type SmtpConfig = Pick<
   AuthConfig,
   | 'smtp_host'
   | 'smtp_port'

@@ -9,7 +9,7 @@ import { sameText } from '../../shared/same-text.ts';
 const lifetimeSeconds = 300;
 
 /** The sign-in of a cookie. */
-export interface FlowCookie {
+interface FlowCookie {
   readonly state: string;
   /** Public address of the service. Only with `https:` can the cookie be limited to this host. */
   readonly authUrl: string;

@@ -14,8 +14,7 @@ import { createTokenVerifier } from '../caller/verify-token.ts';
 import type { AuthParts, InboxParts } from '../server/parts.ts';
 import { authUrlOf, inboxPath } from '../server/paths.ts';
 
-/** What starting the service needs. */
-export interface OpenAuthOptions
+interface OpenAuthOptions
   extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'egress' | 'currentConfig' | 'configVersion'> {
   readonly management: Management;
   /** As in `AuthParts`: many times the duration of their statements. */

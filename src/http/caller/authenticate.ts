@@ -42,16 +42,13 @@ export interface Authenticate {
   now(): number;
 }
 
-/** The options that define the API keys. */
-export type KeyOptions = Pick<Config, 'anonRole' | 'serviceRole' | 'anonKey' | 'serviceKey'>;
+type KeyOptions = Pick<Config, 'anonRole' | 'serviceRole' | 'anonKey' | 'serviceKey'>;
 
-/** The options that decide authentication. */
-export type AuthenticationOptions = TokenOptions &
+type AuthenticationOptions = TokenOptions &
   KeyOptions &
   Pick<Config, 'jwtRoleClaim' | 'allowedRoles' | 'requireApiKey'>;
 
-/** The caller of a key or token. */
-export interface FoundCaller {
+interface FoundCaller {
   readonly identity: Omit<Identity, 'validUntil'>;
   /** Milliseconds since the epoch; null: as long as the keys are configured. */
   readonly validUntil: number | null;
@@ -108,8 +105,7 @@ export function callerOf(identity: Identity, headers: IncomingHttpHeaders, metho
   return { role: identity.role, claims: identity.claims, headers: JSON.stringify(visible), method, path };
 }
 
-/** What recognizing API keys needs. */
-export interface KeyParts {
+interface KeyParts {
   readonly options: KeyOptions;
   readonly verify: VerifyToken;
   readonly clock: Clock;

@@ -44,8 +44,7 @@ export interface VerifiedToken {
   readonly isOwn: boolean;
 }
 
-/** Checks to make. */
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Accept only the secret and our own keys. */
   readonly ownKeysOnly: boolean;
   /** Check `aud` and `iss` if the configuration sets them. */
@@ -59,7 +58,7 @@ export type VerifyToken = (token: string, options: VerifyOptions) => Promise<Ver
 export type TokenOptions = Pick<Config, 'jwtSecret' | 'jwtKeys' | 'jwks' | 'jwksUrl' | 'jwtAud' | 'jwtIssuer'>;
 
 /** Allowed difference between clocks, for `exp` and `nbf`, in seconds. */
-export const leewaySeconds = 30;
+const leewaySeconds = 30;
 
 /** Imports the keys. Rejects if a key is malformed. */
 export async function createTokenVerifier(options: TokenOptions, clock: Clock): Promise<VerifyToken> {

@@ -102,8 +102,7 @@ class Connections {
   }
 }
 
-/** The options that limit connections. */
-export type ConnectionLimits = Pick<Config, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'>;
+type ConnectionLimits = Pick<Config, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'>;
 
 /** Applies the rules to a server whose timeout is `readTimeoutMs`. */
 export function guardConnections(app: FastifyInstance, limits: ConnectionLimits, observe: Observe): void {

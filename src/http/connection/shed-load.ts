@@ -26,7 +26,7 @@ const stages = { authenticateMs: 0, ...noStages };
 const answer = { executed: false, codes, operationName: null, documentHash: null, stages: noStages };
 
 /** Whether to refuse a request of this caller; counts a refusal. */
-export type Shed = (identity: Identity, address: string | null) => boolean;
+type Shed = (identity: Identity, address: string | null) => boolean;
 
 /** The queue for database connections decides which requests are refused. */
 export function createShedding({ executor, observe }: Pick<HttpParts, 'executor' | 'observe'>): Shed {

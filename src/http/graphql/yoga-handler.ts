@@ -12,8 +12,7 @@ import type { AnswerType, RequestType } from '../server/media-types.ts';
 import { graphqlPath } from '../server/paths.ts';
 import { decodeText, readFormRequest, readRequest } from './read-request.ts';
 
-/** One request for this handler. */
-export interface YogaRequest {
+interface YogaRequest {
   readonly requestType: RequestType;
   /** The unchanged header: a multipart body needs its boundary. */
   readonly contentType: string;

@@ -32,8 +32,7 @@ export function registerMetrics(app: FastifyInstance, { print, mayRead }: Metric
   });
 }
 
-/** What opening the metrics needs. */
-export interface OpenMetricsOptions {
+interface OpenMetricsOptions {
   readonly config: Pick<Config, 'host' | 'metricsPort' | 'accessToken'>;
   readonly meter: Meter;
   readonly management: Pick<Management, 'api' | 'ref'>;

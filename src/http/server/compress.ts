@@ -15,7 +15,7 @@ const gzipLater = promisify(gzip);
 const brotliLater = promisify(brotliCompress);
 
 /** A body and its `Content-Encoding`. */
-export interface Encoded {
+interface Encoded {
   readonly body: string | Buffer;
   readonly encoding: 'gzip' | 'br' | null;
 }

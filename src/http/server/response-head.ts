@@ -14,7 +14,7 @@ export function commonHeaders(id: string) {
 }
 
 /** The variable parts of a head. */
-export interface RawHead {
+interface RawHead {
   readonly id: string;
   readonly type: string;
   /** Null: unknown yet. */

@@ -22,7 +22,7 @@ const time: SchemaOf<string> = { ...text(), format: 'date-time' };
 const uuid: SchemaOf<string> = { ...text(), format: 'uuid' };
 
 /** What a mail service tells later of an email that it took. */
-export const deliveryEvents = ['delivered', 'bounced', 'failed', 'complained'] as const;
+const deliveryEvents = ['delivered', 'bounced', 'failed', 'complained'] as const;
 
 /** A delivery. */
 export const deliverySchema = objectOf({
@@ -78,7 +78,7 @@ export const deliveryParameters: readonly JsonSchema[] = [
 ];
 
 /** What to list; null: anything. */
-export interface DeliveryFilter {
+interface DeliveryFilter {
   readonly state: string | null;
   readonly kind: string | null;
   readonly user: string | null;

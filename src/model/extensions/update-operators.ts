@@ -11,7 +11,7 @@ export const updateOperators = ['increment', 'append', 'prepend', 'remove'] as c
 export type UpdateOperator = (typeof updateOperators)[number];
 
 /** How an operator changes a value. */
-export type OperatorForm = 'number' | 'text' | 'list' | 'json';
+type OperatorForm = 'number' | 'text' | 'list' | 'json';
 
 const numbers: readonly ScalarName[] = ['Int', 'BigInt', 'Float', 'BigFloat'];
 /** Not `char(n)`, whose end is blanks. */

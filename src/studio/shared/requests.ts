@@ -58,7 +58,7 @@ export function useAnswer<T>(key: string | null, read: (signal: AbortSignal) => 
 }
 
 /** An action that the server may refuse. */
-export interface Task {
+interface Task {
   /** Why it was refused last. */
   readonly problem: ApiError | null;
   readonly isBusy: boolean;

@@ -33,7 +33,7 @@ export interface UserPage {
 }
 
 /** The requested part: pages count from 1; the filter is part of an address or name. */
-export interface UserQuery {
+interface UserQuery {
   readonly page: number;
   readonly size: number;
   readonly filter: string;

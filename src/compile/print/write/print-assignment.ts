@@ -13,7 +13,7 @@ import { list, type Names, type Row } from '../../sql/print-row.ts';
 import { builtin, ident, literal, param, type Sql, sql } from '../../sql/sql.ts';
 
 /** Prints the operand as a type. */
-export type PrintOperand = (type: SqlType) => Sql;
+type PrintOperand = (type: SqlType) => Sql;
 
 /** The changes of a row, separated by commas. */
 export function printAssignments(

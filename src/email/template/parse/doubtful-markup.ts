@@ -10,7 +10,7 @@ export type DoubtfulKind =
   | 'placeholder' | 'unclosed-tag'; // biome-ignore format: a list
 
 /** A part of the source with its finding. */
-export interface DoubtfulMarkup {
+interface DoubtfulMarkup {
   readonly kind: DoubtfulKind;
   readonly message: string;
   /** Offset into the source, in UTF-16 units. */

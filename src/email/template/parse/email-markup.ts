@@ -9,8 +9,7 @@ import { markupAttribute, markupPieces } from './doubtful-markup.ts';
 import { hideActions } from './plain-variables.ts';
 import { unsupportedDeclaration, unsupportedElement } from './unsupported-markup.ts';
 
-/** Kinds of it. */
-export type MarkupKind = 'unquoted-href' | 'missing-alt' | 'external-style' | 'unsupported' | 'contrast';
+type MarkupKind = 'unquoted-href' | 'missing-alt' | 'external-style' | 'unsupported' | 'contrast';
 
 /** A part of the source with its finding. */
 interface EmailMarkup {

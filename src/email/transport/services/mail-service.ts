@@ -15,14 +15,13 @@ export interface ServiceSettings {
 }
 
 /** A message with its text part; null for none. */
-export interface ServiceMessage extends EmailMessage {
+interface ServiceMessage extends EmailMessage {
   readonly plainText: string | null;
   /** Time of sending. */
   readonly date: Date;
 }
 
-/** A request of the service's API. */
-export interface ServiceRequest {
+interface ServiceRequest {
   /** Below the service's address. */
   readonly path: string;
   /** Lower-case names; in addition to the content type, which is JSON. */

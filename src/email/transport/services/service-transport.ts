@@ -24,7 +24,7 @@ const services = { ses, postmark, resend, sendgrid } as const satisfies Record<s
 export type MailServiceName = keyof typeof services;
 
 /** Limits, and settings for tests. */
-export interface ServiceTransportOptions {
+interface ServiceTransportOptions {
   /** Time limit of one message in milliseconds. */
   readonly timeoutMs?: number;
   readonly clock?: Clock;
@@ -35,7 +35,7 @@ export interface ServiceTransportOptions {
 const maxAnswerBytes = 65_536;
 
 /** Which service, and its login; the address is null for the service's own. */
-export interface NamedService extends Pick<ServiceSettings, 'apiKey'> {
+interface NamedService extends Pick<ServiceSettings, 'apiKey'> {
   readonly name: MailServiceName;
   readonly url: string | null;
 }

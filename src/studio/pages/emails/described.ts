@@ -150,7 +150,7 @@ export function completeTexts({ inherited }: DescribedEmail, texts: EmailTexts):
 }
 
 /** The texts, with others for empty ones. */
-export function fillTexts({ subject, content, text }: EmailTexts, others: EmailTexts): EmailTexts {
+function fillTexts({ subject, content, text }: EmailTexts, others: EmailTexts): EmailTexts {
   return { subject: subject || others.subject, content: content || others.content, text: text || others.text };
 }
 

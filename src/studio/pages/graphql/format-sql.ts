@@ -6,7 +6,7 @@ import { classHighlighter, highlightCode } from '@lezer/highlight';
 import { formatDialect, postgresql } from 'sql-formatter';
 
 /** A piece of a statement with its class (`tok-keyword`); empty: none. */
-export interface SqlToken {
+interface SqlToken {
   readonly text: string;
   readonly kind: string;
 }

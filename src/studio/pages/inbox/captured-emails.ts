@@ -8,7 +8,7 @@ import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 
 /** The inbox, or why it cannot be read. */
-export interface InboxState {
+interface InboxState {
   /** Newest first; null before the first answer. */
   readonly emails: readonly CapturedEmail[] | null;
   readonly refusal: ApiError | null;

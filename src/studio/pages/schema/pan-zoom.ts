@@ -13,8 +13,7 @@ export interface Area {
   readonly height: number;
 }
 
-/** Methods of the drawing. */
-export interface PanZoom {
+interface PanZoom {
   /** The viewport. */
   readonly svg: RefObject<SVGSVGElement | null>;
   /** The moved content. */

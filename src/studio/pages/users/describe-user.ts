@@ -15,7 +15,7 @@ export function fullNameOf({ user_metadata: data }: StudioUser): string | null {
 }
 
 /** A state, and whether it is the usual one. */
-export interface UserState {
+interface UserState {
   readonly title: string;
   readonly isUsual: boolean;
 }

@@ -15,7 +15,7 @@ import { fullNameOf, isInvited, nameOf, stateOf } from './describe-user.ts';
 import { type ListPlace, placeOf } from './place-of.ts';
 
 /** @param next The user to show next; null: none. */
-export type SayDone = (sentence: string, next: string | null) => void;
+type SayDone = (sentence: string, next: string | null) => void;
 
 interface UserDetailProps {
   readonly id: string;
