@@ -98,7 +98,7 @@ describe('refused is a mutation', () => {
         create type book as (pages page[]);
         create function of_book(b book) returns int language sql immutable as 'select pg_catalog.cardinality((b).pages)';
         comment on schema public is '@graphql({"inflect_names": true})';
-        grant select, insert, update on box, toy to anon`),
+        grant select, insert, update, delete on box, toy to anon`),
     );
   });
   /** Each second one lacks a key with a default, so each is an insert of its own. */
@@ -157,6 +157,32 @@ describe('refused is a mutation', () => {
     const line = `query ($s: PageInput) { ofBook(b: {pages: [${'$s, '.repeat(50)}]}) }`;
     const long = { lines: [{ what: s, tags: [s] }] };
     expect(await refused(line, { s: long })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'text' });
+  });
+
+  test('that changes related rows by more entries than there may be statements', async () => {
+    const query = 'mutation ($s: BoxUpdateInput!) { updateBoxCollection(set: $s) { affectedCount } }';
+    const related = (length: number) => [
+      { delete: times(length, () => ({})) },
+      { update: times(length, () => ({ set: { name: 'x' } })) },
+      { update: [{ set: { name: 'x' } }], delete: times(length - 1, () => ({ filter: {} })) },
+    ];
+    for (const toyCollection of related(101))
+      expect(await refused(query, { s: { id: 1, toyCollection } })).toEqual({
+        code: 'LIMIT_EXCEEDED',
+        limit: 'nestedWrites',
+      });
+    for (const toyCollection of related(100))
+      expect(await writes.data('anon', query, { variables: { s: { id: 1, toyCollection } } })).toEqual({
+        updateBoxCollection: { affectedCount: 0 },
+      });
+  });
+
+  test('that has many lists of updates, each with many statements', async () => {
+    const query = (lists: number) =>
+      `mutation ($u: [ToyUpdateEntry!]!) { ${times(lists, (index) => `u${index}: updateManyToyCollection(updates: $u) { affectedCount }`).join(' ')} }`;
+    const u = times(20, () => ({ set: { name: 'x' }, filter: { size: { eq: 1 } }, atMost: 100 }));
+    expect(await refused(query(6), { u })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'statements' });
+    expect(Object.keys(await writes.data('anon', query(5), { variables: { u } }))).toHaveLength(5);
   });
 
   test('that answers a list of updates with many tables for each of them', async () => {

@@ -39,7 +39,16 @@ const limits = {
     most: 100,
     message: 'The operation writes related rows in more than 100 places.',
   },
+  /** Of lists of updates: PostgreSQL plans each, and each has an answer of its own. */
+  statements: {
+    most: 100,
+    message:
+      'The updates need more than 100 statements. Filter by the primary key alone, with the same changes in entries that follow each other.',
+  },
 } as const;
+
+/** Most statements of all lists of updates. */
+export const mostStatements = limits.statements.most;
 
 /** The remaining budget while an operation is planned. */
 export interface PlanBudget extends Record<keyof typeof limits, number> {
@@ -76,7 +85,7 @@ export interface Operand {
 
 /** The budget of one operation. */
 export function createBudget(): PlanBudget {
-  const { selections, tables, inputs, functions, relationFilters, nestedWrites } = limits;
+  const { selections, tables, inputs, functions, relationFilters, nestedWrites, statements } = limits;
   return {
     selections: selections.most,
     tables: tables.most,
@@ -84,6 +93,7 @@ export function createBudget(): PlanBudget {
     functions: functions.most,
     relationFilters: relationFilters.most,
     nestedWrites: nestedWrites.most,
+    statements: statements.most,
     patterns: [],
     operands: [],
     insertedColumns: mostColumns,

@@ -17,7 +17,7 @@ import { type NestedField, type PlannedRows, planObjects, type RelatedObjects, r
 import { locate, type Planner } from '../planner.ts';
 import type { InsertColumn, InsertLink } from './nested-writes.ts';
 import { mayKeepRows, mayMeetHidden, planConflict } from './plan-conflict.ts';
-import { type Building, type BuiltStep, enter, finish, keyOf, slotOf } from './plan-nested-steps.ts';
+import { addStep, type Building, type BuiltStep, enter, finish, keyOf, slotOf } from './plan-nested-steps.ts';
 
 /** What is written, and its fields, for messages. */
 export interface WriteTarget {
@@ -76,7 +76,8 @@ export function planStep(building: Building, at: Level): number {
   const change = planChange(building, at, setters);
   const keepsRows = mayKeepRows(change.conflict) ? at.onConflict : null;
   const count = slotOf(rows.count);
-  const step = steps.push({ table, change, count, within: null, keys: [], place: rows.place, keepsRows }) - 1;
+  const own = { table, change, count, within: null, keys: [], place: rows.place, keepsRows };
+  const step = addStep(building, own);
   for (const { nested, objects } of inner) {
     if (nested.relationship.direction === 'outbound') continue;
     below(nested, objects, { step, nested, places: objects.parents });

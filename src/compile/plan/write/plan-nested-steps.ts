@@ -32,13 +32,18 @@ export interface Building {
 /** Most levels of related rows. */
 const mostLevels = 4;
 
+/** Adds a step. @returns Its number. */
+export function addStep({ planner, steps }: Building, step: BuiltStep): number {
+  if (steps.length > 0) spend(planner.budget, 'nestedWrites');
+  return steps.push(step) - 1;
+}
+
 /** Enters a place of related rows. @param level Number of objects around it, without the one of the root field. */
 export function enter(planner: Planner, level: number): void {
   if (level === mostLevels) {
     const message = `Related rows are nested more than ${mostLevels} levels deep.`;
     throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nested-writes' } });
   }
-  spend(planner.budget, 'nestedWrites');
   descend(planner, { pages: [], depth: level + 1 });
 }
 

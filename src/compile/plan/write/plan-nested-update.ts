@@ -17,7 +17,7 @@ import type { Within } from './nested-writes.ts';
 import { planAssignments } from './plan-assignments.ts';
 import { planChangedRows } from './plan-changed-rows.ts';
 import { planStep } from './plan-insert.ts';
-import { type Building, type BuiltStep, enter, finish, keyOf } from './plan-nested-steps.ts';
+import { addStep, type Building, type BuiltStep, enter, finish, keyOf } from './plan-nested-steps.ts';
 
 /** Adds the writes of related rows to a planned update of `table`. */
 export function planRelated(
@@ -47,14 +47,14 @@ function planUpdateStep(building: Building, { table, change, set, level, within 
   const insertsAny = nested.some(({ inputs }) => inputs.get('nested_insert')?.state() === 'value');
   const count: Slot | null = insertsAny ? { kind: 'constant', value: '1' } : null;
   const own = { table, change, count, within, keys: [], place: set.place(), keepsRows: null };
-  const number = steps.push(own) - 1;
+  const number = addStep(building, own);
   for (const { inputs, ...of } of nested) {
     enter(planner, level);
     const below = withinOf(steps[number]!, number, of);
     const { target } = of;
     for (const entry of itemsOf(inputs.get('nested_delete'))) {
       const guards = planGuards(planner, target, level + 1, entry);
-      steps.push({
+      addStep(building, {
         table: target,
         change: { kind: 'delete', ...guards },
         count: null,
@@ -95,9 +95,10 @@ function nestedFields(set: Input) {
   });
 }
 
-function itemsOf(list: Input | undefined): readonly Input[] {
-  if (list?.state() !== 'value') return [];
-  return [...list.items()].filter((item) => item.state() === 'value');
+// One by one, so that a list of too many is not read to its end.
+function* itemsOf(list: Input | undefined): Generator<Input> {
+  if (list?.state() !== 'value') return;
+  for (const item of list.items()) if (item.state() === 'value') yield item;
 }
 
 function withinOf(from: BuiltStep, step: number, { relationship, target }: NestedField): Within {

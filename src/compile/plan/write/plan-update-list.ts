@@ -8,7 +8,7 @@ import { inputFieldOrigin } from '../../../schema/origin.ts';
 import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import type { Input } from '../../input/input.ts';
-import { spendAgain, spentSince } from '../../input/plan-budget.ts';
+import { mostStatements, spend, spendAgain, spentSince } from '../../input/plan-budget.ts';
 import type { Slot } from '../../input/slot.ts';
 import type { Run, UpdateListShape } from '../../input/update-list.ts';
 import type { UpdateListPlan } from '../plan.ts';
@@ -18,9 +18,6 @@ import type { EachUpdate } from './assignment.ts';
 import { isChange, planAssignments } from './plan-assignments.ts';
 import { planUpdate, planWritten } from './plan-write.ts';
 
-/** Most statements of one list. PostgreSQL plans each, and each has an answer of its own. */
-const mostStatements = 100;
-
 const alone = { withRelated: false };
 
 /** Plans a list of updates with its result. */
@@ -29,11 +26,8 @@ export function planUpdateList(planner: Planner, table: Table, field: MergedFiel
   updates.requireValue();
   const runs = updates.runs(shapeOf(table));
   if (runs?.length === 0) throw new PublicError('BAD_USER_INPUT', 'At least one entry must be provided to updates');
-  if (runs === null) {
-    const message = `The updates need more than ${mostStatements} statements. Filter by the primary key alone, with the same changes in entries that follow each other.`;
-    throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'statements' } });
-  }
-  const writes = runs.map((run) => {
+  spend(planner.budget, 'statements', runs?.length ?? mostStatements + 1);
+  const writes = runs!.map((run) => {
     const entry = updates.item(run.from);
     const change = run.isKeyed ? planRun(table, updates, run) : planUpdate(planner, table, inputsIn(entry), alone);
     return { change, place: run.isKeyed ? null : entry.place() };
