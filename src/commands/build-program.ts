@@ -6,12 +6,11 @@
  */
 import { Option, Command as Program } from 'commander';
 import { type AuthFieldName, authField, authFieldNames } from '../config/auth/auth-fields.ts';
-import { authFlagName } from '../config/auth/auth-reference.ts';
+import { type AuthReferenceEntry, authFlagName, authReference } from '../config/auth/auth-reference.ts';
 import type { Problem } from '../config/config-error.ts';
 import type { Sources } from '../config/load-options.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { environmentName, flagName, type OptionName, optionNames, optionOf, serving } from '../config/options.ts';
-import { printAuthFlags } from './print-auth-flags.ts';
 import type { Command, CommandContext } from './shared/command.ts';
 
 /** Characters of a line of the help. */
@@ -185,4 +184,41 @@ function unknownFlag(text: string, command: Command, known: readonly string[]): 
 
 function camelCase(flag: string): string {
   return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The text, without a final line break. @param width Characters per line. */
+function printAuthFlags(width: number): string {
+  const sections = [...authReference()].map(([heading, rows]) =>
+    [`${heading}:`, ...printWords(rows, width), ...rows.map((row) => printRow(row, width))].join('\n'),
+  );
+  return sections.join('\n\n');
+}
+
+/** Explains the words in capitals once. */
+function printWords(rows: readonly AuthReferenceEntry[], width: number): readonly string[] {
+  const words = new Map(
+    rows.flatMap(({ word }) => (word === null ? [] : [[word.placeholder, word.standsFor] as const])),
+  );
+  return [...words].flatMap(([placeholder, standsFor]) =>
+    wrap(`${placeholder} is one of ${standsFor.join(', ')}.`, width, '  '),
+  );
+}
+
+function printRow(
+  { flag, placeholder, doc, default: fallback, environment }: AuthReferenceEntry,
+  width: number,
+): string {
+  const value = placeholder === null ? '[true|false]' : `<${placeholder}>`;
+  const facts = [...(fallback === null ? [] : [`default: ${fallback}`]), `environment: ${environment.join(', ')}`];
+  return [`  ${flag} ${value}`, ...wrap(`${doc} (${facts.join('; ')})`, width, '        ')].join('\n');
+}
+
+function wrap(text: string, width: number, indent: string): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + word.length >= width) lines.push(indent + word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
 }

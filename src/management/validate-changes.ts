@@ -4,7 +4,6 @@
  * One invalid field refuses the whole body. Checks across fields follow when the values are merged with the stored
  * ones.
  */
-
 import { isDeepStrictEqual } from 'node:util';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { nearestName } from '../config/nearest-name.ts';
@@ -12,13 +11,13 @@ import { faintColor } from '../email/brand.ts';
 import { builtInText } from '../email/choose-texts.ts';
 import type { TemplateSwitches } from '../email/parse-options.ts';
 import { isObject } from '../shared/json.ts';
+import { processorMs } from '../shared/processor-time.ts';
 import { type ConfigField, configFields } from './config-fields.ts';
 import { type ChangeProblem, ManagementError, refuseChange } from './management-error.ts';
 import { isDigest } from './secret-digest.ts';
 import { checkedFields, checkField, checkKeptTranslations } from './templates/check-field.ts';
 import { checkSurroundings } from './templates/check-surroundings.ts';
 import { templateField } from './templates/check-template.ts';
-import { spentProblem, startCheckTime } from './templates/check-time.ts';
 import { endedTranslations } from './templates/ended-translations.ts';
 import { type Finding, sayFinding } from './templates/finding.ts';
 
@@ -48,7 +47,7 @@ export interface ValidationContext {
 
 /** A check under way. */
 interface Checking extends ValidationContext {
-  /** Ends the checks (check-time.ts). */
+  /** Ends the checks (startCheckTime). */
   readonly isSpent: () => boolean;
 }
 
@@ -180,4 +179,19 @@ export function describeUnknown(names: readonly string[], known: readonly string
   });
   const more = names.length - shown.length;
   return more === 0 ? shown : [...shown, `and ${more} more unknown fields`];
+}
+
+/**
+ * Time for the templates of a change together, in milliseconds of processor time: all requests wait for the checks. All
+ * emails in nine languages of usual length take a tenth of it.
+ */
+const maxCheckMs = 3000;
+
+/** What is wrong with a change whose checks were given up. */
+const spentProblem = `The templates take longer than ${maxCheckMs} ms to check. Send fewer or simpler ones`;
+
+/** Starts the time. @returns Whether it is used up: no further template must be checked. */
+function startCheckTime(): () => boolean {
+  const startMs = processorMs();
+  return () => processorMs() - startMs > maxCheckMs;
 }

@@ -2,8 +2,7 @@
  * The frame of the studio: the menu, the page, and its replacement while the user is signed out or the server is
  * unreachable.
  */
-import { Suspense, use, useEffect, useRef } from 'react';
-import { FaultBoundary } from './components/fault-boundary.tsx';
+import { Component, type ReactNode, Suspense, use, useEffect, useRef } from 'react';
 import { Problem } from './components/problem.tsx';
 import { SignIn, SignInAgain } from './components/sign-in.tsx';
 import { Frame } from './frame.tsx';
@@ -60,4 +59,29 @@ function useFocusOnPage(path: string | null): void {
     if (before.current !== null && before.current !== path) document.getElementById('page')?.focus();
     before.current = path;
   }, [path]);
+}
+
+interface FaultBoundaryProps {
+  readonly children: ReactNode;
+}
+
+/** Isolates the fault of one page; usually its code could not be loaded. Give it a `key` per page. */
+class FaultBoundary extends Component<FaultBoundaryProps, { readonly hasFault: boolean }> {
+  override readonly state = { hasFault: false };
+
+  static getDerivedStateFromError(): { readonly hasFault: boolean } {
+    return { hasFault: true };
+  }
+
+  override render(): ReactNode {
+    if (!this.state.hasFault) return this.props.children;
+    return (
+      <Problem title="This page failed to load">
+        The server may be down, or the studio may have been updated. What you typed is kept.{' '}
+        <button type="button" onClick={() => location.reload()}>
+          Reload
+        </button>
+      </Problem>
+    );
+  }
 }

@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { createBoundedFetch } from '../../src/auth/providers/bounded-fetch.ts';
+import { createBoundedFetch } from '../../src/auth/providers/issuers.ts';
 import { unrestrictedEgress } from '../../src/hooks/egress.ts';
 
 const within = (timeoutMs: number) =>

@@ -5,7 +5,7 @@ import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { ClientAuth, Configuration } from 'openid-client';
 import type { Egress } from '../../hooks/egress.ts';
-import { createBoundedFetch, providerLimits } from './bounded-fetch.ts';
+import { readBounded } from '../../shared/read-bounded.ts';
 import type { PlainProvider } from './plain-provider.ts';
 import { ProviderError } from './provider-error.ts';
 
@@ -97,5 +97,27 @@ function authenticateWith(secret: string, library: typeof import('openid-client'
   return (server, ...rest) => {
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     return (methods.includes('client_secret_post') ? inBody : inHeader)(server, ...rest);
+  };
+}
+
+/** Limits of requests to providers: far above the size of keys, tokens and claims, counted after decompression. */
+const providerLimits = { timeoutMs: 5000, maxBytes: 262_144 };
+
+/**
+ * Makes a `fetch` with a timeout and a size limit that follows no redirect: a provider must not choose other hosts for
+ * us to call.
+ */
+export function createBoundedFetch({ timeoutMs, maxBytes }: typeof providerLimits, send: typeof fetch): typeof fetch {
+  return async (input, init = {}) => {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
+    try {
+      const response = await send(input, { ...init, signal, redirect: 'manual' });
+      const { status, statusText, headers } = response;
+      const body = response.body === null ? null : await readBounded(response, maxBytes);
+      return new Response(body, { status, statusText, headers });
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
+    }
   };
 }

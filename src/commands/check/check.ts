@@ -17,9 +17,8 @@ import { securityChecks } from './check-security.ts';
 import { speedChecks } from './check-speed.ts';
 import { findAmbiguousKeys, proposeViewKeys } from './check-view-keys.ts';
 import { type CheckScope, type Finding, findingKinds, type RoleModel, type Severity } from './finding.ts';
-import { mergeIndexes } from './merge-indexes.ts';
+import { mergeIndexes, mergePartitions, readPartitions } from './merge-findings.ts';
 import { findMissingGrants } from './missing-grants.ts';
-import { mergePartitions, readPartitions } from './partitions.ts';
 import { isAboutReached } from './reached-objects.ts';
 import { formats } from './report.ts';
 

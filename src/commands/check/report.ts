@@ -4,8 +4,7 @@
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
 import { version } from '../../shared/version.ts';
 import { plural } from './check-api.ts';
-import type { Finding, Severity } from './finding.ts';
-import { groupByReason } from './reasons.ts';
+import type { Finding, FindingKind, Severity } from './finding.ts';
 
 /** Prints findings. @param typed The command line of this report, for the hint that names what a shortened one left out. */
 type Format = (findings: readonly Finding[], typed: string) => string;
@@ -114,4 +113,28 @@ function asSarif(findings: readonly Finding[]): string {
 function countFindings(findings: readonly Finding[]): Readonly<Record<Severity, number>> {
   const count = (severity: Severity) => findings.filter((finding) => finding.severity === severity).length;
   return { error: count('error'), warning: count('warning'), note: count('note') };
+}
+
+const withReasons: ReadonlySet<FindingKind> = new Set(['left_out', 'read_only']);
+
+/** Findings of one kind, those with the same reason together, in order. Other kinds are one group. */
+function groupByReason(findings: readonly Finding[]): readonly (readonly Finding[])[] {
+  return [...Map.groupBy(findings, reasonOf).values()];
+}
+
+const name = String.raw`(?:"(?:[^"]|"")+"|[\p{L}_][\p{L}\p{N}_$]*)`;
+/** Text that names an object or a type: qualified, quoted, in parentheses, or after the words for what it is. */
+const names = new RegExp(
+  String.raw`${name}(?:\.${name})+|"(?:[^"]|"")+"|\([^)]*\)|(?<=\b(?:argument|column|foreign key|function|member|role|type) )${name}`,
+  'gu',
+);
+
+/** The sentence without names and numbers. */
+function reasonOf({ check, object, message }: Finding): string {
+  if (!withReasons.has(check)) return check;
+  const [reason = ''] = message.split(' The same is true of ');
+  return reason
+    .replaceAll(object ?? names, '…')
+    .replaceAll(names, '…')
+    .replaceAll(/\d+/g, '#');
 }

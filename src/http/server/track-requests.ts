@@ -3,10 +3,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Answer } from '../../execute/executor.ts';
+import type { Caller } from '../../postgres/caller/caller.ts';
+import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import type { Observe } from '../../shared/observation.ts';
+import type { Identity } from '../caller/authenticate.ts';
 import type { ClientAddress } from '../caller/client-address.ts';
 import { graphqlPath } from './paths.ts';
-import type { RequestState } from './request-state.ts';
 import { commonHeaders } from './response-head.ts';
 
 /** Stage times of a request that did not reach the executor. */
@@ -140,4 +143,34 @@ function routeOf(request: FastifyRequest, path: string): string | null {
 export function pathOf(request: FastifyRequest): string {
   const end = request.url.indexOf('?');
   return end === -1 ? request.url : request.url.slice(0, end);
+}
+
+/** State of a request: facts for the log, and whether the client is still connected. */
+interface RequestState extends DisconnectSignal {
+  identity: Identity | null;
+  /** The caller as the database gets it; only for the GraphQL API. */
+  caller: Caller | null;
+  authenticateMs: number;
+  /** Address of the client, see client-address.ts; null if its connection was closed immediately. */
+  readonly address: string | null;
+  /** In terms of `performance.now()`. */
+  readonly startedAt: number;
+  /** Pattern of the path, where its route lacks the method and so the framework found none. */
+  refusedPath: string | null;
+  answer: Omit<Answer, 'body'> | null;
+  /** Error code of an answer of the auth service or the management API. */
+  errorCode: string | null;
+  bytes: number;
+  /** Refused because of overload. */
+  shed: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    state: RequestState;
+  }
+  interface FastifyContextConfig {
+    /** False: the CORS plugin skips the route. */
+    cors?: false;
+  }
 }

@@ -50,7 +50,7 @@ export const translationFieldNames: readonly string[] = [...translationFields.ke
 /** Names of all fields whose templates depend on the switches of the configuration. */
 export const checkedFields: readonly string[] = [...templateFieldNames, linkPageField, ...translationFieldNames];
 
-/** Checks a value; other fields and values have no findings. @param isSpent Ends the checks (check-time.ts). */
+/** Checks a value; other fields and values have no findings. @param isSpent Ends the checks (startCheckTime). */
 export function checkField(
   name: string,
   value: unknown,

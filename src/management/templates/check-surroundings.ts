@@ -14,7 +14,7 @@ import { sayFinding } from './finding.ts';
 /**
  * What is wrong with the layout and the partials in force; sentences that begin with the field's name.
  *
- * @param isSpent Ends the checks (check-time.ts).
+ * @param isSpent Ends the checks (startCheckTime).
  */
 export function checkSurroundings(switches: TemplateSwitches, isSpent: () => boolean): readonly string[] {
   const { mailer_layout_content: layout, mailer_partials: partials } = switches;

@@ -1,15 +1,28 @@
 /**
  * The Emails page: the list, and the email in the address.
  */
+import './emails.css';
+import { useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { Problem, Waiting } from '../../components/problem.tsx';
 import { useAnswer } from '../../shared/requests.ts';
 import { usePlace } from '../../shared/router.ts';
 import { useMedia, useStore } from '../../shared/store.ts';
+import { BrandDialog } from './brand-dialog.tsx';
+import { areSame, type DescribedEmail, partialsPath } from './described.ts';
 import { EmailEditor } from './email-editor.tsx';
-import { EmailList } from './email-list.tsx';
-import { allOf, readStored, storedEmails } from './emails-state.ts';
-import './emails.css';
+import { type EmailGroup, groupTitles, titleOf } from './email-names.ts';
+import {
+  allOf,
+  drafts,
+  isSent,
+  localesOf,
+  readStored,
+  type StoredEmails,
+  storedEmails,
+  textsOf,
+} from './emails-state.ts';
+import { PartialDialog } from './partial-dialog.tsx';
 
 /** The page. */
 export function EmailsPage() {
@@ -34,5 +47,60 @@ export function EmailsPage() {
         isShown && <EmailEditor key={email.email} stored={stored} email={email} />
       )}
     </div>
+  );
+}
+
+const groups = Object.keys(groupTitles) as EmailGroup[];
+
+/** @param props.chosen Name of the open email. */
+function EmailList({ stored, chosen }: { readonly stored: StoredEmails; readonly chosen: string | null }) {
+  const [isBranding, setBranding] = useState(false);
+  const [isAdding, setAdding] = useState(false);
+  useStore(drafts);
+  const [first] = stored.emails;
+  return (
+    <nav className="link-list email-list" aria-label="Emails">
+      {groups.map((group) => (
+        <section key={group} aria-labelledby={`group-${group}`}>
+          <h2 id={`group-${group}`}>{groupTitles[group]}</h2>
+          <ul>
+            {allOf(stored)
+              .filter((email) => email.group === group)
+              .map((email) => (
+                <li key={email.email}>
+                  <Link to={`emails/${email.email}`} isCurrent={email.email === chosen}>
+                    <span>{titleOf(email.email).title}</span>
+                    <Badges stored={stored} email={email} />
+                  </Link>
+                </li>
+              ))}
+          </ul>
+        </section>
+      ))}
+      <section className="row">
+        <button type="button" className="quiet" onClick={() => setAdding(true)}>
+          Add partial
+        </button>
+        <button type="button" className="quiet" onClick={() => setBranding(true)}>
+          Brand
+        </button>
+      </section>
+      {isAdding && <PartialDialog stored={stored} onClose={() => setAdding(false)} />}
+      {isBranding && first !== undefined && (
+        <BrandDialog stored={stored} email={first} onClose={() => setBranding(false)} />
+      )}
+    </nav>
+  );
+}
+
+function Badges({ stored, email }: { readonly stored: StoredEmails; readonly email: DescribedEmail }) {
+  const isDraft = Object.keys(useStore(drafts)).some((name) => name.split(':', 1)[0] === email.email);
+  const isPartial = email.email.startsWith(partialsPath);
+  const isOwn = !isPartial && (!areSame(textsOf(stored, email), email.defaults) || localesOf(stored, email).length > 0);
+  return (
+    <span className="badges">
+      {isDraft ? <span className="badge changed">Unsaved</span> : isOwn && <span className="badge">Edited</span>}
+      {email.enabledField !== null && isSent(stored, email) && <span className="badge on">On</span>}
+    </span>
   );
 }

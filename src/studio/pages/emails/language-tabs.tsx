@@ -6,10 +6,19 @@ import type { RenderedDraft } from '../../../management/templates/draft-schemas.
 import { Dialog } from '../../components/dialog.tsx';
 import { Fault } from '../../components/problem.tsx';
 import { Tabs } from '../../components/tabs.tsx';
-import { onSubmit } from '../../shared/requests.ts';
+import { onSubmit, useAnswer } from '../../shared/requests.ts';
 import { askProject, useMayWrite } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
-import { type DescribedEmail, type EmailTexts, translationOf, translationsIn } from './described.ts';
+import {
+  type AuthConfig,
+  areSame,
+  type DescribedEmail,
+  type EmailTexts,
+  fieldsOf,
+  textsIn,
+  translationOf,
+  translationsIn,
+} from './described.ts';
 import type { Outcome } from './email-head.tsx';
 import {
   builtInLocalesOf,
@@ -22,7 +31,6 @@ import {
   storeFields,
   textsOf,
 } from './emails-state.ts';
-import { useOlderLanguages } from './older-languages.ts';
 
 interface LanguageTabsProps {
   readonly stored: StoredEmails;
@@ -184,4 +192,36 @@ export function languageName(locale: string): string {
     // It knows no names of tags with extensions.
     return locale;
   }
+}
+
+interface Version {
+  readonly version: number;
+  readonly changed: readonly string[];
+}
+
+/** Their language tags. Changes that the project no longer keeps as versions do not count. */
+function useOlderLanguages({ config, version }: StoredEmails, email: DescribedEmail): readonly string[] {
+  const locales = Object.keys(translationsIn(config, email));
+  const key = locales.length === 0 ? null : `${email.email} ${version}`;
+  const { value: before } = useAnswer(key, (signal) => readBefore(email, signal));
+  if (before === null || locales.length === 0) return [];
+  return locales.filter((locale) => {
+    const translation = translationOf(config, email, locale);
+    return (
+      locale in translationsIn(before, email) && areSame(textsIn(before, translation), textsIn(config, translation))
+    );
+  });
+}
+
+/** The configuration before the last change of the main text. */
+async function readBefore(email: DescribedEmail, signal: AbortSignal): Promise<AuthConfig> {
+  const fields = fieldsOf(email);
+  const { body: versions } = await askProject<readonly Version[]>('config/auth/versions', { signal });
+  const change = versions.findIndex(({ changed }) => changed.some((name) => fields.includes(name)));
+  const before = change === -1 ? undefined : versions[change + 1];
+  if (before === undefined) return {};
+  const { body } = await askProject<{ readonly values: AuthConfig }>(`config/auth/versions/${before.version}`, {
+    signal,
+  });
+  return body.values;
 }
