@@ -7,7 +7,7 @@ import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { asStatement, type Check, type Finding, type FindingKind, remark } from './finding.ts';
 import { comparesCaller, wrapCalls } from './policy-expression.ts';
 
-/** One row of sql/check-grants.sql. */
+/** One row of sql/check/grants.sql. */
 interface WideGrant {
   readonly name: string;
   readonly kind: 'unguarded' | 'beyond_rows' | 'no_policy' | 'without_policy' | 'everybody';
@@ -40,7 +40,7 @@ const hasAuthFunctions = `select exists (
 
 /** Grants that exceed what the API or its policies use. */
 export const findWideGrants: Check = async ({ tx, schemas, roles, serviceRole }) => {
-  const rows = await tx.query(loadSqlFile('check-grants.sql'), [schemas, roles]);
+  const rows = await tx.query(loadSqlFile('check/grants.sql'), [schemas, roles]);
   const [{ there: hasAuth } = { there: false }] = await tx.query(hasAuthFunctions);
   return (rows as readonly unknown[] as readonly WideGrant[]).map((row): Finding => {
     const { name: object, kind, grantees, privileges, visitors, writers } = row;

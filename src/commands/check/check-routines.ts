@@ -9,7 +9,7 @@ import { asStatement, type Check, type Finding, remark } from './finding.ts';
 /** Security definer routines that look names up in the caller's search path, or that visitors may call. */
 export const findLooseRoutines: Check = async ({ tx, schemas, roles, serviceRole }) => {
   const everyRole = [...roles, serviceRole];
-  const rows = await tx.query(loadSqlFile('check-routines.sql'), [schemas, everyRole]);
+  const rows = await tx.query(loadSqlFile('check/routines.sql'), [schemas, everyRole]);
   return (rows as readonly unknown[] as readonly LooseRoutine[]).map((row): Finding => {
     const { name, owner, kind, grantees, fix, uses } = row;
     const runs = `The routine ${name} runs with the rights of "${owner}"`;
@@ -33,7 +33,7 @@ export const findLooseRoutines: Check = async ({ tx, schemas, roles, serviceRole
 /** The text may name what only a caller's path finds. */
 const pathAdvice = remark('Its text must name what is in other schemas with the schema. Or add these to the path.');
 
-/** One row of sql/check-routines.sql. */
+/** One row of sql/check/routines.sql. */
 interface LooseRoutine extends Readonly<Record<'name' | 'owner' | 'kind' | 'fix', string>> {
   readonly grantees: string | null;
   readonly lost: string | null;

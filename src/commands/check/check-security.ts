@@ -9,7 +9,7 @@ import { findLooseRoutines } from './check-routines.ts';
 import { type Check, statementCheck } from './finding.ts';
 
 /** Roles that bypass row security: policies do not protect against them. */
-const findPassingRoles = statementCheck('check-passing-roles.sql', ({ role, name, why }) => ({
+const findPassingRoles = statementCheck('check/passing-roles.sql', ({ role, name, why }) => ({
   check: 'row_security_passed',
   severity: 'error',
   object: String(name ?? role),
@@ -17,7 +17,7 @@ const findPassingRoles = statementCheck('check-passing-roles.sql', ({ role, name
 }));
 
 /** Default privileges to write, which every new table gets before it has policies. */
-const findDefaultGrants = statementCheck('check-default-grants.sql', ({ maker, schema, grantees, privileges }) => ({
+const findDefaultGrants = statementCheck('check/default-grants.sql', ({ maker, schema, grantees, privileges }) => ({
   check: 'default_grant',
   severity: 'warning',
   object: schema === null ? null : String(schema),
@@ -28,7 +28,7 @@ const findDefaultGrants = statementCheck('check-default-grants.sql', ({ maker, s
  * Schemas in which other roles may create an operator or function that matches better than the intended one of another
  * role's request.
  */
-const findOpenSchemas = statementCheck('check-open-schemas.sql', ({ name, grantees }) => ({
+const findOpenSchemas = statementCheck('check/open-schemas.sql', ({ name, grantees }) => ({
   check: 'schema_open',
   severity: 'warning',
   object: String(name),

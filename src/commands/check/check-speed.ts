@@ -12,7 +12,7 @@ import { comparesColumn, wrapCalls } from './policy-expression.ts';
 
 /** Foreign keys without a usable index. */
 const findUnindexedKeys = statementCheck(
-  'check-foreign-keys.sql',
+  'check/foreign-keys.sql',
   ({ name, constraint, partial }) => ({
     check: 'foreign_key_unindexed',
     // A partial index may be intended, if only its rows are queried.
@@ -56,7 +56,7 @@ async function findCallsPerRow({ tx, schemas }: CheckScope): Promise<readonly Fi
 
 /** Columns with content filters but without an index, and indexes that policies make unusable. */
 const findUnindexedContents = statementCheck(
-  'check-content-indexes.sql',
+  'check/content-indexes.sql',
   ({ name, type, index, method, patterns, policy, roles }) => {
     const about = { severity: 'note', object: String(name) } as const;
     if (index === null) {
@@ -75,7 +75,7 @@ const findUnindexedContents = statementCheck(
   ],
 );
 
-/** Columns that a role filters by what is in them, as sql/check-content-indexes.sql takes them. */
+/** Columns that a role filters by what is in them, as sql/check/content-indexes.sql takes them. */
 function contentColumns({ role, model }: CheckScope['models'][number]) {
   return [...model.tables.values()].flatMap((table) => {
     const { extensions } = model.namespaces.find(({ name }) => name === table.namespace)!;
@@ -100,7 +100,7 @@ export const speedChecks: readonly Check[] = [
   findUnindexedContents,
 ];
 
-/** One row of sql/check-policies.sql. */
+/** One row of sql/check/policies.sql. */
 interface PolicyRow {
   readonly name: string;
   readonly table: string;
@@ -111,5 +111,5 @@ interface PolicyRow {
 }
 
 async function readPolicies(tx: Queryable, schemas: readonly string[]): Promise<readonly PolicyRow[]> {
-  return (await tx.query(loadSqlFile('check-policies.sql'), [schemas])) as readonly unknown[] as PolicyRow[];
+  return (await tx.query(loadSqlFile('check/policies.sql'), [schemas])) as readonly unknown[] as PolicyRow[];
 }

@@ -29,7 +29,7 @@ export async function proposeViewKeys(tx: Queryable, catalog: Catalog): Promise<
     (row) => 'vm'.includes(row.relkind) && primaryKey(row, readSettings(catalog, 'table', row._id).settings) === null,
   );
   if (views.length === 0) return new Map();
-  const [row] = await tx.query(loadSqlFile('check-views.sql'), [views.map(({ _id }) => _id)]);
+  const [row] = await tx.query(loadSqlFile('check/views.sql'), [views.map(({ _id }) => _id)]);
   const facts = row as unknown as ViewFacts;
   const context = createContext(catalog, commentsOnly, null);
   return new Map(

@@ -15,7 +15,7 @@ interface Key {
   readonly collations: readonly string[];
 }
 
-/** A row of sql/check-views.sql. */
+/** A row of sql/check/views.sql. */
 export interface ViewFacts {
   readonly relations: readonly {
     readonly oid: string;
