@@ -4,6 +4,7 @@
  * Collects unknown flags instead of letting commander refuse them, so that the user sees all problems of the
  * configuration in one list.
  */
+import { camelCase } from 'change-case';
 import { Option, Command as Program } from 'commander';
 import { type AuthFieldName, authField, authFieldNames } from '../config/auth/auth-fields.ts';
 import { type AuthReferenceEntry, authFlagName, authReference } from '../config/auth/auth-reference.ts';
@@ -180,10 +181,6 @@ function unknownFlag(text: string, command: Command, known: readonly string[]): 
   const nearest = nearestName(name, known);
   const fix = nearest === null ? `pgreflect ${command.name} --help` : `Did you mean --${nearest}?`;
   return { problem: `pgreflect ${command.name} has no option ${flag}.`, fix };
-}
-
-function camelCase(flag: string): string {
-  return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** The text, without a final line break. @param width Characters per line. */

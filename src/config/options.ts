@@ -4,6 +4,7 @@
  * The source for flags, `PGREFLECT_*` names, keys of the configuration file, `--help` and the reference table;
  * load-config.ts reads them. An option's flag is its key in kebab case, the file's key in snake case.
  */
+import { kebabCase, snakeCase } from 'change-case';
 import { parseExtensions } from './extensions.ts';
 import { parseJsonWebKeys } from './json-web-keys.ts';
 import {
@@ -264,12 +265,12 @@ export function optionOf(name: OptionName): OptionDefinition {
 
 /** `jwtSecret` -> `jwt-secret`. */
 export function flagName(name: OptionName): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return kebabCase(name);
 }
 
 /** `jwtSecret` -> `jwt_secret`. */
 export function fileKey(name: OptionName): string {
-  return flagName(name).replaceAll('-', '_');
+  return snakeCase(name);
 }
 
 /** `jwtSecret` -> `PGREFLECT_JWT_SECRET`. */

@@ -15,6 +15,7 @@ import {
   isObjectType,
   Kind,
 } from 'graphql';
+import pluralize from 'pluralize';
 import { updateOperators } from '../model/extensions/update-operators.ts';
 import { fieldOrigin, type InputFieldOrigin, inputFieldOrigin } from './origin.ts';
 import { StringEnumType } from './types/enum-types.ts';
@@ -196,16 +197,13 @@ const actions: readonly (readonly [string, RegExp])[] = [
   ['list', /^(?:all|list|find|query|search|fetch)(?=[A-Z_])/i],
 ];
 
-/** What a root field does, and the stem of the table's name: both by how such fields are called in this and other APIs. */
+/** What a root field does, and the table's name in the singular: both by how such fields are called in this and other APIs. */
 function readRootField(field: string): { readonly action: string; readonly table: string } {
   const [action, prefix] = actions.find(([, pattern]) => pattern.test(field)) ?? ['list', /^/];
   const rest = field.replace(prefix, '');
   const table = rest.replace(/_?(?:collection|connection|aggregate|list|by_?pk|by_?id|one)$/i, '');
   const isOne = action === 'list' && /by_?(?:pk|id)$|_one$/i.test(field);
-  const stem = plain(table)
-    .replace(/s$/, '')
-    .replace(/(?:ie|e|y)$/, '');
-  return { action: isOne ? 'one' : action, table: stem };
+  return { action: isOne ? 'one' : action, table: pluralize.singular(plain(table)) };
 }
 
 /** Ignores case and underscores. */

@@ -5,6 +5,7 @@ import { createDatabase } from '../support/postgres.ts';
 
 const database = await createDatabase(`
   create table category (id int primary key, name text);
+  create table person (id int primary key);
   create type size as enum ('small', 'large', 'extra large');
   create table product (id int primary key, name text, tags text[], size size, data jsonb, in_stock int, category_id int references category,
     search tsvector, sizes size[], label text generated always as (upper(name)) stored);
@@ -85,6 +86,7 @@ test.each([
   ['{ product(id: 1) { name } }', 'productCollection'],
   ['{ allProducts { name } }', 'productCollection'],
   ['{ categories { name } }', 'categoryCollection'],
+  ['{ people { id } }', 'personCollection'],
   ['{ product_by_pk(id: 1) { name } }', 'productByPk'],
   ['{ getProduct(id: 1) { name } }', 'productByPk'],
   ['{ productByPk(id: 1) { inStock } }', 'in_stock'],

@@ -3,6 +3,7 @@
  * leaves out and why.
  */
 
+import pluralize from 'pluralize';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
 import type { ExtensionName } from '../../config/extensions.ts';
@@ -110,8 +111,8 @@ function describeRole(role: string, model: Model): Finding {
   const number = (key: 'insert' | 'update' | 'delete') => tables.filter((table) => table[key]).length;
   const functions = [...model.routines.values()].filter(({ use }) => use !== 'computed').length;
   const message =
-    `Role "${role}" reads ${plural(tables.length, 'table')}, inserts into ${number('insert')}, updates ${number('update')}, ` +
-    `deletes from ${number('delete')}, and calls ${plural(functions, 'function')}.`;
+    `Role "${role}" reads ${pluralize('table', tables.length, true)}, inserts into ${number('insert')}, updates ${number('update')}, ` +
+    `deletes from ${number('delete')}, and calls ${pluralize('function', functions, true)}.`;
   return { ...about, message };
 }
 
@@ -137,9 +138,4 @@ export function checkTrigger({ watched }: Catalog): readonly Finding[] {
   const message = 'The schema-change trigger is not installed. The gateway polls for changes every --schema-poll-ms.';
   const command = 'pgreflect init --watch --database-url CONNECTION_OF_A_SUPERUSER';
   return [{ check: 'trigger_missing', severity: 'note', object: null, message, fix: null, command }];
-}
-
-/** A number with its noun: `1 table`, `2 tables`. */
-export function plural(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

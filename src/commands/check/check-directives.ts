@@ -2,6 +2,7 @@
  * Checks of `pgreflect check` for keys of comment directives without effect: misspelled ones, and values that mean
  * "off". The gateway must accept them, because pg_graphql does.
  */
+import { snakeCase } from 'change-case';
 import type { Catalog, CommentedObject } from '../../catalog/catalog.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import type { Keys } from '../../model/comments/comment-fix.ts';
@@ -55,7 +56,7 @@ function findStrayKeys(catalog: Catalog, { address, object }: DirectiveHolder): 
     const message = `The comment directive of ${object}`;
     const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
     if (kind === undefined) {
-      const nearest = nearestName(key, Object.keys(kinds)) ?? nearestName(toSnakeCase(key), Object.keys(kinds));
+      const nearest = nearestName(key, Object.keys(kinds)) ?? nearestName(snakeCase(key), Object.keys(kinds));
       const meant = nearest === null ? '' : ` Did you mean "${nearest}"?`;
       const corrected = nearest !== null && !taken.has(nearest);
       if (corrected) taken.add(nearest);
@@ -69,10 +70,6 @@ function findStrayKeys(catalog: Catalog, { address, object }: DirectiveHolder): 
     const off = `${message} has ${JSON.stringify(value)} for "${key}", which means off. To switch it on, write ${wanted}.`;
     return [{ check: 'directive_value', message: off, change }];
   });
-}
-
-function toSnakeCase(key: string): string {
-  return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll('-', '_');
 }
 
 /** An explicit "off" counts. */

@@ -2,8 +2,9 @@
  * Merges findings: those about the partitions of a table, and those that one index ends. Foreign keys and policies often
  * need the same column, and two equal indexes cost every write twice.
  */
+
+import pluralize from 'pluralize';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { plural } from './check-api.ts';
 import type { Finding } from './finding.ts';
 
 /** Maps each partition, and the table itself, to its partitioned table, by SQL names. */
@@ -40,8 +41,8 @@ export function mergePartitions(findings: readonly Finding[], roots: ReadonlyMap
     const [first, ...others] = [...ofRoot, ...ofPartitions];
     const more =
       ofRoot.length > 0
-        ? `its ${plural(others.length, 'partition')}`
-        : `${plural(others.length, 'more partition')} of ${root}`;
+        ? `its ${pluralize('partition', others.length, true)}`
+        : `${pluralize('more partition', others.length, true)} of ${root}`;
     const fixes = [first!, ...others].map(({ fix }) => fix);
     return {
       ...first!,

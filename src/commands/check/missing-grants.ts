@@ -2,10 +2,12 @@
  * Findings of `pgreflect check` about grants that roles lack, one for all objects of which a role lacks the same. A
  * missing grant is often meant, so every statement is left to a person.
  */
+
+import pluralize from 'pluralize';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { grantStatement } from '../../model/missing-grant.ts';
 import type { Grant, Omission } from '../../model/model-context.ts';
-import { ignoredByComments, plural } from './check-api.ts';
+import { ignoredByComments } from './check-api.ts';
 import { type Finding, type RoleModel, remark } from './finding.ts';
 
 /**
@@ -74,7 +76,8 @@ function describeLacks(lacks: readonly Lack[]): string {
   const objects = [...new Set(lacks.map((lack) => lack.object))];
   const [some, rest] = [objects.slice(0, 3), objects.length - 3];
   const names = `${some.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-  const number = (noun: string) => (objects.length === 1 ? names : `${plural(objects.length, noun)}: ${names}`);
+  const number = (noun: string) =>
+    objects.length === 1 ? names : `${pluralize(noun, objects.length, true)}: ${names}`;
   const has = `Role "${role}" has no ${grant.privileges.replace(/, (?=\w+$)/, ' or ')}`;
   const what = whatOf(first);
   if (what === 'rows') return `Role "${role}" may not select the rows that these functions take or return: ${names}.`;

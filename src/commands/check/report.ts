@@ -1,9 +1,10 @@
 /**
  * Prints the findings of `pgreflect check`: text grouped by kind, JSON, or SARIF 2.1.0 (OASIS) for code hosts.
  */
+
+import pluralize from 'pluralize';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
 import { version } from '../../shared/version.ts';
-import { plural } from './check-api.ts';
 import type { Finding, FindingKind, Severity } from './finding.ts';
 
 /** Prints findings. @param typed The command line of this report, for the hint that names what a shortened one left out. */
@@ -33,7 +34,7 @@ const linesOfTwoScreens = 100;
 function asText(findings: readonly Finding[], typed: string): string {
   const kinds = Map.groupBy(findings, ({ severity, check }) => `${severity.padEnd(7)}  ${check}`);
   const { error, warning, note } = countFindings(findings);
-  const summary = `${plural(error, 'error')}, ${plural(warning, 'warning')}, ${plural(note, 'note')}.`;
+  const summary = `${pluralize('error', error, true)}, ${pluralize('warning', warning, true)}, ${pluralize('note', note, true)}.`;
   if (findings.length <= many || kinds.size === 1) return [...printKinds(kinds, all), summary].join('\n');
   const texts = [...limits, shortest].map((limit) => [...printKinds(kinds, limit), summary].join('\n'));
   const text = texts.find((one) => one.split('\n').length < linesOfTwoScreens) ?? texts.at(-1)!;
