@@ -1,6 +1,6 @@
 /**
- * One PostgreSQL server for the whole run: `TEST_DATABASE_URL` (a superuser's connection string) where it is set, else
- * the embedded server. It has the usual roles and a database with the tables of the auth service, which test files copy (postgres.ts).
+ * One PostgreSQL server for the whole run: `TEST_DATABASE_URL` (a superuser's connection string) where it is set, a
+ * container of `TEST_POSTGRES_IMAGE` (such as `postgres:16`, needs Docker) where that is, else the embedded server. It has the usual roles and a database with the tables of the auth service, which test files copy (postgres.ts).
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -26,6 +26,14 @@ const quickPasswords = `select set_config('scram_iterations', '1', false) where 
 
 const studioBuild = join(import.meta.dirname, '../../src/studio/build.ts');
 
+const settings = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  max_connections: '200',
+  shared_buffers: '128MB',
+};
+
 /** Builds the studio where its sources have changed, starts the server and returns what stops it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   execFileSync(process.execPath, [studioBuild], { stdio: 'inherit' });
@@ -33,18 +41,16 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   if (given) {
     return provide(project, given);
   }
+  const image = process.env.TEST_POSTGRES_IMAGE;
+  if (image) {
+    return provideContainer(project, image);
+  }
   const directory = await openDirectory();
   const server = await startEmbeddedServer({
     dataDirectory: join(directory, 'data'),
     password: 'test',
     persistent: false,
-    settings: {
-      fsync: 'off',
-      full_page_writes: 'off',
-      autovacuum: 'off',
-      max_connections: '200',
-      shared_buffers: '128MB',
-    },
+    settings,
   });
   await run(server.url, quickPasswords, "alter role current_user password 'test'");
   await provide(project, server.url);
@@ -52,6 +58,15 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await server.stop();
     await rm(directory, { recursive: true, force: true });
   };
+}
+
+/** A server in a container, which ends with the run. */
+async function provideContainer(project: TestProject, image: string): Promise<() => Promise<void>> {
+  const { PostgreSqlContainer } = await import('@testcontainers/postgresql');
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const container = await new PostgreSqlContainer(image).withCommand(['postgres', ...flags]).start();
+  await provide(project, container.getConnectionUri());
+  return async () => void (await container.stop());
 }
 
 /** Prepares the server for all files; returns what removes that again. */
