@@ -32,7 +32,7 @@ export function explainMissing(
 ): Omission | null {
   const omissions = omissionsOf(catalog, options);
   return (
-    omissions.find(({ names }) => names.includes(`${type}.${field}`)) ??
+    findField(omissions, type?.replace(/(?:Sum|Avg|Min|Max)AggregateResult$/, '') ?? null, field) ??
     findOmission(omissions, field) ??
     findOmission(omissions, tableNameOf(field)) ??
     // As other APIs call a list of rows.
@@ -48,6 +48,13 @@ export function omissionsOf(catalog: Catalog, { role, extensions }: ModelOptions
   const omissions = roles.get(role) ?? buildModelParts(catalog, { role, extensions }).omissions;
   roles.set(role, omissions);
   return omissions;
+}
+
+/** A field of the type; of any type if that is unknown. */
+function findField(omissions: readonly Omission[], type: string | null, field: string): Omission | undefined {
+  const asked = comparable(type === null ? field : `${type}.${field}`);
+  const named = (name: string) => comparable(type === null ? name.replace(/^.*\./, '') : name);
+  return omissions.find(({ names }) => names.some((name) => name.includes('.') && named(name) === asked));
 }
 
 function findOmission(omissions: readonly Omission[], name: string): Omission | undefined {

@@ -60,7 +60,7 @@ export function keepNames(context: ModelContext, table: UnlinkedTable, links: Li
     noteOmission(context, () => ({
       kind: 'name',
       object,
-      names: [name],
+      names: [`${table.baseName}.${name}`],
       reason,
       fix: routine ? otherName(context, routine) : null,
     }));
@@ -72,7 +72,7 @@ export function keepNames(context: ModelContext, table: UnlinkedTable, links: Li
   };
 }
 
-type Fields = Pick<Table, 'namespace' | 'name' | 'oid' | 'columns' | 'relationships' | 'computedFields'>;
+type Fields = Pick<Table, 'namespace' | 'name' | 'baseName' | 'oid' | 'columns' | 'relationships' | 'computedFields'>;
 
 /** Several fields of a table with one name, in order: the last one is reachable. */
 interface Conflict {
@@ -99,7 +99,7 @@ export function noteHidden(context: ModelContext, tables: Iterable<Fields>, rout
     noteOmission(context, () => {
       const fixes = new Set(linksToName(all).map(({ id }) => foreignKeyFix(context, id, names)));
       const fix = fixes.size === 0 || fixes.has(null) ? null : [...fixes].join('\n');
-      return { kind: 'name', object, names: [name], reason, fix };
+      return { kind: 'name', object, names: [`${table.baseName}.${name}`], reason, fix };
     });
   }
 }

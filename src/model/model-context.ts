@@ -35,7 +35,7 @@ export interface Omission {
   readonly kind: 'privilege' | 'key' | 'name' | 'type' | 'directive' | 'entrypoint' | 'switch' | 'link';
   /** Its qualified SQL name, `lib.loan` or `lib.loan.fee`. */
   readonly object: string;
-  /** GraphQL and SQL names for searching it. */
+  /** GraphQL and SQL names for searching it; those of a field with its type, `Loan.fee`. */
   readonly names: readonly string[];
   /** A sentence for operators, for example `Table lib.log has no primary key.` */
   readonly reason: string;

@@ -63,6 +63,25 @@ test('columns, entrypoints, routines and schemas are explained', async () => {
   await database.query(`revoke usage on schema staff from anon; comment on schema staff is null`);
 });
 
+test('a field is explained for its own type alone', async () => {
+  const reason = 'Column lib.volume.secret exists; role anon has no SELECT on it.';
+  for (const type of ['Volume', 'VolumeMaxAggregateResult'])
+    expect((await explain('secret', type))?.reason, type).toBe(reason);
+  for (const type of ['Patron', 'Query', 'VolumeConnection']) expect(await explain('secret', type), type).toBeNull();
+});
+
+test('a name of a table is not taken for a relationship that another one hides', async () => {
+  const hidden = await createDatabase(`
+    create table shop_item (id int primary key);
+    create table pair (id int primary key, one int references shop_item, two int references shop_item);
+    grant select on shop_item, pair to anon`);
+  const catalog = await modelReader(hidden).catalog(['public']);
+  const ask = (field: string, type: string) =>
+    explainMissing(catalog, { role: 'anon', extensions: [] }, { field, type })?.reason;
+  expect(ask('shopItemCollection', 'Query')).toBeUndefined();
+  expect(ask('shopItem', 'pair')).toMatch(/^The field "shop_item" of public.pair is/);
+});
+
 test('a name that nothing has is not explained', async () => {
   for (const name of ['nothing', '', '_', '__proto__', 'Collection', 'x'.repeat(10_000)])
     expect(await explain(name)).toBeNull();

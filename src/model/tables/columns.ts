@@ -142,12 +142,23 @@ function aggregates(type: ValueType | null): Aggregates {
   return { sum, avg, min: has('min') ? minMax : null, max: has('max') ? minMax : null };
 }
 
-/** Records the columns of an exposed table that the role cannot see, with reasons. */
-export function noteOmittedColumns(context: ModelContext, table: CatalogTable, columns: readonly Column[]): void {
+/**
+ * Records the columns of an exposed table that the role cannot see, with reasons.
+ *
+ * @param type The type of its rows; null if there is none.
+ */
+export function noteOmittedColumns(
+  context: ModelContext,
+  table: CatalogTable,
+  columns: readonly Column[],
+  type: string | null,
+): void {
   for (const column of columns) {
     if (column.readable && column.fieldName !== 'nodeId') continue;
     const object = `${tablePath(context, table)}.${quoteName(column.name)}`;
-    const names = [column.fieldName ?? column.name, column.name];
+    const names = [column.fieldName ?? column.name, column.name].map((name) =>
+      type === null ? name : `${type}.${name}`,
+    );
     noteOmission(context, () => ({ object, names, ...whyOmitted(context, { table, columns, column, object }) }));
   }
 }

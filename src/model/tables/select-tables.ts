@@ -60,7 +60,8 @@ function selectTable(context: ModelContext, row: CatalogTable, types: TypeResolv
   if (!isReadable) return null;
   if (key === null) {
     // So that a key leads to no new finding.
-    if (context.omissions !== null) noteOmittedColumns(context, row, buildColumns(context, namespace, row, types));
+    if (context.omissions !== null)
+      noteOmittedColumns(context, row, buildColumns(context, namespace, row, types), null);
     return null;
   }
   return { row, namespace, kind, settings, baseName, primaryKey: key };

@@ -90,7 +90,7 @@ export function claimTable(
     const names = [table.baseName, table.name, tableRootFields(table.baseName).collection];
     noteOmission(context, () => ({ kind: 'name', object: selectedPath(selected), names, reason, fix }));
   }
-  noteOmittedColumns(context, selected.row, table.columns);
+  noteOmittedColumns(context, selected.row, table.columns, table.baseName);
   return false;
 }
 
@@ -207,7 +207,7 @@ export function assignRootFields(tables: readonly UnlinkedTable[]): readonly Unl
 
 /** Records the missing root fields and columns of an exposed table, with reasons. */
 export function noteOmissions(context: ModelContext, selected: SelectedTable, table: UnlinkedTable): void {
-  noteOmittedColumns(context, selected.row, table.columns);
+  noteOmittedColumns(context, selected.row, table.columns, table.baseName);
   const object = selectedPath(selected);
   const subject = describeTable(context, selected.row);
   const add = (omission: Omit<Omission, 'object'>): void => noteOmission(context, () => ({ object, ...omission }));
