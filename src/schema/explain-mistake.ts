@@ -7,6 +7,7 @@
 import {
   type GraphQLError,
   type GraphQLField,
+  type GraphQLInputField,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
@@ -51,6 +52,11 @@ const explanations: readonly (readonly [RegExp, Explain])[] = [
   [/^Argument "\w+\.(\w+)\(set:\)" of type /, correctUpdate],
   [/^Unknown argument "(\w+)" on field "([\w.]+)"/, correctArgument],
   [/^Cannot query field "(\w+)" on type "(\w+)"/, correctField],
+  [
+    /^The mutation operation is not supported/,
+    () =>
+      form('The role may write nothing: grant INSERT, UPDATE or DELETE on a table, or EXECUTE on a volatile function.'),
+  ],
 ];
 
 const form = (hint: string): Correction => ({ hint, namesSchema: false });
@@ -62,15 +68,37 @@ function correctObject(schema: GraphQLSchema, error: GraphQLError, [typeName, fo
   if (!isInputObjectType(type)) return null;
   const fields = type.getFields();
   const place = placeOf(error);
+  const isPlace = (kind: InputFieldOrigin['kind']) => Object.values(fields).some(hasKind(kind));
+  if (isPlace('search')) {
+    const words = found.startsWith('"') ? shorten(found) : '"WORDS"';
+    return form(`Say what is searched: ${place ?? 'COLUMN'}: { websearch: ${words} }.`);
+  }
+  if (isPlace('group_column'))
+    return form(`Name the column: by: [{ column: ${/^\w+$/.test(found) ? found : 'COLUMN'} }].`);
   if (fields.eq !== undefined && inputFieldOrigin(fields.eq).kind === 'operator') {
     const isList = found.startsWith('[') && fields.in !== undefined;
     return form(`Name the comparison: ${place ?? 'COLUMN'}: { ${isList ? 'in' : 'eq'}: ${shorten(found)} }.`);
   }
+  const direction = orderByDirectionType.getValue(found) === undefined ? 'DescNullsLast' : found;
+  if (isPlace('direction')) {
+    const given = Object.values(fields).filter(hasKind('routine_argument'));
+    const values = given.map((field) => `${field.name}: …, `).join('');
+    return form(`Give the arguments: ${place ?? 'FUNCTION'}: { ${values}direction: ${direction} }.`);
+  }
   const isOrder = Object.values(fields).some((field) => getNamedType(field.type) === orderByDirectionType);
-  if (isOrder) return form('Name the column and the direction: orderBy: [{ COLUMN: DescNullsLast }].');
+  if (isOrder) return form(`Name the column and the direction: ${within(place ?? 'orderBy', `COLUMN: ${direction}`)}.`);
   return fields.and === undefined
     ? null
-    : form('Name the column and the comparison: filter: { COLUMN: { eq: VALUE } }.');
+    : form(`Name the column and the comparison: ${within(place ?? 'filter', 'COLUMN: { eq: VALUE }')}.`);
+}
+
+/** An object with the member, under the name of an argument or field. */
+function within(place: string, member: string): string {
+  return ['orderBy', 'and', 'or'].includes(place) ? `${place}: [{ ${member} }]` : `${place}: { ${member} }`;
+}
+
+function hasKind(kind: InputFieldOrigin['kind']) {
+  return (field: GraphQLInputField) => inputFieldOrigin(field).kind === kind;
 }
 
 function correctDirection(_schema: GraphQLSchema, error: GraphQLError, [found]: readonly [string, string]) {
@@ -141,7 +169,8 @@ function correctUpdate(_schema: GraphQLSchema, error: GraphQLError) {
 /** Arguments of other APIs, and ours. */
 const arguments_: Readonly<Record<string, readonly string[]>> = {
   first: ['limit', 'take', 'top', 'count', 'pageSize', 'page_size', 'perPage', 'per_page'],
-  offset: ['skip', 'start', 'page'],
+  offset: ['skip', 'start'],
+  nodeId: ['id'],
   filter: ['where', 'condition', 'conditions', 'filters', 'query', 'search'],
   orderBy: ['order_by', 'order', 'sort', 'sortBy', 'sort_by', 'orderby'],
   distinctOn: ['distinct', 'distinct_on'],
@@ -154,21 +183,40 @@ function correctArgument(schema: GraphQLSchema, _error: GraphQLError, [asked, pl
   const [typeName = '', fieldName = ''] = place.split('.');
   const type = schema.getType(typeName);
   const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
+  if (asked === 'page' && field?.args.some((argument) => argument.name === 'after')) {
+    const next = 'The next page begins after the endCursor of the page before: after: "CURSOR".';
+    return form(`There are no page numbers. ${next} offset skips rows.`);
+  }
   const ours = field?.args.find((argument) => arguments_[argument.name]?.includes(asked));
   return ours === undefined ? null : form(`The argument is called ${ours.name} here.`);
 }
 
 function correctField(schema: GraphQLSchema, error: GraphQLError, [asked, typeName]: readonly [string, string]) {
   const type = schema.getType(typeName);
-  if (!isObjectType(type) || typeName.startsWith('__') || error.message.includes('Did you mean')) return null;
+  if (!isObjectType(type) || typeName.startsWith('__')) return null;
+  const roots = [schema.getQueryType(), schema.getMutationType()];
   const fields = Object.values(type.getFields());
+  const isRoot = roots.includes(type);
+  const other = isRoot ? roots.find((root) => root !== type && root?.getFields()[asked] !== undefined) : undefined;
+  if (other) return explainRoot(other.name, other.getFields()[asked]!);
+  if (!isRoot && error.message.includes('Did you mean')) return null;
   const kinds = new Set(fields.map((field) => fieldOrigin(field).kind));
   if (kinds.has('edges')) return correctConnectionField(asked);
   if (kinds.has('edge_node')) return form(`The row is the node of the edge: node { ${rowField(asked)} }.`);
-  const isRoot = type === schema.getQueryType() || type === schema.getMutationType();
+  if (kinds.has('records')) return form(`The written rows are in records: records { ${rowField(asked)} }.`);
   const same = isRoot ? undefined : fields.find((field) => plain(field.name) === plain(asked));
   const meant = same ?? nearestField(asked, fields);
-  return meant === undefined ? null : name(`Did you mean "${meant.name}"?`);
+  return meant === undefined || error.message.includes(`"${meant.name}"`)
+    ? null
+    : name(`Did you mean "${meant.name}"?`);
+}
+
+/** A field of the other kind of operation. */
+function explainRoot(typeName: string, field: GraphQLField<unknown, unknown>): Correction {
+  const origin = fieldOrigin(field);
+  const isVolatile = origin.kind === 'routine' && typeName === 'Mutation';
+  const why = isVolatile ? ', because its function is volatile. If it only reads, declare it stable.' : '.';
+  return name(`"${field.name}" is a field of ${typeName}${why}`);
 }
 
 function correctConnectionField(asked: string): Correction {
@@ -179,15 +227,19 @@ function correctConnectionField(asked: string): Correction {
 
 /** What other APIs call rows stands for one of the fields of a row. */
 function rowField(asked: string): string {
-  return /^(?:nodes?|items?|rows?|data|results?)$/.test(asked) ? '…' : asked;
+  return /^(?:nodes?|items?|rows?|data|results?|returning)$/.test(asked) ? '…' : asked;
 }
 
 /** The field of the same table: for `products`, `allProducts` or `product`, `productCollection`. */
 function nearestField(asked: string, fields: readonly GraphQLField<unknown, unknown>[]) {
   const wanted = readRootField(asked);
   const near = fields.filter((field) => readRootField(field.name).table === wanted.table);
-  return near.find((field) => readRootField(field.name).action === wanted.action) ?? near[0];
+  const does = (action: string) => near.find((field) => readRootField(field.name).action === action);
+  return does(wanted.action) ?? (reads.includes(wanted.action) ? (does('list') ?? does('one')) : undefined);
 }
+
+/** Actions that stand for each other. */
+const reads: readonly string[] = ['list', 'one'];
 
 const actions: readonly (readonly [string, RegExp])[] = [
   ['insert', /^(?:insert|create|add|new|save)(?:_?into)?(?=[A-Z_])/i],

@@ -9,11 +9,21 @@ const database = await createDatabase(`
   create type size as enum ('small', 'large', 'extra large');
   create table product (id int primary key, name text, tags text[], size size, data jsonb, in_stock int, category_id int references category,
     search tsvector, sizes size[], label text generated always as (upper(name)) stored);
-  grant usage on schema public to anon;
+  create function far(product, x int) returns int language sql stable as 'select abs($1.id - x)';
+  comment on table product is '@graphql({"aggregate": {"enabled": true}})';
+  comment on function far is '@graphql({"order": true})';
+  create function search_products(word text) returns setof product language sql stable as 'select * from product where name = word';
+  create function hit(id int) returns int language sql as 'select 1';
+  revoke execute on function hit from public;
+  grant execute on function hit to anon;
+  grant usage on schema public to anon, authenticated;
+  grant select on category to authenticated;
   grant all on all tables in schema public to anon;
 `);
 const execution = await startExecution(database);
 const local = await startExecution(database, { showHints: true });
+// With introspection, messages suggest names of their own.
+const open = await startExecution(database, { introspection: 'always' });
 
 const hintsOf = async (query: string, variables = {}, asked = execution) => {
   const { errors } = await asked.run('anon', query, { variables });
@@ -45,6 +55,23 @@ test.each([
   [by('{ name: desc }'), `Write orderBy: [{ name: DescNullsLast }]. ${directions}`],
   [by('[{ name: ASC }]'), `Write orderBy: [{ name: AscNullsLast }]. ${directions}`],
   [by('name_DESC'), 'Name the column and the direction: orderBy: [{ COLUMN: DescNullsLast }].'],
+  [by('{ category: AscNullsLast }'), 'Name the column and the direction: category: { COLUMN: AscNullsLast }.'],
+  [by('{ far: DescNullsLast }'), 'Give the arguments: far: { x: …, direction: DescNullsLast }.'],
+  [by('{ searchRank: DescNullsLast }'), 'Say what is searched: searchRank: { websearch: "WORDS" }.'],
+  [where('{ search: "tent" }'), 'Say what is searched: search: { websearch: "tent" }.'],
+  [where('{ category: "x" }'), 'Name the column and the comparison: category: { COLUMN: { eq: VALUE } }.'],
+  [where('{ or: ["x"] }'), 'Name the column and the comparison: or: [{ COLUMN: { eq: VALUE } }].'],
+  ['{ productCollection { groups(by: [size]) { count } } }', 'Name the column: by: [{ column: size }].'],
+  [
+    '{ productCollection(page: 2) { edges { cursor } } }',
+    'There are no page numbers. The next page begins after the endCursor of the page before: after: "CURSOR". offset skips rows.',
+  ],
+  ['{ node(id: "x") { nodeId } }', 'The argument is called nodeId here.'],
+  [
+    'mutation { insertIntoproductCollection(objects: { id: 1 }) { id } }',
+    'The written rows are in records: records { id }.',
+  ],
+  ['mutation { deleteFromproductCollection { returning { id } } }', 'The written rows are in records: records { … }.'],
   ['{ productCollection(limit: 1) { edges { cursor } } }', 'The argument is called first here.'],
   ['{ productCollection(where: {}) { edges { cursor } } }', 'The argument is called filter here.'],
   ['{ productCollection { name } }', 'Rows are nodes of edges: edges { node { name } }.'],
@@ -97,6 +124,44 @@ test.each([
 ])('%s: the name in this schema, for those who may discover it', async (query, meant) => {
   expect(await hintsOf(query, {}, local)).toContain(`Did you mean "${meant}"?`);
   expect((await hintsOf(query)).filter((hint?: string) => hint !== undefined)).toEqual([]);
+});
+
+test.each([
+  [
+    '{ hit(id: 1) }',
+    '"hit" is a field of Mutation, because its function is volatile. If it only reads, declare it stable.',
+  ],
+  [
+    '{ insertIntoproductCollection(objects: []) { affectedCount } }',
+    '"insertIntoproductCollection" is a field of Mutation.',
+  ],
+  ['mutation { search_products(word: "x") { edges { cursor } } }', '"search_products" is a field of Query.'],
+  ['mutation { productCollection { edges { cursor } } }', '"productCollection" is a field of Query.'],
+])('%s: the operation that has the field', async (query, hint) => {
+  expect(await hintsOf(query, {}, local)).toEqual([hint]);
+  expect(await hintsOf(query, {}, open)).toEqual([hint]);
+  expect(await hintsOf(query)).toEqual([undefined]);
+});
+
+test.each([
+  'mutation { searchProduct { edges { cursor } } }',
+  'mutation { getProduct { id } }',
+  '{ createProduct { id } }',
+  '{ deleteProduct { id } }',
+])('%s: nothing that does something else is proposed', async (query) => {
+  expect(await hintsOf(query, {}, local)).toEqual([undefined]);
+});
+
+test('the collection is named where the message suggests something else', async () => {
+  expect(await hintsOf('{ products { name } }', {}, open)).toEqual(['Did you mean "productCollection"?']);
+  expect(await hintsOf('{ productsCollection { edges { cursor } } }', {}, open)).toEqual([undefined]);
+});
+
+test('a role that may write nothing learns that', async () => {
+  const { errors } = await execution.run('authenticated', 'mutation { createProduct { id } }');
+  expect(errors[0].extensions.hint).toBe(
+    'The role may write nothing: grant INSERT, UPDATE or DELETE on a table, or EXECUTE on a volatile function.',
+  );
 });
 
 test.each([
