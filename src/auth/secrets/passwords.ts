@@ -27,7 +27,7 @@ export interface PasswordHasher {
 }
 
 /** A hash without its cost, of a random password that was thrown away: verified for users who do not exist. */
-const nobodysHash = 'j8Tgma25oWeaOQoOgf5I8OT/IoEPAyOSo9Oo9JZr/kzjBut.W0HTG';
+const unknownUserHash = 'j8Tgma25oWeaOQoOgf5I8OT/IoEPAyOSo9Oo9JZr/kzjBut.W0HTG';
 
 /**
  * @param concurrency Computations at once; by default one processor is left for everything else.
@@ -38,7 +38,7 @@ export function createPasswordHasher(
   cost: number = bcryptCost,
 ): PasswordHasher {
   const inTurn = createConcurrencyLimit(concurrency, () => new AuthError('request_timeout'));
-  const unknown = `$2b$${String(cost).padStart(2, '0')}$${nobodysHash}`;
+  const unknown = `$2b$${String(cost).padStart(2, '0')}$${unknownUserHash}`;
   return {
     async hash(password, deadline = Number.POSITIVE_INFINITY) {
       assertNotTooLong(password);
