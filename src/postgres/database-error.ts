@@ -149,6 +149,8 @@ const valueParsers: ReadonlyMap<string, NonNullable<DatabaseError['inValue']>> =
   ['gettoken_query_standard', 'tsquery'],
   ['gettoken_tsvector', 'tsquery'],
   ['prssyntaxerror', 'tsquery'],
+  ['parse_phrase_operator', 'tsquery'],
+  ['pushOpStack', 'tsquery'],
   ['regconfigin', 'regconfig'],
   // Up to PostgreSQL 15.
   ['get_ts_config_oid', 'regconfig'],
