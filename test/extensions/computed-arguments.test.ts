@@ -175,7 +175,7 @@ describe('shown', () => {
     const plain = ['nodeId', 'id', 'name', 'lat', 'lon', 'mayor', 'details'];
     expect(await fields({ extensions: [] })).toEqual([...plain, 'info']);
     expect(await fields({ extensions: ['function_filters'] })).toEqual([
-      ...plain, ...['distance', 'greet', 'shares', 'nearest', 'others', 'part', 'info', 'note'],
+      ...plain, ...['info', 'distance', 'greet', 'shares', 'nearest', 'others', 'part', 'note'],
     ]); // biome-ignore format: names
     const other = await createDatabase(`
       create schema one; create schema two; grant usage on schema one, two to anon;

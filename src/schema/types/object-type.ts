@@ -25,7 +25,7 @@ const nodeIdField = typed(new GraphQLNonNull(scalarTypes.ID), { kind: 'node_id' 
 export const nodeInterface = new GraphQLInterfaceType({ name: 'Node', fields: { [nodeIdName]: nodeIdField } });
 
 /**
- * *B*: the global id, columns, relationships, computed fields.
+ * *B*: the global id, columns, relationships, computed fields; then relationships and computed fields of extensions.
  *
  * Of several with one name, the last one is visible, except that nothing replaces the global id.
  */
@@ -35,7 +35,11 @@ export function buildObjectType(context: SchemaContext, table: Table): GraphQLOb
     description: table.description,
     interfaces: [nodeInterface],
     fields: () => {
-      const own = [...columns(context, table), ...relationships(context, table), ...computedFields(context, table)];
+      const fieldsOf = (source: FieldSource) => [
+        ...relationships(context, table, source),
+        ...computedFields(context, table, source),
+      ];
+      const own = [...columns(context, table), ...fieldsOf({ added: false }), ...fieldsOf({ added: true })];
       return fieldMap([[nodeIdName, nodeIdField], ...own.filter(([name]) => name !== nodeIdName)]);
     },
   });
@@ -73,8 +77,14 @@ export function defineResultType(
   define(result.typeName, () => new GraphQLObjectType({ name: result.typeName, fields: () => fieldMap(entries()) }));
 }
 
-function relationships(context: SchemaContext, table: Table): Entry[] {
+/** Whether extensions add the fields. */
+interface FieldSource {
+  readonly added: boolean;
+}
+
+function relationships(context: SchemaContext, table: Table, { added }: FieldSource): Entry[] {
   return table.relationships.flatMap((relationship): Entry[] => {
+    if ((relationship.through !== null) !== added) return [];
     const target = context.model.tables.get(relationship.target);
     return target ? [[relationship.fieldName, relationshipField(context, relationship, target)]] : [];
   });
@@ -95,9 +105,9 @@ function relationshipField(
   };
 }
 
-function computedFields(context: SchemaContext, table: Table): Entry[] {
+function computedFields(context: SchemaContext, table: Table, { added }: FieldSource): Entry[] {
   return table.computedFields.flatMap((oid): Entry[] => {
     const routine = context.model.routines.get(oid);
-    return routine ? [[routine.fieldName, buildRoutineField(context, routine)]] : [];
+    return routine?.added === added ? [[routine.fieldName, buildRoutineField(context, routine)]] : [];
   });
 }

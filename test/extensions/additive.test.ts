@@ -1,0 +1,61 @@
+/** Extensions only add: whatever is there without them is there with them, as it was and in its place (docs/extensions.md). */
+import { describe, expect, test } from 'vitest';
+import { extensionNames } from '../../src/config/extensions.ts';
+import { type Json, startExecution } from '../support/execution.ts';
+import { createDatabase, fixture } from '../support/postgres.ts';
+
+const typeReference = '{ kind name ofType { kind name ofType { kind name ofType { kind name } } } }';
+const introspection = `{ __schema { types { kind name interfaces { name } possibleTypes { name }
+  fields(includeDeprecated: true) { name isDeprecated args { name defaultValue type ${typeReference} } type ${typeReference} }
+  inputFields { name defaultValue type ${typeReference} } enumValues(includeDeprecated: true) { name } } } }`;
+
+/** Domains change types of what is there, which the manual says. */
+const additive = extensionNames.filter((name) => name !== 'domains');
+/** Root fields are in the order of their names. */
+const roots = ['Query', 'Mutation'];
+/** The type of a filter that searches. */
+const searching = JSON.stringify({ kind: 'INPUT_OBJECT', name: 'TextSearchFilter', ofType: null });
+
+const sources = [
+  ['lib.sql'], ['query-library.sql', 'query-links.sql'], ['query-library.sql', 'query-functions.sql'], ['query-types.sql'], ['query-pages.sql'], ['mutation-library.sql'],
+  ['mutation-types.sql'], ['mutation-views.sql'], ['function-library.sql', 'function-results.sql'], ['counters.sql'], ['places.sql'], ['search.sql'],
+]; // biome-ignore format: a list of files
+
+describe.each(sources.map((files) => [files.join(' '), files] as const))('%s', async (_, files) => {
+  const database = await createDatabase(...files.map(fixture));
+  const options = { schemas: ['lib'], introspection: 'always' } as const;
+  const [plain, extended] = await Promise.all([
+    startExecution(database, { ...options, extensions: [] }),
+    startExecution(database, { ...options, extensions: additive }),
+  ]);
+
+  test.each(['anon', 'authenticated', 'service_role'])('as %s', async (role) => {
+    const [before, after] = await Promise.all(
+      [plain, extended].map(async (on): Promise<readonly Json[]> => {
+        const { data } = await on.run(role, introspection);
+        return data?.__schema.types ?? [];
+      }),
+    );
+    const types = new Map(after!.map((type) => [type.name, type]));
+    for (const type of before!) {
+      const { fields, inputFields, enumValues, ...rest } = type;
+      const extendedType = types.get(type.name);
+      expect(extendedType, type.name).toMatchObject(rest);
+      for (const key of ['fields', 'inputFields', 'enumValues']) {
+        const [old, all] = [type[key] ?? [], extendedType[key] ?? []];
+        const isOld = ({ name }: Json) => old.some((each: Json) => each.name === name);
+        const kept = roots.includes(type.name) ? all.filter(isOld) : all.slice(0, old.length);
+        expect(
+          kept.map((member: Json, index: number) => withoutAdded(member, old[index])),
+          type.name,
+        ).toEqual(old);
+      }
+    }
+  });
+});
+
+/** The member with the arguments that it had. */
+function withoutAdded(member: Json, before: Json): Json {
+  const type = JSON.stringify(member.type) === searching ? before?.type : member.type;
+  return { ...member, ...(type && { type }), ...(member.args && { args: member.args.slice(0, before?.args.length) }) };
+}
