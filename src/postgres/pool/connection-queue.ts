@@ -20,7 +20,7 @@ import { DatabaseError } from '../database-error.ts';
 /** A request for a connection, until it is released. */
 export interface Turn {
   readonly role: string;
-  /** The user, or the network of a caller without a user. */
+  /** One of those whom the queue treats equally: the user, or the network of a caller without a user. */
   readonly caller: string;
   /** Its statements are known to be quick. */
   readonly isQuick: boolean;
@@ -252,6 +252,8 @@ export class ConnectionQueue {
     }
     if (next === null) return;
     const { turn, caller, start } = this.#remove(next, place);
+    // Behind the other roles.
+    if (this.#waitingRoles.delete(next) && next.waiting.length > 0) this.#waitingRoles.add(next);
     this.#start(next, caller, turn);
     start();
   }
@@ -284,14 +286,12 @@ export class ConnectionQueue {
     this.#waiting += 1;
   }
 
-  /** Moves its role behind the others. */
   #remove(turns: RoleTurns, at: number): Waiter {
     const [waiter] = turns.waiting.splice(at, 1) as [Waiter];
     waiter.timer?.clear();
     waiter.caller.waiting -= 1;
     this.#waiting -= 1;
-    this.#waitingRoles.delete(turns);
-    if (turns.waiting.length > 0) this.#waitingRoles.add(turns);
+    if (turns.waiting.length === 0) this.#waitingRoles.delete(turns);
     return waiter;
   }
 }

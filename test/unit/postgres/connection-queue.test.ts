@@ -2,6 +2,7 @@
  * Who gets the next connection, and who is refused on arrival. Time is given, so that nothing depends on how fast the machine is.
  */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { DatabaseError } from '../../../src/postgres/database-error.ts';
 import { ConnectionQueue, type Turn } from '../../../src/postgres/pool/connection-queue.ts';
 
 let now = 0;
@@ -72,6 +73,18 @@ describe('whose turn it is', () => {
       held = turns.get(log.at(-1)!)!;
     }
     expect(log).toEqual(['crowd 1', 'other 1', 'crowd 2', 'other 2', 'crowd 3']);
+  });
+
+  test('a request that leaves the queue costs its role no turn', async () => {
+    const queue = open(1);
+    const [held] = hold(queue, slow('third'), 1) as [Turn];
+    const left = wait(queue, slow('first'), 'first left');
+    wait(queue, slow('first'), 'first');
+    wait(queue, slow('second'), 'second');
+    queue.withdraw(left, new DatabaseError({ kind: 'cancelled', primary: 'Gone.' }));
+    queue.leave(held);
+    await settled();
+    expect(log).toEqual(['first left: cancelled', 'first']);
   });
 
   test('the role that holds fewer connections is next, until both hold the same', async () => {
