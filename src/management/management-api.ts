@@ -3,6 +3,7 @@
  *
  * Every failure is a `ManagementError`; its `cause`, if any, is for the log.
  */
+
 import { type AuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
 import { EventRefusal, type EventRequest } from '../email/events/mail-event.ts';
 import type { ReceiveEvents } from '../email/events/receive-events.ts';
@@ -11,6 +12,7 @@ import { WithheldError } from '../email/outbox/withheld.ts';
 import { EmailError } from '../email/transport/email-error.ts';
 import { DatabaseError, isMissingTable } from '../postgres/database-error.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
+import { bearerToken } from '../shared/bearer-token.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import { sameText } from '../shared/same-text.ts';
@@ -265,7 +267,7 @@ async function authorize(
   authorization: string | undefined,
 ): Promise<ManagementCaller> {
   assertRef(ref);
-  const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+  const token = bearerToken(authorization);
   if (token === undefined) throw new ManagementError('unauthorized');
   const caller = await findCaller(options, token).catch((error) => {
     // A database without our tables has no project to manage.

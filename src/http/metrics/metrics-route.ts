@@ -2,6 +2,7 @@
  * `/metrics` for Prometheus: on the API port for holders of an access token, or on a separate port (`--metrics-port`)
  * without authentication.
  */
+
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import type { Management } from '../../management/start-management.ts';
+import { bearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { sameText } from '../../shared/same-text.ts';
 import { readTimeoutMs } from '../connection/connections.ts';
@@ -66,7 +68,7 @@ async function mayRead(
   authorization: string | undefined,
 ): Promise<boolean> {
   // This token works without the auth tables, and while the database is down.
-  const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+  const token = bearerToken(authorization);
   if (token !== undefined && accessToken !== null && sameText(token, accessToken)) return true;
   try {
     await api.authorize(await ref(), authorization);

@@ -9,6 +9,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { bearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { InboxParts } from '../server/parts.ts';
 import { inboxPath } from '../server/paths.ts';
@@ -89,7 +90,7 @@ async function refusalOf(request: FastifyRequest, parts: InboxParts): Promise<Pu
     );
   }
   if (parts.isOpen && isLocal(request)) return null;
-  const [, token] = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+  const token = bearerToken(request.headers.authorization);
   if (token !== undefined && (await parts.verifyAccessToken(token))) return null;
   const local = parts.isOpen ? ', or open it as http://localhost:<port>/studio/inbox' : '';
   return new PublicError('UNAUTHENTICATED', 'The inbox needs an access token.', {
