@@ -59,7 +59,7 @@ export class DatabaseError extends Error {
   readonly repeatsRow: boolean = false;
   /** The language of the invalid value, if the SQLSTATE is one for errors in statements. */
   readonly inValue: 'jsonpath' | 'tsquery' | 'regconfig' | null = null;
-  /** True if the connection was lost after a write was sent: it may or may not be committed. */
+  /** A write was sent, and the connection was lost or the time was over before its outcome was known. */
   readonly maybeCommitted: boolean = false;
 
   constructor({ cause, detail = null, ...facts }: DatabaseErrorFacts) {

@@ -86,7 +86,7 @@ function refuse(message: string): PublicError {
 
 /**
  * The end of cursors for an order with arguments: a digest of them; null without arguments. With other arguments, other
- * rows follow a cursor, so it is refused like one of another order.
+ * rows follow a cursor, so it is refused. Without arguments, only a cursor with too many values is, as in pg_graphql.
  */
 function orderDigest(order: readonly OrderTerm[]): Slot | null {
   const of = order.flatMap(({ expression }) => argumentsOf(expression));

@@ -1,6 +1,6 @@
 /**
- * One flight: all statements of a request as one write and one answer, in one transaction (PostgreSQL: "Extended
- * Query").
+ * One flight: all statements of a request as one write and one answer, in one transaction (PostgreSQL manual, "Extended
+ * Query": messages up to one Sync).
  *
  * Order: Close of surplus names; a check for foreign prepared statements, reset and settings (step 0); main steps, each
  * but the first behind the settings again; Sync. Main steps are parsed after the settings, because names are looked up

@@ -75,7 +75,7 @@ test('a token whose answer was lost gives the active one again, days later too',
 });
 
 describe('a token of before the last one', () => {
-  test('ends the session after the interval: the active token is refused at once as well', async () => {
+  test('revokes all refresh tokens of its session after the interval, the active one as well', async () => {
     const { session, token } = await signedIn();
     const second = (await refresh(token)).refreshToken;
     const third = (await refresh(second)).refreshToken;
