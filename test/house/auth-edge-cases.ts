@@ -49,7 +49,7 @@ export const authEdgeCases: readonly SectionRow[] = [
   ['42', 'A weak old password', 'auth/tokens: a password that the policy of today refuses still signs in', 'auth/leaked-passwords: who has one from before may sign in, and is told'],
   ['43', 'The same refresh token twice at once', 'auth/core/refresh: twenty parallel refreshes with the same token all get the same next one', 'auth/two-processes: the same token at both at once gives one next token'],
   ['44', 'The last refresh token, days later', 'auth/core/refresh: a token whose answer was lost gives the active one again, days later too', 'auth/clean-up: but not while it may give the active one again'],
-  ['45', 'A refresh token from before that', 'auth/core/refresh: ends the session after the interval'],
+  ['45', 'A refresh token from before that', 'auth/core/refresh: revokes all refresh tokens of its session'],
   ['46', 'The same within the interval', 'auth/core/refresh: gives a further token within the interval'],
   ['47', 'The same without rotation', 'auth/core/refresh: is refused with rotation off'],
   ['48', 'Texts that are no refresh tokens', 'auth/core/refresh: for "%s", which is no token'],
