@@ -481,7 +481,7 @@ describe('the configuration', () => {
   });
 });
 
-test('whoever has a second factor needs it to change password, address or number', async () => {
+test('a user with a second factor needs it to change password, address or number', async () => {
   const auth = await testAuth(database, unlimited);
   const { app, email } = await userWithApp(auth, 'sensitive@x.test');
   const { session, answer } = await signInAgain(auth, email);

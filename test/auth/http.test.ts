@@ -126,7 +126,7 @@ test('a bearer is checked step by step', async () => {
   }
 });
 
-test('an expired token does not matter where nobody asks for one', async () => {
+test('an expired token does not matter where none is needed', async () => {
   const auth = await testAuth(database);
   const token = await sign({ sub: 'x', exp: 1 });
   expect((await auth.ask('/otp', { email: 'expired@x.test' }, { token })).status).toBe(200);
@@ -259,7 +259,7 @@ test('only so many emails leave in an hour, to all users together', async () => 
   expect((await auth.ask('/signup', { email: 'second@x.test', password })).status).toBe(200);
 });
 
-test('where no emails may leave, nobody gets one, and where addresses count as confirmed nobody needs one to sign up', async () => {
+test('where no emails may leave, none is sent, and where addresses count as confirmed none is needed to sign up', async () => {
   const auth = await testAuth(database, {
     rate_limit_email_sent: '0/1h',
     mailer_autoconfirm: true,

@@ -156,7 +156,7 @@ test('a user who is signed in gets the identity of the token', async () => {
   expect(refused).toMatchObject({ status: 404, body: { code: 'manual_linking_disabled' } });
 });
 
-describe('a token that an application of somebody else has got', () => {
+describe('a token that another application has got', () => {
   /** Signs in to another application of the same issuer, whose owner brings the token here. */
   async function stolen(issuer: LyingProvider, claims: JWTPayload): Promise<string> {
     return issuer.sign({ sub: 'thief', email: 'rich@x.test', email_verified: true, ...claims });

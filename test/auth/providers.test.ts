@@ -128,7 +128,7 @@ test('who has proved the address to the provider gets the account that has it, a
   expect(await userOf(auth, await signInAs(auth, 'second'))).toMatchObject({ id: user.id });
 });
 
-test('whoever took an address without confirming it is put out when its owner comes', async () => {
+test('a user who took an address without confirming it loses the account when its owner signs in', async () => {
   const auth = await withProvider();
   const email = person('late');
   await auth.ask('/signup', { email, password, data: { role: 'thief' } });

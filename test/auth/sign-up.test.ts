@@ -169,7 +169,7 @@ test('null counts as absent', async () => {
   expect((await auth.ask('/signup', { email: 'null@x.test', password, ...nothing })).status).toBe(200);
 });
 
-test('nobody signs up where that is switched off', async () => {
+test('sign-ups are refused where they are switched off', async () => {
   const auth = await testAuth(database, { disable_signup: true, external_anonymous_users_enabled: true });
   for (const body of [{ email: 'off@x.test', password }, {}]) {
     expect(await auth.ask('/signup', body)).toMatchObject({

@@ -337,7 +337,7 @@ test('in the PKCE flow the first link of a change leads back with a message, the
   expect(exchange.body.user.email).toBe('pkce-new@x.test');
 });
 
-test('an address that somebody takes before a change is complete stays theirs', async () => {
+test('an address that another user takes before a change is complete stays theirs', async () => {
   const auth = await testAuth(database, { mailer_secure_email_change_enabled: false });
   const { access_token: token } = await signedUp(auth, 'slow@x.test');
   await update(auth, token, { email: 'wanted@x.test' });

@@ -219,7 +219,7 @@ describe('secrets', () => {
     for (const { body } of [broken, alone, injected]) expect(JSON.stringify(body)).not.toContain(pem.slice(40, 80));
   });
 
-  test('are answered as digests, and nobody can try guesses on them with what is public', async () => {
+  test('are answered as digests, which cannot be used to try guesses by what is public', async () => {
     const { patch, get } = await managedGateway(database, token, {
       authValues: { external_google_secret: 'from the start' },
     });
