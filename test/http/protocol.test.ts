@@ -85,6 +85,16 @@ for (const [handler, contentType] of handlers) {
       expect(calls).toEqual([]);
     });
 
+    test.each([
+      ['an empty body', ' ', 'It is empty. Send {"query": "…"}.'],
+      ['single quotes', `{'query':'{ hello }'}`, 'Names and texts stand in double quotes'],
+      ['a line break', '{"query":"{\n hello }"}', 'line breaks in texts are written \\n.'],
+    ])('with %s says what JSON needs', async (_what, body, hint) => {
+      const { send } = await testServer();
+      const reply = await send({ headers, body });
+      expect(reply.json().errors?.[0]?.extensions.hint).toContain(hint);
+    });
+
     test('with variables that are no object gets the message that clients know, as a GraphQL error', async () => {
       const { send } = await testServer();
       for (const variables of [[], [1], 'x', 7, true]) {

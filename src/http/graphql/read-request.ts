@@ -85,11 +85,17 @@ const isInteger = /^-?\d+$/;
  */
 const maxDigits = 1000;
 
+const emptyHint = 'It is empty. Send {"query": "…"}.';
+const jsonHint = 'Names and texts stand in double quotes, and line breaks in texts are written \\n.';
+
 function parseJson(text: string, what: string): unknown {
   try {
     return mayHaveBigNumber.test(text) ? JSON.parse(text, keepBigIntegers) : JSON.parse(text);
   } catch (cause) {
-    throw new PublicError('BAD_REQUEST', `${what} is not valid JSON.`, { cause });
+    throw new PublicError('BAD_REQUEST', `${what} is not valid JSON.`, {
+      cause,
+      hint: text.trim() === '' ? emptyHint : jsonHint,
+    });
   }
 }
 
