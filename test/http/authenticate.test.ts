@@ -72,6 +72,7 @@ describe('the API key', () => {
     ['nonsense', () => 'nonsense', null],
     ['an empty one', () => '', 'The header `apikey` is empty: the variable has no value.'],
     ['a variable without value', () => 'undefined', 'is the word "undefined": the variable has no value.'],
+    ['a key as a token is sent', () => `Bearer ${token({ role: 'anon' })}`, 'without "Bearer" before it.'],
     ['an access token of the management API', () => 'sbp_0123', 'send the anon key as `apikey`'],
     [
       'a token of another secret',

@@ -11,6 +11,7 @@ export function explainKey(key: string, now: number): string {
 
 function describeKey(key: string, now: number): string {
   if (isUnset(key)) return `The header \`apikey\` ${describeUnset(key)}.`;
+  if (/^bearer\s/i.test(key)) return 'Send the key alone as `apikey`, without "Bearer" before it.';
   if (key.startsWith('sbp_'))
     return 'This is an access token of the management API: send the anon key as `apikey`, on your servers the service key.';
   const claims = unverifiedClaims(key);
