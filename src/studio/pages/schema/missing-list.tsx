@@ -79,7 +79,7 @@ export function MissingOverview({ schema }: { readonly schema: RoleSchema }) {
       {limited.length > 0 && (
         <section aria-label={limitedTitle}>
           <h2>{limitedTitle}</h2>
-          <MissingGroup title="Tables" note={limitedNote} missing={limited} isOpen={parts.length === 0} />
+          <MissingGroup title="Fields left out" note={limitedNote} missing={limited} isOpen={parts.length === 0} />
         </section>
       )}
     </div>
@@ -87,7 +87,8 @@ export function MissingOverview({ schema }: { readonly schema: RoleSchema }) {
 }
 
 const limitedTitle = 'Visible, with fewer operations';
-const limitedNote = 'Readable, but without some of insert, update, delete or lookup by key.';
+const limitedNote =
+  'The role reads these tables, without some inserts, updates, deletes, lookups by key or relationships.';
 
 interface MissingGroupProps {
   readonly title: string;
