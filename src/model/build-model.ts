@@ -28,7 +28,8 @@ import {
 } from './model-context.ts';
 import { createTypeResolvers, type TypeResolvers } from './resolve-type.ts';
 import { buildRoutines } from './routines.ts';
-import { linkTables } from './tables/join-tables.ts';
+import { addManyToMany } from './tables/many-to-many.ts';
+import { noteUnlinked } from './tables/many-to-many-advice.ts';
 import { isAddedLookup } from './tables/primary-key.ts';
 import { buildRelationships } from './tables/relationships.ts';
 import { type SelectedTable, selectTables } from './tables/select-tables.ts';
@@ -43,7 +44,6 @@ import {
   type UnlinkedTable,
   yieldRootFields,
 } from './tables/tables.ts';
-import { noteUnlinked } from './tables/unlinked-tables.ts';
 
 /** The model of a role. Empty for a role that does not exist, was not read, or may use none of the namespaces. */
 export function buildModel(catalog: Catalog, options: ModelOptions): Model {
@@ -125,7 +125,7 @@ function buildContent(context: ModelContext): Content {
     tables.set(table.oid, { ...kept, ...nothingAdded });
   }
   noteHidden(context, tables.values(), routines);
-  const linked = linkTables(context, { tables, relationships, routines });
+  const linked = addManyToMany(context, { tables, relationships, routines });
   noteUnlinked(context, { tables: linked, relationships, routines });
   return { ...addNames(context, { tables: linked, routines, composites: composites.types, claims }), enums };
 }

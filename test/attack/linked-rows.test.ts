@@ -1,5 +1,5 @@
 /**
- * A tenant asks through tables of links, about JSON, searches and equal rows, to tell what is hidden from what is not there: a database whose
+ * A tenant asks through junction tables, about JSON, searches and equal rows, to tell what is hidden from what is not there: a database whose
  * hidden rows, links, columns and tables are full answers as one that has none of them.
  */
 import { expect, test } from 'vitest';

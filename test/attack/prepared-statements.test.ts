@@ -124,9 +124,9 @@ describe('statements under our names are never run for the next caller, be they 
       () =>
         '{ besideCollection { groups(by: {column: id}, having: {filter: {seen: {forged: {gt: 0}}}, count: {gt: 0}}) { count } } }',
     ],
-    ['a table of links', () => '{ besideCollection { edges { node { otherCollection { edges { node { id } } } } } } }'],
+    ['a junction table', () => '{ besideCollection { edges { node { otherCollection { edges { node { id } } } } } } }'],
     [
-      'a table of links that a filter reads',
+      'a junction table that a filter reads',
       () => '{ besideCollection(filter: {otherCollection: {some: {id: {eq: 1}}}}) { edges { node { id } } } }',
     ],
     [

@@ -1,4 +1,4 @@
-/** Tables of links: each side gets a collection of the other (extension `many_to_many`, docs/relationships.md). */
+/** Junction tables: each side gets a collection of the other (extension `many_to_many`, docs/relationships.md). */
 import { describe, expect, test } from 'vitest';
 import { blocksRead } from '../support/blocks-read.ts';
 import { startExecution } from '../support/execution.ts';

@@ -20,7 +20,7 @@ export interface Relationship {
   readonly key: ForeignKey;
   readonly direction: 'out' | 'in';
   readonly target: Relation;
-  /** The key from the table of links, whose `key` leads here, to the rows that are linked; null: `key` leads to them itself. */
+  /** The key from the junction table, whose `key` leads here, to the rows that are linked; null: `key` leads to them itself. */
   readonly far: ForeignKey | null;
 }
 
@@ -328,7 +328,7 @@ function fieldsOf(world: World, relation: Relation, role: Role, visible: readonl
   return new Map<string, Field>([['nodeId', { kind: 'nodeId' }], ...kept]);
 }
 
-/** What tables of links add to a relation: collections of what its rows are linked to. */
+/** What junction tables add to a relation: collections of what its rows are linked to. */
 function linksOf(
   relation: Relation,
   used: readonly ForeignKey[],

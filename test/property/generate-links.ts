@@ -1,5 +1,5 @@
 /**
- * Invents tables of links: with the two keys as their key or with one of their own, to two tables or twice to one, with further columns.
+ * Invents junction tables: with the two keys as their key or with one of their own, to two tables or twice to one, with further columns.
  */
 
 import {

@@ -85,7 +85,7 @@ export async function relatedRows(snapshot: Snapshot, relationship: Relationship
   return relatedAmong(relationship, row, { rows: await snapshot.rows(target), links });
 }
 
-/** Those of all rows of the other side that belong to a row. @param all With the rows of the table of links, if there is one. */
+/** Those of all rows of the other side that belong to a row. @param all With the rows of the junction table, if there is one. */
 export function relatedAmong(
   { key, direction, far }: Relationship,
   row: Row,

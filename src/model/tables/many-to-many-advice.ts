@@ -9,7 +9,7 @@ import { tableFix, validName } from '../comments/comment-fix.ts';
 import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
 import type { Relationship, Table } from '../model.ts';
 import { describeTable, hasExtension, type ModelContext, noteOmission, tablePath } from '../model-context.ts';
-import { fieldsOf, type Linked, linkKeys } from './join-tables.ts';
+import { fieldsOf, type Linked, linkKeys } from './many-to-many.ts';
 import { hasUniqueIndex } from './primary-key.ts';
 
 /** The fields that the two tables would get. */

@@ -27,7 +27,7 @@ interface Sides {
 }
 
 /** The tables with the relationships through junction tables. */
-export function linkTables(context: ModelContext, linked: Linked): ReadonlyMap<string, Table> {
+export function addManyToMany(context: ModelContext, linked: Linked): ReadonlyMap<string, Table> {
   const tables = new Map(linked.tables);
   for (const links of linked.tables.values()) {
     const sides = sidesOf(context, linked, links);
