@@ -43,12 +43,13 @@ describe('/openapi.json', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('every reference leads to a schema, every status of the API is described', async () => {
+  test('every reference leads to a schema, every schema is used, every status of the API is described', async () => {
     await load();
     const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(
       ([, name]) => name,
     );
     expect(references.filter((name) => !(name! in document.components.schemas))).toEqual([]);
+    expect(Object.keys(document.components.schemas).filter((name) => !references.includes(name))).toEqual([]);
     const operations = Object.entries<Json>(document.paths)
       .filter(([path]) => path.startsWith('/v1/projects/{ref}/'))
       .flatMap(([, methods]) => Object.values<Json>(methods));

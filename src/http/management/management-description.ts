@@ -49,7 +49,6 @@ export function describeManagement(): ApiDescription {
       SharedTemplate: sharedTemplate,
       EmailDraft: emailDraft,
       RenderedEmail: renderedDraft,
-      sharedTemplate,
       AccessToken: listedToken,
       CreatedAccessToken: createdToken,
       NewAccessToken: wantedToken,
