@@ -1,5 +1,5 @@
 /**
- * Decides whether a failed request runs again on a newer model.
+ * Decides whether a failed request runs again, and how new the model for it must be.
  */
 import { DatabaseError } from '../postgres/database-error.ts';
 import { type Attempt, type ExecuteOptions, type Execution, isChecked, noSteps, runFlight } from './run-flight.ts';
@@ -13,9 +13,9 @@ export const maxAttempts = 6;
 /**
  * The time after which the catalog must be read for another attempt; null if the failure is unrelated to the model.
  *
- * Stale: nothing ran, and any model read after the request arrived is new enough. Refused with an error that a catalog
- * change explains: all is rolled back; the change may have come after the flight's check, so only a newer model will
- * do.
+ * The flight's check found the model stale: nothing ran, and a model read after the request arrived is new enough. The
+ * database refused with an error that a catalog change explains: all is rolled back, and the change may have come after
+ * the check, so the model must be read from now on.
  */
 export async function requiredModelTime(
   options: ExecuteOptions,
@@ -28,14 +28,14 @@ export async function requiredModelTime(
   if (cause.kind !== 'statement' || cause.sqlstate === null || !outdatedStates.has(cause.sqlstate)) return null;
   const now = performance.now();
   // The check itself fails if the trigger was removed meanwhile; the next model accounts for that.
-  if (cause.step === 0) return attempt.role.catalog.watched && namesOurs(cause) ? now : null;
+  if (cause.step === 0) return attempt.role.catalog.watched && isAboutOurTrigger(cause) ? now : null;
   const isOutdated = isChecked(options, attempt)
     ? await isStale(options, execution, attempt)
     : await options.reflector.refreshIfChanged('refused');
   return isOutdated ? now : null;
 }
 
-function namesOurs({ primary }: DatabaseError): boolean {
+function isAboutOurTrigger({ primary }: DatabaseError): boolean {
   return primary.includes('catalog_change') || primary.includes('pgreflect');
 }
 

@@ -1,11 +1,14 @@
 /**
  * Prints what an insert does with rows that are there already: `on conflict (…) do update set c = excluded.c where …`.
  *
- * PostgreSQL asks the filter before the policies of the row, and ignores the conditions of a view. So where rows can be
- * hidden, the filter is asked of rows as the role finds them again. Any other row is not filtered: policies refuse it, and
- * otherwise the marker does, because the view hides the row or another transaction has just written it. A row that
- * another transaction has changed since is asked behind the policies, which look at the changed row: by the marker. So
- * that the view looks at it, too, its row is locked, which is free: the upsert holds this lock already.
+ * A hidden row must not answer the caller's filter. PostgreSQL would let it: it evaluates `where` before the policies of
+ * the existing row, and never the condition of a view. With `filter: {salary: {gt: 100}}`, updated or not would tell the
+ * salary. So where rows can be hidden:
+ *
+ * - `where` looks the row up again as the role sees it, and evaluates the filter on that; a row not found passes.
+ * - `set` runs after the policies. It evaluates the filter once more, on the row as it is now, because another
+ *   transaction may have changed it. It fails by the marker if the role does not see the row. For a view, the row is
+ *   looked up with a lock, so that its condition is evaluated on the changed row; the upsert holds this lock anyway.
  */
 
 import type { Column, ConflictTarget, IndexExpression, IndexToken, IndexWord, Table } from '../../../model/model.ts';
@@ -40,7 +43,7 @@ export function printConflict(names: Names, { table, alias }: InsertTarget, conf
   const again = names.next('t');
   const found = printFound({ table, alias }, target, again);
   const isFound = sql`exists (select${found})`;
-  // Selected, so that it is asked of no other row: it may fail.
+  // Selected, so that it is evaluated on no other row: it may fail.
   const asked = filter && sql`pg_catalog.bool_or(${printCondition(names, filter, directRow(again, table))})`;
   const guarded = asked && sql`case when ${isFound} then (select ${asked}${found}) else true end`;
   const [first, ...others] = update;
