@@ -208,7 +208,7 @@ describe('an entry', () => {
   test('that changes nothing is refused', async () => {
     const message = 'At least one mapping must be provided to set argument';
     for (const entry of [{}, { set: {} }, { set: null, increment: { hits: null } }]) {
-      expect(await refused([first, byId(2, entry)])).toEqual(['BAD_USER_INPUT', message, undefined]);
+      expect(await refused([first, byId(2, entry)])).toEqual(['BAD_USER_INPUT', message, '$updates[1]']);
     }
   });
 

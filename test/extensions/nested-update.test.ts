@@ -175,6 +175,7 @@ describe('refused, with nothing written', () => {
     ['a constraint below', update('{name: "X", bookCollection: {delete: [{filter: {title: {eq: "a"}}}], insert: [{title: "x", pages: 0}]}}'), 'violates check constraint', 'set.bookCollection.insert[0]'],
     ['a row that policies would hide', update('{name: "X", bookCollection: {update: [{set: {title: "hidden"}, filter: {title: {eq: "a"}}}]}}'), 'row-level security', 'set.bookCollection.update[0].set'],
     ['in a list of updates', `mutation { it: updateManyAuthorCollection(updates: [{set: {name: "X", bookCollection: {delete: [{}]}}, filter: {id: {eq: 1}}}]) { affectedCount } }`, 'A list of updates writes no related rows', 'updates[0].set.bookCollection'],
+    ['an update of no column', update('{name: "X", bookCollection: {update: [{set: {}}]}}'), 'At least one mapping', 'set.bookCollection.update[0].set'],
     ['no column of its own', update('{bookCollection: {delete: [{}]}}'), 'At least one mapping', undefined],
   ])('%s', async (_, query, message, input) => {
     const found = await refusal(query);

@@ -23,11 +23,16 @@ export function isChange(kind: string): kind is (typeof changes)[number] {
   return (changes as readonly string[]).includes(kind);
 }
 
-/** The changes, in the order of the inputs. @param how Whether related rows may be among them. */
-export function planAssignments(
-  inputs: ChangeInputs,
-  { withRelated }: { readonly withRelated: boolean },
-): readonly Assignment[] {
+/** How changes are given. */
+export interface ChangeContext {
+  /** Whether related rows may be among them. */
+  readonly withRelated: boolean;
+  /** What holds them, where pg_graphql has no such place. */
+  readonly holder: Input | null;
+}
+
+/** The changes, in the order of the inputs. */
+export function planAssignments(inputs: ChangeInputs, { withRelated, holder }: ChangeContext): readonly Assignment[] {
   const changed = new Map<Column, Assignment['operator']>();
   const assignments = changes.flatMap((operator): readonly Assignment[] => {
     const given = inputs.get(operator);
@@ -58,7 +63,8 @@ export function planAssignments(
     });
   });
   if (assignments.length === 0) {
-    throw new PublicError('BAD_USER_INPUT', 'At least one mapping must be provided to set argument');
+    const message = 'At least one mapping must be provided to set argument';
+    throw holder === null ? new PublicError('BAD_USER_INPUT', message) : refuseInput(message, holder);
   }
   return assignments;
 }

@@ -72,7 +72,7 @@ function planUpdateStep(building: Building, { table, change, set, level, within 
       const guards = planGuards(planner, target, level + 1, entry);
       const update = {
         kind: 'update',
-        set: planAssignments(new Map([['set', inner]]), { withRelated: true }),
+        set: planAssignments(new Map([['set', inner]]), { withRelated: true, holder: inner }),
         ...guards,
       } as const;
       planUpdateStep(building, { table: target, change: update, set: inner, level: level + 1, within: below });

@@ -18,8 +18,6 @@ import type { EachUpdate } from './assignment.ts';
 import { isChange, planAssignments } from './plan-assignments.ts';
 import { planUpdate, planWritten } from './plan-write.ts';
 
-const alone = { withRelated: false };
-
 /** Plans a list of updates with its result. */
 export function planUpdateList(planner: Planner, table: Table, field: MergedFields): UpdateListPlan {
   const updates = inputOf(inputsOf(planner, field), 'updates');
@@ -29,7 +27,8 @@ export function planUpdateList(planner: Planner, table: Table, field: MergedFiel
   spend(planner.budget, 'statements', runs?.length ?? mostStatements + 1);
   const writes = runs!.map((run) => {
     const entry = updates.item(run.from);
-    const change = run.isKeyed ? planRun(table, updates, run) : planUpdate(planner, table, inputsIn(entry), alone);
+    const how = { withRelated: false, holder: entry };
+    const change = run.isKeyed ? planRun(table, updates, run) : planUpdate(planner, table, inputsIn(entry), how);
     return { change, place: run.isKeyed ? null : entry.place() };
   });
   const before = { ...planner.budget };
@@ -71,13 +70,14 @@ function planRun(table: Table, updates: Input, run: Run): EachUpdate {
   const path = updates.path();
   invariant(path, 'a list of updates is read like a variable');
   const values = (at: readonly string[], isList: boolean): Slot => ({ kind: 'entry_values', path, run, at, isList });
-  const inputs = inputsIn(updates.item(run.from)).flatMap(({ origin: { kind }, input }) =>
+  const entry = updates.item(run.from);
+  const inputs = inputsIn(entry).flatMap(({ origin: { kind }, input }) =>
     isChange(kind) ? [[kind, input] as const] : [],
   );
   return {
     kind: 'update_each',
     keys: keyColumns(table).map((column) => ({ column, values: values(['filter', column.fieldName!, 'eq'], false) })),
-    set: planAssignments(new Map(inputs), alone).map(({ column, operator, slot }) => ({
+    set: planAssignments(new Map(inputs), { withRelated: false, holder: entry }).map(({ column, operator, slot }) => ({
       column,
       operator,
       slot: values([operator, column.fieldName!], slot.kind === 'list'),

@@ -17,7 +17,7 @@ import {
   type Planner,
   planFields,
 } from '../planner.ts';
-import { isChange, planAssignments } from './plan-assignments.ts';
+import { type ChangeContext, isChange, planAssignments } from './plan-assignments.ts';
 import { planChangedRows } from './plan-changed-rows.ts';
 import { planInsert, type WriteTarget } from './plan-insert.ts';
 import { planRelated } from './plan-nested-update.ts';
@@ -59,17 +59,12 @@ function planChange(
   inputs: Inputs,
 ): Pick<WritePlan, 'change' | 'nested'> {
   if (kind === 'delete') return { change: { kind, ...planRows(planner, table, inputs) }, nested: null };
-  const change = planUpdate(planner, table, inputs, { withRelated: true });
+  const change = planUpdate(planner, table, inputs, { withRelated: true, holder: null });
   return planRelated(planner, { table, nodes }, change, inputOf(inputs, 'set'));
 }
 
-/** The change of an update. @param how Whether related rows may be in it, see `planRelated`. */
-export function planUpdate(
-  planner: Planner,
-  table: Table,
-  inputs: ChangeInputs,
-  how: { readonly withRelated: boolean },
-): UpdateChange {
+/** The change of an update. Related rows in it are planned by `planRelated`. */
+export function planUpdate(planner: Planner, table: Table, inputs: ChangeInputs, how: ChangeContext): UpdateChange {
   const set = planAssignments(
     new Map(inputs.flatMap(({ origin: { kind }, input }) => (isChange(kind) ? [[kind, input]] : []))),
     how,
