@@ -137,10 +137,13 @@ create table post (
   status       post_status not null default 'draft',
   tags         text[] not null default '{}',
   reading_time interval,
-  published_at timestamptz
+  published_at timestamptz,
+  -- A column of this type is searched, and rows are ordered by rank.
+  search       tsvector generated always as (to_tsvector('english', title || ' ' || body)) stored
 );
 create index on post (author_id);
 create index on post (published_at);
+create index on post using gin (search);
 comment on table post is '@graphql({"totalCount": {"enabled": true}, "max_rows": 20})';
 comment on constraint post_author_id_fkey on post is '@graphql({"local_name": "posts"})';
 
