@@ -240,6 +240,14 @@ describe('they work', () => {
       affectedCount: 1,
       records: [{ id: 4 }],
     });
+    const list = `mutation { updateManyitemCollection(updates: [
+      {set: {state: "b"}, filter: {shelf: {name: {eq: "b"}}}, atMost: 2},
+      {set: {state: "many"}, filter: {shelf: {itemCollection: {aggregate: {count: {gte: 2}}}}}, atMost: 2}
+    ]) { affectedCount records { id } } }`;
+    expect((await on.data('anon', list)).updateManyitemCollection).toEqual([
+      { affectedCount: 1, records: [{ id: 3 }] },
+      { affectedCount: 2, records: [{ id: 1 }, { id: 2 }] },
+    ]);
     const tooMany = `mutation { deleteFromitemCollection(filter: {shelf: {itemCollection: {aggregate: {count: {eq: 2}}}}}) { affectedCount } }`;
     expect(await on.errors('anon', tooMany)).toEqual(['delete impacts too many records']);
   });
@@ -289,6 +297,26 @@ describe('limits', () => {
       },
     ]);
   });
+
+  const byAuthor = 'filter: {author: {id: {gt: 0}}}';
+  const books = `bookCollection(${byAuthor}) { edges { cursor } }`;
+  test.each([
+    ['aliases', '{ PARTS }', `N: ${books}`],
+    ['fragments', `{ PARTS } fragment f on Author { ${books} }`, 'N: authorCollection { edges { node { ...f } } }'],
+    ['variables', 'query ($f: BookFilter) { PARTS }', 'N: bookCollection(filter: {and: [$f]}) { edges { cursor } }'],
+    ['lists of updates', 'mutation ($u: [BookUpdateEntry!]!) { updateManyBookCollection(updates: $u) { affectedCount } }', ''],
+    ['conditions of groups', '{ PARTS }', `N: bookCollection { groups(by: {column: authorId}, having: {count: {gt: 0}, ${byAuthor}}) { count } }`],
+    ['aggregates', '{ PARTS }', 'N: cityCollection(filter: {authorCollection: {aggregate: {count: {gt: 5}}}}) { edges { cursor } }'],
+  ])('more of them by %s are refused, too', async (_, query, part) => {
+    const parts = (count: number) => Array.from({ length: count }, (__, n) => part.replace('N', `x${n}`)).join(' ');
+    const f = { author: { id: { gt: 0 } } };
+    const run = (count: number) => {
+      const u = Array.from({ length: count }, () => ({ set: { pages: 1 }, filter: { ...f, id: { lt: 0 } } }));
+      return execution.run('anon', query.replace('PARTS', parts(count)), { variables: { f, u } });
+    };
+    expect((await run(20)).errors).toBeUndefined();
+    expect((await run(21)).errors).toMatchObject([{ extensions: { code: 'LIMIT_EXCEEDED', limit: 'relationFilters' } }]);
+  }); // biome-ignore format: a table
 
   test('each counts for the depth and for the cost', async () => {
     const query = '{ bookCollection(first: 10, filter: {author: {city: {id: {eq: 1}}}}) { edges { node { id } } } }';
