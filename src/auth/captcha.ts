@@ -3,8 +3,8 @@
  * service is slow, away or answers nonsense.
  */
 import type { AuthConfig } from '../config/auth/auth-config.ts';
-import type { Egress } from '../hooks/egress.ts';
-import { postLimited } from '../hooks/post-limited.ts';
+import type { Egress } from '../egress/egress.ts';
+import { postLimited } from '../egress/post-limited.ts';
 import { isObject, parseJson } from '../shared/json.ts';
 import type { Observe } from '../shared/observation.ts';
 import { AuthError } from './auth-error.ts';

@@ -5,11 +5,11 @@
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import type { Config } from '../config/config.ts';
 import { deriveKey } from '../config/keys.ts';
+import type { Egress } from '../egress/egress.ts';
 import { createEventReceiver } from '../email/events/receive-events.ts';
 import { OutboxWorker } from '../email/outbox/outbox-worker.ts';
 import { createInbox, type Inbox } from '../email/transport/inbox.ts';
 import { createMailer } from '../email/transport/mailer.ts';
-import type { Egress } from '../hooks/egress.ts';
 import { createHooks } from '../hooks/hooks.ts';
 import { createSystemPool, type SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';

@@ -7,13 +7,13 @@
 
 import type { HookName, HookValues } from '../config/auth/auth-hook-fields.ts';
 import { parseHookTarget, parseWebhookSecrets } from '../config/auth/hook-target.ts';
+import { type Egress, unrestrictedEgress } from '../egress/egress.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import type { Clock } from '../shared/clock.ts';
 import { isObject, parseJson } from '../shared/json.ts';
 import type { Observe } from '../shared/observation.ts';
 import { callFunction, type FunctionLimits, functionLimits } from './call-function.ts';
-import { type Egress, unrestrictedEgress } from './egress.ts';
 import { HookError } from './hook-error.ts';
 import { postWebhook, type WebhookAnswer, type WebhookLimits, webhookLimits } from './post-webhook.ts';
 

@@ -6,10 +6,10 @@
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Egress } from '../egress/egress.ts';
+import { type PostAnswer, PostError, postLimited } from '../egress/post-limited.ts';
 import type { Clock } from '../shared/clock.ts';
-import type { Egress } from './egress.ts';
 import { HookError } from './hook-error.ts';
-import { type PostAnswer, PostError, postLimited } from './post-limited.ts';
 
 /** Default limits of webhooks, as in Supabase Auth. */
 export const webhookLimits = {

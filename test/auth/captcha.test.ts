@@ -4,7 +4,7 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import { captchaLimits, createCaptchaCheck } from '../../src/auth/captcha.ts';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
-import { unrestrictedEgress } from '../../src/hooks/egress.ts';
+import { unrestrictedEgress } from '../../src/egress/egress.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { addToken, managedGateway } from '../management/management.ts';
 import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';

@@ -6,15 +6,16 @@ import { readSources, type SourceFile } from './source.ts';
 
 /** From the leaf to the edge; a folder may import those before it and itself. */
 const order = [
-  'shared', 'config', 'postgres', 'catalog', 'model', 'schema', 'compile', 'execute', 'hooks', 'email', 'auth',
+  'shared', 'config', 'postgres', 'catalog', 'model', 'schema', 'compile', 'execute', 'egress', 'hooks', 'email', 'auth',
   'management', 'http', 'gateway.ts', 'signals.ts', 'index.ts', 'commands', 'main.ts',
 ]; // biome-ignore format: a list
 
 /** Folders that may import less than what stands before them. */
 const only: Readonly<Record<string, readonly string[]>> = {
-  hooks: ['shared', 'config', 'postgres'],
-  email: ['shared', 'config', 'postgres', 'hooks'],
-  auth: ['shared', 'config', 'postgres', 'hooks', 'email'],
+  egress: ['shared', 'config'],
+  hooks: ['shared', 'config', 'postgres', 'egress'],
+  email: ['shared', 'config', 'postgres', 'egress'],
+  auth: ['shared', 'config', 'postgres', 'egress', 'hooks', 'email'],
   management: ['shared', 'config', 'postgres', 'email'],
 };
 

@@ -22,7 +22,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   graphql: ['schema', 'compile', 'execute', 'commands'],
   'graphql-yoga': ['http'],
   'html-to-text': ['email'],
-  'ipaddr.js': ['hooks', 'http'],
+  'ipaddr.js': ['egress', 'http'],
   jose: ['config', 'http', 'auth'],
   'lru-cache': ['compile', 'execute', 'postgres', 'email', 'auth', 'http'],
   nodemailer: ['email'],

@@ -46,7 +46,7 @@ const longest = [
   'test/commands/init.test.ts',
   'test/postgres/flight-batch.test.ts',
   'test/attack/bad-input.test.ts',
-  'test/hooks/egress.test.ts',
+  'test/egress/egress.test.ts',
   'test/studio/settings.test.ts',
   'test/attack/related-rows.test.ts',
   'test/email/smtp-transport.test.ts',

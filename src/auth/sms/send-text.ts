@@ -8,12 +8,12 @@
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { checkSmsProvider, type SmsProvider } from '../../config/auth/auth-sms-fields.ts';
 import { parseWebhookSecrets } from '../../config/auth/hook-target.ts';
+import { type Egress, unrestrictedEgress } from '../../egress/egress.ts';
+import { PostError, type PostFailure, postLimited } from '../../egress/post-limited.ts';
 import { renderTemplate } from '../../email/template/template.ts';
 import { TemplateError } from '../../email/template/template-error.ts';
 import { cachedTemplate } from '../../email/template-cache.ts';
-import { type Egress, unrestrictedEgress } from '../../hooks/egress.ts';
 import { HookError } from '../../hooks/hook-error.ts';
-import { PostError, type PostFailure, postLimited } from '../../hooks/post-limited.ts';
 import { postWebhook, type WebhookLimits, webhookLimits } from '../../hooks/post-webhook.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { parseJson } from '../../shared/json.ts';

@@ -13,7 +13,7 @@ import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import type { CheckScope, Finding } from './finding.ts';
-import { provenKey, type ViewFacts, type ViewKey } from './view-key.ts';
+import { provenKey, type ViewFacts, type ViewKey } from './prove-view-key.ts';
 
 /** What to do about a view without a key. */
 export interface KeyAdvice {

@@ -3,7 +3,7 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type EventsService, eventsServiceOf } from '../../config/auth/auth-events.ts';
-import type { Egress } from '../../hooks/egress.ts';
+import type { Egress } from '../../egress/egress.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { readBounded } from '../../shared/read-bounded.ts';

@@ -5,7 +5,7 @@
  * messages only to this machine or if the operator allows it; an unencrypted login only to this machine.
  */
 import type { NodemailerError } from 'nodemailer/lib/errors';
-import { type Egress, unrestrictedEgress } from '../../hooks/egress.ts';
+import { type Egress, unrestrictedEgress } from '../../egress/egress.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { isLoopback } from '../../shared/loopback.ts';
 import type { EmailMessage } from '../message.ts';

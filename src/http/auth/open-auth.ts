@@ -5,7 +5,7 @@
 import type { VerifyClaims } from '../../auth/bearer.ts';
 import type { Auth, AuthSetup } from '../../auth/start-auth.ts';
 import type { Config } from '../../config/config.ts';
-import { createEgress } from '../../hooks/egress.ts';
+import { createEgress } from '../../egress/egress.ts';
 import type { Management } from '../../management/start-management.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { findKey, refuseWithdrawnKey } from '../caller/authenticate.ts';

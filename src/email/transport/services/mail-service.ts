@@ -1,7 +1,7 @@
 /**
  * What a mail service needs of a message, and what its answers mean. Each service is one file.
  */
-import type { PostAnswer } from '../../../hooks/post-limited.ts';
+import type { PostAnswer } from '../../../egress/post-limited.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { ExtraHeaders } from '../../extra-headers.ts';
 import type { EmailMessage } from '../../message.ts';

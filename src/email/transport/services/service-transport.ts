@@ -2,8 +2,8 @@
  * Sends messages through the HTTP API of a mail service, for networks without ports for mail. Time limits, retries and
  * errors are those of SMTP.
  */
-import { type Egress, unrestrictedEgress } from '../../../hooks/egress.ts';
-import { type PostAnswer, PostError, postLimited } from '../../../hooks/post-limited.ts';
+import { type Egress, unrestrictedEgress } from '../../../egress/egress.ts';
+import { type PostAnswer, PostError, postLimited } from '../../../egress/post-limited.ts';
 import { type Clock, systemClock } from '../../../shared/clock.ts';
 import { parseJson } from '../../../shared/json.ts';
 import type { EmailMessage } from '../../message.ts';
