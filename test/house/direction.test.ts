@@ -14,7 +14,7 @@ const order = [
 const only: Readonly<Record<string, readonly string[]>> = {
   egress: ['shared', 'config'],
   hooks: ['shared', 'config', 'postgres', 'egress'],
-  email: ['shared', 'config', 'postgres', 'egress'],
+  email: ['shared', 'config', 'postgres', 'egress', 'hooks'],
   auth: ['shared', 'config', 'postgres', 'egress', 'hooks', 'email'],
   management: ['shared', 'config', 'postgres', 'email'],
 };
