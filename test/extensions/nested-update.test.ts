@@ -183,6 +183,27 @@ describe('refused, with nothing written', () => {
   }); // biome-ignore format: a case a line
 });
 
+test('equal shapes are one text for each statement, with any values and any number of inserted rows', async () => {
+  const query =
+    'mutation ($set: AuthorUpdateInput!, $id: Int!) { updateAuthorCollection(set: $set, filter: {id: {eq: $id}}) { affectedCount } }';
+  const textsOf = async (name: string, titles: readonly string[], id: number) => {
+    const chapters = { insert: titles.map((title) => ({ title })) };
+    const set = {
+      name,
+      bookCollection: {
+        insert: titles.map((title) => ({ title, chapterCollection: chapters })),
+        update: [{ set: { title: name }, filter: { title: { eq: titles[0] } }, atMost: id }],
+        delete: [{ filter: { id: { in: titles.map((_, index) => index) } } }],
+      },
+    };
+    return (await execution.statements('anon', query, { variables: { set, id } })).map(({ text }) => text);
+  };
+  const texts = await textsOf('X', ['x'], 1);
+  // The rows, three changes of related rows, the rows below the inserted ones, and the answer.
+  expect(new Set(texts).size).toBe(6);
+  expect(await textsOf('Y', ['y', 'z', "it's"], 2)).toEqual(texts);
+});
+
 test('is offered as far as the rights of the role go', async () => {
   const fields = async (type: string) => {
     const { __type } = await execution.data(

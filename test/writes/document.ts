@@ -1,5 +1,5 @@
 /** The document and the variables of a write. */
-import type { GraphQLSchema } from 'graphql';
+import { type GraphQLInputType, type GraphQLSchema, isInputObjectType, isListType, isNonNullType } from 'graphql';
 import type { Random } from '../property/random.ts';
 import type { Filter, Values } from './values.ts';
 import type { Reference, Table } from './world.ts';
@@ -24,6 +24,11 @@ export interface Document {
 
 /** Related rows that records show. */
 export interface Below {
+  readonly up: readonly {
+    readonly field: string;
+    readonly reference: Reference;
+    readonly columns: readonly string[];
+  }[];
   readonly down: readonly {
     readonly field: string;
     readonly table: Table;
@@ -32,23 +37,75 @@ export interface Below {
   }[];
 }
 
-export function documentOf(write: Write, schema: GraphQLSchema, below: Below, random: Random): Document {
-  const { kind, table, columns } = write;
-  const field = `${kind === 'insert' ? 'insertInto' : kind === 'delete' ? 'deleteFrom' : kind}${table.name}Collection`;
-  const defined = schema.getMutationType()?.getFields()[field]?.args ?? [];
-  const types = new Map(defined.map(({ name, type }) => [name, String(type)]));
-  const given = argumentsOf(write).map(([name, value]) => ({ name, value, asVariable: random.chance(0.5) }));
-  const inVariables = given.filter(({ asVariable }) => asVariable);
-  const declared = inVariables.map(({ name }) => `$${name}: ${types.get(name)}`).join(', ');
-  const passed = given.map(({ name, value, asVariable }) => `${name}: ${asVariable ? `$${name}` : literal(value)}`);
-  const nested = below.down.map(
-    (each) => `${each.field}(first: 1000) { edges { node { ${each.columns.join(' ')} } } }`,
-  );
-  const records = `records { ${[...columns, ...nested].join(' ') || '__typename'} }`;
-  return {
-    query: `mutation${declared === '' ? '' : ` (${declared})`} { it: ${field}(${passed.join(', ')}) { affectedCount ${records} } }`,
-    variables: JSON.parse(JSON.stringify(Object.fromEntries(inVariables.map(({ name, value }) => [name, value])))),
-  };
+/** A mutation of these writes, with answers under `it0`, `it1`, …. @param below What records show; null: columns alone. */
+export function documentOf(
+  writes: readonly Write[],
+  schema: GraphQLSchema,
+  below: readonly (Below | null)[],
+  random: Random,
+): Document {
+  const variables = new Variables(random);
+  const fields = writes.map((write, index) => {
+    const { kind, table, columns } = write;
+    const field = `${kind === 'insert' ? 'insertInto' : kind === 'delete' ? 'deleteFrom' : kind}${table.name}Collection`;
+    const defined = schema.getMutationType()?.getFields()[field]?.args ?? [];
+    const passed = argumentsOf(write).map(([name, value]) => {
+      const type = defined.find((each) => each.name === name)?.type;
+      return `${name}: ${variables.print(value, type as GraphQLInputType, 0.5)}`;
+    });
+    const { up = [], down = [] } = below[index] ?? {};
+    const nested = [
+      ...up.map((each) => `${each.field} { ${each.columns.join(' ')} }`),
+      ...down.map((each) => `${each.field}(first: 1000) { edges { node { ${each.columns.join(' ')} } } }`),
+    ];
+    const records = `records { ${[...columns, ...nested].join(' ') || '__typename'} }`;
+    return `it${index}: ${field}(${passed.join(', ')}) { affectedCount ${records} }`;
+  });
+  return { query: `mutation ${variables.declared()}{ ${fields.join(' ')} }`, variables: variables.values() };
+}
+
+/** Conflicts of objects at one place must be written alike. */
+function chanceOf(value: unknown, outer: number): number | undefined {
+  if (outer === 0) return 0;
+  return JSON.stringify(value).includes('onConflict') ? Number.MIN_VALUE : undefined;
+}
+
+/** Some values of a document are variables: whole arguments, and any part of them. */
+class Variables {
+  readonly #random: Random;
+  readonly #given: { readonly type: GraphQLInputType; readonly value: unknown }[] = [];
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** @param chance How often the value itself is a variable; 0: nor any part of it. */
+  print(value: unknown, type: GraphQLInputType, chance = 0.04): string {
+    if (this.#random.chance(chance)) return `$v${this.#given.push({ type, value }) - 1}`;
+    const named = isNonNullType(type) ? type.ofType : type;
+    if (value instanceof Word) return value.name;
+    if (Array.isArray(value)) {
+      const element = isListType(named) ? named.ofType : named;
+      return `[${value.map((each) => this.print(each, element, chanceOf(each, chance))).join(', ')}]`;
+    }
+    if (typeof value !== 'object' || value === null || !isInputObjectType(named)) return JSON.stringify(value);
+    const fields = named.getFields();
+    const members = Object.entries(value).map(([name, member]) => {
+      const of = fields[name]?.type as GraphQLInputType;
+      return `${name}: ${this.print(member, of, name === 'onConflict' ? 0 : chanceOf(member, chance))}`;
+    });
+    return `{${members.join(', ')}}`;
+  }
+
+  declared(): string {
+    const list = this.#given.map(({ type }, index) => `$v${index}: ${type}`);
+    return list.length === 0 ? '' : `(${list.join(', ')}) `;
+  }
+
+  values(): Readonly<Record<string, unknown>> {
+    const entries = this.#given.map(({ value }, index) => [`v${index}`, value]);
+    return JSON.parse(JSON.stringify(Object.fromEntries(entries)));
+  }
 }
 
 function argumentsOf(write: Write): [string, unknown][] {
@@ -110,13 +167,4 @@ function changeOf({ set, operators, related, filter, atMost }: Change): object {
 
 function filterOf(filter: Filter): object {
   return Object.fromEntries(filter.map(({ column, operator, value }) => [column.name, { [operator]: value }]));
-}
-
-function literal(value: unknown): string {
-  if (value instanceof Word) return value.name;
-  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  return `{${Object.entries(value)
-    .map(([name, member]) => `${name}: ${literal(member)}`)
-    .join(', ')}}`;
 }

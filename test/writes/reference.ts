@@ -6,10 +6,11 @@
  */
 import type pg from 'pg';
 import type { Below } from './document.ts';
+import { isRefused, isTree } from './refused.ts';
 import { codeOf, conditionOf, pathOf, place, query, Refusal, type Row, type Run, returning } from './statements.ts';
 import type { Value, Values } from './values.ts';
 import type { Reference, Role, Table } from './world.ts';
-import type { Change, Conflict, Deletion, Related, Tree, Write } from './write.ts';
+import type { Change, Conflict, Deletion, Tree, Write } from './write.ts';
 
 /** The answer of one field, or of one entry. */
 export interface Payload {
@@ -23,7 +24,8 @@ export interface Outcome {
   readonly refused: ReadonlySet<string>;
   /** Codes that it may answer or not. */
   readonly allowed: ReadonlySet<string>;
-  readonly payloads: readonly Payload[];
+  /** Those of each field. */
+  readonly payloads: readonly (readonly Payload[])[];
   /** What happened, for the counts. */
   readonly events: ReadonlySet<string>;
 }
@@ -32,33 +34,35 @@ export interface Outcome {
 export async function writeInSql(
   client: pg.ClientBase,
   role: Role,
-  write: Write,
-  below: Below | null,
+  writes: readonly Write[],
+  below: readonly (Below | null)[],
 ): Promise<Outcome> {
   const run: Run = { client, refused: new Set(), allowed: new Set(), events: new Set() };
-  let payloads: readonly Payload[] = [];
+  const payloads: (readonly Payload[])[] = [];
   try {
     await client.query(`set local role ${role}`);
-    payloads = await writeField(run, write, below);
+    for (const [index, write] of writes.entries())
+      if (run.refused.size === 0) payloads.push(await writeField(run, write, below[index] ?? null));
     if (run.refused.size === 0) await client.query('set constraints all immediate');
   } catch (error) {
     run.refused.add(codeOf(error));
   }
   if (run.refused.size > 0) {
     // The limit of rows may be looked at before constraints are checked.
-    if (write.kind !== 'insert') run.allowed.add('BAD_USER_INPUT');
+    if (writes.some(({ kind }) => kind !== 'insert')) run.allowed.add('BAD_USER_INPUT');
     // The statements of a tree, and the rows of entries that are one statement, have an order that nobody promises.
-    if (isTree(write) || write.kind === 'updateMany') for (const code of ordinary) run.allowed.add(code);
+    if (writes.some((write) => isTree(write) || write.kind === 'updateMany'))
+      for (const code of ordinary) run.allowed.add(code);
   }
   return { ...run, payloads };
 }
 
 async function writeField(run: Run, write: Write, below: Below | null): Promise<readonly Payload[]> {
   const { table, columns } = write;
+  if (isRefused(write)) throw new Refusal('BAD_USER_INPUT');
   switch (write.kind) {
     case 'update': {
       const nested = isTree(write);
-      if (nested && write.change.related.some(refusesRelated)) throw new Refusal('BAD_USER_INPUT');
       const payload = await changeTree(run, table, write.change, { columns: nested ? table.key : columns });
       if (!nested || run.refused.size > 0) return [payload];
       return [{ ...payload, records: await readTrees(run, table, columns, below, payload.records) }];
@@ -74,8 +78,6 @@ async function writeField(run: Run, write: Write, below: Below | null): Promise<
     case 'insert': {
       const nested = isTree(write);
       const { trees, conflict } = write;
-      if (nested && trees.some((tree) => keepsRows(tree, conflict) || keepsOthers(tree, conflict)))
-        throw new Refusal('BAD_USER_INPUT');
       const read = nested ? [...table.key] : columns;
       const rows = await insertRows(run, {
         table,
@@ -93,42 +95,6 @@ async function writeField(run: Run, write: Write, below: Below | null): Promise<
 }
 
 const ordinary = ['CONSTRAINT_VIOLATION', 'PERMISSION_DENIED', 'BAD_USER_INPUT', 'RAISED'];
-
-/** Whether a write has related rows. */
-export function isTree(write: Write): boolean {
-  if (write.kind === 'update') return write.change.related.length > 0;
-  return write.kind === 'insert' && write.trees.some(({ up, down }) => up.length + down.length > 0);
-}
-
-function refusesRelated({ reference, updates, trees, conflict }: Related): boolean {
-  return (
-    trees.some((tree) => keepsRows(tree, conflict, false) || keepsOthers(tree, conflict, reference.columns)) ||
-    updates.some(({ related }) => related.some(refusesRelated))
-  );
-}
-
-/** A row that is updated would not get the key of another one. @param left Columns that the object around it sets. */
-function keepsOthers({ up, down }: Tree, conflict: Conflict | null, left: readonly string[] = []): boolean {
-  const found = /^\(([\w, ]+)\)/.exec(conflict?.arbiter ?? '')?.[1]?.split(', ') ?? [];
-  const set = [...left, ...up.flatMap(({ reference }) => reference.columns)];
-  return (
-    (conflict !== null &&
-      conflict.columns.length > 0 &&
-      set.some((column) => !found.includes(column) && !conflict.columns.includes(column))) ||
-    up.some((each) => keepsOthers(each.tree, each.conflict)) ||
-    down.some((each) => each.trees.some((tree) => keepsOthers(tree, each.conflict, each.reference.columns)))
-  );
-}
-
-/** Rows that others are made with cannot stay as they are. */
-function keepsRows({ up, down }: Tree, conflict: Conflict | null, isNeeded = true): boolean {
-  const mayKeep = conflict !== null && (conflict.columns.length === 0 || conflict.filter.length > 0);
-  return (
-    (mayKeep && (isNeeded || down.length > 0)) ||
-    up.some((each) => keepsRows(each.tree, each.conflict)) ||
-    down.some((each) => each.trees.some((tree) => keepsRows(tree, each.conflict, false)))
-  );
-}
 
 function placeOf({ down }: Tree['down'][number]['reference']): string {
   return `${down.endsWith('_v') ? 1 : 0} ${down}`;
@@ -322,8 +288,10 @@ async function changeTree(run: Run, table: Table, change: Change, { columns, wit
   if (inserts && records.length !== 1) throw new Refusal('BAD_USER_INPUT');
   for (const { reference, table: child, deletes, updates, trees, conflict } of change.related) {
     const inside = { columns: [], within: { reference, keys: records } };
-    for (const each of deletes) await deleteRows(run, child, each, inside);
-    for (const each of updates) await changeTree(run, child, each, inside);
+    for (const each of deletes)
+      if ((await deleteRows(run, child, each, inside)).affectedCount > 0) run.events.add('related row deleted');
+    for (const each of updates)
+      if ((await changeTree(run, child, each, inside)).affectedCount > 0) run.events.add('related row updated');
     if (trees.length === 0) continue;
     const given = trees.map((tree) => ({ ...tree, values: new Map(tree.values) }));
     for (const { values } of given) giveKey(values, reference, records[0] ?? null);
@@ -395,7 +363,11 @@ async function readTrees(
       ({ field, table: child, reference, columns: shown }) =>
         `coalesce((select json_agg(row_to_json(r)) from (select ${shown.join(', ')} from ${pathOf(child)} as c where ${reference.columns.map((column, index) => `c.${column} = t.${reference.targetColumns[index]}`).join(' and ')}) as r), '[]') as "${field}"`,
     );
-    const list = [...columns.map((name) => `t.${name}`), ...related];
+    const above = (below?.up ?? []).map(
+      ({ field, reference, columns: shown }) =>
+        `(select row_to_json(r) from (select ${shown.join(', ')} from ${pathOf(reference.target)} as p where ${reference.columns.map((column, index) => `p.${reference.targetColumns[index]} = t.${column}`).join(' and ')}) as r) as "${field}"`,
+    );
+    const list = [...columns.map((name) => `t.${name}`), ...above, ...related];
     const [row] = await query(
       run,
       `select ${list.join(', ') || '1'} from ${pathOf(table)} as t where ${where}`,

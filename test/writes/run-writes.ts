@@ -5,7 +5,8 @@ import type { Random } from '../property/random.ts';
 import type { TestExecution } from '../support/execution.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { type Below, type Document, documentOf } from './document.ts';
-import { forwardReference, isTree, type Outcome, type Payload, writeInSql } from './reference.ts';
+import { forwardReference, type Outcome, type Payload, writeInSql } from './reference.ts';
+import { isForged, isTree } from './refused.ts';
 import type { Row } from './statements.ts';
 import type { Value } from './values.ts';
 import { type Role, roles, type World } from './world.ts';
@@ -37,27 +38,36 @@ export async function runWrites(
   const counts = new Map<string, number>();
   const schemas = new Map<Role, GraphQLSchema>();
   for (const role of roles) schemas.set(role, (await execution.role(role)).shared.schema);
-  let done = 0;
+  let [done, tries] = [0, 0];
   let failure: string | null = null;
   while (done < writes && failure === null) {
     const world = random.pick(worlds);
     const role = random.pick(roles);
     const schema = schemas.get(role) as GraphQLSchema;
     const rows = await readRows(client, world);
-    const write = generateWrite({
-      random: random.fork(),
-      world,
-      schema,
-      rows,
-      shapes: new Map(),
-      conflicts: new Map(),
+    // One in three may be refused for any reason.
+    const isCareful = random.chance(0.7);
+    const isForging = isCareful && random.chance(0.05);
+    const generated = Array.from({ length: random.chance(0.1) ? 2 : 1 }, () => {
+      const common = { random: random.fork(), world, schema, rows };
+      return generateWrite({ ...common, isCareful, isForging, shapes: new Map(), conflicts: new Map() });
     });
-    if (write === null) continue;
+    const list = generated.filter((write) => write !== null);
+    if (list.length === 0) continue;
+    const below = list.map((write) => (isTree(write) ? belowOf(schema, world, write) : null));
+    const document = documentOf(list, schema, below, random.fork());
+    const given = { client, world, role, writes: list, document, below, execution };
+    const checked = await compare(given, isCareful && !isForging && tries < 5);
+    tries = checked === null ? tries + 1 : 0;
+    if (checked === null) continue;
     done++;
-    const below = isTree(write) ? belowOf(schema, world, write) : null;
-    const document = documentOf(write, schema, below ?? { down: [] }, random.fork());
-    const checked = await compare({ client, world, role, write, document, below, execution });
-    for (const name of [...constructsOf(write), ...checked.outcome.events, checked.name])
+    const constructs = [
+      ...list.flatMap(constructsOf),
+      ...(list.length > 1 ? ['several fields'] : []),
+      ...(list.some(isForged) ? ['columns of a relationship'] : []),
+    ];
+    const written = checked.name === 'written' ? constructs.map((name) => `written: ${name}`) : [];
+    for (const name of new Set([...constructs, ...written, ...checked.outcome.events, checked.name]))
       counts.set(name, (counts.get(name) ?? 0) + 1);
     if (checked.mismatch !== null)
       failure = [
@@ -75,17 +85,18 @@ interface Case {
   readonly client: pg.ClientBase;
   readonly world: World;
   readonly role: Role;
-  readonly write: Write;
+  readonly writes: readonly Write[];
   readonly document: Document;
-  readonly below: Below | null;
+  readonly below: readonly (Below | null)[];
   readonly execution: TestExecution;
 }
 
-async function compare({ client, world, role, write, document, below, execution }: Case) {
+/** @param isToSucceed Null is answered for what plain SQL refuses. */
+async function compare({ client, world, role, writes, document, below, execution }: Case, isToSucceed: boolean) {
   const numbers = await readNumbers(client, world);
   const before = await readState(client, world);
   await client.query('begin');
-  const outcome = await writeInSql(client, role, write, below);
+  const outcome = await writeInSql(client, role, writes, below);
   if (outcome.refused.size === 0) await client.query('reset role');
   const wanted =
     outcome.refused.size === 0
@@ -95,6 +106,7 @@ async function compare({ client, world, role, write, document, below, execution 
   await client.query(
     `select ${numbers.map(({ name, last, called }) => `setval('${name}', ${last}, ${called})`).join(', ')}`,
   );
+  if (isToSucceed && outcome.refused.size > 0) return null;
   const answer = await execution.run(role, document.query, { variables: document.variables });
   const rows = await readState(client, world);
   const after = await readNumbers(client, world);
@@ -127,13 +139,19 @@ async function compare({ client, world, role, write, document, below, execution 
           .sort()
           .join('\n')
       : state;
-  const payloads = Array.isArray(answer.data.it) ? answer.data.it : [answer.data.it];
+  const shownBy = (payloadsOf: (index: number) => readonly Payload[]) =>
+    writes.map((write, index) => showPayloads(write, payloadsOf(index))).join('\n===\n');
+  const answered = (index: number): readonly Payload[] => [answer.data[`it${index}`]].flat();
   const mismatch =
-    difference('answer', showPayloads(write, outcome.payloads), showPayloads(write, payloads)) ??
+    difference(
+      'answer',
+      shownBy((index) => outcome.payloads[index] ?? []),
+      shownBy(answered),
+    ) ??
     difference('rows', inOrder(wanted.rows), inOrder(rows)) ??
     difference('sequences', shown(wanted.numbers), shown(after));
   return result(
-    outcome.payloads.some(({ affectedCount }) => affectedCount > 0) ? 'written' : 'written: no rows',
+    outcome.payloads.flat().some(({ affectedCount }) => affectedCount > 0) ? 'written' : 'written: no rows',
     mismatch,
   );
 }
@@ -172,7 +190,7 @@ function showPayloads({ kind, table }: Write, payloads: readonly Payload[]): str
 function showValue(type: string | undefined, value: unknown): unknown {
   if (type === 'jsonb') return JSON.stringify(typeof value === 'string' ? JSON.parse(value) : value);
   if (type !== undefined || value === null || typeof value !== 'object') return value;
-  const edges = 'edges' in value ? (value.edges as { node: Row }[]).map(({ node }) => node) : (value as Row[]);
+  const edges = 'edges' in value ? (value.edges as { node: Row }[]).map(({ node }) => node) : [value].flat();
   return edges
     .map((row) => JSON.stringify(Object.entries(row).sort(([one], [other]) => (one < other ? -1 : 1))))
     .sort();
@@ -182,6 +200,10 @@ function showValue(type: string | undefined, value: unknown): unknown {
 function belowOf(schema: GraphQLSchema, world: World, { table }: Write): Below {
   const type = schema.getType(table.name) as GraphQLObjectType | undefined;
   const fields = type?.getFields() ?? {};
+  const up = table.references.flatMap((reference) => {
+    const columns = columnsOf(schema, reference.target.name, reference.target).filter((name) => name !== 'data');
+    return reference.up in fields && columns.length > 0 ? [{ field: reference.up, reference, columns }] : [];
+  });
   const down = world.tables.flatMap((child) =>
     child.references.flatMap((reference) => {
       if (reference.target.name !== table.name || !(reference.down in fields)) return [];
@@ -191,7 +213,7 @@ function belowOf(schema: GraphQLSchema, world: World, { table }: Write): Below {
       return !isOrdered ? [] : [{ field: reference.down, table: child, reference, columns }];
     }),
   );
-  return { down };
+  return { up, down };
 }
 
 async function readRows(

@@ -13,6 +13,9 @@ export type Filter = readonly {
   readonly value: Value;
 }[];
 
+/** Rows of a table. */
+export type Rows = readonly Readonly<Record<string, Value>>[];
+
 /** What writes are made of. */
 export interface ValueSource {
   readonly random: Random;
@@ -21,8 +24,12 @@ export interface ValueSource {
   readonly shapes: Map<string, ReadonlySet<string>>;
   /** What the role is offered. */
   readonly schema: GraphQLSchema;
+  /** Whether values are chosen that nothing refuses: of a refused write little is compared. */
+  readonly isCareful: boolean;
+  /** Whether objects give columns that relationships set. */
+  readonly isForging: boolean;
   /** Rows as they are, of each table. */
-  readonly rows: ReadonlyMap<string, readonly Readonly<Record<string, Value>>[]>;
+  readonly rows: ReadonlyMap<string, Rows>;
 }
 
 export function inputFields(schema: GraphQLSchema, name: string): ReadonlySet<string> {
@@ -40,11 +47,11 @@ export function operand(random: Random, name: string, { domain }: Column): Value
   return random.some(['a', 'b', 'c'], 0.5);
 }
 
-/** @param byKey How often it is the whole key of a row. */
-export function makeFilter(source: ValueSource, table: Table, byKey: number): Filter {
+/** @param byKey How often it is the whole key of a row. @param among The rows that are of use. */
+export function makeFilter(source: ValueSource, table: Table, byKey: number, among?: Rows): Filter {
   const { random, schema } = source;
   const offered = inputFields(schema, `${table.name}Filter`);
-  const found = random.chance(byKey) ? keyFilter(source, table) : null;
+  const found = random.chance(byKey) ? keyFilter(source, table, among) : null;
   if (found) return found;
   const columns = table.columns.filter(
     ({ name, domain }) => offered.has(name) && ['number', 'count', 'flag', 'code'].includes(domain),
@@ -65,10 +72,10 @@ export function makeFilter(source: ValueSource, table: Table, byKey: number): Fi
     );
 }
 
-export function keyFilter(source: ValueSource, table: Table): Filter | null {
+export function keyFilter(source: ValueSource, table: Table, among: Rows = rowsOf(source, table)): Filter | null {
   const { random, schema } = source;
   const offered = inputFields(schema, `${table.name}Filter`);
-  const there = rowsOf(source, table);
+  const there = among.length > 0 ? among : rowsOf(source, table);
   if (there.length === 0 || !table.key.every((name) => offered.has(name))) return null;
   const row = random.pick(there);
   return table.key.map((name) => ({ column: columnNamed(table, name), operator: 'eq', value: row[name] as Value }));
@@ -78,13 +85,17 @@ export function columnNamed({ columns }: Table, name: string): Column {
   return columns.find((column) => column.name === name) as Column;
 }
 
-export function makeValue(source: ValueSource, table: Table, { name, domain, type }: Column): Value {
-  const { random } = source;
+export function makeValue(source: ValueSource, table: Table, { name, domain, type, ddl }: Column): Value {
+  const { random, isCareful } = source;
+  const isNew = isCareful && random.chance(0.9);
   switch (domain) {
     case 'code':
+      if (isNew) return `n${random.int(1, 1_000_000)}`;
       return random.chance(0.1) ? null : random.pick([...'abcdefghijklmnopqrstuvwxyzABC', `c${random.int(1, 99)}`]);
     case 'number':
-      return random.chance(0.15) ? random.pick([12, 13, 14, 15, 100]) : random.pick([null, 1, 2, 3, 4, 5, 6, 7]);
+      return random.chance(isCareful ? 0.03 : 0.15)
+        ? random.pick([12, 13, 14, 15, 100])
+        : random.pick([null, 1, 2, 3, 4, 5, 6, 7]);
     case 'count':
       return random.chance(0.1) ? null : random.int(0, 20);
     case 'list':
@@ -94,16 +105,20 @@ export function makeValue(source: ValueSource, table: Table, { name, domain, typ
     case 'json':
       return random.pick([null, '{}', '{"a": 1}', '{"a": {"b": 2}, "c": [3]}']);
     case 'note':
-      return random.chance(0.3) ? random.pick(['skip', 'rekey', 'rekey', 'boom']) : random.pick([null, 'x', 'y', 'z']);
+      if (random.chance(isCareful ? 0.03 : 0.2)) return random.pick(['skip', 'boom']);
+      return random.chance(0.4) ? random.pick(['rekey', 'stay', 'orphan', 'hide']) : random.pick([null, 'x', 'y', 'z']);
     case 'flag':
-      return random.chance(0.2);
+      return random.chance(isCareful ? 0.05 : 0.2);
     case 'reference':
     case 'key': {
       const there = rowsOf(source, table);
-      if (domain === 'key' && there.length > 0 && random.chance(0.3)) return random.pick(there)[name] ?? null;
-      if (domain === 'reference' && random.chance(0.4)) return null;
+      if (domain === 'key' && there.length > 0 && !isNew && random.chance(0.3)) return random.pick(there)[name] ?? null;
+      if (domain === 'reference' && (isCareful ? ddl === '' : random.chance(0.4))) return null;
+      if (isNew && type === 'int') return random.int(10_000, 1_000_000);
+      if (isNew && type === 'text') return `q${random.int(1, 1_000_000)}`;
       if (type === 'int') return random.int(1, 60);
-      return type === 'uuid' ? `00000000-0000-4000-8000-0000000000${random.int(10, 60)}` : `p${random.int(1, 40)}`;
+      if (type !== 'uuid') return `p${random.int(1, 40)}`;
+      return `00000000-0000-4000-8000-000000${isNew ? random.int(100_000, 999_999) : `0000${random.int(10, 60)}`}`;
     }
   }
 }

@@ -89,8 +89,13 @@ const common: readonly Column[] = [
 /** Makes a schema of this name. */
 export function generateWorld(random: Random, name: string): World {
   const tables: Table[] = [];
-  for (const letter of ['a', 'b', 'c', 'd'].slice(0, random.int(3, 4)))
-    tables.push(makeTable(random, tables, name, `${name}${letter}`));
+  // In turn, so that few schemas have all of them.
+  const kinds = Object.keys(keys);
+  const first = random.int(0, kinds.length - 1);
+  for (const [index, letter] of ['a', 'b', 'c', 'd'].slice(0, random.int(3, 4)).entries()) {
+    const keyKind = kinds[(first + index * 2) % kinds.length] as string;
+    tables.push(makeTable(random, tables, { schema: name, name: `${name}${letter}`, keyKind }));
+  }
   const views = random.some(tables, 0.5).map((base): Table => {
     const kind = random.chance(0.6) ? 'view' : 'instead of';
     const references = base.references.map((reference) => {
@@ -118,8 +123,11 @@ export function generateWorld(random: Random, name: string): World {
   return { name, tables: all, sequences: [`${name}.uuids`, `${name}.log_id_seq`, ...numbers], script };
 }
 
-function makeTable(random: Random, others: readonly Table[], schema: string, name: string): Table {
-  const keyKind = random.pick(Object.keys(keys));
+function makeTable(
+  random: Random,
+  others: readonly Table[],
+  { schema, name, keyKind }: Pick<Table, 'schema' | 'name' | 'keyKind'>,
+): Table {
   const own = keys[keyKind]?.(schema, name) ?? [];
   const traits = new Set([`key: ${keyKind}`]);
   const table = { schema, name, kind: 'table', base: null, keyKind, key: own.map((column) => column.name) } as const;
@@ -137,7 +145,8 @@ function makeTable(random: Random, others: readonly Table[], schema: string, nam
     if (ddl.includes('deferred')) traits.add('deferred constraint');
     if (target.key.length > 1) traits.add('composite reference');
   }
-  for (const trait of ['skip', 'rekey', 'boom']) if (random.chance(0.5)) traits.add(`trigger: ${trait}`);
+  for (const trait of ['skip', 'rekey', 'boom', 'stay', 'orphan', 'move', 'hide'])
+    if (random.chance(0.5)) traits.add(`trigger: ${trait}`);
   const referring = references.flatMap(({ columns, target, targetColumns }) =>
     columns.map((column, index): Column => {
       const { type } = target.columns.find(({ name: each }) => each === targetColumns[index]) as Column;
@@ -194,8 +203,17 @@ function tableStatements(random: Random, table: Table): string[] {
   ];
 }
 
-function triggerStatements({ schema, name, traits, keyKind, key: [first = ''] }: Table): string[] {
+function triggerStatements({ schema, name, traits, keyKind, key: [first = ''], columns, references }: Table): string[] {
   const path = `${schema}.${name}`;
+  const own = references[0]?.columns ?? [];
+  // Rows change after they were written: those that others refer to.
+  const above = references.find(({ target }) => target.name !== name);
+  const found = above?.columns.map((column, index) => `${above.targetColumns[index]} = new.${column}`).join(' and ');
+  const hides =
+    above !== undefined && traits.has('trigger: hide')
+      ? `if new.note = 'hide' then update ${schema}.${above.target.name} set hidden = true, hits = hits + 1 where ${found}; end if;`
+      : '';
+  const mayBeNull = columns.every(({ name: column, ddl }) => !own.includes(column) || ddl === '');
   const rekey =
     keyKind === 'by a trigger' || keyKind === 'uuid' || keyKind === 'composite'
       ? ''
@@ -203,6 +221,12 @@ function triggerStatements({ schema, name, traits, keyKind, key: [first = ''] }:
   const body = [
     traits.has('trigger: skip') ? `if new.note = 'skip' then return null; end if;` : '',
     traits.has('trigger: boom') ? `if new.note = 'boom' then raise exception 'boom'; end if;` : '',
+    traits.has('trigger: orphan') && mayBeNull
+      ? `if new.note = 'orphan' then ${own.map((column) => `new.${column} := null; `).join('')} end if;`
+      : '',
+    traits.has('trigger: move') && rekey !== ''
+      ? `if tg_op = 'UPDATE' then if new.note = 'rekey' and old.note is distinct from 'rekey' then ${rekey} end if; end if;`
+      : '',
     traits.has('trigger: rekey') && rekey !== ''
       ? `if tg_op = 'INSERT' and new.note = 'rekey' then ${rekey} end if;`
       : '',
@@ -213,8 +237,17 @@ function triggerStatements({ schema, name, traits, keyKind, key: [first = ''] }:
   return [
     `create function ${path}_before() returns trigger language plpgsql as $$ begin\n  ${body}\n  return new; end $$`,
     `create trigger before_write before insert or update on ${path} for each row execute function ${path}_before()`,
+    ...(traits.has('trigger: stay')
+      ? [
+          `create function ${path}_stay() returns trigger language plpgsql as $$ begin
+  if old.note = 'stay' then return null; end if; return old; end $$`,
+          `create trigger before_delete before delete on ${path} for each row execute function ${path}_stay()`,
+        ]
+      : []),
     `create function ${path}_after() returns trigger security definer language plpgsql as $$ begin
-  insert into ${schema}.log (what) values ('${name} ' || new::text); return null; end $$`,
+  insert into ${schema}.log (what) values ('${name} ' || new::text);
+  ${hides}
+  return null; end $$`,
     `create trigger after_insert after insert on ${path} for each row execute function ${path}_after()`,
   ];
 }

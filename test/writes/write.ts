@@ -14,6 +14,7 @@ import {
   makeFilter,
   makeValue,
   operand,
+  type Rows,
   rowsOf,
   type Value,
   type ValueSource,
@@ -26,6 +27,8 @@ export interface Tree {
   readonly values: Values;
   readonly up: readonly { readonly reference: Reference; readonly tree: Tree; readonly conflict: Conflict | null }[];
   readonly down: readonly Children[];
+  /** Whether it gives a column that a relationship sets. */
+  readonly isForged: boolean;
 }
 
 export interface Children {
@@ -58,6 +61,7 @@ export interface Deletion {
 }
 
 export interface Change extends Deletion {
+  readonly isForged: boolean;
   readonly set: Values;
   readonly operators: readonly { readonly name: string; readonly column: Column; readonly value: Value }[];
   /** In the order of the schema. */
@@ -85,19 +89,34 @@ export function generateWrite(source: Source): Write | null {
   const { name } = table;
   const fields = schema.getMutationType()?.getFields() ?? {};
   const columns = columnsOf(schema, name, table);
-  const kind = random.pick(['insert', 'insert', 'insert', 'insert', 'update', 'update', 'updateMany', 'delete']);
+  const kind = random.pick([
+    'insert',
+    'insert',
+    'insert',
+    'insert',
+    'update',
+    'update',
+    'update',
+    'updateMany',
+    'delete',
+  ]);
   const shared = { table, columns };
   if (kind === 'insert' && fields[`insertInto${name}Collection`]) {
     const isNested = random.chance(0.6);
-    const conflict = random.chance(0.4) ? makeConflict(source, table, isNested && random.chance(0.7)) : null;
-    const trees = makeTrees(source, table, { depth: isNested ? 2 : 0, left: [], path: '' });
+    const isSure = isNested && random.chance(source.isCareful ? 0.95 : 0.7);
+    const conflict = random.chance(0.4) ? makeConflict(source, table, isSure) : null;
+    const trees = makeTrees(source, table, { depth: isNested ? 2 : 0, left: [], path: '', conflict });
     return { kind, ...shared, trees, conflict };
   }
   if (kind === 'update' && fields[`update${name}Collection`])
-    return { kind, ...shared, change: makeChange(source, table, { kind: 'root', depth: 2, left: [], path: '' }) };
+    return {
+      kind,
+      ...shared,
+      change: makeChange(source, table, { kind: 'root', depth: 2, left: [], path: '', rows: [] }),
+    };
   if (kind === 'updateMany' && fields[`updateMany${name}Collection`]) {
     const changes = Array.from({ length: random.int(1, 5) }, () =>
-      makeChange(source, table, { kind: 'entry', depth: 0, left: [], path: '' }),
+      makeChange(source, table, { kind: 'entry', depth: 0, left: [], path: '', rows: [] }),
     );
     return { kind, ...shared, changes: random.chance(0.5) ? alike(source, table, changes) : changes };
   }
@@ -111,7 +130,9 @@ function alike(source: Source, table: Table, changes: readonly Change[]): readon
   const [first] = changes as [Change];
   return changes.map(() => ({
     ...first,
-    set: new Map([...first.set.keys()].map((name) => [name, makeValue(source, table, columnNamed(table, name))])),
+    set: new Map(
+      [...first.set.keys()].map((name) => [name, makeChanged(source, table, columnNamed(table, name), 'entry')]),
+    ),
     filter: keyFilter(source, table) ?? first.filter,
   }));
 }
@@ -130,6 +151,7 @@ interface Place {
   /** Columns that the object around them sets. */
   readonly left: readonly string[];
   readonly path: string;
+  readonly conflict: Conflict | null;
 }
 
 function makeTrees(source: Source, table: Table, place: Place): Tree[] {
@@ -139,7 +161,7 @@ function makeTrees(source: Source, table: Table, place: Place): Tree[] {
   const mayVanish = table.kind === 'instead of' || (table.base ?? table).traits.has('trigger: skip');
   const [first, ...others] = Array.from({ length: count }, make) as [Tree, ...Tree[]];
   const canVanish = place.depth > 0 && mayVanish && first.values.has('note');
-  if (!canVanish || !random.chance(0.25)) return [first, ...others];
+  if (!canVanish || !random.chance(source.isCareful ? 0.02 : 0.25)) return [first, ...others];
   // The rows below a suppressed one could be given to the last, which none of its own claim.
   return [{ ...first, values: new Map([...first.values, ['note', 'skip']]) }, ...others, { ...make(), down: [] }];
 }
@@ -148,7 +170,8 @@ function makeTrees(source: Source, table: Table, place: Place): Tree[] {
  * Objects that give different columns with defaults are written by several inserts in any order, so that numbers of
  * sequences are theirs in any order: such objects are made only for tables whose keys are given.
  */
-function isGiven({ random, shapes }: Source, table: Table, { name, domain, ddl }: Column): boolean {
+function isGiven({ random, shapes, isCareful }: Source, table: Table, { name, domain, ddl }: Column): boolean {
+  if (isCareful && domain === 'key' && table.keyKind === 'identity always') return false;
   // A reference that must not be null is mostly given.
   if (domain === 'reference' && ddl !== '' && table.kind === 'table') return random.chance(0.9);
   if (table.keyKind === 'composite') return domain === 'key' || random.chance(0.7);
@@ -162,15 +185,15 @@ function isGiven({ random, shapes }: Source, table: Table, { name, domain, ddl }
   return shape.has(name);
 }
 
-function makeTree(source: Source, table: Table, { depth, left, path }: Place): Tree {
+function makeTree(source: Source, table: Table, { depth, left, path, conflict: own }: Place): Tree {
   const { random, schema, world } = source;
   const offered = inputFields(schema, `${table.name}InsertInput`);
   const up = table.references.flatMap((reference) => {
     const isLeft = reference.columns.some((column) => left.includes(column));
     if (depth === 0 || isLeft || !offered.has(reference.up) || !hasUp(source, table, reference)) return [];
     const inside = `${path}.${reference.up}`;
-    const tree = makeTree(source, reference.target, { depth: depth - 1, left: [], path: inside });
     const conflict = conflictAt(source, reference.target, inside, `${table.name}InsertInput`);
+    const tree = makeTree(source, reference.target, { depth: depth - 1, left: [], path: inside, conflict });
     return [{ reference, tree, conflict }];
   });
   const down = world.tables.flatMap((child) =>
@@ -178,21 +201,33 @@ function makeTree(source: Source, table: Table, { depth, left, path }: Place): T
       const isHere = reference.target.name === table.name;
       if (depth === 0 || !isHere || !offered.has(reference.down) || !random.chance(0.5)) return [];
       const inside = `${path}.${reference.down}`;
-      const trees = makeTrees(source, child, { depth: depth - 1, left: reference.columns, path: inside });
       const conflict = conflictAt(source, child, inside, `${table.name}InsertInput`);
+      const trees = makeTrees(source, child, { depth: depth - 1, left: reference.columns, path: inside, conflict });
       return [{ reference, table: child, trees, conflict }];
     }),
   );
   const set = new Set([...left, ...up.flatMap(({ reference }) => reference.columns)]);
   const values = new Map<string, Value>();
   for (const column of table.columns) {
-    if (!offered.has(column.name) || set.has(column.name) || !isGiven(source, table, column)) continue;
-    const there = column.domain === 'code' && random.chance(0.15) ? rowsOf(source, table) : [];
+    const isForged = set.has(column.name) && source.isForging && random.chance(0.3);
+    if (!offered.has(column.name) || (set.has(column.name) && !isForged) || !isGiven(source, table, column)) continue;
+    const isMet = column.domain === 'code' && random.chance(source.isCareful ? 0.02 : 0.15);
+    const there = isMet ? rowsOf(source, table) : [];
     const met = there.length > 0 ? random.pick(there).code : undefined;
     values.set(column.name, met ?? makeValue(source, table, column));
   }
   giveReferences(source, table, values);
-  return { values, up, down };
+  if (own !== null && random.chance(0.4)) meetRow(source, table, values, own);
+  const isForged = [...values.keys()].some((name) => set.has(name));
+  return { values, up, down, isForged };
+}
+
+/** Gives the object what the conflict is found by, of a row that is there. */
+function meetRow(source: Source, table: Table, values: Map<string, Value>, { arbiter }: Conflict): void {
+  const there = rowsOf(source, table);
+  if (there.length === 0) return;
+  const row = source.random.pick(there);
+  for (const name of values.keys()) if (new RegExp(`\\b${name}\\b`).test(arbiter)) values.set(name, row[name] ?? null);
 }
 
 /** The same for all objects of a view whose keys are made: a row above gives columns, as objects do. */
@@ -208,7 +243,8 @@ function giveReferences(source: Source, table: Table, values: Map<string, Value>
   const { random } = source;
   for (const { columns, target, targetColumns } of table.references) {
     const there = rowsOf(source, target);
-    if (!columns.every((column) => values.has(column)) || there.length === 0 || random.chance(0.05)) continue;
+    const isFree = random.chance(source.isCareful ? 0.01 : 0.05);
+    if (!columns.every((column) => values.has(column)) || there.length === 0 || isFree) continue;
     const row = random.pick(there);
     for (const [index, column] of columns.entries()) values.set(column, row[targetColumns[index] ?? ''] ?? null);
   }
@@ -220,7 +256,8 @@ function conflictAt(source: Source, table: Table, path: string, input: string): 
   const isOffered = entryFields(schema, input, path.slice(path.lastIndexOf('.') + 1)).has('onConflict');
   const known = conflicts.get(path);
   if (known !== undefined) return known;
-  const made = isOffered && random.chance(0.4) ? makeConflict(source, table, random.chance(0.8)) : null;
+  const made =
+    isOffered && random.chance(0.4) ? makeConflict(source, table, random.chance(source.isCareful ? 0.95 : 0.8)) : null;
   conflicts.set(path, made);
   return made;
 }
@@ -257,8 +294,10 @@ const operatorDomains: Readonly<Record<string, readonly string[]>> = {
   remove: ['list', 'json'],
 };
 
-interface ChangePlace extends Place {
+interface ChangePlace extends Omit<Place, 'conflict'> {
   readonly kind: 'root' | 'entry' | 'nested';
+  /** Rows that belong to the one around them, as far as it is known. */
+  readonly rows: Rows;
 }
 
 function makeChange(source: Source, table: Table, place: ChangePlace): Change {
@@ -269,9 +308,11 @@ function makeChange(source: Source, table: Table, place: ChangePlace): Change {
   // Entries of one statement are written in any order, and a value may be unique.
   const kept = kind === 'entry' ? ['key', 'code'] : [];
   for (const column of table.columns) {
-    if (!offered.has(column.name) || left.includes(column.name) || kept.includes(column.domain)) continue;
+    if (!offered.has(column.name) || kept.includes(column.domain)) continue;
+    if (left.includes(column.name) && !(source.isForging && random.chance(0.5))) continue;
     // Keys are changed rarely: other statements would find other rows.
-    if (random.chance(column.domain === 'key' ? 0.03 : 0.25)) set.set(column.name, makeValue(source, table, column));
+    if (random.chance(column.domain === 'key' ? 0.03 : 0.25))
+      set.set(column.name, makeChanged(source, table, column, kind));
   }
   giveReferences(source, table, set);
   const operators = Object.entries(operatorDomains).flatMap(([name, domains]) => {
@@ -288,13 +329,49 @@ function makeChange(source: Source, table: Table, place: ChangePlace): Change {
     ({ column }, index) => kind !== 'nested' && operators.findIndex((other) => other.column === column) === index,
   );
   if (set.size === 0 && once.length === 0 && offered.has('note')) set.set('note', 'changed');
-  const related = makeRelated(source, table, place);
-  const isOne = related.some(({ trees }) => trees.length > 0);
-  const filter = makeFilter(source, table, { root: isOne ? 0.9 : 0.5, entry: 0.8, nested: 0.2 }[kind]);
-  return { set, operators: once, related, filter, atMost: random.int(1, kind === 'entry' ? 3 : 8) };
+  const fruitful = place.depth > 0 ? rowsOf(source, table).filter((row) => hasRelated(source, table, row)) : [];
+  const among = place.rows.length > 0 ? place.rows : random.chance(0.7) ? fruitful : [];
+  const likely = makeFilter(source, table, { root: 0.7, entry: 0.8, nested: 0.3 }[kind], among);
+  const related = makeRelated(source, table, place, rowOf(source, table, likely));
+  const isOne = related.some(({ trees }) => trees.length > 0) && random.chance(0.9);
+  const filter = isOne && rowOf(source, table, likely) === null ? makeFilter(source, table, 1, among) : likely;
+  const isForged = left.some((name) => set.has(name));
+  return { set, operators: once, related, filter, isForged, atMost: random.int(1, kind === 'entry' ? 3 : 8) };
 }
 
-function makeRelated(source: Source, table: Table, { depth, path }: ChangePlace): Related[] {
+/** Of the entries of one statement, none changes a key, which others could refer to: by a trigger neither. */
+function makeChanged(source: Source, table: Table, column: Column, kind: ChangePlace['kind']): Value {
+  const value = makeValue(source, table, column);
+  return kind === 'entry' && value === 'rekey' ? 'x' : value;
+}
+
+function hasRelated({ world, rows }: Source, table: Table, row: Rows[number]): boolean {
+  return world.tables.some((child) =>
+    child.references.some(
+      (reference) =>
+        reference.target.name === (table.base ?? table).name &&
+        (rows.get((child.base ?? child).name) ?? []).some((each) => isRelated(reference, each, row)),
+    ),
+  );
+}
+
+function isRelated({ columns, targetColumns }: Reference, child: Rows[number], row: Rows[number]): boolean {
+  return columns.every((column, index) => {
+    const value = child[column] ?? null;
+    return value !== null && value === row[targetColumns[index] as string];
+  });
+}
+
+/** The row that has exactly this key. */
+function rowOf(source: Source, table: Table, filter: Filter): Rows[number] | null {
+  const isKey =
+    filter.length === table.key.length && table.key.every((name) => filter.some((each) => each.column.name === name));
+  if (!isKey) return null;
+  return rowsOf(source, table).find((row) => filter.every(({ column, value }) => row[column.name] === value)) ?? null;
+}
+
+/** @param row The updated one, if it is known. */
+function makeRelated(source: Source, table: Table, { depth, path }: ChangePlace, row: Rows[number] | null): Related[] {
   const { random, schema, world } = source;
   const input = `${table.name}UpdateInput`;
   return [...inputFields(schema, input)].flatMap((field): Related[] => {
@@ -302,17 +379,19 @@ function makeRelated(source: Source, table: Table, { depth, path }: ChangePlace)
     const reference = child?.references.find(({ down }) => down === field);
     if (depth === 0 || !child || !reference || !random.chance(0.5)) return [];
     const offered = entryFields(schema, input, field);
-    const place = { depth: depth - 1, left: reference.columns, path: `${path}.${field}` };
+    const rows = row === null ? [] : rowsOf(source, child).filter((each) => isRelated(reference, each, row));
+    const place = { depth: depth - 1, left: reference.columns, path: `${path}.${field}`, rows };
     const has = (member: string, probability: number) => offered.has(member) && random.chance(probability);
     const deletes = Array.from({ length: has('delete', 0.4) ? random.int(1, 2) : 0 }, () => ({
-      filter: makeFilter(source, child, 0.2),
+      filter: makeFilter(source, child, 0.3, rows),
       atMost: random.int(1, 6),
     }));
     const updates = Array.from({ length: has('update', 0.5) ? random.int(1, 2) : 0 }, () =>
       makeChange(source, child, { ...place, kind: 'nested' }),
     );
-    const trees = has('insert', 0.4) ? makeTrees(source, child, place) : [];
-    const conflict = trees.length > 0 ? conflictAt(source, child, place.path, input) : null;
+    const isInserting = has('insert', 0.4);
+    const conflict = isInserting ? conflictAt(source, child, place.path, input) : null;
+    const trees = isInserting ? makeTrees(source, child, { ...place, conflict }) : [];
     if (deletes.length + updates.length + trees.length === 0) return [];
     return [{ reference, table: child, deletes, updates, trees, conflict }];
   });

@@ -18,7 +18,7 @@ const worldsPerPart = writes > writesPerPart ? 12 : 5;
 const database = await createDatabase();
 
 test(`writes do what plain SQL does (WRITES_SEED=${seed} WRITES=${writes})`, {
-  timeout: 120_000 + writes * 200,
+  timeout: 120_000 + writes * 400,
 }, async () => {
   const random = createRandom(seed);
   const counts = new Map<string, number>();
@@ -54,6 +54,11 @@ test(`writes do what plain SQL does (WRITES_SEED=${seed} WRITES=${writes})`, {
 
 /** What a long run has to hold. */
 const constructs = [
+  ...['delete', 'update', 'insert of an update', 'to-one', 'to-many'].map((name) => `written: nested ${name}, 1 deep`),
+  ...['to-one, 2 deep', 'to-many, 2 deep', 'onConflict'].map((name) => `written: nested ${name}`),
+  ...['several fields', 'several entries', 'several objects'].map((name) => `written: ${name}`),
+  'columns of a relationship',
+  ...['related row updated', 'related row deleted'],
   ...['always', 'by default'].map((name) => `insert, key: identity ${name}`),
   ...['serial', 'uuid', 'composite', 'composite serial', 'by a trigger'].map((name) => `insert, key: ${name}`),
   ...['insert', 'update', 'delete'].flatMap((kind) =>
@@ -69,6 +74,10 @@ const constructs = [
       'trigger: skip',
       'trigger: rekey',
       'trigger: boom',
+      'trigger: stay',
+      'trigger: orphan',
+      'trigger: move',
+      'trigger: hide',
     ].map((name) => `${kind}, ${name}`),
   ),
   ...['columns', 'partial', 'expression'].map((name) => `onConflict by ${name}`),

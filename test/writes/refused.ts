@@ -1,0 +1,62 @@
+/** Writes that the gateway refuses by their form, whatever the rows are. */
+import type { Change, Conflict, Related, Tree, Write } from './write.ts';
+
+/** Whether a write with related rows is refused. */
+export function isRefused(write: Write): boolean {
+  if (isForged(write)) return true;
+  if (write.kind === 'update') return write.change.related.some(refusesRelated);
+  if (write.kind !== 'insert' || !isTree(write)) return false;
+  const { trees, conflict } = write;
+  return trees.some((tree) => keepsRows(tree, conflict) || keepsOthers(tree, conflict));
+}
+
+/** Of an update. */
+function refusesRelated({ reference, updates, trees, conflict }: Related): boolean {
+  return (
+    trees.some((tree) => keepsRows(tree, conflict, false) || keepsOthers(tree, conflict, reference.columns)) ||
+    updates.some(({ related }) => related.some(refusesRelated))
+  );
+}
+
+/** Whether an object gives a column that a relationship sets. */
+export function isForged(write: Write): boolean {
+  if (write.kind === 'update') return isChangeForged(write.change);
+  return write.kind === 'insert' && write.trees.some(isTreeForged);
+}
+
+function isChangeForged({ isForged: own, related }: Change): boolean {
+  return own || related.some(({ updates, trees }) => updates.some(isChangeForged) || trees.some(isTreeForged));
+}
+
+function isTreeForged({ isForged: own, up, down }: Tree): boolean {
+  return own || up.some(({ tree }) => isTreeForged(tree)) || down.some(({ trees }) => trees.some(isTreeForged));
+}
+
+/** A row that is updated would not get the key of another one. @param left Columns that the object around it sets. */
+function keepsOthers({ up, down }: Tree, conflict: Conflict | null, left: readonly string[] = []): boolean {
+  const found = /^\(([\w, ]+)\)/.exec(conflict?.arbiter ?? '')?.[1]?.split(', ') ?? [];
+  const set = [...left, ...up.flatMap(({ reference }) => reference.columns)];
+  return (
+    (conflict !== null &&
+      conflict.columns.length > 0 &&
+      set.some((column) => !found.includes(column) && !conflict.columns.includes(column))) ||
+    up.some((each) => keepsOthers(each.tree, each.conflict)) ||
+    down.some((each) => each.trees.some((tree) => keepsOthers(tree, each.conflict, each.reference.columns)))
+  );
+}
+
+/** Rows that others are made with cannot stay as they are. */
+function keepsRows({ up, down }: Tree, conflict: Conflict | null, isNeeded = true): boolean {
+  const mayKeep = conflict !== null && (conflict.columns.length === 0 || conflict.filter.length > 0);
+  return (
+    (mayKeep && (isNeeded || down.length > 0)) ||
+    up.some((each) => keepsRows(each.tree, each.conflict)) ||
+    down.some((each) => each.trees.some((tree) => keepsRows(tree, each.conflict, false)))
+  );
+}
+
+/** Whether a write has related rows. */
+export function isTree(write: Write): boolean {
+  if (write.kind === 'update') return write.change.related.length > 0;
+  return write.kind === 'insert' && write.trees.some(({ up, down }) => up.length + down.length > 0);
+}
