@@ -4,8 +4,9 @@
 import type { CompiledOperation } from '../compile/compile-operation.ts';
 import { hasBackReference } from '../compile/input/json-path.ts';
 import type { Comparing, Operand, Pattern } from '../compile/input/plan-budget.ts';
-import { type BindingSource, bindSlot, type Slot, type Variables, valueAt } from '../compile/input/slot.ts';
+import { type BindingSource, bindSlot, entriesAt, type Slot, type Variables, valueAt } from '../compile/input/slot.ts';
 import { longestTexts, textBound } from '../compile/input/text-bound.ts';
+import { entryValue } from '../compile/input/update-list.ts';
 import type { LimitPlan } from '../compile/plan/plan.ts';
 import { PublicError } from '../shared/errors.ts';
 import { type PreparedDocument, tooManyTokens } from './documents.ts';
@@ -72,7 +73,7 @@ function refuseBackReferences({ patterns }: CompiledOperation, variables: Variab
  */
 const largest: Readonly<Record<Comparing, readonly [most: number, what: string]>> = {
   pattern: [10_000, 'characters in patterns of "like" and "ilike"'],
-  list: [10_000, 'items in lists that lists are compared with'],
+  list: [10_000, 'items in lists that are compared with lists, or removed from JSON'],
   in: [1_000_000, 'items in lists of "in"'],
   json: [1000, 'values in lists that JSON is compared with'],
   rank: [500, 'characters in searches that rows are ordered by'],
@@ -91,10 +92,17 @@ function refuseLargeOperands({ operands }: CompiledOperation, variables: Variabl
 
 function sizeOf({ slot, by }: Operand, variables: Variables): number {
   if (slot.kind === 'array') return slot.items.length;
+  // Each entry changes a row of its own.
+  if (slot.kind === 'entry_values')
+    return entriesAt(variables, slot).reduce((most, entry) => Math.max(most, countOf(entryValue(entry, slot.at))), 0);
   const value = slot.kind === 'list' ? valueAt(variables, slot.path) : null;
   if (Array.isArray(value)) return value.length;
   const text = bindSlot(slot, { variables, introspection: new Map() }) ?? '';
   return by === 'json' ? valuesInLists(text) : text.length;
+}
+
+function countOf(value: unknown): number {
+  return Array.isArray(value) ? value.length : 1;
 }
 
 /** The number of values that lists contain at any depth. Objects find their keys without comparing all. */

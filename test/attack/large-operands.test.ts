@@ -22,9 +22,9 @@ const json = (count: number) => JSON.stringify({ a: [{ b: numbers(count - 2) }] 
 const cases = [
   ['like', '{body: {like: $v}}', 'String', 10_000, (size: number) => 'a'.repeat(size), 'characters in patterns'],
   ['ilike', '{not: {body: {ilike: $v}}}', 'String', 10_000, (size: number) => 'a'.repeat(size), 'characters in patterns'],
-  ['contains', '{tags: {contains: $v}}', '[Int!]', 10_000, numbers, 'items in lists that lists'],
-  ['containedBy', '{tags: {containedBy: $v}}', '[Int!]', 10_000, numbers, 'items in lists that lists'],
-  ['overlaps', '{tags: {overlaps: $v}}', '[Int!]', 10_000, numbers, 'items in lists that lists'],
+  ['contains', '{tags: {contains: $v}}', '[Int!]', 10_000, numbers, 'items in lists that are compared'],
+  ['containedBy', '{tags: {containedBy: $v}}', '[Int!]', 10_000, numbers, 'items in lists that are compared'],
+  ['overlaps', '{tags: {overlaps: $v}}', '[Int!]', 10_000, numbers, 'items in lists that are compared'],
   ['contains of JSON', '{data: {contains: $v}}', 'JSON', 1000, json, 'values in lists that JSON'],
   ['containedBy of JSON', '{data: {containedBy: $v}}', 'JSON', 1000, json, 'values in lists that JSON'],
   ['contains of a part', '{data: {at: {path: ["0"], json: {contains: $v}}}}', 'JSON', 1000, json, 'values in lists that JSON'],
@@ -77,6 +77,23 @@ test('what JSON has outside of lists is found without comparing', async () => {
   expect((await limited.run('anon', query, { variables: { v: large } })).errors).toBeUndefined();
   // PostgreSQL says what is wrong with it.
   expect((await limited.run('anon', query, { variables: { v: '[1' } })).errors[0].message).toContain('json');
+});
+
+test('keys that an update removes from JSON count as well, in each entry of a list', async () => {
+  const keys = (count: number) => numbers(count).map((n) => `k${n}`);
+  const one =
+    'mutation ($k: [String!]) { updateItemCollection(set: {}, remove: {data: $k}, filter: {id: {eq: 1}}) { affectedCount } }';
+  const list = 'mutation ($u: [ItemUpdateEntry!]!) { updateManyItemCollection(updates: $u) { affectedCount } }';
+  const entry = (id: number, count: number) => ({ remove: { data: keys(count) }, filter: { id: { eq: id } } });
+  const tooMany = refused(10_000, 'items in lists');
+  expect((await limited.run('anon', one, { variables: { k: keys(10_000) } })).errors).toBeUndefined();
+  expect(await limited.run('anon', one, { variables: { k: keys(10_001) } })).toMatchObject(tooMany);
+  const updates = (...counts: number[]) => ({
+    variables: { u: counts.map((count, index) => entry(index + 1, count)) },
+  });
+  expect((await limited.run('anon', list, updates(9000, 9000))).errors).toBeUndefined();
+  expect(await limited.run('anon', list, updates(1, 10_001))).toMatchObject(tooMany);
+  expect(await database.query('select data from item')).toEqual([{ data: [1, 2] }]);
 });
 
 test('a search by which rows are ordered has 500 characters at most, others may be longer', async () => {

@@ -9,6 +9,7 @@ import { inputFieldOrigin } from '../../../schema/origin.ts';
 import { PublicError } from '../../../shared/errors.ts';
 import { invariant } from '../../../shared/invariant.ts';
 import { type Input, refuseInput } from '../../input/input.ts';
+import type { PlanBudget } from '../../input/plan-budget.ts';
 import type { Slot } from '../../input/slot.ts';
 import { planValue } from '../plan-operator.ts';
 import type { Assignment } from './assignment.ts';
@@ -67,6 +68,14 @@ export function planAssignments(inputs: ChangeInputs, { withRelated, holder }: C
     throw holder === null ? new PublicError('BAD_USER_INPUT', message) : refuseInput(message, holder);
   }
   return assignments;
+}
+
+/** Counts what is removed from JSON: each key is compared with all there are. */
+export function addRemoved(budget: PlanBudget, assignments: readonly Assignment[]): void {
+  for (const { column, operator, slot } of assignments) {
+    if (operator === 'remove' && operatorForm(column.type!, operator) === 'json')
+      budget.operands.push({ slot, by: 'list' });
+  }
 }
 
 function planOperand(column: Column, operator: UpdateOperator, input: Input): Slot {

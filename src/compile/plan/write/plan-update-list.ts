@@ -15,7 +15,7 @@ import type { UpdateListPlan } from '../plan.ts';
 import { keyColumns } from '../plan-order.ts';
 import { inputOf, inputsOf, type MergedFields, type Planner } from '../planner.ts';
 import type { EachUpdate } from './assignment.ts';
-import { isChange, planAssignments } from './plan-assignments.ts';
+import { addRemoved, isChange, planAssignments } from './plan-assignments.ts';
 import { planUpdate, planWritten } from './plan-write.ts';
 
 /** Plans a list of updates with its result. */
@@ -28,7 +28,9 @@ export function planUpdateList(planner: Planner, table: Table, field: MergedFiel
   const writes = runs!.map((run) => {
     const entry = updates.item(run.from);
     const how = { withRelated: false, holder: entry };
-    const change = run.isKeyed ? planRun(table, updates, run) : planUpdate(planner, table, inputsIn(entry), how);
+    const change = run.isKeyed
+      ? planRun(planner, table, updates, run)
+      : planUpdate(planner, table, inputsIn(entry), how);
     return { change, place: run.isKeyed ? null : entry.place() };
   });
   const before = { ...planner.budget };
@@ -66,7 +68,7 @@ function isComparable({ filterable, fieldName, type, cast }: Column): boolean {
   return filterable && fieldName !== null && type?.kind !== 'list' && cast.arrays === 'of_it';
 }
 
-function planRun(table: Table, updates: Input, run: Run): EachUpdate {
+function planRun(planner: Planner, table: Table, updates: Input, run: Run): EachUpdate {
   const path = updates.path();
   invariant(path, 'a list of updates is read like a variable');
   const values = (at: readonly string[], isList: boolean): Slot => ({ kind: 'entry_values', path, run, at, isList });
@@ -74,13 +76,17 @@ function planRun(table: Table, updates: Input, run: Run): EachUpdate {
   const inputs = inputsIn(entry).flatMap(({ origin: { kind }, input }) =>
     isChange(kind) ? [[kind, input] as const] : [],
   );
-  return {
-    kind: 'update_each',
-    keys: keyColumns(table).map((column) => ({ column, values: values(['filter', column.fieldName!, 'eq'], false) })),
-    set: planAssignments(new Map(inputs), { withRelated: false, holder: entry }).map(({ column, operator, slot }) => ({
+  const set = planAssignments(new Map(inputs), { withRelated: false, holder: entry }).map(
+    ({ column, operator, slot }) => ({
       column,
       operator,
       slot: values([operator, column.fieldName!], slot.kind === 'list'),
-    })),
+    }),
+  );
+  addRemoved(planner.budget, set);
+  return {
+    kind: 'update_each',
+    keys: keyColumns(table).map((column) => ({ column, values: values(['filter', column.fieldName!, 'eq'], false) })),
+    set,
   };
 }

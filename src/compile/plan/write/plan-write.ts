@@ -17,7 +17,7 @@ import {
   type Planner,
   planFields,
 } from '../planner.ts';
-import { type ChangeContext, isChange, planAssignments } from './plan-assignments.ts';
+import { addRemoved, type ChangeContext, isChange, planAssignments } from './plan-assignments.ts';
 import { planChangedRows } from './plan-changed-rows.ts';
 import { planInsert, type WriteTarget } from './plan-insert.ts';
 import { planRelated } from './plan-nested-update.ts';
@@ -69,6 +69,7 @@ export function planUpdate(planner: Planner, table: Table, inputs: ChangeInputs,
     new Map(inputs.flatMap(({ origin: { kind }, input }) => (isChange(kind) ? [[kind, input]] : []))),
     how,
   );
+  addRemoved(planner.budget, set);
   return { kind: 'update', set, ...planRows(planner, table, inputs) };
 }
 
