@@ -75,7 +75,7 @@ const largest: Readonly<Record<Comparing, readonly [most: number, what: string]>
   pattern: [10_000, 'characters in patterns of "like" and "ilike"'],
   list: [10_000, 'items in lists that are compared with lists, or removed from JSON'],
   in: [1_000_000, 'items in lists of "in"'],
-  json: [1000, 'values in lists that JSON is compared with'],
+  json: [1000, 'values and keys that JSON is compared with'],
   rank: [500, 'characters in searches that rows are ordered by'],
 };
 
@@ -98,7 +98,8 @@ function sizeOf({ slot, by }: Operand, variables: Variables): number {
   const value = slot.kind === 'list' ? valueAt(variables, slot.path) : null;
   if (Array.isArray(value)) return value.length;
   const text = bindSlot(slot, { variables, introspection: new Map() }) ?? '';
-  return by === 'json' ? valuesInLists(text) : text.length;
+  // A key or a single value may be looked for in a list.
+  return by === 'json' ? Math.max(1, valuesInLists(text)) : text.length;
 }
 
 function countOf(value: unknown): number {

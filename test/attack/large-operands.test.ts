@@ -25,11 +25,11 @@ const cases = [
   ['contains', '{tags: {contains: $v}}', '[Int!]', 10_000, numbers, 'items in lists that are compared'],
   ['containedBy', '{tags: {containedBy: $v}}', '[Int!]', 10_000, numbers, 'items in lists that are compared'],
   ['overlaps', '{tags: {overlaps: $v}}', '[Int!]', 10_000, numbers, 'items in lists that are compared'],
-  ['contains of JSON', '{data: {contains: $v}}', 'JSON', 1000, json, 'values in lists that JSON'],
-  ['containedBy of JSON', '{data: {containedBy: $v}}', 'JSON', 1000, json, 'values in lists that JSON'],
-  ['contains of a part', '{data: {at: {path: ["0"], json: {contains: $v}}}}', 'JSON', 1000, json, 'values in lists that JSON'],
-  ['hasAllKeys', '{data: {hasAllKeys: $v}}', '[String!]', 1000, (size: number) => numbers(size).map(String), 'values in lists that JSON'],
-  ['hasAnyKey', '{data: {hasAnyKey: $v}}', '[String!]', 1000, (size: number) => numbers(size).map(String), 'values in lists that JSON'],
+  ['contains of JSON', '{data: {contains: $v}}', 'JSON', 1000, json, 'values and keys that JSON'],
+  ['containedBy of JSON', '{data: {containedBy: $v}}', 'JSON', 1000, json, 'values and keys that JSON'],
+  ['contains of a part', '{data: {at: {path: ["0"], json: {contains: $v}}}}', 'JSON', 1000, json, 'values and keys that JSON'],
+  ['hasAllKeys', '{data: {hasAllKeys: $v}}', '[String!]', 1000, (size: number) => numbers(size).map(String), 'values and keys that JSON'],
+  ['hasAnyKey', '{data: {hasAnyKey: $v}}', '[String!]', 1000, (size: number) => numbers(size).map(String), 'values and keys that JSON'],
   ['in', '{id: {in: $v}}', '[Int!]', 1_000_000, numbers, 'items in lists of "in"'],
 ] as const; // biome-ignore format: a table
 
@@ -69,6 +69,19 @@ test('in the document they count as well', async () => {
   expect(await limited.run('anon', select(`{tags: {overlaps: [${numbers(10_001)}]}}`))).toMatchObject(
     refused(10_000, 'items'),
   );
+});
+
+test('a key or a single value counts once, because it may be looked for in a list', async () => {
+  for (const condition of ['hasKey: "a"', 'contains: "1"']) {
+    const run = (count: number) =>
+      limited.run('anon', `query ($f: [ItemFilter!]) { itemCollection(filter: {or: $f}) { edges { node { id } } } }`, {
+        variables: {
+          f: Array.from({ length: count }, () => ({ data: JSON.parse(`{${condition.replace(/^\w+/, '"$&"')}}`) })),
+        },
+      });
+    expect((await run(1000)).errors).toBeUndefined();
+    expect(await run(1001)).toMatchObject(refused(1000, 'values and keys'));
+  }
 });
 
 test('what JSON has outside of lists is found without comparing', async () => {

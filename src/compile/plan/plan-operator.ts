@@ -51,7 +51,7 @@ export function planOperator(
 /** Operators that compare the operand with each part of a value. */
 const comparing: Partial<Record<FilterOperator, Comparing>> = {
   ...{ like: 'pattern', ilike: 'pattern', contains: 'list', containedBy: 'list', overlaps: 'list' },
-  ...{ hasAllKeys: 'json', hasAnyKey: 'json', in: 'in' },
+  ...{ hasKey: 'json', hasAllKeys: 'json', hasAnyKey: 'json', in: 'in' },
 };
 
 function planMatch(input: Input): 'findsPath' | 'meetsPath' {
