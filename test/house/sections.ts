@@ -5,6 +5,7 @@
 import { authEdgeCases } from './auth-edge-cases.ts';
 import { authSections } from './auth-sections.ts';
 import { emailSections } from './email-sections.ts';
+import { extensionSections } from './extension-sections.ts';
 import { graphqlSections } from './graphql-sections.ts';
 
 /** A section: its number, what it is about, and its tests: `FILE: NAME`, the file below `test/` without `.test.ts`, and a part of the name. */
@@ -33,6 +34,7 @@ export interface Chapter {
 /** All parts. */
 export const chapters: readonly Chapter[] = [
   chapter('The GraphQL API', graphqlSections),
+  chapter('Extensions of the GraphQL API', extensionSections),
   chapter('The auth service and its management API', authSections),
   chapter('Edge cases of the auth service', authEdgeCases),
   chapter('Emails beyond those of Supabase Auth', emailSections),
