@@ -47,7 +47,7 @@ export async function runWrites(
     const rows = await readRows(client, world);
     // One in three may be refused for any reason.
     const isCareful = random.chance(0.7);
-    const isForging = isCareful && random.chance(0.05);
+    const isForging = isCareful && random.chance(0.15);
     const generated = Array.from({ length: random.chance(0.1) ? 2 : 1 }, () => {
       const common = { random: random.fork(), world, schema, rows };
       return generateWrite({ ...common, isCareful, isForging, shapes: new Map(), conflicts: new Map() });
