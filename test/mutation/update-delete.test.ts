@@ -202,7 +202,12 @@ describe('atMost', () => {
     `mutation ${types} { updateVolumeCollection(set: {title: "x"} ${atMost}) { affectedCount } }`;
   const tooMany = {
     data: null,
-    errors: [{ message: 'update impacts too many records', extensions: { code: 'BAD_USER_INPUT' } }],
+    errors: [
+      {
+        message: 'update impacts too many records',
+        extensions: { code: 'BAD_USER_INPUT', hint: 'atMost says how many rows may change: 1 if it is left out.' },
+      },
+    ],
   };
 
   test('is 1 by default, and more rows undo the write', async () => {

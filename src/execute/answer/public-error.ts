@@ -193,7 +193,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   if (refused !== null) {
     const input = joinPlaces(nested, refused.input);
     const extensions = input !== null && { extensions: { input } };
-    return new PublicError('BAD_USER_INPUT', refused.message, { ...place, ...extensions });
+    return new PublicError('BAD_USER_INPUT', refused.message, { ...place, ...extensions, ...refused.hint });
   }
   if (sqlstate.startsWith('54') && !error.raised) {
     const names = visibleNames(error, scope.model);
@@ -241,7 +241,7 @@ function joinPlaces(above: string | null, part: string | null): string | null {
 
 /** What a statement refused on purpose; null: it failed otherwise. */
 function refusalOf(primary: string, atMost: string | null) {
-  if (atMost !== null && primary.includes(markers.atMost)) return { message: atMost, input: null };
+  if (atMost !== null && primary.includes(markers.atMost)) return { message: atMost, input: null, hint: atMostHint };
   if (primary.includes(markers.sameRow)) return { message: sameRow, input: null };
   const [, operator, field, found] = misfitText.exec(primary) ?? [];
   if (operator === undefined) return null;
@@ -252,6 +252,7 @@ function refusalOf(primary: string, atMost: string | null) {
   return { message, input: `${operator}.${field}` };
 }
 
+const atMostHint = { hint: 'atMost says how many rows may change: 1 if it is left out.' };
 const sameRow = 'Two entries name the same row, with its key written in two ways. Write it in one way.';
 const misfitText = new RegExp(`"${markers.operand}(append|remove):(\\w+):(\\w+)"`);
 
