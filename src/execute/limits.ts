@@ -72,7 +72,7 @@ function refuseBackReferences({ patterns }: CompiledOperation, variables: Variab
  * cancel request ends the work on a row: 20,000 characters of `like` on a text of 400 kB take ten seconds.
  */
 const largest: Readonly<Record<Comparing, readonly [most: number, what: string]>> = {
-  pattern: [10_000, 'characters in patterns of "like" and "ilike"'],
+  pattern: [2000, 'characters in patterns of "like" and "ilike"'],
   list: [10_000, 'items in lists that are compared with lists, or removed from JSON'],
   in: [1_000_000, 'items in lists of "in"'],
   json: [1000, 'values and keys that JSON is compared with'],

@@ -20,8 +20,8 @@ const json = (count: number) => JSON.stringify({ a: [{ b: numbers(count - 2) }] 
 
 /** What an operation may have in all: a filter of an item by a variable, the most, the variable of a size, and what is said of more. */
 const cases = [
-  ['like', '{body: {like: $v}}', 'String', 10_000, (size: number) => 'a'.repeat(size), 'characters in patterns'],
-  ['ilike', '{not: {body: {ilike: $v}}}', 'String', 10_000, (size: number) => 'a'.repeat(size), 'characters in patterns'],
+  ['like', '{body: {like: $v}}', 'String', 2000, (size: number) => 'a'.repeat(size), 'characters in patterns'],
+  ['ilike', '{not: {body: {ilike: $v}}}', 'String', 2000, (size: number) => 'a'.repeat(size), 'characters in patterns'],
   ['contains', '{tags: {contains: $v}}', '[Int!]', 10_000, numbers, 'items in lists that are compared'],
   ['containedBy', '{tags: {containedBy: $v}}', '[Int!]', 10_000, numbers, 'items in lists that are compared'],
   ['overlaps', '{tags: {overlaps: $v}}', '[Int!]', 10_000, numbers, 'items in lists that are compared'],
@@ -63,20 +63,20 @@ test.each(cases)('%s: one value may be so large, two may not', async (_, filter,
 
 test('in the document they count as well', async () => {
   const select = (filter: string) => `{ itemCollection(filter: ${filter}) { edges { node { id } } } }`;
-  const like = `{body: {like: "${'a'.repeat(5001)}"}}`;
+  const like = `{body: {like: "${'a'.repeat(1001)}"}}`;
   expect((await limited.run('anon', select(like))).errors).toBeUndefined();
-  expect(await limited.run('anon', select(`{or: [${like}, ${like}]}`))).toMatchObject(refused(10_000, 'characters'));
+  expect(await limited.run('anon', select(`{or: [${like}, ${like}]}`))).toMatchObject(refused(2000, 'characters'));
   expect(await limited.run('anon', select(`{tags: {overlaps: [${numbers(10_001)}]}}`))).toMatchObject(
     refused(10_000, 'items'),
   );
 });
 
 test('a key or a single value counts once, because it may be looked for in a list', async () => {
-  for (const condition of ['hasKey: "a"', 'contains: "1"']) {
+  for (const data of [{ hasKey: 'a' }, { contains: '1' }]) {
     const run = (count: number) =>
       limited.run('anon', `query ($f: [ItemFilter!]) { itemCollection(filter: {or: $f}) { edges { node { id } } } }`, {
         variables: {
-          f: Array.from({ length: count }, () => ({ data: JSON.parse(`{${condition.replace(/^\w+/, '"$&"')}}`) })),
+          f: Array.from({ length: count }, () => ({ data })),
         },
       });
     expect((await run(1000)).errors).toBeUndefined();
