@@ -4,6 +4,7 @@
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { emailKindNames } from '../../src/email/email-kind.ts';
+import { processorMs } from '../../src/shared/processor-time.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -24,6 +25,26 @@ const expensive: Readonly<Record<string, string>> = {
   'variables of the same name': `${'{{$a:=1}}'.repeat(50_000)}{{$z:=1}}${'{{$z}}'.repeat(80_000)}`,
   'a long text in many contexts': `{{define "t"}}${'"" '.repeat(100_000)}{{end}}<script>\`\${ ${'{ {{template "t"}} '.repeat(20_000)}`,
 };
+
+/** A program that reads a run of characters again from each of them would take minutes, or years. */
+const runs: Readonly<Record<string, string>> = {
+  'blanks behind href=': `<a href=${' '.repeat(400_000)}R {{ .Missing }}>x</a>`,
+  'blanks in a condition': `{{ if and .Email${' '.repeat(400_000)} .SiteURL }}{{ .Token }}{{ else }}x{{ end }}`,
+  'blanks in the type of a script': `<script type="x${' '.repeat(400_000)}y">1</script>`,
+  'names in a placeholder': `%a${'_a'.repeat(40)}`,
+};
+
+test.each(Object.keys(runs))('a draft with many %s is read in one go', async (name) => {
+  const body = JSON.stringify({ email: 'recovery', content: `{{ .Token }}${runs[name]} %user_name_%` });
+  const startMs = processorMs();
+  const reply = await managed.call({ method: 'POST', path: `/v1/projects/${ref}/config/auth/emails/render`, body });
+  expect(processorMs() - startMs).toBeLessThan(3000);
+  const { fault, warnings } = reply.body.content as { fault: unknown; warnings: readonly { message: string }[] };
+  expect(fault).toBeNull();
+  expect(warnings.map(({ message }) => message)).toContainEqual(
+    expect.stringContaining('%user_name_% is a placeholder'),
+  );
+});
 
 test.each(Object.keys(expensive))('a draft of %s is given up soon', async (name) => {
   const body = JSON.stringify({ email: 'recovery', content: expensive[name] });

@@ -8,6 +8,7 @@ import { shownAnswer } from '../../src/email/transport/smtp-failure.ts';
 import type { SmtpSettings } from '../../src/email/transport/smtp-settings.ts';
 import { createSmtpTransport, type SmtpTransportOptions } from '../../src/email/transport/smtp-transport.ts';
 import type { EmailTransport } from '../../src/email/transport/transport.ts';
+import { processorMs } from '../../src/shared/processor-time.ts';
 import { sampleMessage, sampleUrl } from '../support/email.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { startSmtpServer, trustTestAuthority } from '../support/smtp-server.ts';
@@ -471,4 +472,11 @@ test.each([
   ['ana is no user', 'ana is no user'],
 ])('an answer of a server that quotes a code or a recipient shows neither: %s', (quoted, shown) => {
   expect(shownAnswer(`550 5.1.1 ${quoted}`, 'ana.lovelace@x.test')).toBe(`550 5.1.1 ${shown}`);
+});
+
+test('a very long answer of a server is read in one go', () => {
+  const startMs = processorMs();
+  for (const piece of [')', '(', '1', '=9A', '@', ' ', 'a'])
+    shownAnswer(`550 ${piece.repeat(300_000)}x`, 'ana.lovelace@x.test');
+  expect(processorMs() - startMs).toBeLessThan(3000);
 });

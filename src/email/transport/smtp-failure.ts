@@ -39,7 +39,7 @@ export function shownAnswer(response: string, to: string): string {
   // A filter may quote a link without its scheme, or its token alone.
   const isLink = (word: string) => word.includes('://') || /[?&=]token|[0-9a-f]{32}/i.test(word);
   const name = to.slice(0, Math.max(0, to.lastIndexOf('@'))).toLowerCase();
-  const bare = (word: string) => word.toLowerCase().replace(/^[<("'[]+|[>)"'\],.:;]+$/g, '');
+  const bare = (word: string) => word.toLowerCase().replace(/^[<("'[]+|(?<![>)"'\],.:;])[>)"'\],.:;]+$/g, '');
   const isAddress = (word: string) => /@|%40/.test(word) || (name !== '' && bare(word) === name);
   const shown = words.map((word) => (isAddress(word) ? '[address]' : isLink(word) ? '[link]' : word));
   const line = shown.join(' ').replace(maybeCode, '[number]');

@@ -205,7 +205,8 @@ function unevenBranches(template: Template, act: readonly string[]): readonly Fi
     .filter((at) => isOwn(template, at))
     .slice(0, maxPlaces);
   return uneven.map((at) => {
-    const length = template.source.slice(at).search(/\s*-?\}\}|$/);
+    const [action = ''] = template.source.slice(at).split('}}', 1);
+    const { length } = action.replace(/-$/, '').trimEnd();
     const what = `a branch uses none of ${listed(act)}, and another does, so some recipients cannot continue`;
     return findingAt(template.source, { at, length }, what, 'uneven-branches');
   });

@@ -161,8 +161,8 @@ const scriptTypes: ReadonlySet<string> = new Set([
   ...['javascript', 'ecmascript', 'x-javascript', 'x-ecmascript'].flatMap((name) => [`application/${name}`, `text/${name}`]),
 ]); // biome-ignore format: a list
 
-/** Blanks as Go trims them: with U+0085, without U+FEFF. */
-const blanks = /^(?:(?!\ufeff)[\s\u0085])+|(?:(?!\ufeff)[\s\u0085])+$/g;
+/** Blanks as Go trims them: with U+0085, without U+FEFF. A run inside the text is read once, not from each of its blanks. */
+const blanks = /^(?:(?!\ufeff)[\s\u0085])+|(?<!(?!\ufeff)[\s\u0085])(?:(?!\ufeff)[\s\u0085])+$/g;
 
 function isScriptType(value: string): boolean {
   return scriptTypes.has(toLowerCase(value.split(';')[0] as string).replaceAll(blanks, ''));

@@ -35,8 +35,9 @@ export const markupPieces =
 export const markupAttribute = /(?<![\w:-])([a-z][\w:-]*)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 /** Tags without which the rest of the email looks, or acts, as what they mark. */
 const marking = ['a', 'b', 'strong', 'em', 'i', 'u', 'h1', 'h2', 'h3'];
+/** Each piece of a name ends where the next may begin: several ways to read it would take time without end. */
 const placeholder =
-  /\*\|[\w:. ]{1,60}\|\*|%%[a-z]\w{1,60}%%|%[a-z]\w{0,40}(?:[._]\w{1,40})+%|(?<![\w%])%[a-z]{3,40}%(?![\w%])|\[\[\s?[a-z][\w.]{0,60}\s?\]\]|\$\{\s?[a-z][\w.]{0,60}\s?\}|<%=?\s?[\w.@]{1,60}\s?%>|\{%-?\s?[a-z][^%{}]{0,60}%\}/gi;
+  /\*\|[\w:. ]{1,60}\|\*|%%[a-z]\w{1,60}%%|%[a-z][a-z\d]{0,40}(?:[._]+[a-z\d]{1,40})+_*%|(?<![\w%])%[a-z]{3,40}%(?![\w%])|\[\[\s?[a-z][\w.]{0,60}\s?\]\]|\$\{\s?[a-z][\w.]{0,60}\s?\}|<%=?\s?[\w.@]{1,60}\s?%>|\{%-?\s?[a-z][^%{}]{0,60}%\}/gi;
 
 interface OpenTag {
   readonly at: number;

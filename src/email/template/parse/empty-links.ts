@@ -31,7 +31,8 @@ interface Scope {
   readonly dollar: Known;
 }
 
-const beforeAddress = /\bhref\s*=\s*["']?\s*$/i;
+/** Behind it, there are blanks alone. */
+const beforeAddress = /\bhref\s*=(?:\s*["'])?$/i;
 const behindAddress = /^\s*["'\s>]/;
 
 class LinkFinder {
@@ -106,5 +107,5 @@ class LinkFinder {
 /** Whether the text between two nodes is the whole value of `href`. */
 function isAddress(before: TemplateNode | undefined, behind: TemplateNode | undefined): boolean {
   if (before?.kind !== 'text' || behind?.kind !== 'text') return false;
-  return beforeAddress.test(before.text) && behindAddress.test(behind.text);
+  return beforeAddress.test(before.text.trimEnd()) && behindAddress.test(behind.text);
 }
