@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeApiKeys } from '../../src/config/keys.ts';
+import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { installAuthTables } from '../support/auth-service.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import type { WhenOver } from '../support/when-over.ts';
@@ -246,6 +247,7 @@ describe('serving', () => {
     const { command, url } = await serve(['--access-token', token], { env: envOf(own), directory });
     const [, path = ''] = await command.until(/Management API: \S+(\/v1\/projects\/[0-9a-f]{20}\/config\/auth)/);
     await command.until(/needs an access token: pgreflect tokens create --scope \S*project:operate\)/);
+    expect(command.text()).toContain(`${url}/studio   (needs an access token: ${operatorTokenCommand})`);
     const headers = { authorization: `Bearer ${token}` };
     expect((await fetch(`${url}${path}`, { headers })).status).toBe(200);
 

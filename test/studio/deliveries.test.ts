@@ -3,6 +3,7 @@
  */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { hashRecipient } from '../../src/email/outbox/deliveries.ts';
+import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { addToken, ref } from '../management/management.ts';
 import { accessToken, startStudio, type TestStudio, violations } from './studio.ts';
 
@@ -91,4 +92,5 @@ test('without the scope of an operator the page says what it needs', async () =>
   await page.evaluate((text) => sessionStorage.setItem('pgreflect:access-token', text), token);
   await page.goto(`${studio.url}/studio/deliveries`);
   await page.getByText('This page needs an access token with the scope project:operate.').waitFor();
+  await page.getByRole('alert').getByText(operatorTokenCommand, { exact: true }).waitFor();
 });

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { serviceKey } from '../support/http.ts';
 import { accessToken, startStudio, type TestStudio, violations } from './studio.ts';
 
@@ -132,6 +133,7 @@ describe('the inbox', () => {
     await page.clock.install();
     await page.goto(`${studio.url}/studio/inbox`);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByText(operatorTokenCommand, { exact: true }).waitFor();
     await page.clock.runFor(60_000);
     expect(count).toBe(1);
     await page.unroute('**/inbox.events?**');

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { addToken } from '../management/management.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import { accessToken, startStudio, type TestStudio, type Visit, violations } from './studio.ts';
@@ -142,7 +143,7 @@ describe('the schema', () => {
   test('is shown to operators alone', async () => {
     const token = await addToken(studio.database);
     const { page } = await visitWith('schema', { 'pgreflect:access-token': token });
-    await page.getByRole('alert').getByText('project:operate').waitFor();
+    await page.getByRole('alert').getByText(operatorTokenCommand, { exact: true }).waitFor();
   });
 });
 
@@ -243,6 +244,7 @@ describe('users', () => {
       const reader = await addToken(studio.database, { scopes: ['auth_config:read'] });
       const { page } = await visitWith('graphql', { 'pgreflect:access-token': reader });
       await page.getByText('No keys are needed with an access token that has the scope project:operate.').waitFor();
+      await page.getByText(operatorTokenCommand, { exact: true }).waitFor();
       await page.getByRole('link', { name: 'Users' }).click();
       const refused = page.getByRole('alert').getByText('The service key was refused');
       await page.getByLabel('Anon key').fill(anonKey);

@@ -3,7 +3,7 @@
  */
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { accessScopes } from '../../src/management/tokens/access-tokens.ts';
+import { accessScopes, operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { addToken, ref } from '../management/management.ts';
 import { startStudio, type TestStudio, violations } from './studio.ts';
 
@@ -105,7 +105,7 @@ test('offers no scope and no end that the token in use lacks, and asks for anoth
 
 test('says to whom it lists nothing what they need', async () => {
   const page = await visitWith(await addToken(studio.database));
-  await page.getByRole('alert').getByText('project:operate').waitFor();
+  await page.getByRole('alert').getByText(operatorTokenCommand, { exact: true }).waitFor();
 });
 
 test.each([

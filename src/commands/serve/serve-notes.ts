@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import type { Gateway } from '../../gateway.ts';
 import { createProjectRef } from '../../management/project-ref.ts';
 import { hasConfigTables } from '../../management/stored-config.ts';
-import { accessScopes } from '../../management/tokens/access-tokens.ts';
+import { operatorTokenCommand } from '../../management/tokens/access-tokens.ts';
 import type { Omission } from '../../model/model-context.ts';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
@@ -34,9 +34,7 @@ async function noteManagement(config: Config, url: string, context: CommandConte
   });
   if (ref === null) return;
   context.note(`Management API: ${url}/v1/projects/${ref}/config/auth`);
-  context.note(
-    `Studio: ${url}/studio   (needs an access token: pgreflect tokens create --scope ${accessScopes.join(',')})`,
-  );
+  context.note(`Studio: ${url}/studio   (needs an access token: ${operatorTokenCommand})`);
 }
 
 /** Prints a line to paste, or why the API is empty and how to fill it. */

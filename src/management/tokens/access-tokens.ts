@@ -13,6 +13,19 @@ export const accessScopes = ['auth_config:read', 'auth_config:write', 'project:o
 /** One of the scopes. */
 export type AccessScope = (typeof accessScopes)[number];
 
+/** Creates a token for everything that the studio offers. Its type is the text itself, by which the studio is checked. */
+export const operatorTokenCommand =
+  `pgreflect tokens create --scope ${accessScopes.join(',') as Joined<typeof accessScopes>}` as const;
+
+type Joined<Names extends readonly string[]> = Names extends readonly [
+  infer First extends string,
+  ...infer Others extends readonly string[],
+]
+  ? Others extends readonly []
+    ? First
+    : `${First},${Joined<Others>}`
+  : '';
+
 /** Default scopes: all that Supabase's programs know. */
 export const usualScopes: readonly AccessScope[] = ['auth_config:read', 'auth_config:write'];
 

@@ -3,6 +3,7 @@
  */
 import type { ReactNode } from 'react';
 import type { ApiError } from '../shared/api.ts';
+import { tokenCommand } from '../shared/session.ts';
 
 interface ProblemProps {
   readonly title: string;
@@ -16,6 +17,15 @@ export function Problem({ title, children }: ProblemProps) {
       <h1>{title}</h1>
       {children !== undefined && <p>{children}</p>}
     </div>
+  );
+}
+
+/** Replaces a page that only operators may see. */
+export function OperatorsOnly() {
+  return (
+    <Problem title="Access denied">
+      This page needs an access token with the scope project:operate. To create one: <code>{tokenCommand}</code>
+    </Problem>
   );
 }
 

@@ -3,7 +3,7 @@
  */
 import { useEffect, useId, useRef, useState } from 'react';
 import { onSubmit, useTask } from '../shared/requests.ts';
-import { signIn, signOut } from '../shared/session.ts';
+import { signIn, signOut, tokenCommand } from '../shared/session.ts';
 import { Fault } from './problem.tsx';
 
 /** The whole page. @param props.refusal Why the one-time token was refused. */
@@ -22,8 +22,8 @@ export function SignInCard({ refusal }: { readonly refusal: string | null }) {
       <img src={new URL('../icon.svg', import.meta.url).href} alt="" width="40" height="40" />
       <h1>Sign in to the studio</h1>
       <p>
-        Use an access token of this project. <code>pgreflect start</code> prints one;{' '}
-        <code>pgreflect tokens create</code> creates one.
+        Use an access token of this project. <code>pgreflect start</code> prints one; <code>{tokenCommand}</code>{' '}
+        creates one.
       </p>
       <TokenForm refusal={refusal} />
     </div>

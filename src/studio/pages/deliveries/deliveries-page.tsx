@@ -5,7 +5,7 @@ import { useId } from 'react';
 import type { Delivery } from '../../../management/deliveries/deliveries.ts';
 import { DeliveryTable } from '../../components/delivery-table.tsx';
 import { Link } from '../../components/link.tsx';
-import { Empty, Fault, Problem, Waiting } from '../../components/problem.tsx';
+import { Empty, Fault, OperatorsOnly, Waiting } from '../../components/problem.tsx';
 import { deliveryStates, kindTitle, listDeliveries } from '../../shared/deliveries.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
@@ -32,11 +32,7 @@ export function DeliveriesPage() {
       <header className="page-head">
         <h1>Deliveries</h1>
       </header>
-      {mayOperate ? (
-        <Deliveries />
-      ) : (
-        <Problem title="Access denied">This page needs an access token with the scope project:operate.</Problem>
-      )}
+      {mayOperate ? <Deliveries /> : <OperatorsOnly />}
     </>
   );
 }

@@ -8,7 +8,7 @@ import { KeysForm } from '../../components/keys-form.tsx';
 import { UserSelect } from '../../components/user-select.tsx';
 import type { ApiError } from '../../shared/api.ts';
 import { apiKeys } from '../../shared/keys.ts';
-import { session, useMayOperate } from '../../shared/session.ts';
+import { session, tokenCommand, useMayOperate } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { type Caller, chosenCaller } from './caller.ts';
 import { useFetcher } from './caller-fetcher.ts';
@@ -34,7 +34,10 @@ export function GraphqlPage() {
     return (
       <div className="keys-page stack">
         <h1>Project API keys</h1>
-        <p>No keys are needed with an access token that has the scope project:operate. To use one, sign out.</p>
+        <p>
+          No keys are needed with an access token that has the scope project:operate. To use one, sign out. To create
+          one: <code>{tokenCommand}</code>
+        </p>
         <KeysForm />
       </div>
     );

@@ -2,7 +2,7 @@
  * The Schema page: what each role sees of the database, as tables and as a drawing, and what it does not see and why.
  */
 import { Choice } from '../../components/choice.tsx';
-import { Problem, Waiting } from '../../components/problem.tsx';
+import { OperatorsOnly, Waiting } from '../../components/problem.tsx';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { type Project, session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
@@ -19,7 +19,7 @@ export function SchemaPage() {
   const now = useStore(session);
   if (now.kind === 'none') return null;
   if (!now.project.scopes.includes('project:operate')) {
-    return <Problem title="Access denied">This page needs an access token with the scope project:operate.</Problem>;
+    return <OperatorsOnly />;
   }
   return <Schema roles={now.project.roles} />;
 }

@@ -2,7 +2,7 @@
  * The Settings page; access tokens are its only section so far.
  */
 import { useEffect } from 'react';
-import { Problem } from '../../components/problem.tsx';
+import { OperatorsOnly, Problem } from '../../components/problem.tsx';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { useMayOperate } from '../../shared/session.ts';
 import { AccessTokens } from './access-tokens.tsx';
@@ -23,11 +23,7 @@ export function SettingsPage() {
       <header className="page-head">
         <h1>Settings: access tokens</h1>
       </header>
-      {mayOperate ? (
-        <AccessTokens />
-      ) : (
-        <Problem title="Access denied">This page needs an access token with the scope project:operate.</Problem>
-      )}
+      {mayOperate ? <AccessTokens /> : <OperatorsOnly />}
     </>
   );
 }
