@@ -209,6 +209,19 @@ describe('serving', () => {
     expect(command.text()).not.toContain('create table');
   });
 
+  test('where the role reads no table but calls functions, it says so, in the words of check', async () => {
+    const own = await createDatabase(`create table pet (id int primary key);
+      create function shout(line text) returns text language sql immutable as 'select upper(line)';
+      create function feed() returns int language sql volatile as 'select 1'`);
+    const { command } = await serve([], { env: envOf(own) });
+    await command.until(/The gateway takes notice/);
+    const summary = 'Role "anon" reads 0 tables, inserts into 0, updates 0, deletes from 0, and calls 2 functions.';
+    expect(command.text()).toContain(`${summary} To offer more:\n  - Table public.pet`);
+    expect(command.text()).not.toContain('is empty');
+    const { out } = await runCommand(['check'], { env: envOf(own) });
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(summary);
+  });
+
   test('comments that refuse every request are named, and nothing else is proposed', async () => {
     const own = await createDatabase(`create table pet (id int primary key); grant select on pet to anon;
       comment on table pet is 'Pets. @graphql(name: "Animal")'`);

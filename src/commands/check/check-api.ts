@@ -107,13 +107,18 @@ function describeRole(role: string, model: Model): Finding {
     const message = `Role "${role}" gets an error for every request, because of malformed comment directives.`;
     return { ...about, message };
   }
+  return { ...about, message: summarizeRole(role, model) };
+}
+
+/** What a role may do, in numbers: a sentence for operators. */
+export function summarizeRole(role: string, model: Model): string {
   const tables = [...model.tables.values()];
   const number = (key: 'insert' | 'update' | 'delete') => tables.filter((table) => table[key]).length;
   const functions = [...model.routines.values()].filter(({ use }) => use !== 'computed').length;
-  const message =
+  return (
     `Role "${role}" reads ${pluralize('table', tables.length, true)}, inserts into ${number('insert')}, updates ${number('update')}, ` +
-    `deletes from ${number('delete')}, and calls ${pluralize('function', functions, true)}.`;
-  return { ...about, message };
+    `deletes from ${number('delete')}, and calls ${pluralize('function', functions, true)}.`
+  );
 }
 
 /** Whether the comment of a finding's object, or of its table or schema, marks this kind as intended. */

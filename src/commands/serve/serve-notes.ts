@@ -9,6 +9,7 @@ import { operatorTokenCommand } from '../../management/tokens/access-tokens.ts';
 import type { Omission } from '../../model/model-context.ts';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
+import { summarizeRole } from '../check/check-api.ts';
 import { type CommandContext, CommandError } from '../shared/command.ts';
 import { describePlace } from '../shared/describe-error.ts';
 import { firstTable, makeFirstOperation, printCurl } from '../shared/first-operation.ts';
@@ -59,7 +60,10 @@ export async function noteFirstOperation(config: Config, gateway: Gateway, conte
     context.note(malformed);
     return;
   }
-  context.note(`The API of the role "${anonRole}" is empty:`);
+  const isEmpty = model.tables.size === 0 && model.routines.size === 0;
+  context.note(
+    isEmpty ? `The API of the role "${anonRole}" is empty:` : `${summarizeRole(anonRole, model)} To offer more:`,
+  );
   if (model.namespaces.length === 0) {
     const names = (schemas ?? ['public']).join(', ');
     context.note(
