@@ -91,6 +91,25 @@ describe('init', () => {
     expect(await existingRoles()).toEqual([]);
   });
 
+  test('tables in other schemas than the exposed are said, as serve does, also in the script', async () => {
+    const own = await createDatabase(`create table one (id int primary key);
+      create schema sales; create table sales.customer (id int primary key); create table sales.bill (id int primary key)`);
+    const run = (...args: readonly string[]) => runCommand(['init', '--database-url', own.url, ...flags, ...args]);
+    const lack =
+      '2 tables are in schemas that the API does not expose: sales (2). ' +
+      "Expose those that callers may use: --schemas 'public,sales'";
+    for (const args of [[], ['--schemas', 'public']]) {
+      const { out } = await run(...args, '--dry-run');
+      expect(out).toContain(`\n-- ${lack}\n`);
+      await own.query(out);
+      expect((await run(...args)).out).toContain(`${lack}, also for \`pgreflect serve\`.`);
+    }
+    // Whoever chose other schemas than the usual one knows the rest.
+    await own.query('create schema api; create table api.bill (id int primary key)');
+    expect((await run('--schemas', 'api')).out).not.toContain('does not expose');
+    await run('--remove');
+  });
+
   test('the lines that it prints start a gateway with users, none of whose connections is a superuser’s', async () => {
     const own = await createDatabase('create table note (id int primary key)');
     const directory = temporaryDirectory();
@@ -348,6 +367,16 @@ describe('init by a role with CREATEROLE that is no superuser', () => {
       `grant usage on schema "Second Shop" to ${roles.anon}, ${roles.authenticated}, "${roles.service}";`,
     );
     expect(out).toContain('REFUSED    schema-change trigger');
+  });
+
+  test('--dry-run says beside the trigger that it needs a superuser, as the run does', async () => {
+    const advice = /pgreflect init --watch --database-url CONNECTION_OF_A_SUPERUSER .*/;
+    const [said] = advice.exec((await asAdmin('--watch')).out) ?? [];
+    const { out } = await asAdmin('--watch', '--dry-run');
+    expect(out).toContain(
+      `\n-- "${admin}" is no superuser, which the schema-change trigger needs unless the provider allows it: ${said}\n`,
+    );
+    expect((await init('--watch', '--dry-run')).out).not.toMatch(advice);
   });
 
   test('a second run changes nothing', async () => {

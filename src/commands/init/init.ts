@@ -13,6 +13,7 @@ import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
 import type { Command, CommandContext } from '../shared/command.ts';
 import { requireDatabaseUrl } from '../shared/read-model.ts';
+import { findUnexposed } from '../shared/unexposed-schemas.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { type AuthRole, openAuthTables, planAuthRole, printAuthTables } from './auth-role.ts';
 import { hasAuth, installAuth, printAuth } from './auth-setup.ts';
@@ -25,7 +26,7 @@ import {
   type SetupStep,
   type StepOutcome,
 } from './role-setup.ts';
-import { installWatch, isWatched, printWatch, removeWatch } from './watch-setup.ts';
+import { installWatch, isWatched, printWatch, removeWatch, triggerAdvice } from './watch-setup.ts';
 
 const names = [
   'databaseUrl', 'adminDatabaseUrl', 'schemas', 'anonRole', 'authenticatedRole', 'serviceRole', 'loginRole', 'loginPassword',
@@ -101,6 +102,8 @@ interface InitRun {
 
 async function addAll(pool: SystemPool, { context, url, values, setup, authRole }: InitRun): Promise<number> {
   const schemas = await existingSchemas(pool, setup, context);
+  const unexposed = await unexposedTables(pool, setup);
+  if (unexposed !== null) context.print(`${unexposed}, also for \`pgreflect serve\`.\n`);
   await printOpenTables(pool, setup, context);
   const auth = context.flags.auth === true;
   const parts = { watch: context.flags.watch === true, auth, authRole: auth ? authRole : null };
@@ -206,6 +209,8 @@ async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun)
     return 0;
   }
   await existingSchemas(pool, setup, context);
+  const unexposed = await unexposedTables(pool, setup);
+  if (unexposed !== null) context.print(`-- ${unexposed}`);
   printSteps(await planRoleSetup(pool, setup), context);
   if (context.flags.auth) {
     context.print(await printAuth(pool, setup));
@@ -251,6 +256,13 @@ async function existingSchemas(
   return existing.length === 0 ? null : existing;
 }
 
+/** Says which tables are in other schemas. Naming the usual schema alone shows no knowledge of the others. */
+async function unexposedTables(pool: SystemPool, { schemas, anon, authenticated }: RoleSetup): Promise<string | null> {
+  const exposed = await readExposedNames(pool, schemas);
+  const isChosen = schemas !== null && schemas.join() !== 'public';
+  return findUnexposed(pool, { exposed, isChosen, roles: [anon, authenticated] });
+}
+
 /** Prints the unprotected tables, to read before the grants. */
 async function printOpenTables(pool: SystemPool, setup: RoleSetup, context: CommandContext): Promise<void> {
   if (!setup.grantDefaults) return;
@@ -280,9 +292,6 @@ function printOutcome({ topic, result }: StepOutcome, context: CommandContext): 
   const words = { done: 'done     ', unchanged: 'unchanged', refused: 'REFUSED  ' }[result];
   context.print(`${words}  ${onOneLine(topic)}`);
 }
-
-const triggerAdvice =
-  'pgreflect init --watch --database-url CONNECTION_OF_A_SUPERUSER   (without the trigger, the gateway polls every second)';
 
 const authAdvice = 'pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER_OF_SCHEMA_AUTH';
 

@@ -5,10 +5,15 @@
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { onOneLine } from '../../shared/one-line.ts';
 import { type OwnSchemas, printGuarded, refuseForeign } from './own-schemas.ts';
 import { runStep, type StepOutcome } from './role-setup.ts';
 
 const own: OwnSchemas = ['pgreflect'];
+
+/** What to do if the login may not install the trigger. */
+export const triggerAdvice =
+  'pgreflect init --watch --database-url CONNECTION_OF_A_SUPERUSER   (without the trigger, the gateway polls every second)';
 
 /** Whether both event triggers exist and are enabled. */
 export async function isWatched(database: Queryable): Promise<boolean> {
@@ -45,11 +50,14 @@ function runFile(file: 'watch.sql' | 'unwatch.sql', run: () => Promise<unknown>)
   return runStep({ topic: 'schema-change trigger', statement: `sql/${file}`, advice: null }, run);
 }
 
-/** The SQL of the installation for a person to run. */
+/** The SQL of the installation for a person to run; says if the login may not. */
 export async function printWatch(database: Queryable, loginRole: string): Promise<string> {
   const [row] = await database.query(
-    `select pg_catalog.format('select pg_catalog.set_config(%L, %L, false);', 'pgreflect.login_role', $1::text) as line`,
+    `select pg_catalog.format('select pg_catalog.set_config(%L, %L, false);', 'pgreflect.login_role', $1::text) as line,
+      current_user as login, pg_catalog.current_setting('is_superuser')::bool as may`,
     [loginRole],
   );
-  return printGuarded(own, `${String(row?.line)}\n${loadSqlFile('watch.sql')}`);
+  const advice = `-- "${onOneLine(String(row?.login))}" is no superuser, which the schema-change trigger needs unless the provider allows it: ${triggerAdvice}\n`;
+  const script = printGuarded(own, `${String(row?.line)}\n${loadSqlFile('watch.sql')}`);
+  return row?.may === true ? script : `${advice}${script}`;
 }
