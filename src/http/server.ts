@@ -86,7 +86,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   trackRequests(app, observe, addressOf);
   refuseInGeneral(app, answerError);
   app.setErrorHandler(answerError);
-  answerUnknownPaths(app, config.managementApiEnabled);
+  answerUnknownPaths(app, parts);
   await registerCors(app, config);
   registerHealth(app, parts);
   if (parts.metrics) registerMetrics(app, parts.metrics);
@@ -175,17 +175,25 @@ const otherServices: ReadonlyMap<string, string> = new Map([
   ['realtime', 'Realtime'],
 ]);
 
-function answerUnknownPaths(app: FastifyInstance, hasStudio: boolean): void {
+function answerUnknownPaths(app: FastifyInstance, { config, observe }: HttpParts): void {
+  let isRealtimeNoted = false;
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);
     const service = otherServices.get(path.split('/')[1] ?? '');
     if (service !== undefined) {
+      // Clients of WebSockets do not show the answer, and retry.
+      if (service === 'Realtime' && request.headers.upgrade?.toLowerCase() === 'websocket' && !isRealtimeNoted) {
+        isRealtimeNoted = true;
+        const message = 'A client asked for Realtime of Supabase, which is not part of pgreflect.';
+        const hint = 'Remove supabase.channel() from the client; its subscriptions fail with a transport failure.';
+        observe({ kind: 'warning', message, hint });
+      }
       const message = `${service} of Supabase is not part of pgreflect. Ask the GraphQL API at "${graphqlPath}".`;
       // Clients of those services also read `message`.
       return reply.code(404).send({ code: 'NOT_FOUND', message, errors: [{ message }] });
     }
     const hint = path === `${graphqlPath}/` ? 'without the slash at the end' : 'for POST requests';
-    const studio = hasStudio && path === '/' ? ' The studio is at "/studio".' : '';
+    const studio = config.managementApiEnabled && path === '/' ? ' The studio is at "/studio".' : '';
     throw new PublicError(
       'NOT_FOUND',
       `Nothing is served at this path. The GraphQL API is at "${graphqlPath}", ${hint}.${studio}`,

@@ -57,6 +57,32 @@ test('bytes that are no HTTP get an error body, and the server stays', async () 
   expect((await server.send({ body: operation('{ hello }') })).status).toBe(200);
 });
 
+test('the log says once that Realtime is not here, because a client of WebSockets reads no answer', async () => {
+  const server = await testServer();
+  const { hostname, port } = new URL(await server.listen());
+  const said = () => server.observations.filter(({ kind }) => kind === 'warning');
+  const ask = async (path: string, headers: Readonly<Record<string, string>>) => {
+    const client = httpRequest({ hostname, port, path, headers });
+    client.end();
+    const [response] = await once(client, 'response');
+    response.resume();
+    return response.statusCode;
+  };
+  const upgrade = { connection: 'Upgrade', upgrade: 'WebSocket', 'sec-websocket-version': '13' };
+  const path = `/realtime/v1/websocket?apikey=${anonKey}`;
+  expect(await ask('/elsewhere', upgrade)).toBe(404);
+  expect(await ask(path, {})).toBe(404);
+  expect(said()).toEqual([]);
+  for (let round = 0; round < 3; round += 1) expect(await ask(path, upgrade)).toBe(404);
+  expect(said()).toEqual([
+    {
+      kind: 'warning',
+      message: 'A client asked for Realtime of Supabase, which is not part of pgreflect.',
+      hint: 'Remove supabase.channel() from the client; its subscriptions fail with a transport failure.',
+    },
+  ]);
+});
+
 test('an error of our own is masked; the log has it under the id that the client sees', async () => {
   const executor = {
     admits: () => true,
