@@ -63,9 +63,16 @@ describe('the API key', () => {
     expect(reply.status).toBe(401);
     expect(reply.json()).toEqual({
       message: 'No API key found in request',
-      hint: 'No `apikey` request header or url param was found. Send the header `apikey` with the anon key.',
+      hint: 'No `apikey` request header or url param was found. Send the anon key in the header `apikey`: keys in URLs are not read.',
       errors: [{ message: 'No API key found in request', extensions: { code: 'UNAUTHENTICATED' } }],
     });
+  });
+
+  test('one in the URL, which logs would keep, is refused, and the hint says where to send it', async () => {
+    const { send } = await testServer();
+    const url = `/graphql/v1?apikey=${anonKey}`;
+    const reply = await send({ url, key: null, body: operation('{ hello }') });
+    expect([reply.status, reply.json().hint]).toEqual([401, expect.stringContaining('keys in URLs are not read')]);
   });
 
   test.each([

@@ -132,7 +132,8 @@ async function identify(apiKey: string | undefined, bearer: string | null, parts
 function keylessCaller(options: AuthenticationOptions): FoundCaller {
   if (options.requireApiKey) {
     // The first sentence is Supabase's.
-    const hint = 'No `apikey` request header or url param was found. Send the header `apikey` with the anon key.';
+    const hint =
+      'No `apikey` request header or url param was found. Send the anon key in the header `apikey`: keys in URLs are not read.';
     throw new PublicError('UNAUTHENTICATED', 'No API key found in request', { hint });
   }
   return { identity: roleAlone(options.anonRole), validUntil: null };
