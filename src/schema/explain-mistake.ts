@@ -83,7 +83,7 @@ function correctObject(schema: GraphQLSchema, error: GraphQLError, [typeName, fo
   if (isPlace('direction')) {
     const given = Object.values(fields).filter(hasKind('routine_argument'));
     const values = given.map((field) => `${field.name}: …, `).join('');
-    return form(`Give the arguments: ${place ?? 'FUNCTION'}: { ${values}direction: ${direction} }.`);
+    return name(`Give the arguments: ${place ?? 'FUNCTION'}: { ${values}direction: ${direction} }.`);
   }
   const isOrder = Object.values(fields).some((field) => getNamedType(field.type) === orderByDirectionType);
   if (isOrder) return form(`Name the column and the direction: ${within(place ?? 'orderBy', `COLUMN: ${direction}`)}.`);

@@ -56,7 +56,6 @@ test.each([
   [by('[{ name: ASC }]'), `Write orderBy: [{ name: AscNullsLast }]. ${directions}`],
   [by('name_DESC'), 'Name the column and the direction: orderBy: [{ COLUMN: DescNullsLast }].'],
   [by('{ category: AscNullsLast }'), 'Name the column and the direction: category: { COLUMN: AscNullsLast }.'],
-  [by('{ far: DescNullsLast }'), 'Give the arguments: far: { x: …, direction: DescNullsLast }.'],
   [by('{ searchRank: DescNullsLast }'), 'Say what is searched: searchRank: { websearch: "WORDS" }.'],
   [where('{ search: "tent" }'), 'Say what is searched: search: { websearch: "tent" }.'],
   [where('{ category: "x" }'), 'Name the column and the comparison: category: { COLUMN: { eq: VALUE } }.'],
@@ -169,6 +168,7 @@ test.each([
   [by('[{ inStock: AscNullsLast }]'), 'Did you mean "in_stock"?'],
   [where('{ sizes: { contains: [small] } }'), 'Columns of the type [size] have no filter.'],
   [by('[{ data: AscNullsLast }]'), 'Columns of the type JSON have no order.'],
+  [by('{ far: DescNullsLast }'), 'Give the arguments: far: { x: …, direction: DescNullsLast }.'],
   [
     'mutation { insertIntoproductCollection(objects: { id: 1, label: "x" }) { affectedCount } }',
     '"label" takes no value here: the database fills it, or the role has no privilege to write it.',
