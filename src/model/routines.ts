@@ -174,10 +174,15 @@ class RoutineCandidate {
   }
 
   #build(rules: Rules): Routine | Reason {
-    const problem = this.#kindProblem(rules) ?? this.#privilegeProblem();
+    const problem = this.#kindProblem(rules);
     if (problem) return problem;
     const parent = this.#parent();
-    return parent === null ? this.#buildRoot(rules) : this.#buildComputed(parent, rules);
+    const built = parent === null ? this.#buildRoot(rules) : this.#buildComputed(parent, rules);
+    const missing = this.#privilegeProblem();
+    if (missing === null) return built;
+    // The grant alone would not bring it into the API.
+    const isVain = 'reason' in built && built.kind !== 'privilege';
+    return isVain ? { kind: missing.kind, reason: missing.reason, fix: null } : missing;
   }
 
   #kindProblem({ isExtended }: Rules): Reason | null {

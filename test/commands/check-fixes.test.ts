@@ -292,8 +292,8 @@ describe('grants that a role lacks', async () => {
     comment on table hushed is '@graphql({"ignore": ["not_granted"]})';
     create function closed() returns int language sql stable as 'select 1';
     create function twice() returns int language sql stable as 'select 1';
-    create function twice(a int) returns int language sql stable as 'select 1';
-    revoke execute on function closed(), twice(), twice(int) from public;
+    create function twice(a part_1) returns int language sql stable as 'select 1';
+    revoke execute on function closed(), twice(), twice(part_1) from public;
     create type mood as enum ('good');
     revoke usage on type mood from public;
     grant select (id) on part_0 to anon;

@@ -116,7 +116,7 @@ function runChecks(
     async (tx) => {
       const findings: Finding[] = [];
       for (const find of [...securityChecks, ...speedChecks]) findings.push(...(await find({ ...scope, tx })));
-      findings.push(...findMissingGrants(catalog, models));
+      findings.push(...(await findMissingGrants({ ...scope, tx }, models)));
       findings.push(...checkModels(catalog, models, await proposeViewKeys(tx, catalog)));
       const merged = mergePartitions(findings, await readPartitions(tx, schemas));
       return [...merged, ...(await findAmbiguousKeys({ ...scope, tx }))];

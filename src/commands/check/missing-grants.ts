@@ -4,23 +4,39 @@
  */
 
 import pluralize from 'pluralize';
-import type { Catalog } from '../../catalog/catalog.ts';
 import { grantStatement } from '../../model/missing-grant.ts';
 import type { Grant, Omission } from '../../model/model-context.ts';
 import { ignoredByComments } from './check-api.ts';
-import { type Finding, type RoleModel, remark } from './finding.ts';
+import { type CheckScope, type Finding, type RoleModel, remark } from './finding.ts';
 
 /**
- * What roles lack, with the statements. Objects whose comments say that this is meant are left out.
+ * What roles lack, with the statements, but none that `definer_callable` refuses. Objects whose comments say that this is meant are left out.
  *
  * @param models Of all API roles, the service role too.
  */
-export function findMissingGrants(catalog: Catalog, models: readonly RoleModel[]): readonly Finding[] {
+export async function findMissingGrants(
+  { tx, catalog, schemas, roles: [visitor] }: CheckScope,
+  models: readonly RoleModel[],
+): Promise<readonly Finding[]> {
   const isIgnored = ignoredByComments(catalog);
+  const rows = await tx.query(ownersRoutines, [schemas]);
+  const ofOwner = new Set(rows.map(({ name }) => String(name)));
   return models.flatMap(({ role, omissions }) => {
     const missing = omissions.filter(({ object }) => !isIgnored({ check: 'not_granted', object }));
-    return describeMissingGrants(role, missing);
+    return describeMissingGrants(role, missing, { ofOwner, isVisitor: role === visitor });
   });
+}
+
+/** Routines that run with the rights of their owner. */
+const ownersRoutines = `
+  select pg_catalog.format('%I.%I', n.nspname, p.proname) as name
+  from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) p.pronamespace
+  where p.prosecdef and n.nspname operator(pg_catalog.=) any ($1::pg_catalog.text[])`;
+
+interface Owners {
+  readonly ofOwner: ReadonlySet<string>;
+  /** `definer_callable` refuses that grant to the visitors' role. */
+  readonly isVisitor: boolean;
 }
 
 /** What a role lacks on one object, and for what. */
@@ -29,20 +45,29 @@ interface Lack {
   readonly grant: Grant;
   /** The object that is left out: that of the grant, or one that needs it. */
   readonly object: string;
-  /** Several routines of one name: no statement names one of them. */
-  readonly isNameless: boolean;
+  /** No statement is proposed: several routines have the name, or visitors are not meant to call it. */
+  readonly isClosed: boolean;
+  /** A routine that runs with the rights of its owner. */
+  readonly isOwners: boolean;
 }
 
-function describeMissingGrants(role: string, omissions: readonly Omission[]): readonly Finding[] {
-  const lacks = omissions.flatMap(({ object, grant, fix }): readonly Lack[] =>
-    grant === undefined ? [] : [{ role, object, grant, isNameless: fix === null }],
-  );
+function describeMissingGrants(
+  role: string,
+  omissions: readonly Omission[],
+  { ofOwner, isVisitor }: Owners,
+): readonly Finding[] {
+  const lacks = omissions.flatMap(({ object, grant, fix }): readonly Lack[] => {
+    if (grant === undefined) return [];
+    const isOwners = grant.on === 'routine' && ofOwner.has(grant.name);
+    return [{ role, object, grant, isOwners, isClosed: fix === null || (isOwners && isVisitor) }];
+  });
   const unread = new Set(
     lacks.flatMap((lack) => (whatOf(lack) === 'table' && lack.grant.privileges === 'SELECT' ? [lack.object] : [])),
   );
   const kinds = Map.groupBy(
     joinCommands(lacks),
-    (lack) => `${whatOf(lack)} ${lack.grant.privileges} ${lack.grant.on === 'schema' ? lack.grant.name : ''}`,
+    (lack) =>
+      `${whatOf(lack)} ${lack.grant.privileges} ${lack.grant.on === 'schema' ? lack.grant.name : lack.isOwners}`,
   );
   return [...kinds.values()].map((alike): Finding => {
     // A statement stands in one finding.
@@ -82,7 +107,8 @@ function describeLacks(lacks: readonly Lack[]): string {
   const what = whatOf(first);
   if (what === 'rows') return `Role "${role}" may not select the rows that these functions take or return: ${names}.`;
   if (what === 'schema') return `${has} on schema ${grant.name}, so it does not see ${number('table')}.`;
-  return `${has} on ${number(what === 'routine' ? 'function' : what)}.`;
+  const rights = first.isOwners ? `, which ${objects.length === 1 ? 'runs' : 'run'} with the rights of the owner` : '';
+  return `${has} on ${number(what === 'routine' ? 'function' : what)}${rights}.`;
 }
 
 /** Names in one statement, so that its line can be read. */
@@ -90,7 +116,7 @@ const namesPerLine = 5;
 
 function grantFix(lacks: readonly Lack[]): string | null {
   const [{ role }] = lacks as readonly [Lack, ...Lack[]];
-  const grants = lacks.filter(({ isNameless }) => !isNameless).map(({ grant }) => grant);
+  const grants = lacks.filter(({ isClosed }) => !isClosed).map(({ grant }) => grant);
   // Columns of one table are one statement, other objects some to a line.
   const perLine = Map.groupBy(grants, ({ name, column }) => (column === null ? '' : name));
   const statements = [...perLine].flatMap(([table, ofLine]) => {
@@ -102,5 +128,6 @@ function grantFix(lacks: readonly Lack[]): string | null {
   });
   if (statements.length === 0) return null;
   // A grant that is missing may be meant so.
+  if (lacks[0]!.isOwners) return remark('Where it is meant to do there what the owner may:', ...statements);
   return remark('Where it is meant to reach them, after policies guard the rows:', ...statements);
 }
