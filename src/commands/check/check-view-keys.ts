@@ -14,6 +14,7 @@ import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import type { CheckScope, Finding } from './finding.ts';
 import { provenKey, type ViewFacts, type ViewKey } from './prove-view-key.ts';
+import { type Denial, describeDenials } from './unreadable-views.ts';
 
 /** What to do about a view without a key. */
 export interface KeyAdvice {
@@ -52,17 +53,22 @@ const maxMs = 2000;
 const maxTotalMs = 20_000;
 
 /**
- * Keys of directives that two rows share, as an API role sees the rows. Reading a view may run other owners' code, so
- * it runs as a request would: under that role, and not if the login is or may become a superuser, because that code
- * could reset the role.
+ * Keys of directives that two rows share, as an API role sees the rows, and the views that a role may select from and
+ * yet cannot read. Reading a view may run other owners' code, so it runs as a request would: under that role, and not
+ * if the login is or may become a superuser, because that code could reset the role.
+ *
+ * @param isIgnored As `ignoredByComments`, for findings about several views.
  */
-export async function findAmbiguousKeys({ tx, catalog, roles }: CheckScope): Promise<readonly Finding[]> {
+export async function readKeyedViews(
+  { tx, catalog, roles }: CheckScope,
+  isIgnored: (finding: Pick<Finding, 'check' | 'object'>) => boolean,
+): Promise<readonly Finding[]> {
   const declared = catalog.tables.flatMap((row) => {
     const { settings } = readSettings(catalog, 'table', row._id);
     const key = settings.primaryKeyColumns && primaryKey(row, settings);
+    const readers = key ? roles.filter((name) => mayRead(catalog, name, row, key)) : [];
     const isReal = row.getIndexes().some(({ indisprimary }) => indisprimary);
-    const role = key && roles.find((name) => mayRead(catalog, name, row, key));
-    return key && role && !isReal && tableKind(row) !== null ? [{ row, key, role }] : [];
+    return key && readers.length > 0 && !isReal && tableKind(row) !== null ? [{ row, key, readers }] : [];
   });
   if (declared.length === 0) return [];
   const [login] = await tx.query(
@@ -76,13 +82,25 @@ export async function findAmbiguousKeys({ tx, catalog, roles }: CheckScope): Pro
   const context = createContext(catalog, commentsOnly, null);
   const until = performance.now() + maxTotalMs;
   const findings: Finding[] = [];
-  for (const { row, key, role } of declared) {
+  const denials: Denial[] = [];
+  for (const { row, key, readers } of declared) {
+    const view = tablePath(context, row);
     const columns = key.map((number) => row.getAttributes().find(({ attnum }) => attnum === number)!.attname);
-    const found = performance.now() > until ? tooLong : await isAmbiguous(tx, tablePath(context, row), columns, role);
-    if (found === 'unique') continue;
+    let found: Measured | null = null;
+    for (const role of readers) {
+      if (performance.now() > until) found ??= tooLong;
+      if (found === tooLong) break;
+      const access = catalog.roles.get(role)!;
+      const readable = row.getAttributes().filter(({ attnum }) => access.hasColumn(row._id, attnum, 'select'));
+      const names = readable.map(({ attname }) => attname);
+      const read = await tryRead(tx, role, `select ${listed(names)} from ${view} t limit 1`);
+      if ('denied' in read) denials.push({ role, view, message: read.denied });
+      else found ??= read === tooLong ? read : await isAmbiguous(tx, view, columns, role);
+    }
+    if (found === null || found === 'unique') continue;
     const subject = `The key (${columns.map(quoteName).join(', ')}) of ${describeTable(context, row).replace(/^./, (first) => first.toLowerCase())}`;
     const skips = `${subject} is not unique, so pages skip rows. Name columns that are unique by primary_key_columns.`;
-    const about = { object: tablePath(context, row), fix: null };
+    const about = { object: view, fix: null };
     findings.push(
       found === 'ambiguous'
         ? { ...about, check: 'key_not_unique', severity: 'error', message: skips }
@@ -94,7 +112,8 @@ export async function findAmbiguousKeys({ tx, catalog, roles }: CheckScope): Pro
           },
     );
   }
-  return findings;
+  const meant = denials.filter(({ view }) => !isIgnored({ check: 'view_unreadable', object: view }));
+  return [...(await describeDenials(tx, meant)), ...findings];
 }
 
 function mayRead(catalog: Catalog, role: string, row: CatalogTable, key: readonly number[]): boolean {
@@ -103,25 +122,44 @@ function mayRead(catalog: Catalog, role: string, row: CatalogTable, key: readonl
   return key.every((number) => access.hasColumn(row._id, number, 'select'));
 }
 
+function listed(columns: readonly string[]): string {
+  return columns.map((name) => `t.${quoteAlways(name)}`).join(', ');
+}
+
+/** `unknown`: why it cannot be determined. */
+type Measured = 'ambiguous' | 'unique' | { readonly unknown: string };
+
 const tooLong = { unknown: 'it takes too long' };
 
-/** @returns `unknown`: why it cannot be determined. */
-async function isAmbiguous(
+async function isAmbiguous(tx: Queryable, path: string, columns: readonly string[], role: string): Promise<Measured> {
+  const groups = listed(columns);
+  const read = await tryRead(
+    tx,
+    role,
+    `select exists (select from ${path} t group by ${groups} having pg_catalog.count(*) operator(pg_catalog.>) 1) as ambiguous`,
+  );
+  if ('denied' in read) return { unknown: read.denied };
+  if ('unknown' in read) return read;
+  return read.rows[0]?.ambiguous === true ? 'ambiguous' : 'unique';
+}
+
+/** What a role reads, in limited time. `denied`: what PostgreSQL says that the role may not do. */
+async function tryRead(
   tx: Queryable,
-  path: string,
-  columns: readonly string[],
   role: string,
-): Promise<'ambiguous' | 'unique' | { readonly unknown: string }> {
+  statement: string,
+): Promise<
+  | { readonly rows: Awaited<ReturnType<Queryable['query']>> }
+  | { readonly denied: string }
+  | { readonly unknown: string }
+> {
   await tx.query('savepoint measured');
   try {
     await tx.query(`set local statement_timeout = ${maxMs}; set local role ${quoteAlways(role)}`);
-    const groups = columns.map((name) => `t.${quoteAlways(name)}`).join(', ');
-    const [row] = await tx.query(
-      `select exists (select from ${path} t group by ${groups} having pg_catalog.count(*) operator(pg_catalog.>) 1) as ambiguous`,
-    );
-    return row?.ambiguous === true ? 'ambiguous' : 'unique';
+    return { rows: await tx.query(statement) };
   } catch (error) {
     if (!(error instanceof DatabaseError) || error.kind === 'unavailable') throw error;
+    if (error.sqlstate === '42501') return { denied: error.primary };
     return error.kind === 'timeout' || error.sqlstate === '57014' ? tooLong : { unknown: error.primary };
   } finally {
     await tx.query('rollback to savepoint measured').catch(() => {});

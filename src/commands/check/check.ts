@@ -15,7 +15,7 @@ import { buildModels, checkModels, checkTrigger, describeSetup, ignoredByComment
 import { checkDirectives } from './check-directives.ts';
 import { securityChecks } from './check-security.ts';
 import { speedChecks } from './check-speed.ts';
-import { findAmbiguousKeys, proposeViewKeys } from './check-view-keys.ts';
+import { proposeViewKeys, readKeyedViews } from './check-view-keys.ts';
 import { type CheckScope, type Finding, findingKinds, type RoleModel, type Severity } from './finding.ts';
 import { mergeIndexes, mergePartitions, readPartitions } from './merge-findings.ts';
 import { findMissingGrants } from './missing-grants.ts';
@@ -119,7 +119,7 @@ function runChecks(
       findings.push(...(await findMissingGrants({ ...scope, tx }, models)));
       findings.push(...checkModels(catalog, models, await proposeViewKeys(tx, catalog)));
       const merged = mergePartitions(findings, await readPartitions(tx, schemas));
-      return [...merged, ...(await findAmbiguousKeys({ ...scope, tx }))];
+      return [...merged, ...(await readKeyedViews({ ...scope, tx }, ignoredByComments(catalog)))];
     },
     { begin: 'begin isolation level repeatable read read only' },
   );

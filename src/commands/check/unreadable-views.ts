@@ -1,0 +1,70 @@
+/**
+ * Findings of `pgreflect check` about views that a role has `select` on and cannot read: they run as their caller, or
+ * call what the caller may not. One for each grant that is missing, because many views often lack the same.
+ */
+
+import pluralize from 'pluralize';
+import { quoteName } from '../../catalog/quote-name.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
+import { type Finding, remark } from './finding.ts';
+
+/** A view that a role could not read, and PostgreSQL's words for it. */
+export interface Denial {
+  readonly role: string;
+  readonly view: string;
+  readonly message: string;
+}
+
+/** Each with the grant that is missing, if PostgreSQL's words name one object. */
+export async function describeDenials(tx: Queryable, denials: readonly Denial[]): Promise<readonly Finding[]> {
+  const alike = Map.groupBy(denials, ({ role, message }) => `${role} ${message}`);
+  const findings: Finding[] = [];
+  for (const ofObject of alike.values()) {
+    const { role, message: denied } = ofObject[0]!;
+    const views = ofObject.map(({ view }) => view);
+    const [some, rest] = [views.slice(0, 3).join(', '), views.length - 3];
+    const names = views.length === 1 ? `view ${some}` : pluralize('view', views.length, true);
+    const list = views.length === 1 ? '' : ` These are ${some}${rest > 0 ? ` and ${rest} more` : ''}.`;
+    findings.push({
+      check: 'view_unreadable',
+      severity: 'warning',
+      object: role,
+      message: `Role "${role}" cannot read ${names}: ${denied}.${list}`,
+      fix: await missingGrantOf(tx, role, denied),
+    });
+  }
+  return findings;
+}
+
+/** What of the name the role lacks; a function that runs as its owner is not for callers. */
+const lackedStatement = `
+  select pg_catalog.format('grant select on %I.%I', n.nspname, c.relname) as lacked
+  from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) c.relnamespace
+  where $1 operator(pg_catalog.=) 'relation' and c.relname operator(pg_catalog.=) $2 and c.relkind operator(pg_catalog.=) any ('{r,v,m,f,p}')
+    and not pg_catalog.has_table_privilege($3, c.oid, 'select')
+  union all
+  select pg_catalog.format('grant execute on routine %s', p.oid::pg_catalog.regprocedure)
+  from pg_catalog.pg_proc p
+  where $1 operator(pg_catalog.=) 'function' and p.proname operator(pg_catalog.=) $2 and not p.prosecdef
+    and not pg_catalog.has_function_privilege($3, p.oid, 'execute')`;
+
+/** Left to a person, because a grant opens more than these views; null where the words fit several objects or none. */
+async function missingGrantOf(tx: Queryable, role: string, denied: string): Promise<string | null> {
+  const [, kind, name] =
+    /^permission denied for (schema|table|view|materialized view|foreign table|function) (.+)$/s.exec(denied) ?? [];
+  if (kind === undefined || name === undefined) return null;
+  const to = quoteName(role);
+  if (kind === 'schema') {
+    return remark(
+      'Where it is meant to use what is in the schema:',
+      `grant usage on schema ${quoteName(name)} to ${to}`,
+    );
+  }
+  const lacked = await tx.query(lackedStatement, [kind === 'function' ? kind : 'relation', name, role]);
+  if (lacked.length !== 1) return null;
+  const sentence =
+    kind === 'function'
+      ? 'Where it is meant to call it:'
+      : 'Where it is meant to read it, after policies guard the rows:';
+  return remark(sentence, `${String(lacked[0]!.lacked)} to ${to}`);
+}
