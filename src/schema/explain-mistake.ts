@@ -29,10 +29,14 @@ export interface Correction {
   readonly namesSchema: boolean;
 }
 
+/** How much of a message is read, in characters: it may end with a megabyte of what the client has sent. */
+const maxRead = 1000;
+
 /** The correction of a mistake; null if none is known. */
 export function explainMistake(schema: GraphQLSchema, error: GraphQLError): Correction | null {
+  const message = error.message.slice(0, maxRead);
   for (const [pattern, explain] of explanations) {
-    const found = pattern.exec(error.message);
+    const found = pattern.exec(message);
     if (found === null) continue;
     const [, first = '', second = ''] = found;
     return explain(schema, error, [first, second]);
@@ -44,7 +48,7 @@ type Explain = (schema: GraphQLSchema, error: GraphQLError, found: readonly [str
 
 /** Messages of graphql-js, with what is found in them. */
 const explanations: readonly (readonly [RegExp, Explain])[] = [
-  [/Expected value of type "(\w+)!?" to be an object, found: (.*)\.$/s, correctObject],
+  [/Expected value of type "(\w+)!?" to be an object, found: (.*?)\.?$/s, correctObject],
   [/Value "(\w+)" does not exist in "OrderByDirection" enum/, correctDirection],
   [/Value "(\w+)" does not exist in "(\w+)" enum/, correctEnum],
   [/\bJSON accepts a string, found: /, () => form('Send the text of the JSON, such as "{\\"a\\": 1}".')],
@@ -269,7 +273,7 @@ function placeOf(error: GraphQLError): string | null {
   let token = node?.loc?.startToken.prev ?? null;
   while (token?.kind === '[') token = token.prev;
   if (token?.kind === ':' && token.prev?.kind === 'Name') return token.prev.value;
-  return / at [^:]*\.(\w+)(?:\[\d+\])*: /.exec(error.message)?.[1] ?? null;
+  return / at [^:]*\.(\w+)(?:\[\d+\])*: /.exec(error.message.slice(0, maxRead))?.[1] ?? null;
 }
 
 /** A value as the message prints it, if it is short. */

@@ -1,5 +1,6 @@
 /** What to write instead of the forms of other APIs stands beside the message of a mistake. */
 import { expect, test } from 'vitest';
+import { processorMs } from '../../src/shared/processor-time.ts';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 
@@ -184,6 +185,22 @@ test('the values of an enum, and the labels to write as strings, for those who m
   expect(await hintsOf(query, {}, local)).toEqual(['size has small and large. Write "extra large" as a string.']);
   expect(await hintsOf(query)).toEqual([undefined]);
   expect(await local.errors('anon', where('{ size: { eq: "extra large" } }'))).toEqual([]);
+});
+
+test('a long value is not searched for what messages say, which would take seconds', async () => {
+  const query =
+    'query ($filter: productFilter, $order: [productOrderBy!]) { productCollection(filter: $filter, orderBy: $order) { edges { cursor } } }';
+  const startMs = processorMs();
+  const values = [' at .', 'Expected value of type "x" to be an object, found: '].map((text) =>
+    text.repeat(200_000 / text.length),
+  );
+  for (const value of values) {
+    expect(await hintsOf(query, { filter: value })).toEqual([
+      'Name the column and the comparison: filter: { COLUMN: { eq: VALUE } }.',
+    ]);
+    expect(await hintsOf(query, { filter: { id: { eq: value } } })).toEqual([undefined]);
+  }
+  expect(processorMs() - startMs).toBeLessThan(3000);
 });
 
 test('a long value is not repeated, and what nothing resembles gets no hint', async () => {
