@@ -30,7 +30,7 @@ async function serve(args: readonly string[], given: Readonly<Record<string, str
   const directory = temporaryDirectory();
   const command = startCommand(['serve', '--port', '0', ...args], { env: given, directory });
   const [, url = ''] = await command.until(/GraphQL and GraphiQL: (\S+)/);
-  await command.until(/The API of the role/);
+  await command.until(/Role "anon" reads 0 tables/);
   const headers = { apikey: anonKey, 'content-type': 'application/json' };
   const ask = async (query: string): Promise<unknown> =>
     (await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) })).json();
