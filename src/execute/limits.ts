@@ -109,16 +109,19 @@ function countOf(value: unknown): number {
 /** The number of values that lists contain at any depth. Objects find their keys without comparing all. */
 function valuesInLists(json: string): number {
   let count = 0;
-  const visit = (value: unknown, isInList: boolean): void => {
-    if (isInList) count += 1;
-    if (value === null || typeof value !== 'object') return;
-    const isList = Array.isArray(value);
-    for (const member of Object.values(value)) visit(member, isInList || isList);
-  };
+  // No recursion: PostgreSQL takes values that are deeper than our stack.
+  const rest: { readonly value: unknown; readonly isInList: boolean }[] = [];
   try {
-    visit(JSON.parse(json), false);
+    rest.push({ value: JSON.parse(json), isInList: false });
   } catch {
     // PostgreSQL refuses it.
+  }
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    const { value, isInList } = next;
+    if (isInList) count += 1;
+    if (value === null || typeof value !== 'object') continue;
+    const isBelowList = isInList || Array.isArray(value);
+    for (const member of Object.values(value)) rest.push({ value: member, isInList: isBelowList });
   }
   return count;
 }

@@ -92,6 +92,13 @@ test('what JSON has outside of lists is found without comparing', async () => {
   expect((await limited.run('anon', query, { variables: { v: '[1' } })).errors[0].message).toContain('json');
 });
 
+test('values behind others that are deep in each other count as well', async () => {
+  const query = 'query ($v: JSON) { itemCollection(filter: {data: {contains: $v}}) { edges { node { id } } } }';
+  const deep = `${'{"a":'.repeat(12000)}1${'}'.repeat(12000)}`;
+  const v = `{"a": ${deep}, "b": ${JSON.stringify(numbers(2000))}}`;
+  expect(await limited.run('anon', query, { variables: { v } })).toMatchObject(refused(1000, 'values and keys'));
+});
+
 test('keys that an update removes from JSON count as well, in each entry of a list', async () => {
   const keys = (count: number) => numbers(count).map((n) => `k${n}`);
   const one =
