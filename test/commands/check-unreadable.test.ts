@@ -26,11 +26,14 @@ describe('views that a role may select from and cannot read', async () => {
     ${words.map((name) => `create view ${name} as select id, translate(name) as name from item; comment on view ${name} is ${key};`).join('\n')}
     create view priced as select id, rate(id) as price from item; comment on view priced is ${key};
     create view kept as select id, owned(id) as price from item; comment on view kept is ${key};
+    create function lure() returns int language plpgsql stable as $f$ begin
+      raise 'permission denied for table item' using errcode = '42501'; end $f$;
+    create view forged as select id, lure() as price from item; comment on view forged is ${key};
     create view fine as select id, name from item; comment on view fine is ${key};
     create view meant as select id, rate(id) as price from item;
     comment on view meant is '@graphql({"primary_key_columns": ["id"], "ignore": ["view_unreadable"]})';
     create view partly as select id, rate(id) as price from item; comment on view partly is ${key};
-    grant select on ${words.join(', ')}, priced, kept, fine, meant to anon;
+    grant select on ${words.join(', ')}, priced, kept, forged, fine, meant to anon;
     grant select (id) on partly to anon;
     grant select on one, fine to authenticated;
     grant usage on schema i18n to authenticated;
@@ -61,6 +64,13 @@ describe('views that a role may select from and cannot read', async () => {
         message: 'Role "anon" cannot read view public.kept: permission denied for function owned.',
         fix: null,
       },
+      {
+        check: 'view_unreadable',
+        severity: 'warning',
+        object: 'anon',
+        message: 'Role "anon" cannot read view public.forged: permission denied for table item.',
+        fix: null,
+      },
     ]);
   });
 
@@ -68,6 +78,7 @@ describe('views that a role may select from and cannot read', async () => {
     for (const { fix } of await unreadable()) if (fix) await database.query(fix.replaceAll(/^-- (?=grant)/gm, ''));
     expect((await unreadable()).map(({ message }) => message)).toEqual([
       'Role "anon" cannot read view public.kept: permission denied for function owned.',
+      'Role "anon" cannot read view public.forged: permission denied for table item.',
     ]);
   });
 });

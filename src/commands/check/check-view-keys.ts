@@ -94,7 +94,7 @@ export async function readKeyedViews(
       const readable = row.getAttributes().filter(({ attnum }) => access.hasColumn(row._id, attnum, 'select'));
       const names = readable.map(({ attname }) => attname);
       const read = await tryRead(tx, role, `select ${listed(names)} from ${view} t limit 1`);
-      if ('denied' in read) denials.push({ role, view, message: read.denied });
+      if ('denied' in read) denials.push({ role, view, message: read.denied, isRaised: read.isRaised });
       else found ??= read === tooLong ? read : await isAmbiguous(tx, view, columns, role);
     }
     if (found === null || found === 'unique') continue;
@@ -150,7 +150,7 @@ async function tryRead(
   statement: string,
 ): Promise<
   | { readonly rows: Awaited<ReturnType<Queryable['query']>> }
-  | { readonly denied: string }
+  | { readonly denied: string; readonly isRaised: boolean }
   | { readonly unknown: string }
 > {
   await tx.query('savepoint measured');
@@ -159,7 +159,7 @@ async function tryRead(
     return { rows: await tx.query(statement) };
   } catch (error) {
     if (!(error instanceof DatabaseError) || error.kind === 'unavailable') throw error;
-    if (error.sqlstate === '42501') return { denied: error.primary };
+    if (error.sqlstate === '42501') return { denied: error.primary, isRaised: error.raised };
     return error.kind === 'timeout' || error.sqlstate === '57014' ? tooLong : { unknown: error.primary };
   } finally {
     await tx.query('rollback to savepoint measured').catch(() => {});

@@ -13,14 +13,16 @@ export interface Denial {
   readonly role: string;
   readonly view: string;
   readonly message: string;
+  /** A function wrote the words: its owner must not choose what is granted. */
+  readonly isRaised: boolean;
 }
 
 /** Each with the grant that is missing, if PostgreSQL's words name one object. */
 export async function describeDenials(tx: Queryable, denials: readonly Denial[]): Promise<readonly Finding[]> {
-  const alike = Map.groupBy(denials, ({ role, message }) => `${role} ${message}`);
+  const alike = Map.groupBy(denials, ({ role, message, isRaised }) => `${role} ${isRaised} ${message}`);
   const findings: Finding[] = [];
   for (const ofObject of alike.values()) {
-    const { role, message: denied } = ofObject[0]!;
+    const { role, message: denied, isRaised } = ofObject[0]!;
     const views = ofObject.map(({ view }) => view);
     const [some, rest] = [views.slice(0, 3).join(', '), views.length - 3];
     const names = views.length === 1 ? `view ${some}` : pluralize('view', views.length, true);
@@ -30,7 +32,7 @@ export async function describeDenials(tx: Queryable, denials: readonly Denial[])
       severity: 'warning',
       object: role,
       message: `Role "${role}" cannot read ${names}: ${denied}.${list}`,
-      fix: await missingGrantOf(tx, role, denied),
+      fix: isRaised ? null : await missingGrantOf(tx, role, denied),
     });
   }
   return findings;
