@@ -177,8 +177,10 @@ class RoutineCandidate {
     const problem = this.#kindProblem(rules);
     if (problem) return problem;
     const parent = this.#parent();
-    const built = parent === null ? this.#buildRoot(rules) : this.#buildComputed(parent, rules);
     const missing = this.#privilegeProblem();
+    // Only lists of what is left out tell whether the grant would help.
+    if (missing !== null && this.#scope.context.omissions === null) return missing;
+    const built = parent === null ? this.#buildRoot(rules) : this.#buildComputed(parent, rules);
     if (missing === null) return built;
     // The grant alone would not bring it into the API.
     const isVain = 'reason' in built && built.kind !== 'privilege';
