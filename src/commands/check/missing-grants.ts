@@ -10,7 +10,8 @@ import { ignoredByComments } from './check-api.ts';
 import { type CheckScope, type Finding, type RoleModel, remark } from './finding.ts';
 
 /**
- * What roles lack, with the statements, but none that `definer_callable` refuses. Objects whose comments say that this is meant are left out.
+ * What roles lack, with the statements, but none that `definer_callable` refuses. Leaves out objects whose comments say
+ * that this is meant.
  *
  * @param models Of all API roles, the service role too.
  */

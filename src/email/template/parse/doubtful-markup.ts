@@ -35,7 +35,7 @@ export const markupPieces =
 export const markupAttribute = /(?<![\w:-])([a-z][\w:-]*)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 /** Tags without which the rest of the email looks, or acts, as what they mark. */
 const marking = ['a', 'b', 'strong', 'em', 'i', 'u', 'h1', 'h2', 'h3'];
-/** Each piece of a name ends where the next may begin: several ways to read it would take time without end. */
+/** Pieces of a name cannot overlap: with several ways to match them, a mismatch would take exponential time. */
 const placeholder =
   /\*\|[\w:. ]{1,60}\|\*|%%[a-z]\w{1,60}%%|%[a-z][a-z\d]{0,40}(?:[._]+[a-z\d]{1,40})+_*%|(?<![\w%])%[a-z]{3,40}%(?![\w%])|\[\[\s?[a-z][\w.]{0,60}\s?\]\]|\$\{\s?[a-z][\w.]{0,60}\s?\}|<%=?\s?[\w.@]{1,60}\s?%>|\{%-?\s?[a-z][^%{}]{0,60}%\}/gi;
 
