@@ -223,7 +223,10 @@ test('where the limit of emails is used up the change is made and the lost email
   const auth = await startAuth({ ...allOn, rate_limit_email_sent: 1 });
   const supabase = await signedIn(auth, 'limit@x.test');
   await changePassword(supabase);
-  expect(await notifications()).toEqual([]);
+  const first = ['limit@x.test', 'Your password was changed'];
+  expect([await notifications(), givenUp(auth)]).toEqual([[first], []]);
+  await changePassword(supabase, 'yet another password');
+  expect(await notifications()).toEqual([first]);
   expect(givenUp(auth)).toEqual([
     {
       kind: 'email_given_up',

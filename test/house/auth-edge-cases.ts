@@ -125,7 +125,7 @@ export const authEdgeCases: readonly SectionRow[] = [
   ['118', 'A taken address by an admin', 'auth/admin: an admin makes users as told'],
   ['119', 'Soft deletion', 'auth/admin: a soft deletion keeps the id and frees the address'],
   ['120', 'Bans', 'auth/tokens: a banned user cannot sign in, refresh or use a live token', 'auth/admin: an admin changes users at once'],
-  ['121', 'The limit of all emails', 'auth/http: only so many emails leave in an hour, to all users together', 'auth/notifications: where the limit of emails is used up'],
+  ['121', 'The limit of all emails', 'auth/http: only so many emails leave in an hour, to all users together', 'auth/notifications: where the limit of emails is used up', 'attack/hidden-changes: emails that anybody may ask for'],
   ['122', 'A limit of no emails', 'auth/http: where no emails may leave, none is sent', 'auth/core/rate-limit: a limit of 0 messages refuses every one'],
   ['123', 'Redirects in the confirmation URL', 'email/confirmation-url: %j arrives as it was when the link is opened'],
   ['124', 'The confirmation URL behind a prefix', 'email/confirmation-url: path %s gives %s'],

@@ -6,13 +6,12 @@
 import { enabledField } from '../../config/auth/auth-template-fields.ts';
 import { languagesOf } from '../../email/choose-texts.ts';
 import type { MessageData } from '../../email/message.ts';
-import { AuthError } from '../auth-error.ts';
-import type { AuthContext, Transaction } from '../steps/auth-context.ts';
-import { assertSendAllowed, takeRecipient } from '../store/rate-limit.ts';
+import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
+import { createRateLimiter, takeNotification } from '../store/rate-limit.ts';
 import type { User } from '../user.ts';
 import { buildEmail } from './build-email.ts';
 import { toNotificationHookEmail } from './send-by-hook.ts';
-import { isAuthorized, recipientFull, reportUnsent } from './send-token.ts';
+import { isAuthorized, reportUnsent, usedUp } from './send-token.ts';
 
 /** A change. `user` is the state after the change, unless a kind says otherwise. */
 export type Notification =
@@ -51,10 +50,9 @@ export async function notifyUser(tx: Transaction, notification: Notification): P
   const message = config.hook_send_email_enabled
     ? toNotificationHookEmail(tx, email, user, data)
     : buildEmail(tx, email, data);
-  if (!(await isSendAllowed(tx))) return giveUp('rate_limit_email_sent is used up');
-  if (!(await takeRecipient(services.limiter, data.to, config.rate_limit_email_recipient))) {
-    return giveUp(recipientFull);
-  }
+  const counts = { changes: createRateLimiter(tx, () => nowOf(tx)), limiter: services.limiter };
+  const limit = await takeNotification(counts, data.to, config);
+  if (limit !== null) return giveUp(usedUp(limit));
   await services.outbox.add(tx, { message, userId: user.id, lifetimeSeconds, config });
 }
 
@@ -92,14 +90,4 @@ function toData({ redirectTo, languages: ofRequest }: AuthContext, notification:
 
 function isChange(before: string, after: string): boolean {
   return before !== '' && after !== '' && before !== after;
-}
-
-async function isSendAllowed({ services, config }: AuthContext): Promise<boolean> {
-  try {
-    await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
-    return true;
-  } catch (error) {
-    if (error instanceof AuthError && error.code === 'over_email_send_rate_limit') return false;
-    throw error;
-  }
 }

@@ -41,7 +41,7 @@ export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail
   for (const email of emails) {
     await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
     const isAllowed = await takeRecipient(services.limiter, email.to, config.rate_limit_email_recipient);
-    if (!isAllowed) await reportUnsent(tx, { ...email, userId: email.user.id }, recipientFull);
+    if (!isAllowed) await reportUnsent(tx, { ...email, userId: email.user.id }, usedUp('rate_limit_email_recipient'));
     if (!isAllowed && email.kind !== 'email_change' && hasToken(email.user, email.tokenType)) continue;
     const token = { userId: email.user.id, type: email.tokenType, address: email.to };
     const made = await makeToken(tx, token, { isPkce: email.isPkce, isSent: isAllowed });
@@ -66,8 +66,8 @@ export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail
   }
 }
 
-/** Why an email to an address that got too many is not sent. */
-export const recipientFull = 'rate_limit_email_recipient is used up';
+/** Why an email beyond a limit is not sent. */
+export const usedUp = (limit: 'rate_limit_email_recipient' | 'rate_limit_email_sent') => `${limit} is used up`;
 
 /** Logs and lists an email that is not sent. */
 export async function reportUnsent(

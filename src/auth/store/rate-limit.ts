@@ -2,6 +2,7 @@
  * Rate limits: requests per IP address, messages in total. The counts are in the database, shared by all processes. If
  * it cannot be reached, each process counts for itself.
  */
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { SendLimit } from '../../config/auth/auth-delivery-fields.ts';
 import { parseDurationSeconds } from '../../config/auth/go-duration.ts';
 import { hashRecipient } from '../../email/outbox/deliveries.ts';
@@ -84,10 +85,13 @@ export async function assertRequestAllowed(
  */
 export async function assertSendAllowed(limiter: RateLimiter, kind: 'email' | 'sms', limit: SendLimit): Promise<void> {
   const allowance = sendAllowance(limit);
-  const isNone = allowance.kind === 'window' ? allowance.limit <= 0 : allowance.burst <= 0;
-  if (isNone) throw new AuthError(sendCodes[kind]);
+  if (allowsNone(allowance)) throw new AuthError(sendCodes[kind]);
   const waitMs = await limiter.take(`sent:${kind}`, allowance);
   if (waitMs !== null) throw tooMany(sendCodes[kind], waitMs);
+}
+
+function allowsNone(allowance: Allowance): boolean {
+  return allowance.kind === 'window' ? allowance.limit <= 0 : allowance.burst <= 0;
 }
 
 /**
@@ -95,11 +99,38 @@ export async function assertSendAllowed(limiter: RateLimiter, kind: 'email' | 's
  *
  * @returns False if the address got too many; the email must not be sent then.
  */
-export async function takeRecipient(limiter: RateLimiter, address: string, perHour: number): Promise<boolean> {
+export async function takeRecipient(
+  limiter: RateLimiter,
+  address: string,
+  perHour: number,
+  name = 'email_to',
+): Promise<boolean> {
   if (perHour <= 0) return true;
   // Hashed, because names of counts have a limited length, and to store no address.
   const hash = hashRecipient(address).toString('hex');
-  return (await limiter.take(`email_to:${hash}`, { kind: 'window', limit: perHour, windowMs: 3_600_000 })) === null;
+  return (await limiter.take(`${name}:${hash}`, { kind: 'window', limit: perHour, windowMs: 3_600_000 })) === null;
+}
+
+/**
+ * Counts a security notification apart from other emails, so that these cannot use up its limits. The first one in an
+ * hour to an address is always sent, because accounts of an attacker's own can use up the limit of the project.
+ *
+ * @param changes Counts in the transaction of the change: one that is rolled back has not notified.
+ * @param limiter Counts for the project, outside the transaction, which others would wait for.
+ * @returns The limit that is used up; null: the notification may be sent.
+ */
+export async function takeNotification(
+  { changes, limiter }: { readonly changes: RateLimiter; readonly limiter: RateLimiter },
+  address: string,
+  limits: Pick<AuthConfig, 'rate_limit_email_recipient' | 'rate_limit_email_sent'>,
+): Promise<'rate_limit_email_recipient' | 'rate_limit_email_sent' | null> {
+  const allowance = sendAllowance(limits.rate_limit_email_sent);
+  if (allowsNone(allowance)) return 'rate_limit_email_sent';
+  const isInLimit = await takeRecipient(changes, address, limits.rate_limit_email_recipient, 'notified');
+  if (!isInLimit) return 'rate_limit_email_recipient';
+  const isFirst = await takeRecipient(changes, address, 1, 'notified_first');
+  const waitMs = await limiter.take('sent:notification', allowance);
+  return isFirst || waitMs === null ? null : 'rate_limit_email_sent';
 }
 
 /** Text messages that a number may get at once; the configured pause then separates further ones. */
