@@ -7,7 +7,8 @@ import { readSettings } from './comments/directives.ts';
 import { baseForm, fieldForm, inputTypeName, isValidName } from './inflect.ts';
 import type { ArgumentType, CompositeMember, CompositeType, Table } from './model.ts';
 import { type ModelContext, pathIn } from './model-context.ts';
-import { elementOf, type TypeResolver, type TypeResolvers, unmodified } from './resolve-type.ts';
+import { type TypeResolver, type TypeResolvers, unmodified } from './resolve-type.ts';
+import { elementOf } from './sql-types.ts';
 
 /** Levels of composite types in each other: every level may double the length of a text. */
 const mostLevels = 3;
@@ -72,12 +73,13 @@ export class Composites {
     const path = pathIn(context.catalog, type.typnamespace, type.typname);
     const table = tables.get(type.typrelid ?? '0');
     const problem = table === undefined ? whyHidden(context, type) : null;
-    if (problem !== null) return `of the type ${path}, ${problem}`;
+    if (problem !== null) return `${path}, ${problem}`;
     const members = table === undefined ? this.#ownMembers(type) : this.#columns(table);
     if (members.every(({ fieldName }) => fieldName === null))
-      return `of the type ${path}, none of whose members GraphQL can show`;
+      return `${path}, none of whose members GraphQL can show. Take json in its place`;
     const levels = 1 + Math.max(...members.map((member) => this.#levelsOf(member)));
-    if (levels > mostLevels) return `of the type ${path}, which has more than ${mostLevels} levels of composite types`;
+    if (levels > mostLevels)
+      return `${path}, which has more than ${mostLevels} levels of composite types. Take json in its place`;
     const namespace = context.namespaces.get(type.typnamespace)!;
     const base =
       table?.baseName ??
@@ -85,7 +87,8 @@ export class Composites {
       baseForm(type.typname, namespace.inflectNames);
     const { name } = namespace;
     const inputName = inputTypeName(base);
-    if (!isValidName(inputName)) return `of the type ${path}, which has no valid GraphQL name`;
+    if (!isValidName(inputName))
+      return `${path}, which has no valid GraphQL name. Give it one by name in its comment directive`;
     return {
       type: { oid: type._id, namespace: name, name: type.typname, table: type.typrelid ?? null, inputName, members },
       levels,
@@ -131,9 +134,11 @@ export class Composites {
 
 /** Why the role must not see the composite type, as the end of a sentence. */
 export function whyHidden({ namespaces, access }: ModelContext, type: CatalogType): string | null {
-  if (type.getMembers().length === 0) return 'whose table is not exposed';
-  if (namespaces.get(type.typnamespace)?.exposed !== true) return 'whose schema is not exposed';
-  return access.usesType(type._id) ? null : 'on which the role has no USAGE';
+  if (type.getMembers().length === 0) return 'whose table is not exposed. The function comes in with that table';
+  if (namespaces.get(type.typnamespace)?.exposed !== true)
+    return 'whose schema is not exposed. Add the schema to --schemas, and grant usage on it, or move the type';
+  if (access.usesType(type._id)) return null;
+  return 'on which the role has no USAGE. Grant usage on the type to roles that call the function';
 }
 
 /** Null for arrays with other separators than commas: inside of a composite value, they are written by PostgreSQL's rules. */

@@ -10,6 +10,7 @@ import { readSettings } from './comments/directives.ts';
 import type { EnumTypes } from './enums.ts';
 import type { EnumValueType, OwnOperators, ScalarValueType, SqlType, ValueType } from './model.ts';
 import type { ContextNamespace, ModelContext } from './model-context.ts';
+import { baseOf, elementOf } from './sql-types.ts';
 
 /** The declared type of a column or argument. */
 interface DeclaredType {
@@ -136,15 +137,6 @@ function domainLength(lookUp: (oid: string) => CatalogType | undefined, type: Ca
   return null;
 }
 
-/** The element type of a true array, null for others (`point` and `int2vector` have elements, too). */
-export function elementOf(
-  lookUp: (oid: string) => CatalogType | undefined,
-  type: CatalogType | undefined,
-): CatalogType | null {
-  const element = type?.typelem ? lookUp(type.typelem) : undefined;
-  return element !== undefined && element.typarray === type?._id ? element : null;
-}
-
 function toValueType(
   context: ModelContext,
   enums: EnumTypes,
@@ -194,17 +186,6 @@ function singleValue(
 function isDomainOverArray(lookUp: (oid: string) => CatalogType | undefined, domain: CatalogType): boolean {
   const base = baseOf(lookUp, domain);
   return elementOf(lookUp, base) !== null;
-}
-
-/** The base type of a domain; the type itself for others. */
-export function baseOf(lookUp: (oid: string) => CatalogType | undefined, type: CatalogType): CatalogType {
-  let base = type;
-  while (base.typtype === 'd') {
-    const next = base.typbasetype ? lookUp(base.typbasetype) : undefined;
-    if (next === undefined) break;
-    base = next;
-  }
-  return base;
 }
 
 /** Modifiers of `pg_catalog` types from their encoding in `atttypmod`. */

@@ -4,26 +4,7 @@
 import type { Catalog, CatalogRoutine } from '../catalog/catalog.ts';
 import type { EnumTypes } from './enums.ts';
 import type { ArgumentType } from './model.ts';
-
-/** One input argument as declared. */
-export interface InputArgument {
-  /** Empty if unnamed. */
-  readonly name: string;
-  /** Oid of the type. */
-  readonly type: string;
-  /** An array that stands for any number of arguments. */
-  readonly isVariadic: boolean;
-}
-
-/** Input arguments in order, without `out` and `table` ones. */
-export function inputArguments(routine: CatalogRoutine): readonly InputArgument[] {
-  const types = routine.proallargtypes ?? routine.proargtypes ?? [];
-  return types.flatMap((type, index) => {
-    const mode = routine.proargmodes?.[index] ?? 'i';
-    const name = routine.proargnames?.[index] ?? '';
-    return 'ibv'.includes(mode) ? [{ name, type, isVariadic: mode === 'v' }] : [];
-  });
-}
+import { type InputArgument, inputArguments } from './routine-signature.ts';
 
 /** Oid of the table whose row is the first argument; null for others, such as a composite type without a table. */
 export function rowArgument(catalog: Catalog, [first]: readonly InputArgument[]): string | null {

@@ -2,11 +2,13 @@
  * The result of a routine as a field (docs/functions.md), and the types of values that root routines take and return.
  */
 import type { CatalogRoutine, CatalogType } from '../catalog/catalog.ts';
+import { quoteName } from '../catalog/quote-name.ts';
 import { whyHidden } from './composites.ts';
 import { fieldForm, isValidName } from './inflect.ts';
 import type { CompositeMember, ResultColumn, RoutineResult } from './model.ts';
 import { type ContextNamespace, type ModelContext, pathIn } from './model-context.ts';
-import { baseOf, elementOf, type TypeResolver, unmodified } from './resolve-type.ts';
+import { type TypeResolver, unmodified } from './resolve-type.ts';
+import { baseOf, elementOf, typePath } from './sql-types.ts';
 
 /** What a routine may be, with the extensions of its namespace or without any. */
 export interface Rules {
@@ -85,7 +87,7 @@ export function objectResult(
   const { context } = scope;
   const type = context.catalog.type(routine.prorettype);
   if (type === undefined || !context.access.usesNamespace(type.typnamespace))
-    return 'returns a type of a schema that the role cannot use';
+    return `returns the type ${typePath(context.catalog, routine.prorettype)}, ${whyNoValue(context, routine.prorettype)}`;
   const declared = declaredColumns(routine);
   const members = type.getMembers();
   const problem =
@@ -98,29 +100,47 @@ export function objectResult(
     members.length > 0 ? members.map(({ attname, atttypid }) => ({ name: attname, type: atttypid })) : declared,
   );
   if (columns.every(({ fieldName }) => fieldName === null))
-    return 'has a result without a column that GraphQL can show';
+    return 'has a result without a column that GraphQL can show. Give it one with a valid name and a type such as text';
   const isList = routine.proretset && routine.prorows !== 1;
   return { kind: 'object', typeName: name, columns, maxRows: isList ? namespace.maxRows : null };
 }
 
 function compositeProblem(context: ModelContext, type: CatalogType): string | null {
   const hidden = whyHidden(context, type);
-  return hidden && `has the type ${pathIn(context.catalog, type.typnamespace, type.typname)}, ${hidden}`;
+  return hidden && `returns the type ${pathIn(context.catalog, type.typnamespace, type.typname)}, ${hidden}`;
 }
 
 function columnsProblem(
-  { catalog }: ModelContext,
+  context: ModelContext,
   routine: CatalogRoutine,
   type: CatalogType,
   declared: readonly DeclaredColumn[],
 ): string | null {
-  if (type.typtype === 'c') return 'returns rows of a table that is not exposed';
+  const { catalog } = context;
+  if (type.typtype === 'c') return `returns rows of ${typePath(catalog, type._id)}, ${comesWithTable}`;
   if (type.typname === 'record' && type.typtype === 'p')
     return declared.length > 0 ? null : 'returns records without declared columns. Declare them: returns table (…)';
   if (routine.proretset)
     return declared.length > 0 ? null : 'returns a set of values without a name. Declare one: returns table (…)';
-  if (elementOf(catalog.type, type)?.typtype === 'c') return 'returns an array of a composite type';
-  return 'has a result that has no GraphQL counterpart';
+  const element = elementOf(catalog.type, type);
+  if (element?.typtype === 'c') {
+    const path = typePath(catalog, element._id);
+    return `returns an array of the composite type ${path}. Return rows of it: returns setof ${path}`;
+  }
+  return `returns the type ${typePath(catalog, type._id)}, ${whyNoValue(context, type._id)}`;
+}
+
+/** Ends a sentence that names a table that the API lacks. */
+export const comesWithTable = 'which is not in the API. The function comes in with that table';
+
+/** Why a value of the type cannot be taken or returned, and what can be done; ends a sentence that names the type. */
+export function whyNoValue({ catalog, access }: ModelContext, oid: string): string {
+  const namespace = catalog.type(oid)?.typnamespace ?? '';
+  if (!access.usesNamespace(namespace)) {
+    const schema = quoteName(catalog.namespace(namespace)?.nspname ?? '');
+    return `whose schema the role cannot use. Grant usage on schema ${schema} to roles that call the function`;
+  }
+  return 'which has no GraphQL counterpart. Expose a function with another type, such as text, that calls it';
 }
 
 interface DeclaredColumn {

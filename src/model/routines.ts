@@ -20,15 +20,17 @@ import {
   tablePath,
 } from './model-context.ts';
 import { type TypeResolvers, unmodified } from './resolve-type.ts';
+import { argumentDefaults, displayDefault, rowArgument, sharesRow } from './routine-arguments.ts';
 import {
-  argumentDefaults,
-  displayDefault,
-  type InputArgument,
-  inputArguments,
-  rowArgument,
-  sharesRow,
-} from './routine-arguments.ts';
-import { isPlainValue, objectResult, type Rules, routineResult } from './routine-results.ts';
+  comesWithTable,
+  isPlainValue,
+  objectResult,
+  type Rules,
+  routineResult,
+  whyNoValue,
+} from './routine-results.ts';
+import { type InputArgument, inputArguments, routineName, signature } from './routine-signature.ts';
+import { typePath } from './sql-types.ts';
 import { whyUnreadable } from './tables/select-tables.ts';
 
 interface RoutineScope {
@@ -64,6 +66,8 @@ const otherRoutines: Readonly<Record<string, { readonly noun: string; readonly a
   a: { noun: 'Aggregate', advice: 'Expose a view or function that uses it.' },
   w: { noun: 'Window function', advice: 'Expose a view or function that uses it.' },
 };
+
+const nameAnew = 'Create it again with another name for the argument, or expose a function that calls it';
 
 const volatilities = { i: 'immutable', s: 'stable', v: 'volatile' } as const;
 
@@ -190,27 +194,20 @@ class RoutineCandidate {
   #kindProblem({ isExtended }: Rules): Reason | null {
     const other = otherRoutines[this.#row.prokind ?? ''];
     if (other) {
-      return { kind: 'type', reason: `${other.noun} ${this.object} is not exposed. ${other.advice}`, fix: null };
+      return { kind: 'type', reason: `${other.noun} ${this.#signature} is not exposed. ${other.advice}`, fix: null };
     }
-    if (!isExtended && (this.#row.provariadic ?? '0') !== '0') return this.#refuse('is variadic');
+    if (!isExtended && (this.#row.provariadic ?? '0') !== '0')
+      return this.#refuse('is variadic. Turn on the extension "functions", or take an array instead');
     if (isValidName(this.fieldName)) return null;
-    const fix = routineFix(this.#scope.context, this.#row._id, { name: validName(this.fieldName) });
-    return { ...this.#refuse(`has no valid GraphQL name ("${this.fieldName}")`), kind: 'name', fix };
+    return this.#rename(`has no valid GraphQL name ("${this.fieldName}")`, validName(this.fieldName));
   }
 
   #privilegeProblem(): Reason | null {
     const { access, catalog, role } = this.#scope.context;
     if (access.executes(this.#row._id)) return null;
-    const grant = { privileges: 'EXECUTE', on: 'routine', name: this.object, column: null } as const;
-    const missing = missingGrant(
-      this.#scope.context,
-      grant,
-      `Function ${this.object} exists; role ${role} has no EXECUTE.`,
-    );
-    // The statement for one of several with the name would need its signature.
-    const { proname, pronamespace } = this.#row;
-    const same = catalog.routines.filter((row) => row.proname === proname && row.pronamespace === pronamespace);
-    return same.length > 1 ? { ...missing, fix: null } : missing;
+    const name = routineName(catalog, this.#row);
+    const grant = { privileges: 'EXECUTE', on: 'routine', name, column: null } as const;
+    return missingGrant(this.#scope.context, grant, `Function ${this.object} exists; role ${role} has no EXECUTE.`);
   }
 
   /**
@@ -238,14 +235,17 @@ class RoutineCandidate {
       return missingGrant(context, grant, reason);
     }
     const of = tables.get(table);
-    if (of === undefined) return this.#refuse('takes the row of a table that is not exposed');
+    if (of === undefined)
+      return this.#refuse(`takes a row of ${typePath(context.catalog, this.#inputs[0]!.type)}, ${comesWithTable}`);
     const result = this.#result(rules, 'computed', of.baseName);
     if (typeof result === 'string') return this.#hiddenRows() ?? this.#refuse(result);
     const args = this.#arguments(result, rules, 1);
     if (typeof args === 'string') return this.#refuse(args);
     // With defaults, a call of an overloaded function may be ambiguous to PostgreSQL.
     if (args.length > 0 && sharesRow(context.catalog, this.#row))
-      return this.#refuse('shares its name with another function of the same rows');
+      return this.#refuse(
+        'shares its name with another function of the same rows. Rename one of them by alter routine',
+      );
     return this.#routine('computed', result, args, table);
   }
 
@@ -253,20 +253,31 @@ class RoutineCandidate {
     const volatility = this.#volatility();
     const use = volatility === 'volatile' ? 'mutation' : 'query';
     if (closedNamespaces.has(this.#namespace.name))
-      return this.#refuse('is in a schema whose functions are not exposed');
-    if (this.#isOverloaded && !(rules.isExtended && this.#isNamed))
-      return this.#refuse(
-        `shares its name with another function${rules.isExtended ? ', and has no name of its own in its comment' : ''}`,
-      );
+      return this.#refuse('is in a schema whose functions are not exposed. Expose one elsewhere that calls it');
+    const overload = this.#isOverloaded && !(rules.isExtended && this.#isNamed) ? this.#overload(rules) : null;
+    // Only lists of what is left out tell whether a name would help.
+    if (overload !== null && this.#scope.context.omissions === null) return overload;
     const result = this.#result(rules, 'root', '');
     if (typeof result === 'string') return this.#hiddenRows() ?? this.#refuse(result);
     const args = this.#arguments(result, rules, 0);
     if (typeof args === 'string') return this.#refuse(args);
+    if (overload !== null) return overload;
     const taken = use === 'query' ? this.#scope.queryFields : this.#scope.mutationFields;
     if (taken.has(this.fieldName)) {
-      return { ...this.#refuse(`would be "${this.fieldName}", which a table's field has already`), kind: 'name' };
+      const problem = `would be "${this.fieldName}", which a table's field has already`;
+      return this.#rename(problem, validName(`${this.#namespace.name}_${this.#row.proname}`));
     }
     return this.#routine(use, result, args, null);
+  }
+
+  #overload({ isExtended }: Rules): Reason {
+    const problem = 'shares its name with another function';
+    if (!isExtended) return this.#refuse(`${problem}. Rename one, or turn on the extension "functions"`);
+    const types = this.#inputs.map(({ type }) =>
+      this.#scope.context.catalog.type(type)?.typname.replace(/^_/, 'list_'),
+    );
+    const name = validName([this.#row.proname, ...(types.length === 0 ? ['plain'] : types)].join('_'));
+    return this.#rename(`${problem}, and has no name of its own in its comment`, name);
   }
 
   /** The result, or why it is not possible. @param base As for `resultTypeName`. */
@@ -280,9 +291,8 @@ class RoutineCandidate {
         name: resultTypeName(base, this.fieldName),
         namespace: this.#namespace,
       });
-    return use === 'root'
-      ? 'has a result that has no GraphQL counterpart'
-      : 'has a result that a computed field cannot have';
+    const problem = use === 'root' ? 'has no GraphQL counterpart' : 'a computed field cannot have';
+    return `has a result that ${problem}. Return a value or rows that the API has, or turn on the extension "functions"`;
   }
 
   /** The missing grant if it returns rows of a table that the role cannot read, otherwise null. */
@@ -291,7 +301,10 @@ class RoutineCandidate {
     const table = context.catalog.table(context.catalog.type(this.#row.prorettype)?.typrelid ?? '0');
     const missing = table && whyUnreadable(context, table);
     if (!missing) return null;
-    return { ...missing, reason: `Function ${this.object} returns rows that the role cannot read. ${missing.reason}` };
+    return {
+      ...missing,
+      reason: `Function ${this.#signature} returns rows that the role cannot read. ${missing.reason}`,
+    };
   }
 
   #routine(
@@ -330,15 +343,16 @@ class RoutineCandidate {
     const args: RoutineArgument[] = [];
     for (const [index, input] of this.#inputs.entries()) {
       if (index < first) continue;
-      if (input.name === '') return 'has an argument without a name';
+      if (input.name === '') return 'has an argument without a name. Name all of them with create or replace function';
       const fieldName = argumentForm(input.name, this.#namespace.inflectNames);
-      if (!isValidName(fieldName)) return `has an argument without a valid GraphQL name ("${fieldName}")`;
-      if (args.some((other) => other.fieldName === fieldName)) return `has two arguments called "${fieldName}"`;
+      if (!isValidName(fieldName)) return `has an argument without a valid GraphQL name ("${fieldName}"). ${nameAnew}`;
+      if (args.some((other) => other.fieldName === fieldName))
+        return `has two arguments called "${fieldName}". ${nameAnew}`;
       if (takenArguments(result).has(fieldName)) {
-        return `returns rows and has an argument called "${fieldName}", as every ${result.kind === 'set' ? 'collection' : 'list of rows'} has`;
+        return `returns rows and has an argument called "${fieldName}", as every ${result.kind === 'set' ? 'collection' : 'list of rows'} has. ${nameAnew}`;
       }
       const type = this.#argumentType(input, rules);
-      if (typeof type === 'string') return `has an argument ("${fieldName}") ${type}`;
+      if (typeof type === 'string') return `has an argument ("${fieldName}") of the type ${type}`;
       const expression = defaults[index] ?? null;
       const shown = displayDefault(expression, type, enums);
       args.push({
@@ -361,10 +375,19 @@ class RoutineCandidate {
     const declared = context.catalog.type(oid);
     const isPlain = declared !== undefined && isPlainValue(context, declared, rules);
     const type = isPlain ? rules.types.value(unmodified(oid)) : null;
-    return type ?? 'of a type that has no GraphQL counterpart';
+    return type ?? `${typePath(context.catalog, oid)}, ${whyNoValue(context, oid)}`;
   }
 
+  get #signature(): string {
+    return signature(this.#scope.context.catalog, this.#row);
+  }
+
+  /** @param problem Ends a sentence. What brings it into the API is a second one, unless a statement does. */
   #refuse(problem: string): Reason {
-    return { kind: 'type', reason: `Function ${this.object} ${problem}.`, fix: null };
+    return { kind: 'type', reason: `Function ${this.#signature} ${problem}.`, fix: null };
+  }
+
+  #rename(problem: string, name: string): Reason {
+    return { ...this.#refuse(problem), kind: 'name', fix: routineFix(this.#scope.context, this.#row._id, { name }) };
   }
 }

@@ -149,7 +149,7 @@ describe('a namesake that somebody else plants', () => {
     `);
     const omissions = await modelReader(planted).omissions(['public']);
     expect(omissions.map(({ reason }) => reason)).toContain(
-      'Function public.price shares its name with another function, and has no name of its own in its comment.',
+      'Function public.price(text) shares its name with another function, and has no name of its own in its comment.',
     );
   });
 });

@@ -460,7 +460,8 @@ test('a function whose rows a role cannot read is no function without a counterp
   };
   const ofVisits = {
     check: 'left_out',
-    message: 'Function public.visits returns rows of a table that is not exposed.',
+    message:
+      'Function public.visits() returns rows of public.visit, which is not in the API. The function comes in with that table.',
   };
   expect(await ofFunctions()).toMatchObject([ofVisits, missing]);
   await database.query('grant select on patient to anon');
@@ -489,7 +490,7 @@ test('a long report shows one finding for each reason to leave something out, an
   const reasons = part.split('\n\n')[0]!.match(/^ {2}\S.*/gm)!;
   expect(reasons.map((line) => line.replaceAll(/\d+(?!\d* more)/g, '#')).toSorted()).toEqual(
     [
-      '  Procedure public."close year #" is not exposed. Expose a function that calls it. (and 10 more like this)',
+      '  Procedure public."close year #"(int#) is not exposed. Expose a function that calls it. (and 10 more like this)',
       '  Table public."über #" has no valid GraphQL name ("über #"). (and 10 more like this)',
       '  Table public.log_# has no primary key. (and 10 more like this)',
       '  The field "shop_#Collection" of public.person is its relationship by the foreign key shop_#_made_by_fkey, which hides its relationship by the foreign key shop_#_seen_by_fkey. (and 21 more like this)',

@@ -345,7 +345,7 @@ describe('grants that a role lacks', async () => {
       ],
       [
         'Role "anon" has no EXECUTE on 2 functions: public.closed, public.twice.',
-        remarked('grant execute on routine public.closed to anon;'),
+        remarked('grant execute on routine public.closed, public.twice(public.part_1) to anon;'),
       ],
     ]);
   });
@@ -436,8 +436,8 @@ test('what cannot be in the API comes with what can stand for it', async () => {
     'Partitioned table public.event is not exposed; its partitions are, each as a table of its own. A view of it, with primary_key_columns, offers all rows as one.';
   expect(await messages()).toEqual([
     'Table public.event_2024 has no primary key. It is a partition: give the key to its partitioned table, with the columns that decide the partition.',
-    'Procedure public.close_month is not exposed. Expose a function that calls it.',
-    'Aggregate public.total is not exposed. Expose a view or function that uses it.',
+    'Procedure public.close_month(date) is not exposed. Expose a function that calls it.',
+    'Aggregate public.total(int4) is not exposed. Expose a view or function that uses it.',
     ofEvents,
     'Table public.price has no lookup by key: only smallint, integer, bigint, text, uuid, citext and bpchar keys have one, not since (date), currency (varchar(3)).',
     'Table public.coupon has no lookup by key: only smallint, integer, bigint, text, uuid, citext and bpchar keys have one, not code (citext of a schema that the API does not expose).',

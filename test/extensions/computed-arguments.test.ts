@@ -244,11 +244,15 @@ describe('left out, and said by check,', async () => {
     expect(reason('other')).toEqual([
       'A field "other" of public.place that an extension adds is left out: an earlier one has that name.',
     ]);
-    expect(reason('twice')).toEqual(['Function public.twice shares its name with another function of the same rows.']);
+    expect(reason('twice')).toEqual([
+      'Function public.twice(public.place, int4) shares its name with another function of the same rows. Rename one of them by alter routine.',
+    ]);
     expect(reason('again')).toHaveLength(2);
-    expect(reason('unnamed')).toEqual(['Function public.unnamed has an argument without a name.']);
+    expect(reason('unnamed')).toEqual([
+      'Function public.unnamed(public.place, int4) has an argument without a name. Name all of them with create or replace function.',
+    ]);
     expect(reason('rows')).toEqual([
-      'Function public.rows returns rows and has an argument called "first", as every collection has.',
+      'Function public.rows(public.place, int4) returns rows and has an argument called "first", as every collection has. Create it again with another name for the argument, or expose a function that calls it.',
     ]);
     expect(reason('secret')).toEqual(['Function public.secret exists; role anon has no EXECUTE.']);
     expect(reason('of_partly')).toEqual([

@@ -311,11 +311,11 @@ test('what cannot be an argument is named by check, with the reason', async () =
     'odd',
   ].flatMap((name) => omissions.filter(({ object }) => object === `lib.${name}`).map(({ reason }) => reason));
   expect(reasons).toEqual([
-    'Function lib.takes_secret has an argument ("given") of the type aside.secret, whose schema is not exposed.',
-    'Function lib.takes_closed has an argument ("given") of the type lib.closed, on which the role has no USAGE.',
-    'Function lib.takes_unseen has an argument ("given") of the type lib.unseen, whose table is not exposed.',
-    'Function lib.takes_level4 has an argument ("given") of the type lib.level4, which has more than 3 levels of composite types.',
-    'Function lib.takes_unusable has an argument ("given") of the type lib.unusable, none of whose members GraphQL can show.',
+    'Function lib.takes_secret(aside.secret) has an argument ("given") of the type aside.secret, whose schema is not exposed. Add the schema to --schemas, and grant usage on it, or move the type.',
+    'Function lib.takes_closed(lib.closed) has an argument ("given") of the type lib.closed, on which the role has no USAGE. Grant usage on the type to roles that call the function.',
+    'Function lib.takes_unseen(int4, lib.unseen) has an argument ("given") of the type lib.unseen, whose table is not exposed. The function comes in with that table.',
+    'Function lib.takes_level4(lib.level4) has an argument ("given") of the type lib.level4, which has more than 3 levels of composite types. Take json in its place.',
+    'Function lib.takes_unusable(lib.unusable) has an argument ("given") of the type lib.unusable, none of whose members GraphQL can show. Take json in its place.',
     'Function lib.takes_pair would have the type "PairInput", and table lib.pair_input has that name already.',
     'The input of type lib.odd is shown without its member area, which has a type that has no GraphQL counterpart.',
     'The input of type lib.odd is shown without its member "zip-code", which has no GraphQL name that is valid and free.',

@@ -241,14 +241,14 @@ test('what cannot be a field is named by check, with the reason', async () => {
     'taken',
   ].flatMap((name) => omissions.filter(({ object }) => object === `lib.${name}`).map(({ reason }) => reason));
   expect(reasons).toEqual([
-    'Function lib.secret has the type aside.secret, whose schema is not exposed.',
-    'Function lib.closed_pair has the type lib.closed, on which the role has no USAGE.',
-    'Function lib.loose returns records without declared columns. Declare them: returns table (…).',
-    'Function lib.scalars returns a set of values without a name. Declare one: returns table (…).',
-    'Function lib.pairs returns an array of a composite type.',
-    'Function lib.hidden_rows returns rows of a table that is not exposed.',
-    'Function lib.paged returns rows and has an argument called "first", as every list of rows has.',
-    'Function lib.nameless has a result without a column that GraphQL can show.',
+    'Function lib.secret() returns the type aside.secret, whose schema is not exposed. Add the schema to --schemas, and grant usage on it, or move the type.',
+    'Function lib.closed_pair() returns the type lib.closed, on which the role has no USAGE. Grant usage on the type to roles that call the function.',
+    'Function lib.loose() returns records without declared columns. Declare them: returns table (…).',
+    'Function lib.scalars() returns a set of values without a name. Declare one: returns table (…).',
+    'Function lib.pairs() returns an array of the composite type lib.pair. Return rows of it: returns setof lib.pair.',
+    'Function lib.hidden_rows() returns rows of aside.calls, which is not in the API. The function comes in with that table.',
+    'Function lib.paged(int4) returns rows and has an argument called "first", as every list of rows has. Create it again with another name for the argument, or expose a function that calls it.',
+    'Function lib.nameless() has a result without a column that GraphQL can show. Give it one with a valid name and a type such as text.',
     'Function lib.taken would have the type "TakenResult", and table lib.taken_result has that name already.',
   ]);
   for (const name of ['secret', 'closedPair', 'loose', 'scalars', 'pairs', 'hiddenRows', 'paged', 'nameless', 'taken'])

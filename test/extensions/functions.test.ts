@@ -160,7 +160,10 @@ describe('functions with one name', () => {
   test('are named by check where they have no name of their own', async () => {
     const omissions = await modelReader(database).omissions(['lib']);
     expect(omissions.filter(({ object }) => object === 'lib.double').map(({ reason, fix }) => [reason, fix])).toEqual([
-      ['Function lib.double shares its name with another function, and has no name of its own in its comment.', null],
+      [
+        'Function lib.double(text, text) shares its name with another function, and has no name of its own in its comment.',
+        `comment on routine lib.double(text, text) is '@graphql({"name":"double_text_text"})';`,
+      ],
     ]);
   });
 });

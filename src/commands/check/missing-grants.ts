@@ -46,9 +46,9 @@ interface Lack {
   readonly grant: Grant;
   /** The object that is left out: that of the grant, or one that needs it. */
   readonly object: string;
-  /** No statement is proposed: several routines have the name, or visitors are not meant to call it. */
+  /** No statement is proposed: the grant would be vain, or visitors are not meant to call it. */
   readonly isClosed: boolean;
-  /** A routine that runs with the rights of its owner. */
+  /** A routine, or one of its name, that runs with the rights of its owner. */
   readonly isOwners: boolean;
 }
 
@@ -59,7 +59,7 @@ function describeMissingGrants(
 ): readonly Finding[] {
   const lacks = omissions.flatMap(({ object, grant, fix }): readonly Lack[] => {
     if (grant === undefined) return [];
-    const isOwners = grant.on === 'routine' && ofOwner.has(grant.name);
+    const isOwners = grant.on === 'routine' && ofOwner.has(object);
     return [{ role, object, grant, isOwners, isClosed: fix === null || (isOwners && isVisitor) }];
   });
   const unread = new Set(

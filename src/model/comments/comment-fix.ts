@@ -6,7 +6,8 @@ import { withDirective } from '../../catalog/comment-directive.ts';
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
 import { onOneLine } from '../../shared/one-line.ts';
 import type { TableKind } from '../model.ts';
-import { type ModelContext, pathIn, tableKind, tablePath } from '../model-context.ts';
+import { type ModelContext, tableKind, tablePath } from '../model-context.ts';
+import { routineName } from '../routine-signature.ts';
 
 /** Keys to add to a directive. */
 export type Keys = Readonly<Record<string, unknown>>;
@@ -89,15 +90,11 @@ export function foreignKeyFix(context: ModelContext, id: string, keys: ReadonlyM
   return commentFix(context, { address: ['constraint', id], name }, keys.get(id) ?? {});
 }
 
-/** For a routine; null for an overloaded one, because the statement would need its signature. */
+/** For a routine. */
 export function routineFix(context: ModelContext, oid: string, keys: Keys): string | null {
-  const { catalog } = context;
-  const row = catalog.routines.find(({ _id }) => _id === oid);
-  const same = catalog.routines.filter(
-    ({ proname, pronamespace }) => proname === row?.proname && pronamespace === row.pronamespace,
-  );
-  if (row === undefined || same.length > 1) return null;
-  const name = `routine ${pathIn(catalog, row.pronamespace, row.proname)}`;
+  const row = context.catalog.routines.find(({ _id }) => _id === oid);
+  if (row === undefined) return null;
+  const name = `routine ${routineName(context.catalog, row)}`;
   return commentFix(context, { address: ['routine', oid], name }, keys);
 }
 
