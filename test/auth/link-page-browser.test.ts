@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { isLinkKind } from '../../src/email/confirmation-url.ts';
 import { emailKindNames } from '../../src/email/email-kind.ts';
 import { type TestAuth, testAuth } from '../support/auth-service.ts';
@@ -52,9 +53,10 @@ declare const window: { client: any };
 type Flow = 'implicit' | 'pkce';
 
 const password = 'a good password';
-const serve = () =>
+const serve = (values: AuthValues = {}) =>
   testAuth(database, {
     ...{ mailer_link_confirmation: 'page', site_url: appUrl, uri_allow_list: 'myapp://**', smtp_max_frequency: 0 },
+    ...values,
   });
 
 /** A browser of its own. */
@@ -169,6 +171,7 @@ test.each([
   ['implicit', 'link'],
   ['implicit', 'code'],
   ['pkce', 'link'],
+  ['pkce', 'code'],
 ] as const)('after a scanner, a new address is confirmed at both (%s) by %s', async (flow, by) => {
   const auth = await serve();
   const [email, next] = [`old.${flow}.${by}@x.test`, `new.${flow}.${by}@x.test`];
@@ -192,6 +195,25 @@ test.each([
   }
   await app.evaluate(() => window.client.auth.refreshSession());
   expect(await userIn(app)).toBe(next);
+});
+
+test('after a scanner, the code of a reauthentication changes the password', async () => {
+  const auth = await serve({ security_update_password_require_reauthentication: true });
+  const email = 'reauthenticates@x.test';
+  await known(auth, email);
+  const app = await openApp(auth, 'pkce');
+  await app.evaluate((given) => window.client.auth.signInWithPassword(given), { email, password });
+  // Only a session of more than a day needs the code.
+  await database.query(`update auth.sessions set created_at = created_at - interval '25 hours'`);
+  await app.evaluate(() => window.client.auth.reauthenticate());
+  const { html, code: nonce } = await auth.message(email);
+  const links = [...html.matchAll(/href="(https?:[^"]*)"/g)].map(([, link = '']) => link);
+  expect(links.filter((link) => link.includes('/auth/v1/'))).toEqual([]);
+  const error = await app.evaluate(async (given) => (await window.client.auth.updateUser(given)).error?.message, {
+    password: 'another good password',
+    nonce,
+  });
+  expect(error).toBeUndefined();
 });
 
 test('the button works where the site leads on to another host', async () => {
