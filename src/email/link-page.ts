@@ -12,7 +12,7 @@ import { builtInLocales } from './built-in/built-in.ts';
 import { translated } from './choose-texts.ts';
 import { builtInLinkPage, type LinkAction, linkPageTextsOf } from './link-page-texts.ts';
 import { parseOptions, type TemplateSwitches } from './parse-options.ts';
-import { endsInText, parseTemplate, renderTemplate, type Template } from './template/template.ts';
+import { parseTemplate, renderTemplate, type Template, unseenBehind } from './template/template.ts';
 import { cachedTemplate } from './template-cache.ts';
 
 /** What a page shows, and what its button sends. */
@@ -71,7 +71,8 @@ export function renderPage(template: Template, page: LinkPage, maxMs?: number): 
   const [before = '', ...after] = html.split(mark);
   if (after.length !== 1)
     throw new LinkPageFault(`must use {{ .Button }} exactly once, and uses it ${after.length} times`);
-  if (!endsInText(before)) throw new LinkPageFault('must use {{ .Button }} as text between tags');
+  const unseen = unseenBehind(before, '{{ .Button }}');
+  if (unseen !== null) throw new LinkPageFault(unseen);
   if (/<form[\s/>]/i.test(html)) throw new LinkPageFault('must not have a <form> of its own: {{ .Button }} is one');
   return `${before}${printForm(linkPageTextsOf(locale, ...page.languages).actions[action].button, fields)}${after[0]}`;
 }

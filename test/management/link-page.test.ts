@@ -26,6 +26,12 @@ test.each([
   ['<p>Press</p>', 'it must use {{ .Button }} exactly once, and uses it 0 times'],
   ['{{ if eq .Action "invite" }}{{ .Button }}{{ end }}{{ .Button }}', 'and uses it 2 times'],
   ['<a href="{{ .Button }}">x</a>', 'it must use {{ .Button }} as text between tags'],
+  ['<!-- {{ .Button }} -->', 'and uses it 0 times'],
+  ['<noscript><p>{{ .Button }}</noscript>', 'must not use {{ .Button }} in <noscript>, where readers do not see it'],
+  ['<TEMPLATE id="a>b" ><div>{{ .Button }}</div></template>', 'must not use {{ .Button }} in <template>'],
+  ['<select><option>{{ .Button }}</option></select>', 'must not use {{ .Button }} in <select>'],
+  ['<svg><foreignObject>{{ .Button }}</foreignObject></svg>', 'must not use {{ .Button }} in <svg>'],
+  ['{{ if eq .Action "invite" }}<iframe>{{ end }}{{ .Button }}', 'must not use {{ .Button }} in <iframe>'],
   ['{{ range $i := 100000 }}{{ end }}{{ .Button }}', ''],
 ])('a page that would not work is refused: %s', async (text, why) => {
   const { status, body } = await (await serve()).patch({ [field]: text });
@@ -34,6 +40,11 @@ test.each([
     true,
     expect.stringContaining(why),
   ]);
+});
+
+test.each(['noscript', 'template', 'select', 'svg'])('a closed <%s> before the button does no harm', async (name) => {
+  const { status } = await (await serve()).patch({ [field]: `<${name}><p></p></${name}>{{ .Button }}` });
+  expect(status).toBe(200);
 });
 
 test('a variable that the page does not have is a warning', async () => {
