@@ -50,12 +50,41 @@ describe('a layout', () => {
     ['<p>no content</p>', 'the layout must use {{ template "content" . }} exactly once'],
     ['{{ template "content" . }}{{ if .A }}{{ template "content" . }}{{ end }}', 'the layout must use {{ template "content" . }} exactly once'],
     ['{{ template "content" }}', 'the layout must use {{ template "content" . }} exactly once'],
+    ['{{ template "content" .Brand }}', 'the layout must use {{ template "content" . }} exactly once'],
+    ['{{ range .Items }}{{ template "content" . }}{{ end }}', 'the layout must use {{ template "content" . }} at its top level'],
+    ['{{ if .A }}{{ template "content" . }}{{ end }}', 'the layout must use {{ template "content" . }} at its top level'],
+    ['{{ define "a" }}{{ template "content" . }}{{ end }}{{ template "a" . }}', 'the layout must use {{ template "content" . }} at its top level'],
     ['{{ define "content" }}x{{ end }}{{ template "content" . }}', 'the name "content" stands for the content in the layout'],
     ['<p>\n{{ if }}{{ template "content" . }}', 'in the layout, line 2: missing value for if'],
     ['\n{{ template "content" . }}{{ template "gone" . }}', 'in the layout, line 2: no such template "gone"'],
   ])('%j is refused: %s', (layout, message) => {
     expect(problem('<p>a</p>', { layout })).toContain(message);
   }); // biome-ignore format: a table
+
+  test.each([
+    '{{ template "content" . }}',
+    '{{ if .A }}{{ template "content" . }}{{ end }}',
+    '{{ define "a" }}{{ template "content" . }}{{ end }}',
+    '{{ template "whole" . }}',
+    '{{ template "content" . }}{{ block "content" . }}{{ end }}',
+  ])('is the only place of the content, not the content itself or a partial: %s', (content) => {
+    const partials = { whole: '<b>{{ template "content" . }}</b>' };
+    expect(problem(`<p>\n${content}`, { layout: page, partials })).toMatch(/content/);
+    expect(problem('<p>', { layout: `${page}{{ template "whole" . }}`, partials })).toBe(
+      'in the partial "whole", line 1: only the layout uses {{ template "content" . }}',
+    );
+  });
+
+  test('goes around no whole page, whatever comments stand before it', () => {
+    const comments = '{{/* check: ignore missing-alt */}}\n<!-- a --> {{- /* <p> */ -}}\n';
+    expect(render(`${comments}<html>a`, { layout: page })).toMatch(/^\s*<html>a$/);
+    for (const body of ['{{/* a */}}<p>', '<!-- <html> -->', '{{ "<html>" }}', '<htmlx>'])
+      expect(render(body, { layout: '[{{ template "content" . }}]' })).toMatch(/^\[.*\]$/);
+    const many = `${'<!-- a -->{{/* b */}}'.repeat(20_000)}<p>`;
+    const start = performance.now();
+    render(many, { layout: page, maxMs: 10_000 });
+    expect(performance.now() - start).toBeLessThan(5000);
+  });
 
   test('goes around the built-in emails, too, and around their text part', async () => {
     const mailer_layout_content =
@@ -122,6 +151,18 @@ describe('a partial', () => {
     };
     expect(problem(source, { partials: faulty })).toContain(message);
   }); // biome-ignore format: a table
+
+  test.each([
+    ['{{ define "content" }}x{{ end }}', 'in the partial "a"', '"content"'],
+    ['{{ define "b" }}x{{ end }}', 'in the partial "a"', '"b"'],
+    ['{{ define "own" }}x{{ end }}', 'in the partial "a"', '"own"'],
+  ])('does not change other templates: %s', (a, ...expected) => {
+    const all = { a, b: 'B' };
+    const source = '{{ define "own" }}O{{ end }}{{ template "a" . }}{{ template "b" . }}';
+    const said = problem(source, { partials: all, layout: page });
+    for (const part of expected) expect(said).toContain(part);
+    expect(said).toContain('already');
+  });
 
   test('says at rendering where a value has a wrong type', () => {
     const source = '{{ template "p" . }}';

@@ -7,6 +7,7 @@
  */
 import type { Budget } from './budget.ts';
 import { parseTree } from './parse/parse-tree.ts';
+import { tokenize } from './parse/tokenize.ts';
 import { functionNames } from './run/functions.ts';
 import { PieceError, placeOf, TemplateError, type TemplatePlace } from './template-error.ts';
 import type { CallNode, TemplateNode, TemplateTree } from './tree.ts';
@@ -38,9 +39,23 @@ export interface Composed {
   readonly pieces: readonly Piece[];
 }
 
-/** Whether a layout goes around a content: not around a whole page. */
+/** Whether a layout goes around a content: not around a whole page, whatever comments stand before it. */
 export function isWrapped(content: string): boolean {
-  return !/^\s*<(?:!doctype|html)\b/i.test(content);
+  const tokens = tokenize(content);
+  const firstAction = tokens.findIndex(({ kind }) => kind !== 'text');
+  const start = tokens.slice(0, firstAction).map(({ text }) => text);
+  return !/^<(?:!doctype|html)(?![\w:-])/i.test(withoutComments(start.join('')));
+}
+
+/** From the first markup that is no comment. */
+function withoutComments(markup: string): string {
+  let at = 0;
+  for (;;) {
+    at += markup.slice(at).search(/\S|$/);
+    const end = markup.startsWith('<!--', at) ? markup.indexOf('-->', at) : -1;
+    if (end < 0) return markup.slice(at);
+    at = end + '-->'.length;
+  }
 }
 
 /** @throws TemplateError of the phase `parse`, with the place in the content, or the name and line of another piece. */
@@ -51,13 +66,15 @@ export function compose(source: string, { layout, partials }: Surroundings, budg
   const outer = isInLayout ? composer.add('the layout', layout) : content;
   if (isInLayout) {
     assertContentOnce(outer);
-    if (content.named.has(contentName)) throw duplicate(contentName);
+    if (composer.named.has(contentName)) throw duplicate(contentName);
     composer.named.set(contentName, content.main);
   }
   composer.include(outer, []);
   if (isInLayout) composer.include(content, []);
   const { named, pieces, whole } = composer;
-  return { tree: { main: outer.main, named }, whole, pieces };
+  const composed = { tree: { main: outer.main, named }, whole, pieces };
+  if (isInLayout) assertNoOtherUse(composed);
+  return composed;
 }
 
 class Composer {
@@ -86,13 +103,24 @@ class Composer {
     return tree;
   }
 
+  /** Adds a partial, which may define templates of its own: one in place of another would depend on the order. */
+  #addPartial(name: string, source: string): TemplateTree {
+    const title = `the partial "${name}"`;
+    const known = [...this.named.keys(), ...Object.keys(this.#partials), contentName];
+    const tree = this.add(title, source);
+    const taken = known.find((one) => tree.named.has(one));
+    if (taken === undefined) return tree;
+    const problem = `defines "${taken}", which there is already`;
+    throw new PieceError(title, source, new TemplateError('duplicate_template', problem, null));
+  }
+
   /** Adds the partials that a tree uses, and those that they use. @param path Names of the partials around it. */
   include({ main, named }: TemplateTree, path: readonly string[]): void {
     for (const { name, at } of callsIn([main, ...named.values()])) {
       if (path.includes(name) && Object.hasOwn(this.#partials, name)) throw this.#recursion(name, at);
       if (this.named.has(name) || !Object.hasOwn(this.#partials, name)) continue;
       // A partial that contains itself finds its own name in the path, so it is not in `named` while it is included.
-      const tree = this.add(`the partial "${name}"`, this.#partials[name] as string);
+      const tree = this.#addPartial(name, this.#partials[name] as string);
       this.include(tree, [...path, name]);
       this.named.set(name, tree.main);
     }
@@ -104,13 +132,29 @@ class Composer {
   }
 }
 
-/** The layout must show the content, and a second one would repeat links and codes. */
-function assertContentOnce(layout: TemplateTree): void {
-  const calls = callsIn([layout.main, ...layout.named.values()]).filter(({ name }) => name === contentName);
-  if (layout.named.has(contentName)) throw duplicate(contentName);
-  if (calls.length === 1 && calls[0]?.pipeline !== null) return;
-  const problem = `the layout must use {{ template "${contentName}" . }} exactly once`;
-  throw new TemplateError('unknown_template', problem, null);
+/** The layout must show the content with all its variables, and a second one would repeat links and codes. */
+function assertContentOnce({ main, named }: TemplateTree): void {
+  const [call, ...more] = callsIn([main, ...named.values()]).filter(({ name }) => name === contentName);
+  const use = `the layout must use {{ template "${contentName}" . }}`;
+  if (call === undefined || more.length > 0 || !isDot(call.pipeline))
+    throw new TemplateError('unknown_template', `${use} exactly once`, null);
+  if (!main.includes(call)) {
+    const problem = `${use} at its top level, not in an if, with, range or define`;
+    throw new TemplateError('unknown_template', problem, null);
+  }
+}
+
+function isDot(pipeline: CallNode['pipeline']): boolean {
+  const [command, ...more] = pipeline?.commands ?? [];
+  return more.length === 0 && command?.operands.length === 1 && command.operands[0].kind === 'dot';
+}
+
+/** The content in itself would have no end, and in a partial it would be there twice. */
+function assertNoOtherUse(composed: Composed): void {
+  const other = callsIn([...composed.tree.named.values()]).find(({ name }) => name === contentName);
+  if (other === undefined) return;
+  const problem = `only the layout uses {{ template "${contentName}" . }}`;
+  throw located(composed, new TemplateError('unknown_template', problem, placeOf(composed.whole, other.at)));
 }
 
 function duplicate(name: string): TemplateError {

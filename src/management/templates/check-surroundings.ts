@@ -2,14 +2,16 @@
  * Checks the layout and the partials of emails before they are stored, by themselves. What emails make of them is
  * checked with each email.
  */
+import { randomBytes } from 'node:crypto';
 import type { Partials } from '../../config/auth/auth-template-fields.ts';
 import { parseOptions, type TemplateSwitches } from '../../email/parse-options.ts';
 import { contentName } from '../../email/template/compose.ts';
-import { parseTemplate } from '../../email/template/template.ts';
+import { parseTemplate, renderTemplate, type TemplateOptions, unseenBehind } from '../../email/template/template.ts';
 import { TemplateError } from '../../email/template/template-error.ts';
 import { trialMs } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
 import { sayFinding } from './finding.ts';
+import { sampleData } from './template-samples.ts';
 
 /**
  * What is wrong with the layout and the partials in force; sentences that begin with the field's name.
@@ -36,8 +38,26 @@ function checkLayout(layout: string, switches: TemplateSwitches): string | null 
   const partials = { ...options.partials, [contentName]: '' };
   return (
     faultOf(layout, () => parseTemplate(layout, { ...options, layout: null, partials })) ??
-    faultOf('', () => parseTemplate('', { ...options, layout }))
+    faultOf('', () => parseTemplate('', { ...options, layout })) ??
+    unseenContent(layout, options)
   );
+}
+
+/** Tries it around a mark. */
+function unseenContent(layout: string, options: TemplateOptions): string | null {
+  const mark = `content-${randomBytes(16).toString('hex')}`;
+  try {
+    const template = parseTemplate(mark, { ...options, layout });
+    const html = renderTemplate(template, sampleData('recovery')[0] ?? {}, { maxMs: trialMs, onWrongValue: () => {} });
+    const [before = ''] = html.split(mark);
+    // In a comment, which is left out, it is not there at all.
+    const problem = unseenBehind(before === html ? '<!--' : before, `{{ template "${contentName}" . }}`);
+    return problem === null ? null : `the layout ${problem}`;
+  } catch (error) {
+    // Emails in force are tried with it, too.
+    if (error instanceof TemplateError) return null;
+    throw error;
+  }
 }
 
 function faultOf(source: string, parse: () => unknown): string | null {
