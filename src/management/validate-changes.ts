@@ -62,12 +62,15 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
   const next = configAfter(values, context);
   const isSpent = startCheckTime();
   const checking = { ...context, isSpent };
-  const warnings = [...checkTemplates(values, { ...checking, config: next }, problems), ...faintBrand(values)];
+  const warnings: string[] = [
+    ...checkTemplates(values, { ...checking, config: next }, problems),
+    ...faintBrand(values),
+  ];
   if (switches.some((name) => !isDeepStrictEqual(next[name], context.config[name]))) {
     const broken = checkSurroundings(next, isSpent);
     problems.push(...broken.map(wrong));
     // Else each email would tell the same again.
-    if (broken.length === 0) checkInForce(values, checking, next, problems);
+    if (broken.length === 0) warnings.push(...checkInForce(values, checking, next, problems));
   }
   if (isSpent()) problems.push(wrong(spentProblem));
   const unknown = Object.keys(given).filter((name) => !configFields.has(name));
@@ -147,12 +150,13 @@ function checkTemplates(
 /** Under changed switches, unchanged templates may have another meaning or become invalid. */
 function checkInForce(
   values: ReadonlyMap<string, unknown>,
-  { isSpent }: Checking,
+  { config, allowWarnings, isSpent }: Checking,
   next: AuthConfig,
   problems: ChangeProblem[],
-): void {
+): readonly string[] {
+  const warnings: string[] = [];
   for (const name of checkedFields) {
-    if (isSpent()) return;
+    if (isSpent()) break;
     if (values.get(name)) continue;
     const held = templateField(name);
     const value =
@@ -160,8 +164,16 @@ function checkInForce(
     for (const { place, findings } of checkField(name, value, next, isSpent)) {
       const say = (problem: Finding) => `${name}, which is in force, would fail: ${place}${sayFinding(problem)}`;
       if (findings.problem !== null) problems.push(wrong(say(findings.problem)));
+      if (findings.deadEnds.length === 0) continue;
+      // A dead end that was there before has been allowed.
+      const before = checkField(name, config[name as keyof AuthConfig], config, isSpent);
+      const known = before.flatMap((one) => (one.place === place ? one.findings.deadEnds.map(sayFinding) : []));
+      const added = findings.deadEnds.filter((finding) => !known.includes(sayFinding(finding))).map(say);
+      if (allowWarnings) warnings.push(...added);
+      else problems.push(...added.map((message) => ({ message, allow_warnings: true })));
     }
   }
+  return warnings;
 }
 
 function wrong(message: string): ChangeProblem {

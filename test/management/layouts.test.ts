@@ -83,6 +83,22 @@ describe('partials', () => {
     expect((await managed.get()).body.mailer_partials).toEqual(partials);
   });
 
+  test('a change that takes the link or code out of an email is refused, unless warnings are allowed', async () => {
+    const content = '<p>{{ template "button" . }}</p>';
+    const button = '<a href="{{ .ConfirmationURL }}">Go</a>';
+    const texts = { mailer_templates_recovery_content: content, mailer_partials: { button } };
+    expect(await message(texts)).toBe('stored');
+    const lost =
+      'mailer_templates_recovery_content, which is in force, would fail: the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]';
+    const without = { mailer_partials: { button: '<a href="{{ .SiteURL }}">Go</a>' } };
+    expect(await message(without)).toBe(`${lost}. To store it all the same, add ?allow_warnings=true`);
+    const path = `${configPath}?allow_warnings=true`;
+    const { status, headers } = await managed.call({ method: 'PATCH', path, body: JSON.stringify(without) });
+    expect([status, headers.get('x-template-warnings')]).toEqual([200, lost]);
+    // What was allowed once does not keep others from being changed.
+    expect(await message({ mailer_partials: { button: '<a href="{{ .SiteURL }}">There</a>' } })).toBe('stored');
+  });
+
   test('a translation may use them, and is checked with them', async () => {
     const de = { content: '<p>Los: {{ template "button" .ConfirmationURL }}</p>' };
     expect(await message({ mailer_partials: partials, mailer_templates_recovery_translations: { de } })).toBe('stored');
@@ -105,9 +121,25 @@ describe('the layout', () => {
     expect(await message({ mailer_layout_content: '{{ template "content" . }}\n{{ if }}' })).toBe(
       'mailer_layout_content: line 2, column 7: missing value for if',
     );
-    expect(await message({ mailer_layout_content: '<script>{{ template "content" . }}</script>' })).toContain(
-      'mailer_templates_recovery_content, which is in force, would fail: ',
+    expect(await message({ mailer_layout_content: '<b{{ template "content" . }}' })).toContain(
+      'mailer_layout_content: ',
     );
+  });
+
+  test.each([
+    ['<title>{{ template "content" . }}</title>', 'must use {{ template "content" . }} as text between tags'],
+    ['<!-- {{ template "content" . }} -->', 'must use {{ template "content" . }} as text between tags'],
+    ['<noscript>{{ template "content" . }}</noscript>', 'must not use {{ template "content" . }} in <noscript>'],
+    ['<p><template><p>{{ template "content" . }}</template>', 'must not use {{ template "content" . }} in <template>'],
+    ['<select></select><video src="a>b">{{ template "content" . }}</video>', 'must not use {{ template "content" . }} in <video>'],
+  ])('is refused where nobody would see the email: %s', async (layout, why) => {
+    expect(await message({ mailer_layout_content: layout })).toContain(`mailer_layout_content: the layout ${why}`);
+  }); // biome-ignore format: a table
+
+  test('may have such elements elsewhere', async () => {
+    const layout =
+      '<svg/><noscript></noscript><style>"<svg>"</style><!-- <svg> -->{{ template "content" . }}<svg></svg>';
+    expect(await message({ mailer_layout_content: layout })).toBe('stored');
   });
 
   test('is in previews and in the built-in bodies, which are answered without the page that it replaces', async () => {
