@@ -6,14 +6,14 @@
 const maxLength = 100;
 
 /**
- * The canonical form: `de-ch` -> `de-CH`. Null for what is no language tag. An underscore counts as a hyphen, because
- * providers send `de_CH`.
+ * The canonical form: `de-ch` -> `de-CH`. Null for what is no language tag or names no language (`und-DE`). An
+ * underscore counts as a hyphen, because providers send `de_CH`.
  */
 export function canonicalTag(text: unknown): string | null {
   if (typeof text !== 'string' || text.length > maxLength) return null;
   try {
     const [tag = null] = Intl.getCanonicalLocales(text.trim().replaceAll('_', '-'));
-    return tag === 'und' ? null : tag;
+    return tag === null || /^und(-|$)/.test(tag) ? null : tag;
   } catch {
     return null;
   }

@@ -46,6 +46,7 @@ test.each([
   [{ lang: 'de' }, undefined, 'deutsch de'],
   [{ locale: '', language: 7, lang: 'de' }, undefined, 'deutsch de'],
   [{ locale: 'not a tag', language: 'de' }, undefined, 'deutsch de'],
+  [{ locale: 'und-DE', language: 'de' }, undefined, 'deutsch de'],
   [{ locale: 'fr', language: 'de' }, undefined, 'deutsch de'],
   [{ locale: 'fr' }, 'de', 'base'],
   [{ locale: 'x'.repeat(5000) }, 'de', 'deutsch de'],

@@ -30,6 +30,7 @@ test('are stored under canonical tags, without texts that are empty, and null en
 test.each([
   ['de', 'must be a JSON object'],
   [{ 'not a tag': german }, 'has "not a tag", which is no language tag such as de or pt-BR'],
+  [{ 'und-DE': german }, 'has "und-DE", which is no language tag such as de or pt-BR'],
   [{ de: german, DE: german }, 'has de twice'],
   [{ de: 'text' }, 'must have an object with subject, content, text for de'],
   [{ de: { body: 'x' } }, 'has "body" for de; a language has subject, content, text'],
