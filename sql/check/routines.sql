@@ -3,7 +3,7 @@
 -- $1: names of the exposed schemas, $2: names of the API roles, the visitor's first. For the search path, routines of all
 -- schemas are checked, because policies, triggers and other routines call those that are not exposed. Routines of
 -- extensions are not checked.
--- One row per routine and kind: name, owner, kind, grantees (of kind `callable`, separated by commas), fix. Of kind `callable`
+-- One row per routine and kind: oid, name, owner, kind, grantees (of kind `callable`, separated by commas), fix. Of kind `callable`
 -- also lost (API roles that lose the right with the fix, separated by commas, or null), uses (what calls it, json: text and whether
 -- visitors use that) and bodies (routines whose text names it, separated by commas, or null).
 --   search_path  names in it are looked up in the caller's search path
@@ -22,7 +22,7 @@ with definer as (
 visitor as (
   select r.oid from pg_catalog.pg_roles r where r.rolname = ($2::text[])[1]
 )
-select d.name, d.owner, 'search_path' as kind, null as grantees, null as lost, null::json as uses, null as bodies,
+select d.oid::text, d.name, d.owner, 'search_path' as kind, null as grantees, null as lost, null::json as uses, null as bodies,
   pg_catalog.format('alter routine %s set search_path = %s, pg_temp', d.name, s.path) as fix
 from definer d
 -- Its own schema, those of extensions, and those of the path in force, unless API roles may create there.
@@ -50,7 +50,7 @@ cross join lateral (
 ) s
 where not exists (select from pg_catalog.unnest(d.proconfig) as s (setting) where s.setting like 'search_path=%')
 union all
-select d.name, d.owner, 'callable', g.list, l.list, u.list, b.list,
+select d.oid::text, d.name, d.owner, 'callable', g.list, l.list, u.list, b.list,
   pg_catalog.format('revoke execute on routine %s from %s', d.name, g.list)
 from definer d
 cross join visitor v
@@ -119,4 +119,4 @@ cross join lateral (
 ) u
 where d.nspname = any ($1::text[]) and g.list is not null
   and d.prorettype not in ('pg_catalog.trigger'::pg_catalog.regtype, 'pg_catalog.event_trigger'::pg_catalog.regtype)
-order by 1, 3 desc
+order by 2, 4 desc

@@ -93,3 +93,9 @@ export function remark(sentence: string, ...statements: readonly string[]): stri
   const lines = [sentence, ...statements.map(withSemicolon)].join('\n');
   return lines.replaceAll(/^/gm, '-- ');
 }
+
+/** The first names of a list, for a sentence. */
+export function firstOf(names: readonly string[]): string {
+  const rest = names.length - 3;
+  return `${names.slice(0, 3).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}

@@ -7,7 +7,7 @@ import pluralize from 'pluralize';
 import { grantStatement } from '../../model/missing-grant.ts';
 import type { Grant, Omission } from '../../model/model-context.ts';
 import { ignoredByComments } from './check-api.ts';
-import { type CheckScope, type Finding, type RoleModel, remark } from './finding.ts';
+import { type CheckScope, type Finding, firstOf, type RoleModel, remark } from './finding.ts';
 
 /**
  * What roles lack, with the statements, but none that `definer_callable` refuses. Leaves out objects whose comments say
@@ -100,8 +100,7 @@ function describeLacks(lacks: readonly Lack[]): string {
   const [first] = lacks as readonly [Lack, ...Lack[]];
   const { role, grant } = first;
   const objects = [...new Set(lacks.map((lack) => lack.object))];
-  const [some, rest] = [objects.slice(0, 3), objects.length - 3];
-  const names = `${some.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  const names = firstOf(objects);
   const number = (noun: string) =>
     objects.length === 1 ? names : `${pluralize(noun, objects.length, true)}: ${names}`;
   const has = `Role "${role}" has no ${grant.privileges.replace(/, (?=\w+$)/, ' or ')}`;

@@ -6,7 +6,7 @@
 import pluralize from 'pluralize';
 import { quoteName } from '../../catalog/quote-name.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { type Finding, remark } from './finding.ts';
+import { type Finding, firstOf, remark } from './finding.ts';
 
 /** A view that a role could not read, and PostgreSQL's words for it. */
 export interface Denial {
@@ -24,9 +24,8 @@ export async function describeDenials(tx: Queryable, denials: readonly Denial[])
   for (const ofObject of alike.values()) {
     const { role, message: denied, isRaised } = ofObject[0]!;
     const views = ofObject.map(({ view }) => view);
-    const [some, rest] = [views.slice(0, 3).join(', '), views.length - 3];
-    const names = views.length === 1 ? `view ${some}` : pluralize('view', views.length, true);
-    const list = views.length === 1 ? '' : ` These are ${some}${rest > 0 ? ` and ${rest} more` : ''}.`;
+    const names = views.length === 1 ? `view ${views[0]}` : pluralize('view', views.length, true);
+    const list = views.length === 1 ? '' : ` These are ${firstOf(views)}.`;
     findings.push({
       check: 'view_unreadable',
       severity: 'warning',
