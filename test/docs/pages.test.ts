@@ -38,10 +38,10 @@ test('what is not run says why', () => {
   expect(notRun).toMatchInlineSnapshot(`
     [
       "README.md (sh): test/package/package.nightly.test.ts starts it",
-      "README.md (sh): test/package/sign-in.nightly.test.ts runs it",
-      "README.md (sh): test/package/first-hour.nightly.test.ts types it",
-      "README.md (sh): test/package/sign-in.nightly.test.ts runs it",
       "README.md (sh): it goes on running; test/commands/serve.test.ts starts it",
+      "docs/auth-flows.md (sh): test/package/sign-in.nightly.test.ts runs it",
+      "docs/auth-flows.md (sh): test/package/first-hour.nightly.test.ts types it",
+      "docs/auth-flows.md (sh): test/package/sign-in.nightly.test.ts runs it",
       "docs/connect-your-database.md (sh): it goes on running; test/commands/serve.test.ts starts it",
       "docs/connect-your-database.md (sh): it needs an account at Google Cloud",
       "docs/connect-your-database.md (sh): test/package/first-hour.nightly.test.ts types it",

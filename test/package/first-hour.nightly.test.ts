@@ -153,26 +153,34 @@ const lamps = `create table product (id int primary key, name text);
 
 testPage('README.md', async (page) => {
   await tryExample(page);
-  await signInWithPackage(page);
   await useOwnDatabase(page);
 });
 
 async function tryExample(page: TypedPage): Promise<void> {
+  const terminal = await inClone();
+  const start = page.start('npm ci', terminal);
+  const [, key = ''] = await start.until(/anon key +(eyJ\S+)/);
+  await expectProduct(terminal.port, key, 'Plain Copper Tent');
+  await start.interrupt();
+}
+
+testPage('docs/auth-flows.md', async (page) => {
+  await signInWithCheckout(page);
+  await signInWithPackage(page);
+});
+
+async function signInWithCheckout(page: TypedPage): Promise<void> {
   const pagesPort = String(await findFreePort());
   const site = `http://localhost:${pagesPort}`;
   const terminal = having(await inClone(), { PGREFLECT_SITE_URL: site });
-  const first = page.start('npm ci', terminal);
-  const [, key = ''] = await first.until(/anon key +(eyJ\S+)/);
-  await expectProduct(terminal.port, key, 'Plain Copper Tent');
-  await first.interrupt();
-  const second = page.start('npm start -- --reset --schema-file examples/email-links/notes/schema.sql', terminal);
-  await second.until(/anon key +eyJ\S+/);
+  const start = page.start('npm start -- --reset --schema-file examples/email-links/notes/schema.sql', terminal);
+  const [, key = ''] = await start.until(/anon key +(eyJ\S+)/);
   const beside = { API_URL: terminal.instead['http://localhost:54321']!, PORT: pagesPort };
   const notes = page.start('cd examples/email-links', having(knowing(terminal, { 'eyJ...': key }), beside));
   await notes.until(new RegExp(`^${site}$`, 'm'));
   expect(await (await fetch(`${site}/settings.js`)).text()).toContain(key);
   await notes.interrupt();
-  await second.interrupt();
+  await start.interrupt();
   await page.typeWords('rm -rf .pgreflect', terminal);
 }
 
@@ -198,10 +206,9 @@ async function useOwnDatabase(page: TypedPage): Promise<void> {
   expect([signUp.status, await signUp.json()]).toEqual([200, expect.objectContaining({ email: 'ana@example.com' })]);
   await page.typeWords('npx pgreflect check', terminal, ` --database-url ${written('authenticator')}`);
   await gateway.interrupt();
-  await page.typeWords('npx pgreflect init --remove', terminal, ` --database-url ${written('postgres')}`);
 }
 
-/** The sign-in of the README in an empty folder. */
+/** The same in an empty folder. */
 async function signInWithPackage(page: TypedPage): Promise<void> {
   const terminal = await withPackage({});
   await page.type('cp -r "$(npm root -g)/pgreflect/examples" .', terminal);
@@ -244,6 +251,8 @@ testPage('docs/connect-your-database.md', async (page) => {
   const behindProxy = written('postgres').replace('localhost:5432', '127.0.0.1:5433');
   const again = `npx pgreflect init --watch --schemas public --database-url ${behindProxy}`;
   await page.type(again, knowing(terminal, { [behindProxy]: database.url }));
+  expect(page.text).toContain('- `--remove` drops the roles');
+  await typeLines(`npx pgreflect init --remove --database-url ${written('postgres')}`, terminal);
 });
 
 testPage('docs/upgrading.md', async (page) => {

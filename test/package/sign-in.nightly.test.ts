@@ -1,5 +1,5 @@
 /**
- * What the README says about signing in, step by step as a newcomer takes it: the start with a schema, the page, the email in the
+ * What `docs/auth-flows.md` tells to try, step by step as a newcomer takes it: the start with a schema, the page, the email in the
  * inbox, its link, and a row that its owner alone sees. Everything is a process of its own or a page of a browser.
  */
 import { readFileSync } from 'node:fs';
@@ -16,7 +16,8 @@ import { installExample } from '../support/install-example.ts';
 vi.setConfig({ testTimeout: 240_000 });
 
 const root = join(import.meta.dirname, '../..');
-const [section = ''] = /^## Sign in\n[\s\S]*?(?=^## )/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+const page = readFileSync(join(root, 'docs/auth-flows.md'), 'utf8');
+const [section = ''] = /^## Try it\n[\s\S]*?(?=^## )/m.exec(page) ?? [];
 
 let browser: Browser;
 beforeAll(async () => {
@@ -24,7 +25,7 @@ beforeAll(async () => {
   browser = await openBrowser();
 }, 300_000);
 
-/** What the README names behind a word. */
+/** What the page names behind a word. */
 function named(pattern: RegExp): string {
   const [, word] = pattern.exec(section) ?? [];
   expect(word, String(pattern)).toBeDefined();
