@@ -1,6 +1,6 @@
 -- What may make which routine run: for finding the routines that API callers reach.
 --
--- $1: names of the API roles. Nodes are relations, `c` with their oid, and routines, `p` with theirs. One row with
+-- $1: names of the API roles, $2: names of the exposed schemas, which those roles are to use. Nodes are relations, `c` with their oid, and routines, `p` with theirs. One row with
 -- entries (nodes that a caller may use, and what the auth service writes on behalf of callers), routines (of users) with
 -- name, text and whether they run with the rights of their owner, relations with their names, and edges: who uses the first,
 -- may make the second run or be read or written.
@@ -8,9 +8,12 @@ with role as (
   -- Roles that a caller may become.
   select r.oid from pg_catalog.pg_roles r
   where exists (select from pg_catalog.pg_roles a where a.rolname = any ($1::text[]) and pg_catalog.pg_has_role(a.oid, r.oid, 'member'))
+  union all
+  -- Everybody: the API roles may be made later.
+  select 0
 ),
 routine as (
-  select p.oid, p.proname, p.prosecdef, p.pronamespace, l.lanname, case when l.lanname in ('c', 'internal') then '' else p.prosrc end as text
+  select p.oid, p.proname, p.prosecdef, p.pronamespace, n.nspname, l.lanname, case when l.lanname in ('c', 'internal') then '' else p.prosrc end as text
   from pg_catalog.pg_proc p
   join pg_catalog.pg_namespace n on n.oid = p.pronamespace
   join pg_catalog.pg_language l on l.oid = p.prolang
@@ -40,7 +43,7 @@ entry as (
   select 'p' || r.oid as node from routine r
   where exists (
     select from role o
-    where pg_catalog.has_schema_privilege(o.oid, r.pronamespace, 'usage') and pg_catalog.has_function_privilege(o.oid, r.oid, 'execute'))
+    where (r.nspname = any ($2::text[]) or pg_catalog.has_schema_privilege(o.oid, r.pronamespace, 'usage')) and pg_catalog.has_function_privilege(o.oid, r.oid, 'execute'))
   union
   select 'c' || r.oid from relation r
   where r.nspname in ('auth', 'pgreflect_queue') or exists (

@@ -106,6 +106,18 @@ describe('a warning for each that a caller makes run by', () => {
   });
 });
 
+test('what the roles of the API will reach once they are made is a warning before', async () => {
+  const database = await createDatabase(`${setup} create schema later; ${hidden('later.f()')} ${hidden('hidden.g()')}
+    create table ward (id int); grant insert on ward to public; ${trigger('hidden.f', 'ward')}`);
+  const roles = ['anon', 'authenticated', 'service'].flatMap((role) => [`--${role}-role`, `no_such_${role}`]);
+  const found = await findings(database, ...roles, '--schemas', 'public,later');
+  expect(found.map(({ object, severity }) => [object, severity])).toEqual([
+    ['hidden.f()', 'warning'],
+    ['later.f()', 'warning'],
+    [null, 'note'],
+  ]);
+});
+
 describe('one note for all that no caller is seen to reach', async () => {
   const database = await createDatabase(`${setup}
     ${hidden('hidden.alone()')} ${hidden('hidden.shared(int)')}
@@ -170,6 +182,7 @@ describe('one note for all that no caller is seen to reach', async () => {
   });
 
   test('and none for what a comment says is meant so', async () => {
+    await database.query('revoke execute on all functions in schema hidden, closed from public');
     for (const name of ['in_view', 'alone']) {
       await database.query(
         `comment on function ${name === 'alone' ? 'hidden' : 'closed'}.${name} is '@graphql({"ignore": ["definer_search_path"]})'`,

@@ -14,7 +14,7 @@ export const findLooseRoutines: Check = async ({ tx, catalog, schemas, roles, se
   const rows = await tx.query(loadSqlFile('check/routines.sql'), [schemas, everyRole]);
   const loose = rows as readonly unknown[] as readonly LooseRoutine[];
   const paths = loose.filter(({ kind }) => kind === 'search_path');
-  const reach = paths.length === 0 ? null : await findReachedRoutines(tx, everyRole);
+  const reach = paths.length === 0 ? null : await findReachedRoutines(tx, everyRole, schemas);
   const isReached = ({ kind, oid }: LooseRoutine) => kind !== 'search_path' || reach?.reached.has(oid) === true;
   const isIgnored = ignoredByComments(catalog);
   const others = paths.filter(

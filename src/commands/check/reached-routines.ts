@@ -29,9 +29,16 @@ export interface ReachedRoutines {
   readonly assembling: readonly string[];
 }
 
-/** @param roles Names of the API roles. */
-export async function findReachedRoutines(tx: Queryable, roles: readonly string[]): Promise<ReachedRoutines> {
-  const [row] = await tx.query(loadSqlFile('check/reach.sql'), [roles]);
+/**
+ * @param roles Names of the API roles.
+ * @param schemas Names of the exposed schemas.
+ */
+export async function findReachedRoutines(
+  tx: Queryable,
+  roles: readonly string[],
+  schemas: readonly string[],
+): Promise<ReachedRoutines> {
+  const [row] = await tx.query(loadSqlFile('check/reach.sql'), [roles, schemas]);
   const { entries, routines, relations, edges } = row as unknown as Facts;
   const used = Map.groupBy(edges, ([user]) => user);
   const ofNode = new Map(routines.map((routine) => [routine.node, routine]));
