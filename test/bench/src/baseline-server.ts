@@ -4,10 +4,9 @@
  *
  * Environment: DATABASE_URL, POOL_SIZE.
  */
-import { everyCase } from './cases.ts';
 import { serveStatements } from './statement-server.ts';
 
-const statements = everyCase.flatMap(({ name, operations }) =>
-  operations.map(({ handwritten }, index) => [`${name} ${index}`, handwritten] as const),
+serveStatements(
+  ({ handwritten }) => handwritten,
+  (text) => text,
 );
-serveStatements(new Map(statements), (text) => text);

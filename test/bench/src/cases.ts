@@ -7,19 +7,22 @@ import { readCases } from './read-cases.ts';
 import { relatedCases } from './related-cases.ts';
 import { writeCases } from './write-cases.ts';
 
+/** What a client sends beside the operation: the same to pgreflect and to the hand-written servers. */
+export type Variables = Readonly<Record<string, unknown>>;
+
 /** One operation, the same for every server. */
 export interface Operation {
   /** The operation as pgreflect understands it, and its variables for the n-th value. */
   readonly ours: string;
-  readonly variables: (n: number) => object;
+  readonly variables: (n: number) => Variables;
   /** Null where it has no such thing. */
   readonly postgraphile: string | null;
   /** Where PostGraphile's variables differ from ours. */
-  readonly postgraphileVariables?: (n: number) => object;
+  readonly postgraphileVariables?: (n: number) => Variables;
   /** The whole `data` as one JSON text; the fastest of the variants that were tried. */
   readonly handwritten: string;
-  /** Values of `$1`, `$2`, … in it. */
-  readonly parameters: (n: number) => readonly string[];
+  /** Values of `$1`, `$2`, … in it, which the hand-written servers make of the variables for each request. */
+  readonly parameters: (variables: Variables) => readonly string[];
   /** The same without any JSON: the limit of what PostgreSQL can give. Null for writes. */
   readonly bare: string | null;
 }

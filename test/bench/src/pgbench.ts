@@ -70,7 +70,7 @@ interface Script {
 function scriptsOf(db: BenchDatabase, benchCase: BenchCase): [StatementResult['statement'], Script][] {
   const { values, deepKey, refill } = benchCase;
   const operation = benchCase.operations[0] as Operation;
-  const { handwritten, bare, parameters } = operation;
+  const { handwritten, bare } = operation;
   const first = values[0] ?? 1;
   const cursor = Buffer.from(JSON.stringify([deepKey])).toString('base64');
   const variables = deepKey === undefined ? operation.variables(first) : { c: cursor };
@@ -85,13 +85,13 @@ function scriptsOf(db: BenchDatabase, benchCase: BenchCase): [StatementResult['s
     const fixed = given.map((value, index) => [`p${index + 1}`, value] as const);
     return { text: `${draw}${named};\n`, variables: Object.fromEntries([['k', '0'], ...fixed]), once: !!refill };
   };
-  const byHand = script(handwritten, parameters(first));
+  const byHand = script(handwritten, operation.parameters(variables));
   return [
     ['pgreflect', script(ours.text, ours.values)],
     ['by hand', byHand],
     ...(bare === null
       ? []
-      : [['bare rows', script(bare, parameters(first))] as [StatementResult['statement'], Script]]),
+      : [['bare rows', script(bare, operation.parameters(variables))] as [StatementResult['statement'], Script]]),
   ];
 }
 

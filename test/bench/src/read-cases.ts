@@ -1,13 +1,13 @@
 /**
  * The reads: one row, rows, nested rows, many rows, a deep page, a count.
  */
-import type { BenchCase, Operation } from './cases.ts';
+import type { BenchCase, Operation, Variables } from './cases.ts';
 
 /** `count` numbers from 1 to `ceiling`, spread out and never random. */
 export const spread = (count: number, ceiling: number) =>
   Array.from({ length: count }, (_, n) => 1 + ((n * 7919) % ceiling));
 
-const byValue = { variables: (n: number) => ({ n }), parameters: (n: number) => [String(n)] };
+const byValue = { variables: (n: number) => ({ n }), parameters: ({ n }: Variables) => [String(n)] };
 const alwaysTheSame = { variables: () => ({}), parameters: () => [] };
 
 /** One row by its key. */

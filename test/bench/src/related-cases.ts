@@ -1,7 +1,7 @@
 /**
  * Reads over related rows and by what is in them: filters, orders, groups, JSON, texts, the first of equal rows; on the tables of sql/related.sql.
  */
-import type { BenchCase, Operation } from './cases.ts';
+import type { BenchCase, Operation, Variables } from './cases.ts';
 import { spread } from './read-cases.ts';
 
 /** An answer of one collection, from the rows that a query of its own gives in their order. */
@@ -13,9 +13,9 @@ const pageByHand = (field: string, rows: string) => ({ handwritten: edgesOf(fiel
 
 const byName = (name: string) => ({
   variables: (n: number) => ({ n: `${name} ${n}` }),
-  parameters: (n: number) => [`${name} ${n}`],
+  parameters: ({ n }: Variables) => [String(n)],
 });
-const byValue = { variables: (n: number) => ({ n }), parameters: (n: number) => [String(n)] };
+const byValue = { variables: (n: number) => ({ n }), parameters: ({ n }: Variables) => [String(n)] };
 
 const toOneFilter: Operation = {
   ...byName('City'),
@@ -93,7 +93,7 @@ const groups: Operation = {
 // Collected before they are ordered: PostgreSQL takes 1 % for a match, and would walk along the key until it has 20.
 const jsonContains: Operation = {
   variables: (n) => ({ j: JSON.stringify({ model: n }) }),
-  parameters: (n) => [JSON.stringify({ model: n })],
+  parameters: ({ j }) => [String(j)],
   ours: `query ($j: JSON!) { itemCollection(first: 20, filter: {attributes: {contains: $j}})
     { edges { node { id title } } } }`,
   postgraphile: `query ($j: JSON!) { allItems(first: 20, filter: {attributes: {contains: $j}})
@@ -108,7 +108,7 @@ const jsonContains: Operation = {
 
 const rank: Operation = {
   variables: (n) => ({ t: `word${n}` }),
-  parameters: (n) => [`word${n}`],
+  parameters: ({ t }) => [String(t)],
   ours: `query ($t: String!) { itemCollection(first: 20, filter: {search: {websearch: $t, config: "simple"}},
     orderBy: [{searchRank: {websearch: $t, config: "simple"}}]) { edges { node { id title } } } }`,
   postgraphile: null,

@@ -182,8 +182,8 @@ function baseline(target: Target): Contestant {
     answers: true,
     takesPart: () => true,
     requests: async (benchCase, values) =>
-      inTurn(benchCase, values, ({ parameters }, n, index) =>
-        postRequest('/', {}, JSON.stringify({ statement: `${benchCase.name} ${index}`, values: parameters(n) })),
+      inTurn(benchCase, values, ({ variables }, n, index) =>
+        postRequest('/', {}, JSON.stringify({ statement: `${benchCase.name} ${index}`, variables: variables(n) })),
       ),
   };
 }

@@ -12,7 +12,7 @@ const insertOne: Operation = {
     'mutation ($t: String!, $s: Int!) { createEntry(input: {entry: {title: $t, score: $s}}) { entry { title score } } }',
   handwritten: `with x as (insert into public.entry (title, score) values ($1::text, $2::int) returning title, score)
     select json_build_object('insertIntoEntryCollection', json_build_object('records', json_agg(row_to_json(x))))::text from x`,
-  parameters: (n) => [`Entry ${n}`, String(n)],
+  parameters: ({ t, s }) => [String(t), String(s)],
   bare: null,
 };
 
@@ -23,7 +23,7 @@ const updateOne: Operation = {
     'mutation ($n: Int!, $s: Int!) { updateScoreByRowId(input: {rowId: $n, scorePatch: {points: $s}}) { score { rowId points } } }',
   handwritten: `with x as (update public.score t set points = $2::int where t.id = $1::int returning t.id, t.points)
     select json_build_object('updateScoreCollection', json_build_object('records', json_agg(row_to_json(x))))::text from x`,
-  parameters: (n) => [String(n), String(n * 3)],
+  parameters: ({ n, s }) => [String(n), String(s)],
   bare: null,
 };
 
@@ -33,7 +33,7 @@ const deleteOne: Operation = {
   postgraphile: 'mutation ($n: Int!) { deleteDoomedByRowId(input: {rowId: $n}) { doomed { rowId title } } }',
   handwritten: `with x as (delete from public.doomed t where t.id = $1::int returning t.id, t.title)
     select json_build_object('deleteFromDoomedCollection', json_build_object('records', json_agg(row_to_json(x))))::text from x`,
-  parameters: (n) => [String(n)],
+  parameters: ({ n }) => [String(n)],
   bare: null,
 };
 
@@ -42,7 +42,7 @@ const callFunction: Operation = {
   variables: (n) => ({ n }),
   postgraphile: 'mutation ($n: Int!) { addPoints(input: {scoreId: $n, amount: 1}) { result } }',
   handwritten: `select json_build_object('addPoints', public.add_points($1::int, 1))::text`,
-  parameters: (n) => [String(n)],
+  parameters: ({ n }) => [String(n)],
   bare: null,
 };
 
@@ -60,7 +60,7 @@ const insertHundred: Operation = {
   handwritten: `with x as (insert into public.entry (title, score)
       select o.title, o.score from json_to_recordset($1::json) as o (title text, score int) returning title, score)
     select json_build_object('insertIntoEntryCollection', json_build_object('records', json_agg(x)))::text from x`,
-  parameters: (n) => [JSON.stringify(hundred.map((index) => object(n, index)))],
+  parameters: ({ o }) => [JSON.stringify(o)],
   bare: null,
 };
 
@@ -74,9 +74,13 @@ const upsertOf = (count: number): Operation => ({
       select o.id, o.points from json_to_recordset($1::json) as o (id int, points int)
       on conflict (id) do update set points = excluded.points returning t.id, t.points)
     select json_build_object('insertIntoScoreCollection', json_build_object('records', json_agg(x)))::text from x`,
-  parameters: (n) => [JSON.stringify(hundred.slice(0, count).map((index) => ({ id: n + index, points: n })))],
+  parameters: ({ o }) => [JSON.stringify(o)],
   bare: null,
 });
+
+interface Filter {
+  readonly id: { readonly eq: number };
+}
 
 // Keys without a fixed order, each with a value of its own.
 const updateHundred: Operation = {
@@ -90,24 +94,26 @@ const updateHundred: Operation = {
     select json_build_object('updateManyScoreCollection', json_agg(json_build_object('records',
       case when x.n is null then '[]' else json_build_array(json_build_object('id', x.id, 'points', x.points)) end) order by o.n))::text
     from o left join x on x.n = o.n`,
-  parameters: (n) => [
-    `{${hundred.map((index) => keyOf(n, index)).join()}}`,
-    `{${hundred.map((index) => n + index).join()}}`,
-  ],
+  parameters: ({ u }) => {
+    const entries = u as readonly { readonly set: { readonly points: number }; readonly filter: Filter }[];
+    return [
+      `{${entries.map(({ filter }) => filter.id.eq).join()}}`,
+      `{${entries.map(({ set }) => set.points).join()}}`,
+    ];
+  },
   bare: null,
 };
 
-const basket = (n: number, index: number) => ({ title: `Basket ${n}-${index}`, lines: [1, 2, 3, 4, 5] });
+const lines = [1, 2, 3, 4, 5].map((position) => ({ position }));
+const basket = (n: number, index: number) => ({
+  title: `Basket ${n}-${index}`,
+  basketLineCollection: { insert: lines },
+});
 
 // The best statement without policies: one, which reads the keys of the new rows.
 const nestedOf = (count: number): Operation => ({
   ours: 'mutation ($o: [BasketInsertInput!]!) { insertIntoBasketCollection(objects: $o) { records { title } } }',
-  variables: (n) => ({
-    o: hundred.slice(0, count).map((index) => {
-      const { title, lines } = basket(n, index);
-      return { title, basketLineCollection: { insert: lines.map((position) => ({ position })) } };
-    }),
-  }),
+  variables: (n) => ({ o: hundred.slice(0, count).map((index) => basket(n, index)) }),
   postgraphile: null,
   handwritten: `with o as (select * from rows from (json_to_recordset($1::json) as (title text, lines int[])) with ordinality as o (title, lines, n)),
       x as (insert into public.basket (title) select o.title from o order by o.n returning id, title),
@@ -116,7 +122,13 @@ const nestedOf = (count: number): Operation => ({
         select k.id, p from k join o using (n) cross join unnest(o.lines) as p)
     select json_build_object('insertIntoBasketCollection', json_build_object('records',
       json_agg(json_build_object('title', k.title) order by k.n)))::text from k`,
-  parameters: (n) => [JSON.stringify(hundred.slice(0, count).map((index) => basket(n, index)))],
+  parameters: ({ o }) => {
+    const baskets = (o as readonly ReturnType<typeof basket>[]).map(({ title, basketLineCollection }) => ({
+      title,
+      lines: basketLineCollection.insert.map(({ position }) => position),
+    }));
+    return [JSON.stringify(baskets)];
+  },
   bare: null,
 });
 
