@@ -6,7 +6,6 @@
  */
 import { createHash } from 'node:crypto';
 import {
-  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -36,7 +35,7 @@ async function buildStudio(): Promise<boolean> {
   const fresh = mkdtempSync(join(root, 'dist/.studio-'));
   try {
     await bundle(fresh);
-    addFontLicense(join(fresh, licensesName));
+    completeLicenses(join(fresh, licensesName));
     compressFiles(fresh);
     writeFileSync(join(fresh, stampName), stamp);
     // A temporary directory is private to its creator; the gateway may run as another user.
@@ -95,10 +94,19 @@ function withoutFonts(code: string, id: string): string | null {
   return id.endsWith('/graphiql/dist/style.css') ? code.replace(/@font-face\s*\{[^}]*\}/g, '') : null;
 }
 
-/** Vite lists only the packages of scripts. */
-function addFontLicense(path: string): void {
-  const license = readFileSync(join(root, 'node_modules/@fontsource/fira-code/LICENSE'), 'utf8');
-  appendFileSync(path, `\n## @fontsource/fira-code (OFL-1.1)\n\n${license}`);
+/** Some packages name a license and bring no text of it: they get the text of the MIT license. */
+function completeLicenses(path: string): void {
+  const sections = readFileSync(path, 'utf8').split(/^(?=## )/m);
+  writeFileSync(path, sections.map((section) => (/\n\n\S/.test(section) ? section : withText(section))).join(''));
+}
+
+function withText(section: string): string {
+  const [, name, license] = /^## (\S+) - \S+ \((.+)\)/.exec(section) ?? [];
+  if (name === undefined || license !== 'MIT') throw new Error(`No license text for ${section.trim()}`);
+  const { author, repository } = JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
+  const holder = author?.name ?? author ?? `the contributors of ${repository?.url ?? repository ?? name}`;
+  const text = readFileSync(join(root, 'LICENSE'), 'utf8').replace(/(?<=Copyright \(c\) ).*/, holder);
+  return `${section.trim()}\n\n${text}\n`;
 }
 
 /** Writes them beside each file, for the gateway to send. */

@@ -43,6 +43,10 @@ test('with the studio come the licenses of what is bundled into it, scripts and 
     '@fontsource/fira-code',
   ])
     expect(licenses).toMatch(new RegExp(`^## .*${name}`, 'm'));
+  const sections = licenses.split(/^## /m).slice(1);
+  expect(sections.filter((section) => !/copyright/i.test(section) || section.length < 500)).toEqual([]);
+  const names = sections.map((section) => section.split(' ')[0]);
+  expect(names).toEqual([...new Set(names)]);
   expect(licenses).toContain('SIL OPEN FONT LICENSE Version 1.1');
   expect(licenses).toContain('Permission is hereby granted, free of charge');
 });
