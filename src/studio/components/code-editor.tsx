@@ -4,9 +4,18 @@
  */
 import { autocompletion, type CompletionSource, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import {
+  bracketMatching,
+  codeFolding,
+  foldEffect,
+  foldedRanges,
+  foldKeymap,
+  HighlightStyle,
+  syntaxHighlighting,
+  unfoldEffect,
+} from '@codemirror/language';
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
-import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { Compartment, EditorState, type Extension, type StateEffect } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
@@ -21,6 +30,12 @@ export interface EditorFault {
   /** In UTF-16 units; null: the word at the place. */
   readonly length: number | null;
   readonly severity: 'error' | 'warning';
+}
+
+/** A part of a text, in UTF-16 units from 0. */
+export interface TextRange {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** Methods of an editor. */
@@ -39,6 +54,8 @@ interface CodeEditorProps {
   readonly faults: readonly EditorFault[];
   readonly language: Extension;
   readonly complete: CompletionSource;
+  /** What is folded of a text at the start, and of another one that takes its place; faults are never folded. */
+  readonly foldsOf?: ((text: string) => readonly TextRange[]) | undefined;
   readonly ref?: Ref<EditorHandle>;
 }
 
@@ -75,6 +92,12 @@ export const editorLook: Extension = [
       backgroundColor: 'var(--accent-ground)',
       color: 'var(--accent-text)',
     },
+    '.cm-foldPlaceholder': {
+      padding: '0 6px',
+      border: '1px solid var(--line)',
+      backgroundColor: 'var(--ground-soft)',
+      color: 'var(--text-soft)',
+    },
     // A background would be behind the words' own.
     '.cm-lintRange': {
       backgroundImage: 'none',
@@ -99,12 +122,13 @@ export function CodeEditor({
   faults,
   language,
   complete,
+  foldsOf = noFolds,
   ref,
 }: CodeEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
-  const latest = useRef({ onChange, value });
-  latest.current = { onChange, value };
+  const latest = useRef({ onChange, value, foldsOf });
+  latest.current = { onChange, value, foldsOf };
   const setup = useRef({ labelledBy, isSingleLine, isReadOnly });
   const changing = useRef(new Compartment());
 
@@ -114,13 +138,13 @@ export function CodeEditor({
       parent: place.current as HTMLElement,
       doc: latest.current.value,
       extensions: [
-        ...(single ? [oneLine] : [lineNumbers(), lintGutter(), highlightActiveLine()]),
+        ...(single ? [oneLine] : [lineNumbers(), lintGutter(), highlightActiveLine(), folding]),
         history(),
         drawSelection(),
         bracketMatching(),
         closeBrackets(),
         changing.current.of([]),
-        keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
+        keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap, ...foldKeymap]),
         editorLook,
         EditorState.readOnly.of(fixed),
         EditorView.contentAttributes.of({ 'aria-labelledby': label, spellcheck: 'true', tabindex: '0' }),
@@ -144,17 +168,21 @@ export function CodeEditor({
     const editor = view.current;
     if (editor === null || editor.state.doc.toString() === value) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    refold(editor, latest.current.foldsOf);
   }, [value]);
+
+  useEffect(() => {
+    if (view.current !== null) refold(view.current, foldsOf);
+  }, [foldsOf]);
 
   useEffect(() => {
     const editor = view.current;
     if (editor === null) return;
-    editor.dispatch(
-      setDiagnostics(
-        editor.state,
-        faults.flatMap((fault) => toDiagnostic(editor.state, fault)),
-      ),
-    );
+    const found = faults.flatMap((fault) => toDiagnostic(editor.state, fault));
+    editor.dispatch(setDiagnostics(editor.state, found));
+    editor.dispatch({
+      effects: unfold(editor.state, (fold) => found.some(({ from, to }) => from < fold.to && to > fold.from)),
+    });
   }, [faults]);
 
   useImperativeHandle(ref, () => ({
@@ -165,6 +193,41 @@ export function CodeEditor({
   }));
 
   return <div className={isSingleLine ? 'code-editor single' : 'code-editor'} ref={place} />;
+}
+
+const noFolds = (): readonly TextRange[] => [];
+
+/** A fold of lines says how many; a click or a move of the cursor into it opens it. */
+const folding: Extension = codeFolding({
+  preparePlaceholder: ({ doc }, { from, to }) => {
+    const lines = doc.lineAt(to).number - doc.lineAt(from).number + 1;
+    return lines === 1 ? '…' : `… ${lines} lines …`;
+  },
+  placeholderDOM: (view, _onClick, words: string) => {
+    const element = document.createElement('span');
+    element.className = 'cm-foldPlaceholder';
+    element.textContent = words;
+    element.title = 'Show this code';
+    element.onclick = () => {
+      const at = view.posAtDOM(element);
+      view.dispatch({ effects: unfold(view.state, ({ from }) => from === at) });
+    };
+    return element;
+  },
+});
+
+function unfold(state: EditorState, isOpen: (fold: TextRange) => boolean): readonly StateEffect<TextRange>[] {
+  const effects: StateEffect<TextRange>[] = [];
+  foldedRanges(state).between(0, state.doc.length, (from, to) => {
+    if (isOpen({ from, to })) effects.push(unfoldEffect.of({ from, to }));
+  });
+  return effects;
+}
+
+/** Folds these parts and no others. */
+function refold(view: EditorView, foldsOf: (text: string) => readonly TextRange[]): void {
+  view.dispatch({ effects: unfold(view.state, () => true) });
+  view.dispatch({ effects: foldsOf(view.state.doc.toString()).map((fold) => foldEffect.of(fold)) });
 }
 
 /** Pasted line breaks are removed. */

@@ -6,6 +6,7 @@ import type { RenderedDraft, RenderedText } from '../../../management/templates/
 import { CodeEditor, type EditorFault, type EditorHandle } from '../../components/code-editor.tsx';
 import type { DescribedEmail, EmailTexts } from './described.ts';
 import { variableMeanings } from './email-names.ts';
+import { foldsOf } from './folds.ts';
 import { completeAction, goHtml, goText } from './go-template.ts';
 
 interface TextFieldsProps {
@@ -19,8 +20,10 @@ interface TextFieldsProps {
 /** The editors of the texts. */
 export function TextFields({ email, texts, data, rendered, onChange }: TextFieldsProps) {
   const isEmail = email.group !== 'shared';
+  const [isFolded, setFolded] = useState(isEmail || email.email === 'link_page');
   const body = useRef<EditorHandle>(null);
   const [hadText] = useState(texts.text !== '');
+  const hasFolds = useMemo(() => foldsOf(texts.content).length > 0, [texts.content]);
   const complete = useMemo(() => completeAction(email.variables, data ?? email.sample), [email, data]);
   const subjectFaults = useMemo(() => faultsOf(rendered?.subject), [rendered]);
   const bodyFaults = useMemo(() => bodyFaultsOf(email, rendered?.content), [rendered, email]);
@@ -45,9 +48,16 @@ export function TextFields({ email, texts, data, rendered, onChange }: TextField
         </div>
       )}
       <div className="stack grow">
-        <span id="body-label" className="label">
-          {isEmail ? 'Body' : 'Text'}
-        </span>
+        <div className="spread">
+          <span id="body-label" className="label">
+            {isEmail ? 'Body' : 'Text'}
+          </span>
+          {hasFolds && (
+            <button type="button" className="quiet" onClick={() => setFolded(!isFolded)}>
+              {isFolded ? 'Show all code' : 'Fold code'}
+            </button>
+          )}
+        </div>
         <CodeEditor
           ref={body}
           labelledBy="body-label"
@@ -56,6 +66,7 @@ export function TextFields({ email, texts, data, rendered, onChange }: TextField
           faults={bodyFaults}
           language={goHtml}
           complete={complete}
+          foldsOf={isFolded ? foldsOf : undefined}
         />
         <Faults faults={bodyFaults} />
       </div>
