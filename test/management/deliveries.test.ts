@@ -291,6 +291,24 @@ test('deliveries and suppressed addresses are deleted after their time', async (
   expect(await clean(31)).toMatchObject({ deliveries: 1, suppressed: 1 });
 });
 
+test('a delivery whose email waits is kept beyond its time: it says whether the address is suppressed', async () => {
+  const auth = await serve({ mailer_deliveries_retention_days: 1 });
+  await auth.ask('/signup', { email: 'waits@x.test', password });
+  await untilState(auth, 'sent');
+  // A notification is tried for three days.
+  const stored = `update pgreflect_queue.deliveries set state = 'deferred', created_at = now() - interval '2 days' returning id`;
+  const [delivery] = await database.query<{ readonly id: string }>(stored);
+  const waiting = `insert into pgreflect_queue.emails (kind, user_id, message, created_at, expires_at, due_at, delivery_id)
+    values ('recovery', gen_random_uuid(), '{}', now(), now() + interval '1 day', now() + interval '1 day', $1)`;
+  await database.query(waiting, [delivery?.id]);
+  const pool = testPool(database);
+  const config = layerAuthConfig({ mailer_deliveries_retention_days: 1 });
+  const clean = () => cleanUp(pool, { config, now: Date.now(), deleteAnonymousUsers: false });
+  expect(await clean()).toMatchObject({ deliveries: 0 });
+  await database.query('truncate pgreflect_queue.emails');
+  expect(await clean()).toMatchObject({ deliveries: 1 });
+});
+
 test('the metrics count the emails by kind and state', async () => {
   const auth = await serve();
   const metrics = async () =>

@@ -54,10 +54,14 @@ const statements = {
     returning d.reason`,
 } as const; // biome-ignore format: a table
 
+/** An email that waits needs its delivery: it says whether the address is suppressed, and takes the outcome. */
 const deliveries = `delete from pgreflect_queue.deliveries d
   where d.id in (
     select t.id from pgreflect_queue.deliveries t
-    where t.created_at < $1::timestamptz - $2::float8 * interval '1 day' limit 100 for update skip locked
+    where t.created_at < $1::timestamptz - $2::float8 * interval '1 day' and (
+      t.state not in ('queued', 'deferred')
+      or not exists (select from pgreflect_queue.emails e where e.delivery_id = t.id)
+    ) limit 100 for update skip locked
   )
   returning d.id`;
 
