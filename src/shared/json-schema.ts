@@ -44,7 +44,11 @@ export const oneOf = <const T extends string>(...words: readonly T[]): SchemaOf<
 });
 
 /** The same, or null. */
-export const orNull = <T>(schema: SchemaOf<T>): SchemaOf<T | null> => ({ ...schema, type: [schema.type, 'null'] });
+export const orNull = <T>(schema: SchemaOf<T>): SchemaOf<T | null> => ({
+  ...schema,
+  type: [schema.type, 'null'],
+  ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }),
+});
 
 /** An array. */
 export const listOf = <T>(items: SchemaOf<T>): SchemaOf<readonly T[]> => ({ type: 'array', items });

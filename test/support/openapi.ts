@@ -87,7 +87,7 @@ function pointer(name: string): string {
   return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
 }
 
-/** Named objects have no members but those that are described. */
+/** Named objects, and those in them, have no members but those that are described. */
 function close(document: Json): Json {
   const schemas = Object.entries<Json>(document.components.schemas).map(([name, schema]) => [
     name,
@@ -98,5 +98,8 @@ function close(document: Json): Json {
 
 function closeObject(schema: Json): Json {
   if (schema.anyOf) return { ...schema, anyOf: schema.anyOf.map(closeObject) };
-  return schema.properties ? { additionalProperties: false, ...schema } : schema;
+  if (schema.items) return { ...schema, items: closeObject(schema.items) };
+  if (!schema.properties) return schema;
+  const members = Object.entries<Json>(schema.properties).map(([name, member]) => [name, closeObject(member)]);
+  return { additionalProperties: false, ...schema, properties: Object.fromEntries(members) };
 }

@@ -39,8 +39,11 @@ type TemplateFields = { readonly [K in EmailName as `mailer_subjects_${K}`]: Aut
 export const linkPageField = 'mailer_templates_link_page_content';
 
 /** Most partials, and their bytes together. */
-const maxPartials = 100;
+export const maxPartials = 100;
 const maxPartialBytes = 200_000;
+
+/** Names of partials; the content of a layout has the name that is left out. */
+export const partialName = /^(?!content$)[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
 /** Templates by name. */
 export type Partials = Readonly<Record<string, string>>;
@@ -50,7 +53,7 @@ function readPartials(value: Readonly<Record<string, unknown>>): Partials {
   const entries = Object.entries(value);
   if (entries.length > maxPartials) throw new Error(`must have at most ${maxPartials} partials`);
   for (const [name, text] of entries) {
-    if (!/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name) || name === 'content')
+    if (!partialName.test(name))
       throw new Error(`has the name "${name.slice(0, 80)}": use letters, digits, _ and -, and not "content"`);
     if (typeof text !== 'string') throw new Error(`must have a text under "${name}"`);
   }

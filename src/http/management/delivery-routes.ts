@@ -4,18 +4,19 @@
  */
 import type { FastifyRequest } from 'fastify';
 import {
+  deliveryId,
   deliveryParameters,
   liftSuppressed,
   listDeliveries,
   listSuppressed,
   readDelivery,
   readDeliveryFilter,
+  suppressedId,
 } from '../../management/deliveries/deliveries.ts';
 import { ManagementError } from '../../management/management-error.ts';
-import { integer, listOf, objectOf, parameter, schemaNamed } from '../../shared/json-schema.ts';
+import { integer, listOf, objectOf, schemaNamed } from '../../shared/json-schema.ts';
 import type { ManagementRoutes, OpenManagementRoute } from './management-route-table.ts';
 
-const idParameter = parameter('path', 'id', 'Id.');
 const idOf = ({ params }: FastifyRequest) => (params as { readonly id: string }).id;
 const queryOf = ({ query }: FastifyRequest) => query as Readonly<Record<string, unknown>>;
 
@@ -35,7 +36,7 @@ export const deliveryRoutes: ManagementRoutes = {
   'GET /emails/deliveries/:id': {
     id: 'readDelivery',
     summary: 'Read what became of an email. Needs the scope `project:operate`.',
-    parameters: [idParameter],
+    parameters: [deliveryId],
     answer: schemaNamed('Delivery'),
     refusals: ['not_found', 'deliveries_failed'],
     run: ({ api }, request, { caller }) => api.withDeliveries(caller, (pool) => readDelivery(pool, idOf(request))),
@@ -54,7 +55,7 @@ export const deliveryRoutes: ManagementRoutes = {
   'DELETE /emails/suppressed/:id': {
     id: 'liftSuppressed',
     summary: 'Let an address get emails again. Needs the scope `project:operate`.',
-    parameters: [idParameter],
+    parameters: [suppressedId],
     answer: schemaNamed('SuppressedAddress'),
     refusals: ['not_found', 'deliveries_failed'],
     run: ({ api }, request, { caller }) => api.withDeliveries(caller, (pool) => liftSuppressed(pool, idOf(request))),

@@ -63,18 +63,29 @@ export type SuppressedAddress = ValueOf<typeof suppressedSchema>;
 const maxPage = 200;
 const usualPage = 50;
 
+const idPattern = /^\d{1,18}$/;
+const suppressedPattern = /^[0-9a-f]{64}$/;
+
+/** The id of a delivery in a path. */
+export const deliveryId = parameter('path', 'id', 'Id.', { pattern: idPattern.source });
+
+/** The id of a suppressed address in a path. */
+export const suppressedId = parameter('path', 'id', 'Id.', { pattern: suppressedPattern.source });
+
+/** An empty one lets everything pass. */
+function filter(name: string, description: string, schema: JsonSchema): JsonSchema {
+  return { ...parameter('query', name, description, schema), allowEmptyValue: true };
+}
+
 /** Query parameters of the list. */
 export const deliveryParameters: readonly JsonSchema[] = [
-  parameter('query', 'state', 'Only this state.', { enum: deliveryStates }),
-  parameter('query', 'kind', 'Only this kind of email.', { enum: emailKindNames }),
-  parameter('query', 'user', 'Only emails to this user.', { format: 'uuid' }),
-  parameter('query', 'before', 'Only emails before the one with this id: the last of the page before.'),
-  parameter('query', 'limit', 'Size of the page.', {
-    type: 'integer',
-    minimum: 1,
-    maximum: maxPage,
-    default: usualPage,
+  filter('state', 'Only this state.', { enum: deliveryStates }),
+  filter('kind', 'Only this kind of email.', { enum: emailKindNames }),
+  filter('user', 'Only emails to this user.', { format: 'uuid' }),
+  filter('before', 'Only emails before the one with this id: the last of the page before.', {
+    pattern: idPattern.source,
   }),
+  filter('limit', 'Size of the page.', { type: 'integer', minimum: 1, maximum: maxPage, default: usualPage }),
 ];
 
 /** What to list; null: anything. */
@@ -85,8 +96,6 @@ interface DeliveryFilter {
   readonly before: string | null;
   readonly limit: number;
 }
-
-const idPattern = /^\d{1,18}$/;
 
 /** Checks the query of a list. @throws ManagementError `validation_failed` */
 export function readDeliveryFilter(query: Readonly<Record<string, unknown>>): DeliveryFilter {
@@ -174,7 +183,7 @@ export async function listSuppressed(
 
 /** Lets an address get emails again. @throws ManagementError `not_found` */
 export async function liftSuppressed(database: Queryable, id: string): Promise<SuppressedAddress> {
-  const rows = /^[0-9a-f]{64}$/.test(id)
+  const rows = suppressedPattern.test(id)
     ? await database.query(
         `delete from pgreflect_queue.suppressed s where s.recipient_hash = pg_catalog.decode($1, 'hex')
         returning ${suppressedColumns}`,

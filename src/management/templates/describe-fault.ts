@@ -12,12 +12,8 @@ export function describeFault(error: TemplateError, source: string, email: Email
   if (unclosed !== null) {
     // Go reports the end of the text, which is not where the mistake is.
     const missing = code === 'syntax' ? 'has no {{ end }}' : 'is never closed: look for a missing quote, > or end tag';
-    return {
-      ...unclosed,
-      message: `\`${unclosed.text}\` ${missing} (${message})`,
-      name: null,
-      length: unclosed.text.length,
-    };
+    const { text, ...place } = unclosed;
+    return { ...place, message: `\`${text}\` ${missing} (${message})`, name: null, length: text.length };
   }
   if (line === null || column === null) return findingOnWhole(message);
   const open = code === 'syntax' ? openAction(source, offsetOf(source, { line, column })) : null;

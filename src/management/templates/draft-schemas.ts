@@ -1,7 +1,9 @@
 /**
  * Schemas and types of previews of emails in the management API.
  */
-import { type EmailVariable, emailKindNames } from '../../email/email-kind.ts';
+import { maxPartials, partialName } from '../../config/auth/auth-template-fields.ts';
+import { type EmailVariable, emailKindNames, emailKinds } from '../../email/email-kind.ts';
+import { linkPageVariables } from '../../email/link-page.ts';
 import type { TemplateData } from '../../email/template/template.ts';
 import {
   flag,
@@ -54,19 +56,32 @@ export const sharedTemplate = objectOf({
 /** A template beside the emails. */
 export type SharedTemplate = ValueOf<typeof sharedTemplate>;
 
+const variables = [...new Set([...emailKindNames.flatMap((name) => emailKinds[name].variables), ...linkPageVariables])];
+
+/** Whether the value of a variable is an object; the others are texts. */
+export const isObjectVariable = (name: string): boolean => name === 'Data' || name === 'Brand';
+
 const draft = {
   email: emailName,
-  locale: orNull(text('Language tag: absent texts are those that its readers get. Absent or null: the email itself.')),
+  locale: orNull({
+    ...text('Language tag: absent texts are those that its readers get. Absent or null: the email itself.'),
+    pattern: '^([A-Za-z]{2,3}|[A-Za-z]{5,8})([-_][A-Za-z0-9]{1,8})*$',
+  }),
   subject: orNull(text('Absent or null: the one in force; empty: the built-in one.')),
   content: orNull(text('Absent or null: the one in force; empty: the built-in one.')),
   text: orNull(text('Text part. Absent or null: the one in force; empty: made from the body.')),
   layout: orNull(text('Layout. Absent or null: the one in force; empty: none.')),
-  partials: orNull(record('Partials by name. Absent or null: those in force.')),
-  data: orNull(
-    record(
-      'Values of variables by name: `Data` and `Brand` objects, the others texts. Those that are absent: the sample.',
-    ),
-  ),
+  partials: orNull({
+    ...record('Partials by name. Absent or null: those in force.'),
+    propertyNames: { pattern: partialName.source },
+    additionalProperties: text(),
+    maxProperties: maxPartials,
+  }),
+  data: orNull({
+    ...record('Values of variables of the email. Those that are absent: the sample.'),
+    properties: Object.fromEntries(variables.map((name) => [name, isObjectVariable(name) ? record() : text()])),
+    additionalProperties: false,
+  }),
 };
 
 /** A draft as sent. Missing texts are the current ones, empty ones the built-in ones; missing data are the sample's. */

@@ -30,6 +30,7 @@ import {
   type DescribedEmail,
   type DraftSchema,
   emailDraft,
+  isObjectVariable,
   type RenderedDraft,
   type RenderedText,
 } from './draft-schemas.ts';
@@ -165,7 +166,7 @@ function readData(email: EmailKind, data: unknown): TemplateData {
   const known: readonly string[] = emailKinds[email].variables;
   for (const [name, value] of Object.entries(data)) {
     if (!known.includes(name)) refuse(`data: the email ${email} has no variable "${name.slice(0, 80)}"`);
-    const isObjectOf = name === 'Data' || name === 'Brand';
+    const isObjectOf = isObjectVariable(name);
     if (isObjectOf ? !isObject(value) : typeof value !== 'string') {
       refuse(`data.${name} must be ${isObjectOf ? 'a JSON object' : 'a string'}`);
     }
