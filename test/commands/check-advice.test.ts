@@ -120,6 +120,66 @@ describe('a trading company', () => {
     await database.query('comment on table log is null');
   });
 
+  test('misspelled words inside of values are found, with the statement for them', async () => {
+    const key = { local_columns: ['id'], foreign_schema: 'public', foreign_table: 'log', foreign_columns: ['id'] };
+    const texts = {
+      'table log': {
+        ignore: ['left_outt', 'row_security_off'],
+        foreign_keys: [
+          { ...key, local_nam: 'a' },
+          { ...key, foreignName: 'b' },
+        ],
+      },
+      'type tone': { mappings: { hihg: 'HIGH', low: 'LOW' } },
+    };
+    await database.query(`create type tone as enum ('high', 'low'); alter table log add tone tone;
+      ${Object.entries(texts)
+        .map(([name, text]) => `comment on ${name} is '@graphql(${JSON.stringify(text)})';`)
+        .join('\n')}`);
+    const strays = async () =>
+      (await findings(database)).filter(
+        ({ check, object }) => ['public.log', 'public.tone'].includes(object!) && check.startsWith('directive_'),
+      );
+    const mistakes = await strays();
+    expect(mistakes.map(({ check, message }) => [check, message])).toEqual([
+      [
+        'directive_value',
+        'The comment directive of public.log ignores the kind of findings "left_outt", which does not exist. Did you mean "left_out"?',
+      ],
+      [
+        'directive_key',
+        'The comment directive of public.log has the unknown key "local_nam" in "foreign_keys", which has no effect. Did you mean "local_name"?',
+      ],
+      [
+        'directive_key',
+        'The comment directive of public.log has the unknown key "foreignName" in "foreign_keys", which has no effect. Did you mean "foreign_name"?',
+      ],
+      [
+        'directive_value',
+        'The comment directive of public.tone maps the label "hihg", which does not exist. Did you mean "high"?',
+      ],
+    ]);
+    for (const { fix } of mistakes) await database.query(fix!);
+    expect(await strays()).toEqual([]);
+    const [comment] = await database.query(`select obj_description('log'::regclass) as text`);
+    expect(comment?.text).toBe(
+      `@graphql(${JSON.stringify({
+        ignore: ['left_out', 'row_security_off'],
+        foreign_keys: [
+          { ...key, local_name: 'a' },
+          { ...key, foreign_name: 'b' },
+        ],
+      })})`,
+    );
+    await database.query(`comment on table log is '@graphql({"ignore": "left_out"})'`);
+    const [list] = await strays();
+    expect(list).toMatchObject({
+      check: 'directive_value',
+      fix: `comment on table public.log is '@graphql({"ignore":["left_out"]})';`,
+    });
+    await database.query(`alter table log drop tone; drop type tone; comment on table log is null`);
+  });
+
   test('a key that every JavaScript object has is unknown all the same', async () => {
     await database.query(`comment on table log is '@graphql({"constructor": 1})'`);
     const [typo] = (await findings(database, '--only', 'directive_key')).filter(
