@@ -3,6 +3,7 @@
  */
 import { networkInterfaces } from 'node:os';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { unrestrictedEgress } from '../../src/egress/egress.ts';
 import { EmailError } from '../../src/email/transport/email-error.ts';
 import { shownAnswer } from '../../src/email/transport/smtp-failure.ts';
 import type { SmtpSettings } from '../../src/email/transport/smtp-settings.ts';
@@ -47,6 +48,45 @@ async function failure(work: Promise<unknown>): Promise<{ readonly code: string;
 }
 
 describe('a message that arrives', () => {
+  test.each([false, true])(
+    'goes to the checked address, under the name of its certificate (TLS first: %s)',
+    async (implicitTls) => {
+      const server = await startSmtpServer({ tls: implicitTls ? 'implicit' : 'starttls' });
+      const asked: string[] = [];
+      const resolve = async (host: string) => {
+        asked.push(host);
+        return '127.0.0.1';
+      };
+      // Another look-up would find nothing at this name.
+      const send = (host: string) =>
+        connect(server.port, { host, implicitTls }, { egress: { ...unrestrictedEgress, resolve } }).send(
+          sampleMessage(),
+        );
+      await send('localhost');
+      expect([server.messages.map(({ encrypted }) => encrypted), asked]).toEqual([[true], ['localhost']]);
+      expect(await failure(send('smtp.x.test'))).toMatchObject({ code: 'tls_failed' });
+      await server.stop();
+      expect(await failure(send('smtp.x.test'))).toMatchObject({
+        code: 'unreachable',
+        message: expect.stringContaining('(ECONNREFUSED)'),
+      });
+    },
+  );
+
+  test.each([
+    ['email-smtp.eu-central-1.amazonaws.com', 'Ok 010701890f5d-1c2d-000000', '010701890f5d-1c2d-000000'],
+    ['email-smtp-fips.us-east-1.amazonaws.com', 'Ok 010701890f5d-1c2d-000000', '010701890f5d-1c2d-000000'],
+    ['email-smtp.eu-central-1.amazonaws.com', 'Ok, thanks', null],
+    ['email-smtp.eu-central-1.amazonaws.com.evil.test', 'Ok 010701890f5d-1c2d-000000', null],
+    ['smtp.x.test', 'Ok 010701890f5d-1c2d-000000', null],
+  ])('through %s, which says %j, has the id %j', async (host, words, messageId) => {
+    const server = await startSmtpServer({ tls: 'none' });
+    server.behave({ kind: 'accept', words });
+    const egress = { ...unrestrictedEgress, resolve: async () => '127.0.0.1' };
+    const transport = connect(server.port, { host }, { egress, allowUnencrypted: true });
+    expect(await transport.send(sampleMessage())).toMatchObject({ messageId });
+  });
+
   test('has its text and its HTML, the sender, one recipient, the date, an id, and says that a program sent it', async () => {
     const server = await startSmtpServer();
     const content = '<p>Zwölf Boxkämpfer = 12 €, <a href="{{ .ConfirmationURL }}">weiter</a></p>';

@@ -20,7 +20,8 @@ export function trustTestAuthority(trusted: boolean = true): void {
 
 /** What it does with the next messages. */
 export type Behaviour =
-  | { readonly kind: 'accept' }
+  /** With these words behind 250, where a service has its own. */
+  | { readonly kind: 'accept'; readonly words?: string }
   /** Answers the recipient, the sender or the whole message with this code. */
   | {
       readonly kind: 'refuse';
@@ -147,7 +148,7 @@ export async function startSmtpServer(
           connection: session.id,
           receivedAt,
         });
-        done(null);
+        done(null, behaviour.kind === 'accept' ? behaviour.words : undefined);
       });
     },
   });

@@ -4,6 +4,7 @@
  * Encrypted from the first byte on port 465, otherwise by STARTTLS; the certificate must be trusted. Unencrypted
  * messages only to this machine or if the operator allows it; an unencrypted login only to this machine.
  */
+import { connect, type Socket } from 'node:net';
 import type { NodemailerError } from 'nodemailer/lib/errors';
 import { type Egress, unrestrictedEgress } from '../../egress/egress.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
@@ -43,7 +44,7 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
     try {
       pool ??= openPool(settings, egress, allowUnencrypted);
       const { response } = await (await pool).sendMail({ envelope, raw, messageId: message.messageId, signal });
-      return { answer: shownAnswer(response ?? '', message.to), messageId: null };
+      return { answer: shownAnswer(response ?? '', message.to), messageId: sesIdIn(response ?? '', settings) };
     } catch (error) {
       throw toEmailError(error as NodemailerError, settings, { to: message.to, timedOut: signal.aborted });
     }
@@ -52,22 +53,54 @@ export function createSmtpTransport(settings: SmtpSettings, options: SmtpTranspo
   return trackedTransport(hand, async () => (await pool)?.close({ force: true }));
 }
 
+/** Whether a mail server is that of Amazon SES. */
+export function isSes(host: string | null): boolean {
+  return /^email-smtp[a-z-]*\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$/i.test(host ?? '');
+}
+
+/** Amazon SES gives each email an id of its own, by which it tells of it later. Others keep ours: null. */
+function sesIdIn(response: string, { host }: SmtpSettings): string | null {
+  const [, id = null] = (isSes(host) && /^250 (?:\d\.\d\.\d )?Ok ([0-9a-z-]{16,200})$/i.exec(response.trim())) || [];
+  return id;
+}
+
 /** Loads the mailer with the first email: most processes of a large deployment send none. */
 async function openPool(settings: SmtpSettings, egress: Egress, allowUnencrypted: boolean) {
   const { createTransport } = await import('nodemailer');
   return createTransport({ ...poolOptions(settings, allowUnencrypted), getSocket: socketFinder(settings, egress) });
 }
 
-/** Resolves the address per connection; the server's name stays that of its certificate. */
+/**
+ * Connects to the checked address: the client itself would look the name up again, and may get another address by then.
+ * The server's name stays that of its certificate.
+ */
 function socketFinder({ host, port }: SmtpSettings, egress: Egress) {
-  type Answer = (error: Error | null, options?: object) => void;
+  type Answer = (error: Error | null, options?: { readonly connection?: Socket }) => void;
   return (_options: unknown, answer: Answer): void => {
     const found = egress.resolve(host, port);
     found.then(
-      (address) => answer(null, address === host ? {} : { host: address, servername: host }),
+      (address) => {
+        if (address === host) return answer(null, {});
+        open(address, port, answer);
+      },
       (error) => answer(error),
     );
   };
+
+  /** Fails as the client would. */
+  function open(address: string, at: number, answer: Answer): void {
+    const connection = connect({ host: address, port: at, timeout: connectTimeoutMs });
+    const fail = (code: string, originalCode?: string) => {
+      connection.destroy();
+      answer(Object.assign(new Error('The connection failed'), { code, originalCode }));
+    };
+    connection.once('timeout', () => fail('ETIMEDOUT'));
+    connection.once('error', ({ code }: NodeJS.ErrnoException) => fail('ESOCKET', code));
+    connection.once('connect', () => {
+      connection.removeAllListeners().setTimeout(0);
+      answer(null, { connection });
+    });
+  }
 }
 
 function poolOptions({ host, port, implicitTls, login, dkim, greetingName }: SmtpSettings, allowUnencrypted: boolean) {
