@@ -298,7 +298,7 @@ const sesBounce = JSON.stringify({
 });
 
 /** A receiver whose requests to SNS reach a server here. */
-async function receiveFromSns() {
+async function receiveFromSns(values: AuthValues = {}) {
   const server = await startHookServer(null);
   server.answer({ headers: { 'content-type': 'text/plain' }, body: certificate });
   const asked: string[] = [];
@@ -308,7 +308,7 @@ async function receiveFromSns() {
   };
   const egress = { fetchFor: () => toServer };
   const receive = createEventReceiver({ database: testPool(database), egress, clock: { now: () => snsNow } });
-  const config = layerAuthConfig({ mailer_events_service: 'ses', mailer_events_secret: topic });
+  const config = layerAuthConfig({ mailer_events_service: 'ses', mailer_events_secret: topic, ...values });
   const post = ({ headers, body }: Signed) => receive(config, { headers, body: Buffer.from(body) });
   return { post, asked };
 }
@@ -321,6 +321,34 @@ test.each(['1', '2'])('Amazon SES tells of a bounce through SNS, signed by versi
   expect(await deliveries()).toEqual([{ state: 'failed', event: 'bounced', answer: 'smtp; 550 5.1.1 [address] User' }]);
   expect(await suppressed()).toMatchObject([{ reason: 'bounced' }]);
   expect(asked).toEqual([`${sns}/SimpleNotificationService-0123456789abcdef.pem`]);
+});
+
+/** Without the headers of the email, which SES leaves out unless the operator asks for them. */
+function sesEventOf(id: string, bounced: string, destination: string): Signed {
+  const bounce = { bounceType: 'Permanent', bouncedRecipients: [{ emailAddress: bounced }] };
+  const mail = { messageId: id, destination: [destination] };
+  const Message = JSON.stringify({ notificationType: 'Bounce', bounce, mail });
+  return signSns({ Type: 'Notification', Message });
+}
+
+test("a bounce of SES that names another address than its email's tells nothing of that address", async () => {
+  const { post } = await receiveFromSns();
+  await sent('own@x.test', address);
+  await sent('of-thief@x.test', 'thief@evil.test');
+  // By SMTP, SES gives the email an id of its own, which is not known here.
+  await post(sesEventOf('unknown', address, 'thief@evil.test'));
+  expect(await suppressed()).toEqual([]);
+  await post(sesEventOf('unknown', address.toUpperCase(), address));
+  expect(await suppressed()).toMatchObject([{ reason: 'bounced' }]);
+});
+
+test('where emails go to SES by SMTP, those of other senders of its account suppress nobody', async () => {
+  const { post } = await receiveFromSns({ smtp_host: 'email-smtp.eu-central-1.amazonaws.com' });
+  await sent('known-to-ses', address);
+  await post(sesEventOf('of-another-sender', address, address));
+  expect(await suppressed()).toEqual([]);
+  await post(sesEventOf('known-to-ses', address, address));
+  expect(await suppressed()).toMatchObject([{ reason: 'bounced' }]);
 });
 
 test('the subscription of the topic is confirmed, at SNS alone', async () => {

@@ -7,6 +7,7 @@ import { type EventsConfig, eventsServiceOf } from '../../config/auth/auth-event
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { hashRecipient, shownRecipient } from '../outbox/deliveries.ts';
 import { shownAnswer } from '../transport/smtp-failure.ts';
+import { isSes } from '../transport/smtp-transport.ts';
 import type { MailEvent, VerifiedEvents } from './mail-event.ts';
 
 /** How long an address stays suppressed. */
@@ -38,7 +39,8 @@ const suppress = `insert into pgreflect_queue.suppressed as s (recipient_hash, r
   on conflict (recipient_hash) do update
     set reason = excluded.reason, created_at = excluded.created_at, expires_at = excluded.expires_at`;
 
-type EventSettings = EventsConfig & Pick<AuthConfig, 'mailer_deliveries_recipients' | 'mailer_suppress_bounced'>;
+type EventSettings = EventsConfig &
+  Pick<AuthConfig, 'mailer_deliveries_recipients' | 'mailer_suppress_bounced' | 'smtp_host'>;
 
 /**
  * Notes the events of a request once.
@@ -69,6 +71,7 @@ async function apply(
   await tx.query(noteEvent, [messageIds, hash, kind, answer === null ? null : shownAnswer(answer, address), time]);
   if (!config.mailer_suppress_bounced || (kind !== 'bounced' && kind !== 'complained')) return;
   const shown = shownRecipient(address.trim(), config.mailer_deliveries_recipients);
-  const isSender = config.mailer_transport === eventsServiceOf(config);
+  const service = eventsServiceOf(config);
+  const isSender = config.mailer_transport === service || (service === 'ses' && isSes(config.smtp_host));
   await tx.query(suppress, [hash, shown, kind, time, messageIds, isSender]);
 }

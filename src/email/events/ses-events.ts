@@ -104,12 +104,15 @@ function toEvents(message: unknown): readonly MailEvent[] {
     (header) => textAt(header, 'name').toLowerCase() === 'message-id',
   );
   const messageIds = idsOf(textAt(message, 'mail', 'messageId'), textAt(own, 'value'));
-  return listAt(message, list, name).map((recipient) => ({
+  const events = listAt(message, list, name).map((recipient) => ({
     kind: kindOf(type, message),
     messageIds,
     address: typeof recipient === 'string' ? recipient : textAt(recipient, 'emailAddress'),
     answer: textAt(recipient, 'diagnosticCode') || null,
   }));
+  // A mail server that refuses an email later names its recipient in its answer, and may name any.
+  const recipients = listAt(message, 'mail', 'destination').map((one) => String(one).trim().toLowerCase());
+  return events.filter(({ address }) => recipients.length === 0 || recipients.includes(address.trim().toLowerCase()));
 }
 
 function kindOf(type: string, message: unknown): MailEventKind {
