@@ -445,9 +445,9 @@ test('a language is added by keyboard on a phone, previewed, tried, saved and re
   const stored = async () => (await studio.config())[field];
   const tab = (name: string) => page.getByRole('tablist', { name: 'Language' }).getByRole('tab', { name, exact: true });
   await tab('Main text').focus();
-  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowLeft');
   await expect.poll(() => tab('German (Switzerland) (no texts)').getAttribute('aria-selected')).toBe('true');
-  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowLeft');
   await expect.poll(() => tab('French (no body)').getAttribute('aria-selected')).toBe('true');
   await preview(page).getByText('Code ').waitFor();
   await page.locator('.preview-subject').getByText('Mot de passe').waitFor();
@@ -664,8 +664,8 @@ test('the page of links is seen as a page, by kind of link and language, and sav
 test('languages of the built-in texts have tabs, and a translation from before the main text says so', async () => {
   const { page } = await studio.visit('emails/recovery');
   const tabs = () => page.getByRole('tablist', { name: 'Language' }).getByRole('tab').allTextContents();
-  const names = ['German', 'English', 'Spanish', 'French', 'Italian', 'Japanese', 'Dutch', 'Polish', 'Portuguese'];
-  await expect.poll(tabs).toEqual(['Main text', ...names.map((name) => `${name} (built-in)`)]);
+  const names = ['Dutch', 'French', 'German', 'Italian', 'Japanese', 'Polish', 'Portuguese', 'Spanish'];
+  await expect.poll(tabs).toEqual(['Main text (English)', ...names.map((name) => `${name} (built-in)`)]);
   await page.getByRole('tab', { name: 'German (built-in)' }).click();
   await preview(page).getByRole('heading', { name: 'Setze dein Passwort zurück' }).waitFor();
   await page.getByRole('button', { name: 'Copy built-in text' }).click();
@@ -690,9 +690,14 @@ test('languages of the built-in texts have tabs, and a translation from before t
   await save(page).click();
   await page
     .locator('.notice.warning li')
-    .getByText('Subject: readers of de, fr, es, it, pt, nl, pl, ja get it')
+    .getByText(/^Subject: readers of German, .*, Japanese get it, too: it ends the built-in translations\.$/)
     .waitFor();
   await expect.poll(tabs).toEqual(['Main text']);
+  await page.getByRole('button', { name: 'Keep the translations' }).click();
+  await expect.poll(tabs).toEqual(['Main text', ...names]);
+  expect((await studio.config())[field]).toEqual(kept);
+  await studio.patch({ [field]: null });
+  await page.reload();
   await page.getByRole('button', { name: 'Add language' }).click();
   const tag = page.getByLabel('Language tag');
   for (const wrong of ['jp', 'two words']) {
@@ -710,13 +715,13 @@ test('languages of the built-in texts have tabs, and a translation from before t
   const [de, fr] = ['de', 'fr'].map((tag) => ({ subject: tag, content: `<p>${tag} {{ .Token }}</p>` }));
   await studio.patch({ mailer_subjects_recovery: 'First', [field]: { de, fr } });
   await page.reload();
-  await expect.poll(tabs).toEqual(['Main text', 'German', 'French']);
+  await expect.poll(tabs).toEqual(['Main text', 'French', 'German']);
   await studio.patch({ mailer_subjects_recovery: 'Second', [field]: { de, fr: { ...fr, subject: 'Nouveau' } } });
   await page.reload();
-  await expect.poll(tabs).toEqual(['Main text', 'German (older than the main text)', 'French']);
+  await expect.poll(tabs).toEqual(['Main text', 'French', 'German (older than the main text)']);
   await page.getByRole('tab', { name: 'German (older than the main text)' }).click();
   await write(page, subject(page), 'Neu');
   await save(page).click();
   await page.getByText('Saved. The next email uses it.').waitFor();
-  await expect.poll(tabs).toEqual(['Main text', 'German', 'French']);
+  await expect.poll(tabs).toEqual(['Main text', 'French', 'German']);
 });

@@ -7,6 +7,8 @@ import { type KeyboardEvent, type ReactNode, useId } from 'react';
 export interface Tab<T extends string> {
   readonly name: T;
   readonly title: string;
+  /** Shown to a pointer that rests on it. */
+  readonly hint?: string;
 }
 
 interface TabsProps<T extends string> {
@@ -37,13 +39,14 @@ export function Tabs<T extends string>({ label, tabs, chosen, onChoose, children
     <>
       <div className="tab-bar">
         <div className="tabs" role="tablist" aria-label={label} onKeyDown={move}>
-          {tabs.map(({ name, title }) => (
+          {tabs.map(({ name, title, hint }) => (
             <button
               type="button"
               role="tab"
               key={name}
               data-tab={name}
               id={`${id}-${name}`}
+              title={hint}
               aria-selected={name === chosen}
               aria-controls={`${id}-panel`}
               tabIndex={name === chosen ? 0 : -1}

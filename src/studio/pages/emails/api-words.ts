@@ -2,7 +2,10 @@
  * Sentences of the management API in the words of the page.
  */
 import type { DescribedEmail } from './described.ts';
-import { emailTitles } from './email-names.ts';
+import { emailTitles, languageName } from './email-names.ts';
+
+/** What the API says of built-in translations that a text ends, up to its advice for the command line. */
+const ended = /readers of ([\w, -]+) get it, too: .*/s;
 
 const titles = { subject: 'Subject', content: 'Body', text: 'Text part' } as const;
 
@@ -15,10 +18,14 @@ const titles = { subject: 'Subject', content: 'Body', text: 'Text part' } as con
 export function inWordsOfPage(email: DescribedEmail, sentence: string): string {
   const pattern =
     /^(\w+)(, which is in force, would fail)?: (?:([\w-]+), (subject|content|text): |("[\w-]+"), )?(line \d+)?(.*)$/s;
-  const [, field = '', fails, locale, named, partial, place, rest] = pattern.exec(sentence) ?? [];
-  if (rest === undefined) return sentence;
+  const told = sentence.replace(ended, (_text, tags: string) => {
+    const names = tags.split(', ').map(languageName).join(', ');
+    return `readers of ${names} get it, too: it ends the built-in translations`;
+  });
+  const [, field = '', fails, locale, named, partial, place, rest] = pattern.exec(told) ?? [];
+  if (rest === undefined) return told;
   const part = partOf(email, field, named, partial);
-  if (part === null) return `${sentence.replace(field, elsewhere(field))}.`;
+  if (part === null) return `${told.replace(field, elsewhere(field))}.`;
   const start = `${locale === undefined ? '' : `${locale}: `}${part}${fails === undefined ? '' : ' would fail'}`;
   return place === undefined ? `${start}: ${rest}.` : `${start}, ${place}${rest}.`;
 }

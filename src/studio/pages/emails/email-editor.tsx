@@ -10,6 +10,7 @@ import { inWordsOfPage } from './api-words.ts';
 import { CompareDialog, OvertakenDialog } from './compare-dialog.tsx';
 import { areSame, completeTexts, type DescribedEmail, type EmailTexts, translationOf } from './described.ts';
 import { EmailHead, type Outcome } from './email-head.tsx';
+import { languageName } from './email-names.ts';
 import {
   discard,
   draftName,
@@ -24,7 +25,7 @@ import {
   textsOf,
 } from './emails-state.ts';
 import { HistoryDialog } from './history-dialog.tsx';
-import { endingLocales, keepBuiltIn, LanguageTabs, languageName } from './language-tabs.tsx';
+import { endingLocales, keepBuiltIn, LanguageTabs } from './language-tabs.tsx';
 import { PreviewPane } from './preview-pane.tsx';
 import { draftOf, usePreview } from './render.ts';
 import { TextFields } from './text-fields.tsx';
@@ -69,6 +70,12 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
       setOutcome(problems.length > 0 ? refusal(problems) : { kind: 'fault', text: error.message });
     }
   };
+  const ending = locale === '' && draft !== null ? endingLocales(stored, main).map(languageName) : [];
+  const keep = (): void =>
+    void perform(async () => {
+      await keepBuiltIn(stored, main);
+      return { kind: 'good', text: `${ending.join(', ')}: the built-in texts are stored as yours.` };
+    });
   const store = (insists = false): void => {
     if (draft === null) return;
     void perform(async () => {
@@ -77,7 +84,7 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
         setDialog('overtaken');
         return null;
       }
-      if (result.kind === 'saved') return success(result, sayUse(stored, email));
+      if (result.kind === 'saved') return success(result, sayUse(stored, email), ending.length > 0 ? keep : undefined);
       return refusal(result.problems, result.isAllowed ? () => store(true) : undefined);
     });
   };
@@ -99,12 +106,6 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
     ? ['built-in text', { ...builtIn, text: '' }]
     : [locale === '' ? 'default' : 'main text', email.defaults];
   const isBuiltInToo = locale !== '' && !isBuiltIn && main.builtInLocales.includes(locale.split('-', 1)[0] ?? '');
-  const ending = locale === '' && draft !== null ? endingLocales(stored, main).map(languageName) : [];
-  const keep = () =>
-    perform(async () => {
-      await keepBuiltIn(stored, main);
-      return { kind: 'good', text: `${ending.join(', ')}: the built-in texts are stored as yours.` };
-    });
   const remove = (): void => {
     if (!confirm(`Remove the partial ${main.partial}? Its text will be lost.`)) return;
     void perform(async () => {
@@ -169,7 +170,7 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
         {ending.length > 0 && (
           <div className="notice warning spread">
             <span>Your text will also go to readers of {ending.join(', ')}: it ends the built-in translations.</span>
-            <button type="button" disabled={!mayWrite} onClick={() => void keep()}>
+            <button type="button" disabled={!mayWrite} onClick={keep}>
               Keep the translations
             </button>
           </div>
@@ -252,9 +253,12 @@ function refusal(problems: readonly string[], insist?: () => void): Outcome {
   };
 }
 
-function success({ warnings }: SaveResult & { readonly kind: 'saved' }, use: string): Outcome {
+/** @param keep Stores the translations that the text has ended. */
+function success({ warnings }: SaveResult & { readonly kind: 'saved' }, use: string, keep?: () => void): Outcome {
   const text = `Saved. ${use}`;
-  return warnings.length === 0 ? { kind: 'good', text } : { kind: 'warning', text, details: warnings };
+  if (warnings.length === 0) return { kind: 'good', text };
+  const way = keep === undefined ? {} : { way: { title: 'Keep the translations', go: keep } };
+  return { kind: 'warning', text, details: warnings, ...way };
 }
 
 /** Ctrl-S, or Command-S. @param onSave Null: there is nothing to save. */

@@ -1,5 +1,5 @@
 /**
- * The page's names of emails, groups and variables.
+ * The page's names of emails, groups, variables and languages.
  */
 
 /** Titles of the groups. */
@@ -76,3 +76,13 @@ export const variableMeanings: Readonly<Record<string, string>> = {
   Button: 'The button that uses the link',
   FactorType: 'Factor type: totp or phone',
 };
+
+/** `German (Switzerland)` for `de-CH`. */
+export function languageName(locale: string): string {
+  try {
+    return new Intl.DisplayNames('en', { type: 'language', languageDisplay: 'standard' }).of(locale) ?? locale;
+  } catch {
+    // It knows no names of tags with extensions.
+    return locale;
+  }
+}

@@ -20,6 +20,7 @@ import {
   translationsIn,
 } from './described.ts';
 import type { Outcome } from './email-head.tsx';
+import { languageName } from './email-names.ts';
 import {
   builtInLocalesOf,
   draftName,
@@ -52,12 +53,20 @@ export function LanguageTabs({ stored, email, chosen, onChoose, perform, childre
   const older = useOlderLanguages(stored, email);
   const own = [...new Set([...localesOf(stored, email), ...(chosen === '' ? [] : [chosen])])];
   const builtIn = builtInLocalesOf(stored, email);
-  const translations = [...new Set([...own, ...builtIn])].sort().map((locale) => {
+  // The built-in main text is the English one.
+  const shown = new Set([...own, ...builtIn.filter((locale) => locale !== 'en')]);
+  const translations = [...shown].map((locale) => {
     const translation = translationOf(stored.config, email, locale);
     const texts = unsaved[draftName(translation)] ?? textsOf(stored, translation);
     const mark = older.includes(locale) ? 'older than the main text' : missing(email, texts, builtIn.includes(locale));
     return { name: locale, title: `${languageName(locale)}${mark === '' ? '' : ` (${mark})`}` };
   });
+  translations.sort((a, b) => a.title.localeCompare(b.title, 'en'));
+  const main = {
+    name: '',
+    title: builtIn.length > 0 ? 'Main text (English)' : 'Main text',
+    hint: 'For readers whose language has no text of its own',
+  };
   const isOwn = chosen !== '' && localesOf(stored, email).includes(chosen);
   const remove = (): void => {
     const name = languageName(chosen);
@@ -73,7 +82,7 @@ export function LanguageTabs({ stored, email, chosen, onChoose, perform, childre
     <div className="email-languages">
       <Tabs
         label="Language"
-        tabs={[{ name: '', title: 'Main text' }, ...translations]}
+        tabs={[main, ...translations]}
         chosen={chosen}
         onChoose={onChoose}
         end={
@@ -181,16 +190,6 @@ function isTag(text: string): boolean {
     return language.length === 3 || knownLanguages.of(language) !== undefined;
   } catch {
     return false;
-  }
-}
-
-/** `German (Switzerland)` for `de-CH`. */
-export function languageName(locale: string): string {
-  try {
-    return new Intl.DisplayNames('en', { type: 'language', languageDisplay: 'standard' }).of(locale) ?? locale;
-  } catch {
-    // It knows no names of tags with extensions.
-    return locale;
   }
 }
 
