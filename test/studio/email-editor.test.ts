@@ -59,6 +59,16 @@ test('a fold opens where the text has a fault, and another text that is loaded i
   await expect.poll(() => folded(page).count()).toBeGreaterThan(3);
 });
 
+test('where there is no room for an email, the list says what to do; the brand is on it', async () => {
+  const { page } = await studio.visit('emails', { viewport: { width: 900, height: 800 } });
+  await page.getByText('Choose an email to edit its text.').waitFor();
+  await page.getByRole('button', { name: 'Brand' }).click();
+  await page.getByRole('dialog', { name: 'Brand' }).getByRole('button', { name: 'Close' }).click();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Magic link' }).click();
+  await page.getByRole('heading', { name: 'Magic link' }).waitFor();
+});
+
 test('short code around the words, a text without any, and one that is very long are not folded', () => {
   const lines = (count: number) => '<br>\n'.repeat(count);
   const cut = (text: string) => foldsOf(text).map(({ from, to }) => text.slice(from, to));

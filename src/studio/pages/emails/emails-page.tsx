@@ -60,6 +60,19 @@ function EmailList({ stored, chosen }: { readonly stored: StoredEmails; readonly
   const [first] = stored.emails;
   return (
     <nav className="link-list email-list" aria-label="Emails">
+      <header>
+        <div className="spread">
+          <p className="title">Emails</p>
+          <button type="button" onClick={() => setBranding(true)}>
+            Brand
+          </button>
+        </div>
+        {chosen === null && (
+          <p className="soft small">
+            Choose an email to edit its text. <em>Brand</em> sets the name, logo and color of all.
+          </p>
+        )}
+      </header>
       {groups.map((group) => (
         <section key={group} aria-labelledby={`group-${group}`}>
           <h2 id={`group-${group}`}>{groupTitles[group]}</h2>
@@ -77,14 +90,9 @@ function EmailList({ stored, chosen }: { readonly stored: StoredEmails; readonly
           </ul>
         </section>
       ))}
-      <section className="row">
-        <button type="button" className="quiet" onClick={() => setAdding(true)}>
-          Add partial
-        </button>
-        <button type="button" className="quiet" onClick={() => setBranding(true)}>
-          Brand
-        </button>
-      </section>
+      <button type="button" onClick={() => setAdding(true)}>
+        Add partial
+      </button>
       {isAdding && <PartialDialog stored={stored} onClose={() => setAdding(false)} />}
       {isBranding && first !== undefined && (
         <BrandDialog stored={stored} email={first} onClose={() => setBranding(false)} />

@@ -32,7 +32,7 @@ export function PartialDialog({ stored, onClose }: PartialDialogProps) {
       <form className="stack" onSubmit={submit}>
         <label htmlFor={id}>Name</label>
         <input id={id} name="name" required maxLength={64} placeholder="footer" spellCheck={false} />
-        <p className="soft small">Other templates use it by this name.</p>
+        <p className="soft small">A piece that several emails share, such as a footer. They use it by this name.</p>
         <Fault>{problem}</Fault>
         <div className="row end">
           <button type="submit" className="primary">
