@@ -472,6 +472,31 @@ test('a view that is to run with the rights of its caller comes with the grants 
   for (const role of ['anon', 'authenticated']) await expect(readAs(role)).resolves.toBeDefined();
 });
 
+test('what one name hides is one finding with the statement that shows all of it', async () => {
+  const database = await createDatabase(`
+    create table shelf (id int primary key);
+    create table book (id int primary key, shelf int references shelf);
+    create index on book (shelf);
+    grant select, insert on shelf, book to anon, authenticated;
+  `);
+  const leftOut = () => findings(database, '--only', 'left_out');
+  expect(await leftOut()).toMatchObject([
+    {
+      object: 'public.book',
+      message: [
+        'The field "shelf" of public.book is its relationship by the foreign key book_shelf_fkey, which hides its column shelf.',
+        ...['filter', 'order', 'insert'].map(
+          (input) =>
+            `Table public.book has no ${input} by its relationship "shelf": the ${input} has another entry of that name.`,
+        ),
+      ].join(' '),
+      fix: `comment on constraint book_shelf_fkey on public.book is '@graphql({"foreign_name":"shelfByShelf"})';`,
+    },
+  ]);
+  for (const { fix } of await leftOut()) await database.query(fix!);
+  expect(await leftOut()).toEqual([]);
+});
+
 test('labels of an enum that GraphQL cannot spell are found, with free names for them', async () => {
   const database = await createDatabase(`
     create type media as enum ('book', 'e-book', 'e book', 'audio book', '3d-print', 'true', 'e_book_2');

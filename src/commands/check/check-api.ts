@@ -54,7 +54,19 @@ export function checkModels(
     ...models.flatMap(({ role, model }) => findMissingUsage(role, model, catalog)),
     ...models.map(({ role, model }) => describeRole(role, model)),
   ];
-  return [...new Map(findings.map((finding) => [finding.message, finding])).values()];
+  return mergeFixes([...new Map(findings.map((finding) => [finding.message, finding])).values()]);
+}
+
+/** One finding for all that an object lacks and that one statement brings. */
+function mergeFixes(findings: readonly Finding[]): readonly Finding[] {
+  const groups = Map.groupBy(findings, (finding) => {
+    const { check, object, fix } = finding;
+    return check === 'left_out' && fix !== null ? `${object} ${fix}` : finding;
+  });
+  return [...groups.values()].map((group) => ({
+    ...group[0]!,
+    message: group.map(({ message }) => message).join(' '),
+  }));
 }
 
 const notLeftOut: ReadonlySet<Omission['kind']> = new Set(['directive', 'entrypoint', 'link', 'privilege', 'switch']);
