@@ -115,11 +115,20 @@ function linkTables(source: CatalogRows): CatalogTable[] {
   const indexes = Map.groupBy(source.indexes, (index) => index.indrelid);
   const userCode = new Map(source.user_code);
   const baseOf = findViewBases(source.view_queries, indexes);
+  const nullOrders = byColumn(source.unusual_null_orders);
   return source.classes.map((row) => {
     const [own, unique] = [columns.get(row._id) ?? [], indexes.get(row._id) ?? []];
     const code = userCode.get(row._id) ?? 0;
     const runs = { readsUserCode: (code & 1) !== 0, writesUserCode: (code & 2) !== 0 };
-    return { ...row, ...runs, getAttributes: () => own, getIndexes: () => unique, getBase: () => baseOf(row._id) };
+    const hasUnusualNullOrder = nullOrders.get(row._id)?.has(0) === true;
+    return {
+      ...row,
+      ...runs,
+      hasUnusualNullOrder,
+      getAttributes: () => own,
+      getIndexes: () => unique,
+      getBase: () => baseOf(row._id),
+    };
   });
 }
 

@@ -88,6 +88,8 @@ export interface CatalogTable
     | 'relhasrules'
     | 'updatable_mask'
   > {
+  /** An index of an expression puts nulls last where descending, or first where ascending. */
+  readonly hasUnusualNullOrder: boolean;
   /** In column order; empty for partitioned tables. */
   getAttributes(): readonly CatalogColumn[];
   /**

@@ -156,6 +156,8 @@ export interface Table extends QualifiedName {
   readonly hasRules: boolean;
   /** A constraint guarantees at every moment that no two rows have the same key. */
   readonly uniqueKey: boolean;
+  /** No index of an expression has an unusual null position. */
+  readonly usualNullOrder: boolean;
   /** The declared types of all key columns allow `bByPk`. */
   readonly byPk: boolean;
   /** The table has its root field `bCollection`: of equal names, only one table gets it. */
@@ -230,7 +232,9 @@ export interface Column {
   readonly notNull: boolean;
   /** The column or its domain is not null. Some writes bypass domain constraints, so a row may still have a null. */
   readonly neverNull: boolean;
-  /** No row has a null, and no index has an unusual null position: an order may use either. */
+  /** No index has an unusual null position: an order without nulls may use either. */
+  readonly usualNullOrder: boolean;
+  /** No row has a null, and the null order is usual. */
   readonly hasNoNulls: boolean;
   /** In the object type: privilege, type and name allow it (the schema resolves name conflicts). */
   readonly readable: boolean;
@@ -268,7 +272,9 @@ export interface Relationship {
   readonly through: Through | null;
   /** A catalog constraint guarantees at most one match; otherwise a to-one needs `limit 1`. */
   readonly unique: boolean;
-  /** Each row always has a related row that the role sees. */
+  /** Each row with a value in all key columns has a related row that the role sees. */
+  readonly enforced: boolean;
+  /** It is enforced, and no key column is null. */
   readonly required: boolean;
   /** Rows can be filtered by the related rows (extension `relation_filters`). */
   readonly filterable: boolean;

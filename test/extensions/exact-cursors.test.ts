@@ -40,6 +40,13 @@ describe('a row with a null', () => {
     expect(await entries(`${order}, after: "${encode(['2024-05-01', 1])}"`)).toEqual([3]);
   });
 
+  test('does not follow a cursor without values', async () => {
+    for (const direction of directions) {
+      expect(await entries(`orderBy: {day: ${direction}}, after: "${encode([])}"`)).toEqual([]);
+      expect(await entries(`orderBy: {day: ${direction}}, before: "${encode([])}"`)).toEqual([]);
+    }
+  });
+
   test('in a later term comes after the values of its own group', async () => {
     const order = 'orderBy: [{a: DescNullsLast}, {b: AscNullsLast}]';
     expect(await ties(order)).toEqual([5, 4, 1, 2, 3, 6, 7]);

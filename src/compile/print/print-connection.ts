@@ -47,7 +47,8 @@ export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: R
   return {
     table: source.table,
     isStored: true,
-    scan(order) {
+    ofParent: source.kind === 'relationship',
+    scan(order, part = 'all') {
       const alias = printer.names.next('t');
       const row = directRow(alias, source.table);
       const joined =
@@ -59,12 +60,13 @@ export function tableRows(printer: Printer, plan: TableConnectionPlan, parent: R
               { table: source.table, row },
             )
           : null;
-      const { joins, sortKeys } = printSortKeys(printer.names, order, row);
+      const { joins, sortKeys, isInPart } = printSortKeys(printer.names, order, { row, part });
       return {
         from: sql`${tableName(source.table)} as ${ident(alias)}${joins}`,
         row,
         condition: restrict(printer.names, plan, row, joined),
         sortKeys,
+        isInPart,
       };
     },
   };
@@ -88,12 +90,13 @@ function printRoutineConnection(
   const rows: RowSet = {
     table,
     isStored: false,
+    ofParent: false,
     scan(order) {
       const alias = printer.names.next('f');
       const row = directRow(alias, table);
-      const { joins, sortKeys } = printSortKeys(printer.names, order, row);
+      const { joins, sortKeys } = printSortKeys(printer.names, order, { row, part: 'all' });
       const condition = restrict(printer.names, plan, row, null);
-      return { from: sql`${called} as ${ident(alias)}${joins}`, row, condition, sortKeys };
+      return { from: sql`${called} as ${ident(alias)}${joins}`, row, condition, sortKeys, isInPart: null };
     },
   };
   return sql`(${printSelect(printer, plan, rows, { frame })})`;
@@ -123,6 +126,7 @@ function printHeldConnection(
   const rows: RowSet = {
     table,
     isStored: false,
+    ofParent: false,
     scan(order) {
       const alias = printer.names.next('t');
       const row: Row = {
@@ -135,9 +139,15 @@ function printHeldConnection(
           return ident(alias, 'r');
         },
       };
-      const { joins, sortKeys } = printSortKeys(printer.names, order, row);
+      const { joins, sortKeys } = printSortKeys(printer.names, order, { row, part: 'all' });
       const condition = restrict(printer.names, plan, row, null);
-      return { from: sql`${ident(held.alias)} as ${ident(alias)}${joins}`, row, condition, sortKeys };
+      return {
+        from: sql`${ident(held.alias)} as ${ident(alias)}${joins}`,
+        row,
+        condition,
+        sortKeys,
+        isInPart: null,
+      };
     },
   };
   // PostgreSQL evaluates a common table expression only as far as it is read: not at all for `first: 0` or a false

@@ -14,24 +14,52 @@ import {
   printOperand,
   printRowsCompared,
 } from '../sql/print-operator.ts';
-import { list, type Row } from '../sql/print-row.ts';
+import { list, type Part, type Row, type RowSet } from '../sql/print-row.ts';
 import { join, type Sql, sql } from '../sql/sql.ts';
 
 /**
- * ` order by …`. Columns without nulls use the null position of default indexes: PostgreSQL uses an index for an order
+ * ` order by …`. Values without nulls use the null position of default indexes: PostgreSQL uses an index for an order
  * only if both positions agree.
  *
- * @param isStored The rows are a table's, whose constraints keep columns free of nulls.
+ * @param rows Of a table: its constraints keep columns free of nulls.
  */
-export function printOrder(order: readonly OrderTerm[], sortKeys: readonly Sql[], isStored: boolean): Sql {
+export function printOrder(
+  order: readonly OrderTerm[],
+  sortKeys: readonly Sql[],
+  { rows, part }: { readonly rows: Rows; readonly part: Part },
+): Sql {
   const terms = order.map(({ expression, descending, nullsFirst }, index) => {
     const direction = descending ? sql` desc` : sql` asc`;
-    const hasNoNulls = isStored && expression.kind === 'column' && expression.column.hasNoNulls;
-    const isFirst = hasNoNulls ? descending : nullsFirst;
+    const isAlike = index === 0 && part !== 'all';
+    const isFirst = rows.isStored && takesEither(expression, isAlike, rows.table) ? descending : nullsFirst;
     const nulls = isFirst ? sql` nulls first` : sql` nulls last`;
     return sql`${sortKeys[index]!}${direction}${nulls}`;
   });
-  return sql` order by ${list(terms)}`;
+  // The first value is null in all rows. Only an index of the rows themselves may begin with it.
+  const isConstant = part === 'missing' || (part === 'nulls' && order[0]!.expression.kind === 'related');
+  return sql` order by ${list(isConstant ? terms.slice(1) : terms)}`;
+}
+
+type Rows = Pick<RowSet, 'table' | 'isStored'>;
+
+/**
+ * Whether the position of nulls decides nothing, and no index has an unusual one.
+ *
+ * @param isAlike All rows have a value, or none has.
+ */
+export function takesEither(expression: OrderExpression, isAlike: boolean, table: Table): boolean {
+  switch (expression.kind) {
+    case 'related': {
+      const { relationship, table: target } = expression.related;
+      return (isAlike || relationship.required) && takesEither(expression.expression, isAlike, target);
+    }
+    case 'column':
+      return isAlike ? expression.column.usualNullOrder : expression.column.hasNoNulls;
+    case 'computed':
+      return isAlike && table.usualNullOrder;
+    default:
+      return false;
+  }
 }
 
 /**
@@ -112,6 +140,16 @@ function printStep(how: Comparing, { key, type, slot }: CursorKey): Sql {
   return printCompared(type, how, key, printSlot(type, slot!));
 }
 
+/** The value that an order leads to, and the related table that has it; null: the rows' own. */
+export function lastOf(expression: OrderExpression): {
+  readonly expression: Exclude<OrderExpression, { kind: 'related' }>;
+  readonly table: Table | null;
+} {
+  if (expression.kind !== 'related') return { expression, table: null };
+  const last = lastOf(expression.expression);
+  return last.table === null ? { ...last, table: expression.related.table } : last;
+}
+
 /** Whether the value may be null. Routine results count as rows that the table could hold. */
 export function mayBeNull(expression: OrderExpression): boolean {
   switch (expression.kind) {
@@ -136,11 +174,7 @@ export function mayBeNull(expression: OrderExpression): boolean {
  *
  * @param other Prints the second row's key, given how to read the key of a row.
  */
-export function printOtherKey(
-  { table, isStored }: { readonly table: Table; readonly isStored: boolean },
-  left: Row,
-  other: (key: (row: Row) => Sql) => Sql,
-): Sql {
+export function printOtherKey({ table, isStored }: Rows, left: Row, other: (key: (row: Row) => Sql) => Sql): Sql {
   const keys = keyColumns(table);
   const [only] = keys;
   if (only !== undefined && keys.length === 1 && only.notNull && isStored) {

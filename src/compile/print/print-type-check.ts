@@ -21,7 +21,7 @@ import type {
   ValuePlan,
 } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
-import type { Row } from '../sql/print-row.ts';
+import { nullRow } from '../sql/print-row.ts';
 import { printCall, tableName } from '../sql/printer.ts';
 import { ident, join, type Sql, sql } from '../sql/sql.ts';
 
@@ -138,11 +138,6 @@ function checkArgument(checks: Checks, type: ArgumentType | null): void {
     add(checks, member, member.cast, sql`(null::${ident(namespace, name)}).${ident(member.name)}`);
     checkArgument(checks, member.type);
   }
-}
-
-function nullRow(table: Table): Row {
-  const whole = sql`null::${tableName(table)}`;
-  return { column: ({ name }) => sql`(${whole}).${ident(name)}`, whole: () => whole };
 }
 
 function add(checks: Checks, key: unknown, type: SqlType, value: Sql): void {

@@ -19,9 +19,17 @@ export interface RowSet {
   readonly table: Table;
   /** False for a routine's rows, which its table might not be able to hold. */
   readonly isStored: boolean;
-  /** @param order The requested order of the rows. */
-  scan(order: readonly OrderTerm[]): Scan;
+  /** Those of one parent row, usually few. */
+  readonly ofParent: boolean;
+  /** @param order The requested order of the rows. @param part Which of them are read; all by default. */
+  scan(order: readonly OrderTerm[], part?: Part): Scan;
 }
+
+/**
+ * Rows by the first value of their order: those with one, those whose value is null, and those without the related row
+ * that would have it. For rows ordered by their own values, the latter are none.
+ */
+export type Part = 'all' | 'values' | 'nulls' | 'missing';
 
 /** One scan of rows. */
 interface Scan {
@@ -29,6 +37,8 @@ interface Scan {
   readonly row: Row;
   /** The condition of relationship and filter. */
   readonly condition: Sql | null;
+  /** The condition of the part. */
+  readonly isInPart: Sql | null;
   /** The values of the order's terms. */
   readonly sortKeys: readonly Sql[];
 }
@@ -50,6 +60,12 @@ export function directRow(alias: string, table: QualifiedName): Row {
     column: (column) => ident(alias, column.name),
     whole: () => sql`${everythingOf(alias)}::${ident(table.namespace, table.name)}`,
   };
+}
+
+/** A row of which everything is null. */
+export function nullRow(table: QualifiedName): Row {
+  const whole = sql`null::${ident(table.namespace, table.name)}`;
+  return { column: ({ name }) => sql`(${whole}).${ident(name)}`, whole: () => whole };
 }
 
 /**

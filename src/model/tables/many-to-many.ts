@@ -112,6 +112,7 @@ function addField(context: ModelContext, { tables, routines, sides }: Adding, { 
       far: columnsOf(links, far),
     },
     unique: false,
+    enforced: false,
     required: false,
     ...noEntries,
   };

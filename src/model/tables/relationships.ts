@@ -94,7 +94,9 @@ function declaredKeys(catalog: Catalog): readonly ForeignKey[] {
     const foreign = catalog.table(row.confrelid);
     if (local === undefined || foreign === undefined) return [];
     const { settings } = readSettings(catalog, 'constraint', row._id);
-    const isEnforced = row.convalidated === true && row.condeferrable === false;
+    // The rows of inheriting tables are read with those of the table, but a key is not theirs.
+    const hasOthers = local.relkind === 'r' && local.relhassubclass === true;
+    const isEnforced = row.convalidated === true && row.condeferrable === false && !hasOthers;
     const [localKey, foreignKey] = [row.conkey ?? [], row.confkey ?? []];
     return [{ id: row._id, local, foreign, localKey, foreignKey, names: settings, isEnforced }];
   });
@@ -155,6 +157,7 @@ function toOutbound(context: ModelContext, key: ForeignKey, foreign: UnlinkedTab
   const columns = key.local.getAttributes().filter((column) => key.localKey.includes(column.attnum));
   const unique = isAlwaysUnique(key.foreign, key.foreignKey);
   const hasNoNulls = columns.every((column) => column.attnotnull === true);
+  const enforced = key.isEnforced && unique && !foreign.rowSecurity;
   return {
     id: key.id,
     direction: 'outbound',
@@ -167,7 +170,8 @@ function toOutbound(context: ModelContext, key: ForeignKey, foreign: UnlinkedTab
     pairs: pairs(key.localKey, key.foreignKey),
     unique,
     through: null,
-    required: key.isEnforced && unique && hasNoNulls && !foreign.rowSecurity,
+    enforced,
+    required: enforced && hasNoNulls,
     ...noEntries,
   };
 }
@@ -188,6 +192,7 @@ function toInbound(context: ModelContext, key: ForeignKey, local: UnlinkedTable)
     pairs: pairs(key.foreignKey, key.localKey),
     unique: isToOne && isAlwaysUnique(key.local, key.localKey),
     through: null,
+    enforced: false,
     required: false,
     ...noEntries,
   };

@@ -61,6 +61,7 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     readsUserCode: row.readsUserCode,
     writesUserCode: row.writesUserCode,
     hasRules: row.relhasrules === true,
+    usualNullOrder: !row.hasUnusualNullOrder,
     // A rule may return other rows than those with the key.
     uniqueKey: kind === 'table' && row.relhasrules !== true && isAlwaysUnique(row, selected.primaryKey),
     byPk: allowsLookup(context, key),
