@@ -69,10 +69,25 @@ describe('to-many', () => {
     ['{bookCollection: {some: {reviewCollection: {some: {stars: {gte: 5}}}}}}', [1]],
     ['{bookCollection: {some: {reviewCollection: {none: {}}}}}', [1]],
     ['{bookCollection: {every: {reviewCollection: {some: {}}}}}', [2, 3, 4, 5]],
+    ['{bookCollection: {every: {reviewCollection: {none: {}}}}}', [3, 4, 5]],
+    ['{bookCollection: {every: {pages: {lt: 300}}}}', [2, 3, 4, 5]],
+    ['{bookCollection: {every: {id: {lte: 3}}}}', [1, 3, 4, 5]],
+    ['{bookCollection: {every: {id: {neq: 4}}}}', [1, 3, 4, 5]],
+    ['{bookCollection: {every: {id: {neq: 4}, pages: {is: NOT_NULL}}}}', [3, 4, 5]],
+    ['{bookCollection: {every: {or: [{pages: {is: NULL}}, {pages: {gt: 60}}]}}}', [1, 3, 4, 5]],
+    ['{bookCollection: {every: {not: {pages: {gt: 200}}}}}', [2, 3, 4, 5]],
+    ['{bookCollection: {every: {id: {gt: null}}}}', [3, 4, 5]],
     ['{bookCollection: {some: {author: {city: {name: {eq: "Oslo"}}}}}}', [2]],
     ['{authorCollection: {some: {bookCollection: {some: {}}}}}', [1]],
   ])('%s', async (filter, ids) => {
     expect(await authors(filter)).toEqual(ids);
+  });
+
+  test('every: null is no number that others differ from', async () => {
+    const every = (value: number | null) =>
+      authors('{bookCollection: {every: {id: {neq: $v}}}}', 'anon', { v: value }, '($v: Int)');
+    expect(await every(4)).toEqual([1, 3, 4, 5]);
+    expect(await every(null)).toEqual([3, 4, 5]);
   });
 
   test('counts only what policies show', async () => {
@@ -426,10 +441,10 @@ describe('with 200,000 rows, indexes serve', async () => {
   const big = await createDatabase(`
     comment on schema public is '@graphql({"inflect_names": true})';
     create table customer (id int primary key, tenant int not null, email text not null unique);
-    create table parcel (id int primary key, tenant int not null, customer_id int not null, code text not null, weight int not null);
+    create table parcel (id int primary key, tenant int not null, customer_id int not null, code text not null, weight int not null, damage int);
     insert into customer select n, n % 10, 'c' || n from generate_series(1, 20000) n;
-    insert into parcel select n, n % 10, 1 + (n - 1) % 20000, 'p' || n, n % 100 from generate_series(1, 200000) n;
-    create index on parcel (customer_id); create index on parcel (code);
+    insert into parcel select n, n % 10, 1 + (n - 1) % 20000, 'p' || n, n % 100, case when n % 10000 in (1, 2) then 9 else n % 5 end from generate_series(1, 200000) n;
+    create index on parcel (customer_id); create index on parcel (code); create index on parcel (damage);
     -- With the rows there, one join checks them all.
     alter table parcel add foreign key (customer_id) references customer;
     comment on table parcel is '@graphql({"aggregate": {"enabled": true}})';
@@ -454,6 +469,11 @@ describe('with 200,000 rows, indexes serve', async () => {
       'two levels',
       '{ parcelCollection(filter: {customer: {parcelCollection: {some: {code: {eq: "p11"}}}}}) { edges { node { id } } } }',
       10,
+    ],
+    [
+      'every, of which few fail',
+      '{ customerCollection(filter: {not: {parcelCollection: {every: {damage: {lt: 9}}}}, tenant: {eq: 1}}) { edges { node { id } } } }',
+      2,
     ],
     [
       'none, of a few',

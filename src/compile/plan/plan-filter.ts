@@ -10,7 +10,7 @@ import { isJson, isSearchable } from '../../model/tables/columns.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import { spend } from '../input/plan-budget.ts';
-import type { Condition, Expression, RelatedRows } from './plan.ts';
+import type { ComparisonOperator, Condition, Expression, RelatedRows } from './plan.ts';
 import { planRowCall } from './plan-arguments.ts';
 import { planJson } from './plan-json.ts';
 import { planNodeId } from './plan-node-id.ts';
@@ -139,11 +139,39 @@ function planCollection(at: Level, collection: Input, related: Relate): Conditio
     if (kind === 'some') return { kind: 'exists', related: related(condition) };
     if (kind === 'none') return { kind: 'not', item: { kind: 'exists', related: related(condition) } };
     if (condition === null) return null;
-    const failing = related({ kind: 'not_true', item: condition });
-    return { kind: 'not', item: { kind: 'exists', related: failing } };
+    return { kind: 'not', item: { kind: 'exists', related: related(planFailing(condition)) } };
   });
   return combine('and', conditions);
 }
+
+// True where the condition is false or unknown. No index serves `is not true`, but the opposite of a comparison has one.
+function planFailing(condition: Condition): Condition {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return { kind: condition.kind === 'and' ? 'or' : 'and', items: condition.items.map(planFailing) };
+    case 'null_test':
+      return { ...condition, negated: !condition.negated };
+    case 'exists':
+      return { kind: 'not', item: condition };
+    case 'not':
+      if (condition.item.kind === 'exists') return condition.item;
+      break;
+    case 'compare': {
+      const { expression, operator, slot } = condition;
+      const isUnknown = slot.kind === 'constant' && slot.value === null;
+      if (expression.kind !== 'column' || isUnknown || !withOpposite.includes(operator)) break;
+      const opposite: Condition = { kind: 'not', item: condition };
+      if (expression.column.hasNoNulls) return opposite;
+      return { kind: 'or', items: [opposite, { kind: 'null_test', expression, negated: false }] };
+    }
+    default:
+  }
+  return { kind: 'not_true', item: condition };
+}
+
+/** PostgreSQL knows their opposites, which indexes serve. */
+const withOpposite: readonly ComparisonOperator[] = ['neq', 'lt', 'lte', 'gt', 'gte'];
 
 function planAggregate(at: Level, aggregate: Input, related: Relate): Condition | null {
   const entries = aggregate.fields().filter(({ input }) => input.state() === 'value');

@@ -35,7 +35,7 @@ export function planOperator(
   if (operator === 'is') return { kind: 'null_test', expression, negated: planNullTest(input, nameOf(expression)) };
   if (state === 'value') assertLength(expression, operator, input);
   const isList = isListType(getNullableType(input.type));
-  const slot = isList ? input.listSlot() : input.slot();
+  const slot: Slot = state !== 'value' ? { kind: 'constant', value: null } : isList ? input.listSlot() : input.slot();
   const by = comparing[operator];
   if (by && state === 'value') budget.operands.push({ slot, by: by === 'list' && !isList ? 'json' : by });
   if (operator === 'regex' || operator === 'iregex')
