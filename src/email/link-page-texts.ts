@@ -76,7 +76,7 @@ export function builtInLinkPage(locale: string): string {
   <meta name="color-scheme" content="light dark">
   <title>${heading}</title>
   <style>
-    body { max-width: 34em; margin: 15vh auto 0; padding: 0 24px; font: 17px/1.5 system-ui, sans-serif }
+    body { max-width: 34em; margin: 15vh auto 0; padding: 0 24px; font: 17px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
     h1 { font-size: 24px }
     button { padding: 12px 24px; border: 0; border-radius: 6px; background: CanvasText; color: Canvas; font: inherit; font-weight: bold; cursor: pointer }
     button:focus-visible { outline: 3px solid Highlight; outline-offset: 2px }

@@ -2,14 +2,17 @@
  * How the built-in emails look in a browser, as web mail and phones show them: widths, light and dark, and for people
  * who cannot see them.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { contrast } from '../../src/email/brand.ts';
-import { builtIn } from '../../src/email/built-in/built-in.ts';
+import { builtIn, builtInLocales } from '../../src/email/built-in/built-in.ts';
 import { type EmailKind, emailKindNames } from '../../src/email/email-kind.ts';
+import { renderBuiltIn } from '../../src/email/link-page.ts';
+import { linkActions } from '../../src/email/link-page-texts.ts';
 import { buildMessage } from '../../src/email/message.ts';
 import { openBrowser } from '../support/browser.ts';
 import { sampleData } from '../support/email.ts';
@@ -56,7 +59,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     const page = await open('', colorScheme, 320);
     for (const kind of emailKindNames) {
       await page.setContent(htmlOf(kind));
-      for (const width of [320, 390, 600, 1280]) {
+      for (const width of widths) {
         await page.setViewportSize({ width, height: 800 });
         const card = await page.evaluate(() => {
           const { left, width: own } = document.querySelector('.card')!.getBoundingClientRect();
@@ -85,6 +88,85 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
       expect(await link.getAttribute('href')).toBe(sampleData.confirmationUrl);
     },
   );
+});
+
+/** Widths of phones, of a message beside its list, and of a window. */
+const widths = [320, 390, 600, 1280];
+
+/** Emails in one page, each around its own body. */
+function together(htmls: readonly string[]): string {
+  const [first = '', ...others] = htmls;
+  const bodies = others.map((html) => /<body[^>]*>([\s\S]*)<\/body>/.exec(html)?.[1] ?? '');
+  return first.replace('</body>', () => `${bodies.join('')}</body>`);
+}
+
+describe.each(builtInLocales)('in the language %s', (locale) => {
+  test('no email is wider than a phone, and axe-core finds no fault', async () => {
+    const html = together(emailKindNames.map((kind) => htmlOf(kind, locale)));
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await open(html, colorScheme, 320);
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: 800 });
+        const seen = await page.evaluate(() => ({
+          cards: document.querySelectorAll('.card').length,
+          wide: [...document.querySelectorAll('body *')]
+            .filter(
+              (element) =>
+                element.getBoundingClientRect().right > innerWidth || element.getBoundingClientRect().left < 0,
+            )
+            .map((element) => element.outerHTML.slice(0, 200)),
+          scrolls: document.documentElement.scrollWidth > innerWidth,
+        }));
+        expect([width, seen]).toEqual([width, { cards: emailKindNames.length, wide: [], scrolls: false }]);
+      }
+      expect(await violations(page)).toEqual([]);
+    }
+  });
+
+  test('no page of links is wider than a phone, and axe-core finds no fault', async () => {
+    const page = await open('', 'dark', 320);
+    for (const action of linkActions) {
+      const facts = { action, email: `${wide}@${wide}.test`, siteUrl: `https://${wide}.test`, locale, languages: [] };
+      await page.setContent(renderBuiltIn({ ...facts, fields: { token: 'x' } }));
+      const scrolls = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+      expect([action, scrolls]).toEqual([action, false]);
+    }
+    expect(await violations(page)).toEqual([]);
+  });
+});
+
+/** What the manual shows, with their heights: a button and a code, another language, and no link. */
+const shown = [
+  ['confirmation', 'en', 640],
+  ['recovery', 'de', 700],
+  ['password_changed_notification', 'fr', 510],
+] as const;
+
+test.each(['light', 'dark'] as const)('the manual shows them at four widths in %s', async (colorScheme) => {
+  const path = fileURLToPath(new URL(`../../docs/emails-${colorScheme}.png`, import.meta.url));
+  // Kept, so that a run changes no file: delete it to take another.
+  if (existsSync(path)) return;
+  const values = { mailer_brand_name: 'The Shop', mailer_brand_color: '#0b6e4f', mailer_brand_footer: '1 Main Street' };
+  const facts = { to: 'ada@example.com', email: 'ada@example.com', siteUrl: 'https://shop.example.com' };
+  const frames = shown.flatMap(([kind, locale, height]) =>
+    widths.map((width) => {
+      const config = layerAuthConfig({ ...values, site_url: facts.siteUrl });
+      const { html } = buildMessage(kind, config, { ...sampleData, ...facts, languages: [locale] });
+      return `<iframe width="${width}" height="${height}" style="border: 0" srcdoc="${html.replace(/&/g, '&amp;').replace(/"/g, '&quot;')}"></iframe>`;
+    }),
+  );
+  const total = widths.reduce((sum, width) => sum + width + 16, 16);
+  const context = await browser.newContext({
+    colorScheme,
+    viewport: { width: total, height: 600 },
+    deviceScaleFactor: 0.5,
+  });
+  const page = await context.newPage();
+  const ground = colorScheme === 'light' ? '#d4d4d8' : '#3f3f46';
+  await page.setContent(
+    `<body style="margin: 16px; background: ${ground}; display: grid; gap: 16px; grid-template-columns: ${widths.map((width) => `${width}px`).join(' ')}">${frames.join('')}`,
+  );
+  await page.screenshot({ path, fullPage: true });
 });
 
 test('a screen reader reads the digits of the code one by one, and a program copies them as a number', async () => {
