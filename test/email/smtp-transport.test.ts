@@ -375,6 +375,7 @@ describe('logging in', () => {
     expect(error.message).toBe(
       `The mail server localhost:${server.port} rejected the login (535 5.7.8). Check smtp_user and smtp_pass.`,
     );
+    expect(error.answer).toMatch(/^535 5\.7\.8 .*\(Check smtp_user and smtp_pass\.\)$/);
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('battery');
   });
 

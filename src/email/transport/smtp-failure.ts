@@ -16,8 +16,11 @@ export function toEmailError(
 ): EmailError {
   const server = `The mail server ${settings.host}:${settings.port}`;
   const code = timedOut ? 'timed_out' : codeOf(error);
-  const answer = error.response === undefined ? null : shownAnswer(error.response, to);
-  return new EmailError(code, `${server} ${sentences[code](detailOf(error))}`, answer);
+  const { [code]: advice } = advices;
+  const sentence = `${server} ${sentences[code](detailOf(error))}${advice === undefined ? '' : ` ${advice}`}`;
+  if (error.response === undefined) return new EmailError(code, sentence);
+  const answer = shownAnswer(error.response, to);
+  return new EmailError(code, sentence, advice === undefined ? answer : `${answer} (${advice})`);
 }
 
 /** Longest answer that is listed, in characters. */
@@ -46,12 +49,18 @@ export function shownAnswer(response: string, to: string): string {
   return line.toWellFormed().slice(0, maxAnswerLength);
 }
 
+/** What an operator can do about an answer. */
+const advices: Partial<Record<EmailErrorCode, string>> = {
+  login_refused: 'Check smtp_user and smtp_pass.',
+  sender_refused: 'Check smtp_admin_email.',
+};
+
 const sentences: Readonly<Record<EmailErrorCode, (detail: string) => string>> = {
   unreachable: (detail) => `is unreachable${detail}. Check smtp_host and smtp_port, and whether the server is running.`,
   tls_failed: (detail) =>
     `failed the TLS connection${detail}. Its certificate must be valid for smtp_host. Without TLS, emails need --allow-unencrypted-mail and no login.`,
-  login_refused: (detail) => `rejected the login${detail}. Check smtp_user and smtp_pass.`,
-  sender_refused: (detail) => `rejected the sender${detail}. Check smtp_admin_email.`,
+  login_refused: (detail) => `rejected the login${detail}.`,
+  sender_refused: (detail) => `rejected the sender${detail}.`,
   recipient_refused: (detail) => `rejected the recipient${detail}.`,
   message_refused: (detail) => `rejected the message${detail}.`,
   try_later: (detail) => `asked to retry later${detail}.`,
