@@ -55,8 +55,8 @@ export function useInbox(to: string | null): InboxState {
           known.current = { of, emails: null };
           setState({ emails: null, refusal: error });
         }
-        // Only a new token helps.
-        if (error.status === 401) return;
+        // Only a new token helps, or a gateway without a mail server.
+        if (error.status === 401 || error.status === 404) return;
       }
       if (!leaving.signal.aborted) timer = setTimeout(wait, pauseMs);
     };
