@@ -1,7 +1,7 @@
 /**
  * The page Deliveries in a real browser: what became of emails, whose they are, and addresses that an operator lifts.
  */
-import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { hashRecipient } from '../../src/email/outbox/deliveries.ts';
 import { operatorTokenCommand } from '../../src/management/tokens/access-tokens.ts';
 import { addToken, ref } from '../management/management.ts';
@@ -45,8 +45,8 @@ test('emails are listed with their state, filtered, and lead to their users, who
   await page.getByLabel('State').selectOption('failed');
   await table.getByRole('cell', { name: 'b***@mail.test' }).waitFor({ state: 'detached' });
   await expect
-    .poll(() => table.getByRole('row', { name: 'Confirmation' }).textContent())
-    .toMatch(/Confirmation en.*550 5.1.1 No such user/);
+    .poll(() => table.getByRole('row', { name: 'Confirm sign-up' }).textContent())
+    .toMatch(/Confirm sign-up en.*550 5.1.1 No such user/);
   expect(page.url()).toContain('state=failed');
   expect(await violations(page)).toEqual([]);
   await table.getByRole('link', { name: 'a***@mail.test' }).click();
@@ -54,7 +54,7 @@ test('emails are listed with their state, filtered, and lead to their users, who
   await page.getByRole('link', { name: 'All emails to this user' }).click();
   await page.getByRole('button', { name: 'Show all users' }).click();
   await table.getByRole('cell', { name: 'b***@mail.test' }).waitFor();
-  await page.getByLabel('Email', { exact: true }).selectOption('invite');
+  await page.getByLabel('Email', { exact: true }).selectOption({ label: 'Invite user' });
   await page.getByText('No email matches').waitFor();
   expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
 });
@@ -65,8 +65,23 @@ test('a test email is listed as one', async () => {
   const target = `${studio.url}/v1/projects/${ref}/config/auth/emails/send`;
   expect((await fetch(target, { method: 'POST', headers, body })).status).toBe(200);
   const { page } = await studio.visit('deliveries');
-  await page.getByRole('row', { name: /Recovery en test m\*\*\*@mail.test sent/ }).waitFor();
+  await page.getByRole('row', { name: /Reset password en test m\*\*\*@mail.test sent/ }).waitFor();
   expect(await violations(page)).toEqual([]);
+});
+
+test('with a mail server the page of the inbox leads here, and asks for the inbox once', async () => {
+  await studio.patch({ smtp_host: '127.0.0.1', smtp_admin_email: 'no-reply@mail.test' });
+  onTestFinished(() => studio.patch({ smtp_host: null, smtp_admin_email: null }));
+  const { page } = await studio.visit('graphql');
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await page.getByRole('link', { name: 'Inbox' }).click();
+  await page.getByText('The inbox is not available').waitFor();
+  // Longer than the pause before it would ask again.
+  await page.waitForTimeout(2500);
+  expect(asked.filter((url) => url.includes('inbox.events'))).toHaveLength(1);
+  await page.getByRole('link', { name: 'See what became of emails' }).click();
+  await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
 });
 
 test('an operator lifts an address that bounced', async () => {

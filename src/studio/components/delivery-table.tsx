@@ -2,7 +2,7 @@
  * A table of deliveries: what became of emails.
  */
 import type { Delivery } from '../../management/deliveries/deliveries.ts';
-import { kindTitle } from '../shared/deliveries.ts';
+import { emailTitle } from '../shared/email-titles.ts';
 import { Link } from './link.tsx';
 import { Rows } from './rows.tsx';
 
@@ -36,7 +36,7 @@ function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly 
         <time dateTime={createdAt}>{moment.format(new Date(createdAt))}</time>
       </td>
       <th scope="row">
-        {kindTitle(kind)} {locale !== null && <span className="badge">{locale}</span>}{' '}
+        {emailTitle(kind)} {locale !== null && <span className="badge">{locale}</span>}{' '}
         {userId === null && <span className="badge">test</span>}
       </th>
       {!isOfOneUser && (

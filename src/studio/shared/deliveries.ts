@@ -7,12 +7,6 @@ import { askProject } from './session.ts';
 /** States of a delivery, in the order in which an email passes them. */
 export const deliveryStates = ['queued', 'deferred', 'sent', 'failed', 'suppressed'] as const;
 
-/** `password_changed_notification` -> `Password changed notification`. */
-export function kindTitle(kind: string): string {
-  const words = kind.replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
 /** Reads deliveries, newest first. @param query As the API takes it. */
 export async function listDeliveries(query: string, signal: AbortSignal): Promise<readonly Delivery[]> {
   return (await askProject<readonly Delivery[]>(`emails/deliveries?${query}`, { signal })).body;

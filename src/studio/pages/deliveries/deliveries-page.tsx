@@ -6,7 +6,8 @@ import type { Delivery } from '../../../management/deliveries/deliveries.ts';
 import { DeliveryTable } from '../../components/delivery-table.tsx';
 import { Link } from '../../components/link.tsx';
 import { Empty, Fault, OperatorsOnly, Waiting } from '../../components/problem.tsx';
-import { deliveryStates, kindTitle, listDeliveries } from '../../shared/deliveries.ts';
+import { deliveryStates, listDeliveries } from '../../shared/deliveries.ts';
+import { emailTitles } from '../../shared/email-titles.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { useMayOperate } from '../../shared/session.ts';
@@ -17,12 +18,11 @@ import './deliveries.css';
 /** Emails on a page of the list. */
 const pageSize = 50;
 
-const kinds = [
-  'confirmation', 'invite', 'magic_link', 'email_change', 'recovery', 'reauthentication',
-  'password_changed_notification', 'email_changed_notification', 'phone_changed_notification',
-  'identity_linked_notification', 'identity_unlinked_notification',
-  'mfa_factor_enrolled_notification', 'mfa_factor_unenrolled_notification',
-] as const; // biome-ignore format: a list of names
+const emailOptions = Object.entries(emailTitles).map(([name, { title }]) => [name, title] as const);
+
+const stateOptions = deliveryStates.map(
+  (state) => [state, `${state.charAt(0).toUpperCase()}${state.slice(1)}`] as const,
+);
 
 /** The page. */
 export function DeliveriesPage() {
@@ -74,8 +74,8 @@ function Filters({ filter }: { readonly filter: Filter }) {
   const choose = (change: Partial<Filter>) => show({ ...filter, before: '', ...change });
   return (
     <search className="row">
-      <Select label="State" value={filter.state} options={deliveryStates} onChoose={(state) => choose({ state })} />
-      <Select label="Email" value={filter.kind} options={kinds} onChoose={(kind) => choose({ kind })} />
+      <Select label="State" value={filter.state} options={stateOptions} onChoose={(state) => choose({ state })} />
+      <Select label="Email" value={filter.kind} options={emailOptions} onChoose={(kind) => choose({ kind })} />
       {filter.user !== '' && (
         <button type="button" onClick={() => choose({ user: '' })}>
           Show all users
@@ -88,7 +88,8 @@ function Filters({ filter }: { readonly filter: Filter }) {
 interface SelectProps {
   readonly label: string;
   readonly value: string;
-  readonly options: readonly string[];
+  /** Values with their titles. */
+  readonly options: readonly (readonly [string, string])[];
   readonly onChoose: (value: string) => void;
 }
 
@@ -99,9 +100,9 @@ function Select({ label, value, options, onChoose }: SelectProps) {
       <label htmlFor={id}>{label}</label>
       <select id={id} value={value} onChange={({ target }) => onChoose(target.value)}>
         <option value="">All</option>
-        {options.map((option) => (
-          <option key={option} value={option}>
-            {kindTitle(option)}
+        {options.map(([name, title]) => (
+          <option key={name} value={name}>
+            {title}
           </option>
         ))}
       </select>

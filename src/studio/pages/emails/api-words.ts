@@ -2,7 +2,7 @@
  * Sentences of the management API in the words of the page.
  */
 import type { DescribedEmail } from './described.ts';
-import { emailTitles, languageName } from './email-names.ts';
+import { languageName, titleOf } from './email-names.ts';
 
 /** What the API says of built-in translations that a text ends, up to its advice for the command line. */
 const ended = /readers of ([\w, -]+) get it, too: .*/s;
@@ -47,11 +47,11 @@ function partOf(
 /** `mailer_templates_recovery_content` as `Reset password: Body`; other fields keep their names. */
 function elsewhere(field: string): string {
   if (field === 'mailer_partials') return 'Partials';
-  if (field === 'mailer_layout_content') return emailTitles.layout?.title ?? field;
+  if (field === 'mailer_layout_content') return titleOf('layout').title;
   const [, prefix, name = '', part] =
     /^mailer_(subjects|templates)_(\w+?)(?:_(content|text|translations))?$/.exec(field) ?? [];
-  const title = emailTitles[name]?.title;
-  if (title === undefined) return field;
+  const { title } = titleOf(name);
+  if (title === name) return field;
   if (part === 'translations') return `${title}: Translation`;
   return name === 'link_page'
     ? title

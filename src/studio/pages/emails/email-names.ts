@@ -1,6 +1,7 @@
 /**
  * The page's names of emails, groups, variables and languages.
  */
+import { emailTitles } from '../../shared/email-titles.ts';
 
 /** Titles of the groups. */
 export const groupTitles = {
@@ -12,21 +13,8 @@ export const groupTitles = {
 /** A group. */
 export type EmailGroup = keyof typeof groupTitles;
 
-/** Title, and when it is sent, by the name of an email. */
-export const emailTitles: Readonly<Record<string, { readonly title: string; readonly sent: string }>> = {
-  confirmation: { title: 'Confirm sign-up', sent: 'Confirms the email address of a new user.' },
-  invite: { title: 'Invite user', sent: 'Sent when an admin invites a user.' },
-  magic_link: { title: 'Magic link', sent: 'Sent for sign-in without a password.' },
-  email_change: { title: 'Change email address', sent: 'Confirms a change of email address.' },
-  recovery: { title: 'Reset password', sent: 'Sent when a user forgot the password.' },
-  reauthentication: { title: 'Reauthentication', sent: 'Sent with a code before a sensitive change.' },
-  password_changed_notification: { title: 'Password changed', sent: 'Sent after the password was changed.' },
-  email_changed_notification: { title: 'Email address changed', sent: 'Sent to the old address after the change.' },
-  phone_changed_notification: { title: 'Phone number changed', sent: 'Sent after the phone number was changed.' },
-  identity_linked_notification: { title: 'Identity linked', sent: 'Sent after a sign-in method was added.' },
-  identity_unlinked_notification: { title: 'Identity unlinked', sent: 'Sent after a sign-in method was removed.' },
-  mfa_factor_enrolled_notification: { title: 'MFA method added', sent: 'Sent after a second factor was added.' },
-  mfa_factor_unenrolled_notification: { title: 'MFA method removed', sent: 'Sent after a second factor was removed.' },
+/** Title and purpose of what emails share, by its name. */
+const sharedTitles: Readonly<Record<string, { readonly title: string; readonly sent: string }>> = {
   layout: {
     title: 'Layout',
     sent: 'Around every email that is no whole page. It uses {{ template "content" . }} once. The built-in one is for built-in emails only.',
@@ -40,7 +28,7 @@ export const emailTitles: Readonly<Record<string, { readonly title: string; read
 /** Title and purpose of an email or a shared template. */
 export function titleOf(email: string): { readonly title: string; readonly sent: string } {
   const partial = /^partials\/(.*)$/.exec(email)?.[1];
-  if (partial === undefined) return emailTitles[email] ?? { title: email, sent: '' };
+  if (partial === undefined) return emailTitles[email] ?? sharedTitles[email] ?? { title: email, sent: '' };
   return { title: partial, sent: `A partial. Other templates use it as {{ template "${partial}" . }}.` };
 }
 

@@ -4,11 +4,12 @@
 import { useId, useState } from 'react';
 import { Link } from '../../components/link.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
+import { emailTitles } from '../../shared/email-titles.ts';
 import { onSubmit, useTask } from '../../shared/requests.ts';
 import { askProject, useMayWrite } from '../../shared/session.ts';
 import { DataDialog } from './data-dialog.tsx';
 import type { DescribedEmail } from './described.ts';
-import { actionTitles, emailTitles, titleOf } from './email-names.ts';
+import { actionTitles, titleOf } from './email-names.ts';
 import type { Preview } from './render.ts';
 import { Screen } from './screen.tsx';
 
@@ -97,7 +98,7 @@ export function PreviewPane(props: PreviewPaneProps) {
 
 function AroundChoice({ email, around, onAround }: PreviewPaneProps) {
   const isPage = email.email === 'link_page';
-  const emails = Object.keys(emailTitles).filter((name) => name !== 'layout' && name !== 'link_page');
+  const emails = Object.keys(emailTitles);
   const options = isPage
     ? Object.entries(actionTitles)
     : [

@@ -9,6 +9,7 @@ import { Empty, Problem } from '../../components/problem.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
 import { SignInCard } from '../../components/sign-in.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
+import { emailTitle } from '../../shared/email-titles.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { useInbox } from './captured-emails.ts';
 import './inbox.css';
@@ -37,7 +38,13 @@ export function InboxPage() {
       </div>
     );
   }
-  if (refusal !== null) return <Problem title="The inbox is not available">{refusal.message}</Problem>;
+  if (refusal !== null) {
+    return (
+      <Problem title="The inbox is not available">
+        {refusal.message} {refusal.status === 404 && <Link to="deliveries">See what became of emails</Link>}
+      </Problem>
+    );
+  }
   if (emails === null) return <p className="loading">Loading emails …</p>;
   const id = query.get('id');
   const shown = id === null ? first : (emails.find((email) => String(email.id) === id) ?? null);
@@ -161,8 +168,8 @@ function Email({ email, to }: { readonly email: CapturedEmail; readonly to: stri
           <dd>
             <time dateTime={email.capturedAt}>{moment.format(new Date(email.capturedAt))}</time>
           </dd>
-          <dt>Kind</dt>
-          <dd>{email.kind}</dd>
+          <dt>Email</dt>
+          <dd>{emailTitle(email.kind)}</dd>
         </dl>
         {site !== null && (
           <p className="soft small">
