@@ -38,7 +38,7 @@ function connect(
 }
 
 /** Code and message of the failure. */
-async function failure(work: Promise<unknown>): Promise<{ readonly code: string; readonly message: string }> {
+async function failure(work: Promise<unknown>): Promise<EmailError> {
   const error: unknown = await work.then(
     () => new Error('it was sent'),
     (reason) => reason,
