@@ -486,6 +486,11 @@ describe('with 200,000 rows, indexes serve', async () => {
       5,
     ],
     [
+      'a sum of few',
+      '{ customerCollection(filter: {tenant: {eq: 1}, parcelCollection: {aggregate: {filter: {damage: {eq: 9}}, sum: {weight: {gt: "0"}}}}}) { edges { node { id } } } }',
+      2,
+    ],
+    [
       'a sum, of a page',
       '{ customerCollection(first: 5, filter: {parcelCollection: {aggregate: {sum: {weight: {gt: "0"}}}}}) { edges { node { id } } } }',
       5,

@@ -37,7 +37,20 @@ export function planRelatedAggregate(
   for (const { field, input } of counted) {
     if (operatorOf(field) !== 'is' && input.state() === 'value') askBounds(operatorOf(field), input);
   }
-  return { kind: 'group_related', related, having: combine('and', [...planGroup(planner, counts), ...having])! };
+  const group: Condition = {
+    kind: 'group_related',
+    related,
+    having: combine('and', [...planGroup(planner, counts), ...having])!,
+  };
+  // If few related rows are taken, this is much faster than aggregating for each row.
+  const isSelective = related.condition !== null && having.some(needsRows);
+  return isSelective ? { kind: 'and', items: [{ kind: 'exists', related }, group] } : group;
+}
+
+// Of no rows, sums, averages and extremes are null.
+function needsRows(condition: Condition): boolean {
+  const isFalse = condition.kind === 'null_test' ? condition.negated : condition.kind === 'compare';
+  return isFalse && 'expression' in condition && condition.expression.kind === 'aggregate';
 }
 
 /** The condition of a `BAggregateFilter` without its `filter` on a group of rows; null if empty. */
