@@ -5,9 +5,9 @@
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import type { Config } from '../../src/config/config.ts';
-import { defaultTemplates } from '../../src/email/built-in/built-in.ts';
 import { addToken, ref } from '../management/management.ts';
 import { open, send, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { defaultTemplates } from '../support/default-templates.ts';
 import { appOf } from '../support/factors.ts';
 import { serviceKey } from '../support/http.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';

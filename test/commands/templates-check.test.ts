@@ -5,10 +5,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
-import { builtIn, builtInLocales, defaultTemplates } from '../../src/email/built-in/built-in.ts';
+import { builtIn, builtInLocales } from '../../src/email/built-in/built-in.ts';
 import { emailKindNames } from '../../src/email/email-kind.ts';
 import { checkNames } from '../../src/management/templates/check-names.ts';
 import { checkTemplate } from '../../src/management/templates/check-template.ts';
+import { defaultTemplates } from '../support/default-templates.ts';
 import { runCommand, temporaryDirectory } from './run-command.ts';
 
 /** Checks files of a new directory. */

@@ -4,13 +4,14 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
-import { builtIn, builtInLocales, defaultTemplates, languages } from '../../src/email/built-in/built-in.ts';
+import { builtIn, builtInLocales, languages } from '../../src/email/built-in/built-in.ts';
 import { emailKindNames, emailKinds } from '../../src/email/email-kind.ts';
 import { renderBuiltIn } from '../../src/email/link-page.ts';
 import { linkActions } from '../../src/email/link-page-texts.ts';
 import { buildMessage } from '../../src/email/message.ts';
 import { toPlainText } from '../../src/email/plain-text.ts';
 import { parseTemplate, templateVariables } from '../../src/email/template/template.ts';
+import { defaultTemplates } from '../support/default-templates.ts';
 import { sampleData } from '../support/email.ts';
 
 const everyText = builtInLocales.flatMap((locale) => emailKindNames.map((kind) => [locale, kind] as const));

@@ -7,7 +7,7 @@ import type { MessageData } from '../../src/email/message.ts';
 import { createInbox } from '../../src/email/transport/inbox.ts';
 import { createMailer } from '../../src/email/transport/mailer.ts';
 import { createAuthenticator } from '../../src/http/caller/authenticate.ts';
-import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
+import { createHttpServer, type HttpServer } from '../../src/http/create-http-server.ts';
 import { sampleMessage } from '../support/email.ts';
 import { emailDatabase } from '../support/email-database.ts';
 import { serviceKey, smallExecutor, testConfig } from '../support/http.ts';

@@ -2,8 +2,8 @@
  * What people see of an email before they store it, and of what was stored before: drafts rendered and tried, versions listed.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { defaultTemplates } from '../../src/email/built-in/built-in.ts';
 import { emailKindNames } from '../../src/email/email-kind.ts';
+import { defaultTemplates } from '../support/default-templates.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer, trustTestAuthority } from '../support/smtp-server.ts';

@@ -2,9 +2,9 @@
  * Variables of which braces are missing, and links to plain text: mail programs show a button, and it leads nowhere.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { defaultTemplates } from '../../src/email/built-in/built-in.ts';
 import { emailKindNames } from '../../src/email/email-kind.ts';
 import { checkTemplate } from '../../src/management/templates/check-template.ts';
+import { defaultTemplates } from '../support/default-templates.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, managedGateway, ref } from './management.ts';
 

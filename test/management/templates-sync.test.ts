@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { publishAddress } from '../../src/commands/shared/local-project.ts';
-import { builtIn, defaultTemplates } from '../../src/email/built-in/built-in.ts';
+import { builtIn } from '../../src/email/built-in/built-in.ts';
 import { runCommand, temporaryDirectory } from '../commands/run-command.ts';
+import { defaultTemplates } from '../support/default-templates.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from './management.ts';
 

@@ -4,8 +4,9 @@
 
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { builtIn, defaultTemplates } from '../../src/email/built-in/built-in.ts';
+import { builtIn } from '../../src/email/built-in/built-in.ts';
 import { addToken } from '../management/management.ts';
+import { defaultTemplates } from '../support/default-templates.ts';
 import { serviceKey } from '../support/http.ts';
 import { supabaseClient } from '../support/supabase-js.ts';
 import { startStudio, type TestStudio, violations } from './studio.ts';

@@ -3,8 +3,8 @@
  */
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { defaultTemplates } from '../../src/email/built-in/built-in.ts';
 import { addToken, ref } from '../management/management.ts';
+import { defaultTemplates } from '../support/default-templates.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import { accessToken, startStudio, startSubject, type TestStudio } from './studio.ts';
 

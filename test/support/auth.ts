@@ -7,8 +7,8 @@ import { systemRandom } from '../../src/auth/random.ts';
 import { emailIdentityData, insertIdentity } from '../../src/auth/store/identities.ts';
 import { type RefreshOutcome, refreshSession } from '../../src/auth/store/refresh.ts';
 import { createSession, type IssuedSession } from '../../src/auth/store/sessions.ts';
+import type { ClockAndRandom, StoreTransaction } from '../../src/auth/store/transaction.ts';
 import { insertUser, loadUser, updateUser } from '../../src/auth/store/users.ts';
-import type { StoreTransaction, Tools } from '../../src/auth/tools.ts';
 import type { User } from '../../src/auth/user.ts';
 import { type AuthConfig, defaultAuthConfig } from '../../src/config/auth/auth-config.ts';
 import type { Queryable } from '../../src/postgres/system/queryable.ts';
@@ -44,7 +44,7 @@ export interface TestAuth {
   readonly database: TestDatabase;
   readonly pool: SystemPool;
   readonly clock: HeldClock;
-  readonly tools: Tools;
+  readonly tools: ClockAndRandom;
   /** What functions of the store take: statements run one by one, or in the transaction that is given. */
   tx(queryable?: Queryable): StoreTransaction;
   /** A confirmed user with an email identity. */
@@ -63,7 +63,7 @@ export async function testAuth(connections = 4, ...sql: readonly string[]): Prom
   if (sql.length > 0) await migrateDatabase(database.url);
   const pool = openSystemPool(database.url, connections);
   const clock = heldClock();
-  const tools: Tools = { clock, random: systemRandom };
+  const tools: ClockAndRandom = { clock, random: systemRandom };
   const tx = (queryable: Queryable = pool) => ({ query: queryable.query.bind(queryable), ...tools });
   return {
     database,

@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 import { type Config, defaultConfig } from '../../src/config/config.ts';
 import type { Answer, Executor, GraphQLRequest, RequestContext } from '../../src/execute/executor.ts';
 import { createAuthenticator } from '../../src/http/caller/authenticate.ts';
-import { createHttpServer } from '../../src/http/server.ts';
+import { createHttpServer } from '../../src/http/create-http-server.ts';
 import type { Caller } from '../../src/postgres/caller/caller.ts';
 import { type Clock, systemClock } from '../../src/shared/clock.ts';
 import type { Code } from '../../src/shared/errors.ts';

@@ -8,13 +8,13 @@
  */
 import type { ExternalUser } from '../providers/external-user.ts';
 import type { Transaction } from '../steps/auth-context.ts';
-import { takeEntry, withholdEntry } from '../store/entries.ts';
 import { endFlows, type FlowMethod } from '../store/flows.ts';
 import {
   deleteIdentity, emailIdentityData, insertIdentity, phoneIdentityData, syncProviders, updateIdentityData,
 } from '../store/identities.ts'; // biome-ignore format: a list of names
 import { clearTokens } from '../store/one-time-tokens.ts';
 import { endSessions } from '../store/sessions.ts';
+import { takeEntry, withholdEntry } from '../store/unproved-entries.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 

@@ -3,8 +3,8 @@
  */
 import { mergeMetadata } from '../metadata.ts';
 import type { Transaction } from '../steps/auth-context.ts';
-import { noteEntry } from '../store/entries.ts';
 import { clearTokens } from '../store/one-time-tokens.ts';
+import { noteEntry } from '../store/unproved-entries.ts';
 import { isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';
 

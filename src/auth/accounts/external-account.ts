@@ -17,7 +17,6 @@ import { askBeforeUserCreated } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { withLocale } from '../steps/keep-locale.ts';
 import { auditUser } from '../store/audit.ts';
-import { noteEntry } from '../store/entries.ts';
 import {
   findIdentityOwner,
   insertIdentity,
@@ -25,6 +24,7 @@ import {
   touchIdentity,
   updateIdentityData,
 } from '../store/identities.ts';
+import { noteEntry } from '../store/unproved-entries.ts';
 import { findEmailOwners, insertUser, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
 import { claimAccount } from './claim-account.ts';

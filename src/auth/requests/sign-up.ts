@@ -23,9 +23,9 @@ import { issueSession, type SessionJson, type SignedIn, sessionAnswer } from '..
 import { withLocale } from '../steps/keep-locale.ts';
 import { type BodyMembers, type Members, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
-import { contestEntry, noteEntry } from '../store/entries.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { emailIdentityData, insertIdentity, phoneIdentityData } from '../store/identities.ts';
+import { contestEntry, noteEntry } from '../store/unproved-entries.ts';
 import { findEmailOwner, findUserByPhone, insertUser, lockKnownUser, reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';

@@ -20,13 +20,13 @@ import { parseJson } from '../../shared/json.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
+import type { ClockAndRandom } from '../store/transaction.ts';
 import { toRfc3339, toTimestamp } from '../times.ts';
-import type { Tools } from '../tools.ts';
 import type { SendText } from './sms-provider.ts';
 import { memberAt, type OutgoingText, TextError } from './sms-provider.ts';
 import { type FormProvider, textProviders } from './sms-providers.ts';
 
-interface SendTextParts extends Tools {
+interface SendTextParts extends ClockAndRandom {
   /** Connections that waiting requests do not hold. */
   readonly database: Queryable;
   readonly observe: Observe;
@@ -139,7 +139,7 @@ async function postToWebhook(
 async function captureText(
   database: Queryable,
   { to, text }: Pick<OutgoingText, 'to' | 'text'>,
-  tools: Tools,
+  tools: ClockAndRandom,
 ): Promise<string> {
   await database.query(
     `insert into auth.pgreflect_captured_email (captured_at, kind, sender, recipient, subject, html, text, source)

@@ -26,10 +26,10 @@ import type { TokenSigner } from '../secrets/signing-keys.ts';
 import type { SendText } from '../sms/sms-provider.ts';
 import type { RateLimiter } from '../store/rate-limit.ts';
 import type { ClientOrigin } from '../store/sessions.ts';
-import type { StoreTransaction, Tools } from '../tools.ts';
+import type { ClockAndRandom, StoreTransaction } from '../store/transaction.ts';
 
 /** Services that all requests share; one per process. */
-export interface AuthServices extends Tools {
+export interface AuthServices extends ClockAndRandom {
   /** Connections as the owner of the auth tables. */
   readonly database: SystemPool;
   /** Limits the transactions that wait for another server. */

@@ -5,8 +5,8 @@ import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { nilUuid } from '../../shared/uuid.ts';
 import { randomUuid } from '../random.ts';
 import { toTimestamp } from '../times.ts';
-import type { StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
+import type { StoreTransaction } from './transaction.ts';
 
 /** Audit actions and their log type. */
 const logTypes = {

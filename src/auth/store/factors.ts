@@ -8,9 +8,9 @@
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { type Random, randomInteger, randomUuid } from '../random.ts';
 import { readTime, type Time, toTimestamp } from '../times.ts';
-import type { StoreTransaction } from '../tools.ts';
 import type { Factor } from '../user.ts';
 import { toStorableIp } from './sessions.ts';
+import type { StoreTransaction } from './transaction.ts';
 
 /** Lifetime of a challenge in milliseconds, and of a factor that was never challenged. */
 export const challengeLifetimeMs = 300_000;

@@ -10,8 +10,8 @@ import { sameText } from '../../shared/same-text.ts';
 import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
 import { toTimestamp } from '../times.ts';
-import type { StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
+import type { StoreTransaction } from './transaction.ts';
 
 /** The PKCE challenge of the client. */
 export interface PkceChallenge {
@@ -25,7 +25,7 @@ export type FlowMethod = 'email/signup' | 'invite' | 'magiclink' | 'recovery' | 
 /** Lifetime of a code from its issue, in milliseconds. */
 export const flowLifetimeMs = 300_000;
 
-/** SQL for the data that `withholdEntry` (entries.ts) kept for a flow `f`, as JSON: a `Withheld`, or null. */
+/** SQL for the data that `withholdEntry` (unproved-entries.ts) kept for a flow `f`, as JSON: a `Withheld`, or null. */
 const withheldOfFlow = `(
   select pg_catalog.json_build_object('passwordHash', e.password_hash, 'userMetadata', e.user_metadata)
   from auth.pgreflect_entries e where e.flow_id = f.id

@@ -9,8 +9,8 @@ import { AuthError } from '../auth-error.ts';
 import type { Metadata } from '../metadata.ts';
 import { randomUuid } from '../random.ts';
 import { toTimestamp } from '../times.ts';
-import type { StoreTransaction } from '../tools.ts';
 import type { Identity, User } from '../user.ts';
+import type { StoreTransaction } from './transaction.ts';
 
 type NewIdentity = Pick<Identity, 'userId' | 'provider' | 'providerId' | 'identityData'>;
 

@@ -12,8 +12,8 @@ import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
 import { hashCode, matchesHash } from '../secrets/one-time-code.ts';
 import { type Time, toTimestamp } from '../times.ts';
-import type { StoreTransaction } from '../tools.ts';
 import { isBanned, type User } from '../user.ts';
+import type { StoreTransaction } from './transaction.ts';
 import { selectUser, toUser, userColumns } from './users.ts';
 
 /** The user's columns for each token type: the token, and when it was sent. */

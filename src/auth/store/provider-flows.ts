@@ -8,8 +8,8 @@ import { isUuid } from '../../shared/uuid.ts';
 import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
 import { type Time, toTimestamp } from '../times.ts';
-import type { StoreTransaction } from '../tools.ts';
 import { flowLifetimeMs, type PkceChallenge } from './flows.ts';
+import type { StoreTransaction } from './transaction.ts';
 
 /** The facts of a new sign-in at a provider. */
 export interface NewProviderFlow {

@@ -9,7 +9,7 @@ import { nilUuid } from '../../shared/uuid.ts';
 import { type Random, randomText, randomUuid } from '../random.ts';
 import { aalOf, type Session, secondFactorMethods } from '../session.ts';
 import { toTimestamp } from '../times.ts';
-import type { StoreTransaction } from '../tools.ts';
+import type { StoreTransaction } from './transaction.ts';
 
 /** Selects sessions as `s`, up to the `where`; rows are of type `Session`. */
 export const selectSession = loadSqlFile('auth/session.sql');

@@ -12,8 +12,8 @@ import { nilUuid } from '../../shared/uuid.ts';
 import { AuthError } from '../auth-error.ts';
 import { randomUuid } from '../random.ts';
 import { type Time, toTimestamp } from '../times.ts';
-import type { StoreTransaction } from '../tools.ts';
 import type { User } from '../user.ts';
+import type { StoreTransaction } from './transaction.ts';
 
 /** Selects users as `u`, up to the `where`; `toUser` reads a row as JSON. */
 export const selectUser = loadSqlFile('auth/user.sql');

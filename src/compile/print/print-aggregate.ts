@@ -5,11 +5,11 @@
  */
 import { comparedAs } from '../../model/model.ts';
 import type { AggregateEntry, ColumnAggregate, GroupExpression } from '../plan/plan.ts';
-import { where } from '../sql/print-condition.ts';
-import { printAggregated } from '../sql/print-expression.ts';
-import { type Member, printEntries, printObject } from '../sql/print-object.ts';
-import { list, type Names, type Row, type RowSet } from '../sql/print-row.ts';
+import { where } from '../sql/condition.ts';
+import { printAggregated } from '../sql/expression.ts';
+import { type Member, printEntries, printObject } from '../sql/object.ts';
 import type { Printer } from '../sql/printer.ts';
+import { list, type Names, type Row, type RowSet } from '../sql/row.ts';
 import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';
 
 /** Collects the values that a select computes, each once, and builds objects from them. */

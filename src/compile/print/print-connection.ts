@@ -9,10 +9,10 @@
 
 import { invariant } from '../../shared/invariant.ts';
 import type { ConnectionEntry, ConnectionPlan, LimitPlan, SetSource } from '../plan/plan.ts';
-import { conjunction, printCondition, printJoin, where } from '../sql/print-condition.ts';
-import { printEntries, printObject } from '../sql/print-object.ts';
-import { directRow, list, type Names, type Row, type RowSet, SubqueryRow } from '../sql/print-row.ts';
+import { conjunction, printCondition, printJoin, where } from '../sql/condition.ts';
+import { printEntries, printObject } from '../sql/object.ts';
 import { current, type Printer, printCall, tableName } from '../sql/printer.ts';
+import { directRow, list, type Names, type Row, type RowSet, SubqueryRow } from '../sql/row.ts';
 import { empty, ident, type Sql, sql } from '../sql/sql.ts';
 import { printAggregate } from './print-aggregate.ts';
 import { printGroups } from './print-groups.ts';

@@ -10,12 +10,12 @@
  */
 import { comparedAs } from '../../model/model.ts';
 import type { GroupKey, GroupsPlan, GroupTerm } from '../plan/plan.ts';
-import { printCondition, where } from '../sql/print-condition.ts';
-import { printEntries, printObject } from '../sql/print-object.ts';
-import { printOperand } from '../sql/print-operator.ts';
-import { printOutput } from '../sql/print-output.ts';
-import { list, type Row, type RowSet } from '../sql/print-row.ts';
+import { printCondition, where } from '../sql/condition.ts';
+import { printEntries, printObject } from '../sql/object.ts';
+import { printOperand } from '../sql/operator.ts';
+import { printOutput } from '../sql/output.ts';
 import type { Printer } from '../sql/printer.ts';
+import { list, type Row, type RowSet } from '../sql/row.ts';
 import { builtin, empty, ident, integer, literal, param, type Sql, sql } from '../sql/sql.ts';
 import { Computed } from './print-aggregate.ts';
 import { printLimit } from './print-scan.ts';

@@ -9,9 +9,9 @@ import type { Entry, Keyed, ObjectsPlace, OperationPlan, ValuePlan, WriteChange 
 import type { Assignment, EachUpdate } from '../plan/write/assignment.ts';
 import type { NestedWrites } from '../plan/write/nested-writes.ts';
 import { markers, printFailure } from '../sql/failure-marker.ts';
-import { isTypename, printEntries, printObject } from '../sql/print-object.ts';
-import { Names } from '../sql/print-row.ts';
+import { isTypename, printEntries, printObject } from '../sql/object.ts';
 import type { Printer } from '../sql/printer.ts';
+import { Names } from '../sql/row.ts';
 import { integer, printSql, type Sql, sql } from '../sql/sql.ts';
 import { type AnswerLayout, layOutAll } from './answer-layout.ts';
 import { printConnectionText } from './print-connection.ts';

@@ -5,16 +5,16 @@ import type { SqlType, Table } from '../../model/model.ts';
 import type { Slot } from '../input/slot.ts';
 import type { CursorPlan, OrderExpression, OrderTerm } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
-import { printSlot } from '../sql/print-condition.ts';
-import { typeOf } from '../sql/print-expression.ts';
+import { printSlot } from '../sql/condition.ts';
+import { typeOf } from '../sql/expression.ts';
 import {
   type Comparing,
   hasBuiltInOperators,
   printCompared,
   printOperand,
   printRowsCompared,
-} from '../sql/print-operator.ts';
-import { list, type Part, type Row, type RowSet } from '../sql/print-row.ts';
+} from '../sql/operator.ts';
+import { list, type Part, type Row, type RowSet } from '../sql/row.ts';
 import { join, type Sql, sql } from '../sql/sql.ts';
 
 /**

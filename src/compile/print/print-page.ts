@@ -8,11 +8,11 @@
 import { runsVolatile } from '../plan/inspect-plan.ts';
 import type { ConnectionEntry, ConnectionPlan, ObjectPlan, PageFact } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
-import { conjunction, where } from '../sql/print-condition.ts';
-import { isTypename, type PrintedObject, printEntries, printObject } from '../sql/print-object.ts';
-import { printCursor } from '../sql/print-output.ts';
-import { list, type Row, type RowSet, SubqueryRow } from '../sql/print-row.ts';
+import { conjunction, where } from '../sql/condition.ts';
+import { isTypename, type PrintedObject, printEntries, printObject } from '../sql/object.ts';
+import { printCursor } from '../sql/output.ts';
 import { type Printer, printMembers } from '../sql/printer.ts';
+import { list, type Row, type RowSet, SubqueryRow } from '../sql/row.ts';
 import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';
 import { printOtherKey } from './print-order.ts';
 import { printFirst, printLimit, printScan } from './print-scan.ts';

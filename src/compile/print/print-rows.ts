@@ -20,9 +20,9 @@ import type {
   ValuePlan,
 } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
-import { printKey, where } from '../sql/print-condition.ts';
-import { directRow, type Row, type RowSet, SubqueryRow } from '../sql/print-row.ts';
+import { printKey, where } from '../sql/condition.ts';
 import { type Printer, tableName } from '../sql/printer.ts';
+import { directRow, type Row, type RowSet, SubqueryRow } from '../sql/row.ts';
 import { ident, type Sql, sql } from '../sql/sql.ts';
 import type { AnswerLayout, AnswerPiece, RowPiece } from './answer-layout.ts';
 import { printCounted, printEntry, tableRows } from './print-connection.ts';

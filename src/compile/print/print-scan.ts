@@ -7,8 +7,8 @@
  * scan.
  */
 import type { ConnectionPlan, CursorPlan, LimitPlan, OrderExpression, OrderTerm } from '../plan/plan.ts';
-import { conjunction, where } from '../sql/print-condition.ts';
-import { list, type Names, type Part, type Row, type RowSet, SubqueryRow } from '../sql/print-row.ts';
+import { conjunction, where } from '../sql/condition.ts';
+import { list, type Names, type Part, type Row, type RowSet, SubqueryRow } from '../sql/row.ts';
 import { builtin, empty, ident, integer, join, param, type Sql, sql } from '../sql/sql.ts';
 import { lastOf, mayBeNull, printAfter, printOrder, takesEither } from './print-order.ts';
 

@@ -9,10 +9,10 @@ import type { Relationship } from '../../model/model.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { Expression, OrderExpression, OrderTerm, RelatedRows } from '../plan/plan.ts';
 import { columnOf } from '../plan/plan-order.ts';
-import { printJoin } from '../sql/print-condition.ts';
-import { printExpression } from '../sql/print-expression.ts';
-import { directRow, list, type Names, nullRow, type Part, type Row, SubqueryRow } from '../sql/print-row.ts';
+import { printJoin } from '../sql/condition.ts';
+import { printExpression } from '../sql/expression.ts';
 import { tableName } from '../sql/printer.ts';
+import { directRow, list, type Names, nullRow, type Part, type Row, SubqueryRow } from '../sql/row.ts';
 import { empty, ident, join, type Sql, sql } from '../sql/sql.ts';
 import { lastOf } from './print-order.ts';
 

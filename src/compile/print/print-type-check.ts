@@ -21,8 +21,8 @@ import type {
   ValuePlan,
 } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
-import { nullRow } from '../sql/print-row.ts';
 import { printCall, tableName } from '../sql/printer.ts';
+import { nullRow } from '../sql/row.ts';
 import { ident, join, type Sql, sql } from '../sql/sql.ts';
 
 /**

@@ -3,11 +3,11 @@
  */
 import { invariant, unreachable } from '../../shared/invariant.ts';
 import type { Entry, ObjectPlan, ResultPlan, RowSource } from '../plan/plan.ts';
-import { printJoin, printKey, where } from '../sql/print-condition.ts';
-import { printObject } from '../sql/print-object.ts';
-import { isReadTwice, printJsonText, printNodeId, printOutput } from '../sql/print-output.ts';
-import { directRow, everythingOf, list, type Row, SubqueryRow } from '../sql/print-row.ts';
+import { printJoin, printKey, where } from '../sql/condition.ts';
+import { printObject } from '../sql/object.ts';
+import { isReadTwice, printJsonText, printNodeId, printOutput } from '../sql/output.ts';
 import { current, type PrintedValue, type Printer, printCall, printMembers, tableName } from '../sql/printer.ts';
+import { directRow, everythingOf, list, type Row, SubqueryRow } from '../sql/row.ts';
 import { builtin, empty, ident, param, type Sql, sql } from '../sql/sql.ts';
 import { printConnection } from './print-connection.ts';
 import { printLimit } from './print-scan.ts';

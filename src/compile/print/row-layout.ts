@@ -4,10 +4,10 @@
 import type { ResultColumn, ScalarName, ValueType } from '../../model/model.ts';
 import type { Slot } from '../input/slot.ts';
 import type { CallPlan, Keyed, ObjectPlan, OrderExpression, OrderTerm, Typename, WritePlan } from '../plan/plan.ts';
-import { isSummed } from '../sql/print-expression.ts';
-import { isTypename } from '../sql/print-object.ts';
-import { list, type Row } from '../sql/print-row.ts';
+import { isSummed } from '../sql/expression.ts';
+import { isTypename } from '../sql/object.ts';
 import { type PrintedValue, type Printer, printCall } from '../sql/printer.ts';
+import { list, type Row } from '../sql/row.ts';
 import { builtin, param, type Sql, sql } from '../sql/sql.ts';
 import type { AnswerColumn, AnswerPiece, ColumnForm, RowPiece } from './answer-layout.ts';
 

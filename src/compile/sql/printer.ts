@@ -4,8 +4,8 @@
 import type { EnumType, Oid } from '../../model/model.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { CallPlan, ObjectPlan, Typename, ValuePlan } from '../plan/plan.ts';
-import { type Member, printEntries } from './print-object.ts';
-import { list, type Names, type Row } from './print-row.ts';
+import { type Member, printEntries } from './object.ts';
+import { list, type Names, type Row } from './row.ts';
 import { ident, param, type Sql, sql } from './sql.ts';
 
 /** A printed value of a response key. */

@@ -3,7 +3,7 @@
  *
  * The management API returns them for fields that are not set, as a starting point for your own.
  */
-import { type EmailKind, emailKindNames } from '../email-kind.ts';
+import type { EmailKind } from '../email-kind.ts';
 import type { LanguageTexts } from './language-texts.ts';
 import { bodyOf, layOut } from './layout.ts';
 import { german } from './texts/de.ts';
@@ -61,14 +61,6 @@ export function builtIn(kind: EmailKind, locale: string): BuiltInTexts {
   made.set(key, texts);
   return texts;
 }
-
-/** The English ones, by kind. */
-export const defaultTemplates = Object.fromEntries(
-  emailKindNames.map((kind) => {
-    const { subject, content } = builtIn(kind, 'en');
-    return [kind, { subject, content }];
-  }),
-) as Readonly<Record<EmailKind, TemplateTexts>>;
 
 function make(kind: EmailKind, locale: BuiltInLocale): BuiltInTexts {
   const { orCode, factors, emails }: LanguageTexts = languages[locale];

@@ -20,7 +20,7 @@ import { TemplateError } from '../../email/template/template-error.ts';
 import type { AuthReply } from './auth-reply.ts';
 import { type AddressLimit, type AuthRequest, noteRefusal } from './auth-request.ts';
 import { redirectQuery } from './auth-route-table.ts';
-import { pageHeaders } from './link-page.ts';
+import { pageHeaders } from './refused-link-page.ts';
 
 const parameters = { token: 'Hash of the link.', redirect_to: redirectQuery.redirect_to };
 

@@ -15,7 +15,7 @@ import { type AuthReply, sendReply, toErrorReply } from './auth-reply.ts';
 import { type AuthRequest, apiKeyOf, isForm, readAuthRequest } from './auth-request.ts';
 import { type AuthRoute, runRoute } from './auth-route-table.ts';
 import { ownRoutes, userRoutes } from './auth-user-routes.ts';
-import { asLinkPage } from './link-page.ts';
+import { asLinkPage } from './refused-link-page.ts';
 
 /** Largest body in bytes. */
 const maxBodyBytes = 1_048_576;

@@ -2,8 +2,9 @@
  * The processor time that drafts of an access token may take: all who may read the configuration may have drafts
  * rendered, and all requests of the process wait for them. Each process counts its own.
  */
-import { processorMs } from '../../shared/processor-time.ts';
+
 import { ManagementError } from '../management-error.ts';
+import { processorMs } from '../processor-time.ts';
 
 const windowMs = 60_000;
 

@@ -8,14 +8,8 @@
  * would block all others. Requests are refused on arrival, when that costs nothing yet (`admits`).
  */
 import { performance } from 'node:perf_hooks';
-import {
-  afterUnpaused,
-  beginUnpaused,
-  endUnpaused,
-  type UnpausedTimer,
-  unpausedNow,
-} from '../../shared/unpaused-clock.ts';
 import { DatabaseError } from '../database-error.ts';
+import { afterUnpaused, beginUnpaused, endUnpaused, type UnpausedTimer, unpausedNow } from '../wire/unpaused-clock.ts';
 
 /** A request for a connection, until it is released. */
 export interface Turn {

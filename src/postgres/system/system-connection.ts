@@ -6,13 +6,13 @@
  */
 
 import { invariant } from '../../shared/invariant.ts';
-import { afterUnpaused } from '../../shared/unpaused-clock.ts';
 import { type DatabaseError, toDatabaseError } from '../database-error.ts';
 import { terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
 import { Flight, type FlightOutcome } from '../wire/flight.ts';
 import { lostStatement, type PreparedStatements } from '../wire/prepared-statements.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
+import { afterUnpaused } from '../wire/unpaused-clock.ts';
 import { ObjectRows, type Rows } from './system-rows.ts';
 
 /** A connection while one caller uses it. */

@@ -6,12 +6,12 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { forDriver } from '../../config/connection-url.ts';
 import { finishesWithin } from '../../shared/finishes-within.ts';
-import { beginUnpaused, endUnpaused, unpausedNow } from '../../shared/unpaused-clock.ts';
 import { DatabaseError } from '../database-error.ts';
 import { openDirectSocket } from './direct-socket.ts';
 import type { DriverConnection } from './driver-connection.ts';
 import { MessageReader } from './message-reader.ts';
 import { TlsClient } from './tls-client.ts';
+import { beginUnpaused, endUnpaused, unpausedNow } from './unpaused-clock.ts';
 
 /** A driver client with the members that flights and cancel requests need. */
 export interface DriverClient {

@@ -2,10 +2,10 @@
  * Markup that does nothing in an email, and placeholders of other systems: said to whoever writes the text.
  */
 import { describe, expect, test } from 'vitest';
-import { defaultTemplates } from '../../../src/email/built-in/built-in.ts';
 import { emailKindNames } from '../../../src/email/email-kind.ts';
 import { findDoubtfulMarkup } from '../../../src/email/template/parse/doubtful-markup.ts';
 import { parseTemplate, renderTemplate } from '../../../src/email/template/template.ts';
+import { defaultTemplates } from '../../support/default-templates.ts';
 
 /** What is said, and of which words. */
 const find = (source: string, keeps = false) =>

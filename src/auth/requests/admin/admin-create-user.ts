@@ -13,7 +13,7 @@ import { makePassword } from '../../secrets/password-policy.ts';
 import { type AdminUserFacts, assertKnownHash, bannedUntil, readAdminUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { auditAdmin } from '../../store/audit.ts';
-import { noteEntry } from '../../store/entries.ts';
+import { noteEntry } from '../../store/unproved-entries.ts';
 import { findUserByPhone, insertUser, isEmailTaken, reloadUser, updateUser } from '../../store/users.ts';
 import { toUserJson, type UserJson } from '../../user-json.ts';
 

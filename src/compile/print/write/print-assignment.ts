@@ -9,7 +9,7 @@ import { operatorForm, type UpdateOperator } from '../../../model/extensions/upd
 import type { Column, SqlType } from '../../../model/model.ts';
 import type { Assignment } from '../../plan/write/assignment.ts';
 import { markers } from '../../sql/failure-marker.ts';
-import { list, type Names, type Row } from '../../sql/print-row.ts';
+import { list, type Names, type Row } from '../../sql/row.ts';
 import { builtin, ident, literal, param, type Sql, sql } from '../../sql/sql.ts';
 
 /** Prints the operand as a type. */

@@ -16,11 +16,11 @@ import { invariant, unreachable } from '../../../shared/invariant.ts';
 import type { ConflictPlan } from '../../plan/plan.ts';
 import { columnOf } from '../../plan/plan-order.ts';
 import { mayMeetHidden } from '../../plan/write/plan-conflict.ts';
+import { printCondition, where } from '../../sql/condition.ts';
 import { markers, printFailure } from '../../sql/failure-marker.ts';
-import { printCondition, where } from '../../sql/print-condition.ts';
-import { printJoined } from '../../sql/print-operator.ts';
-import { directRow, list, type Names } from '../../sql/print-row.ts';
+import { printJoined } from '../../sql/operator.ts';
 import { tableName } from '../../sql/printer.ts';
+import { directRow, list, type Names } from '../../sql/row.ts';
 import { empty, ident, integer, join, literal, operatorIn, type Sql, sql } from '../../sql/sql.ts';
 
 /** The table of an insert. */

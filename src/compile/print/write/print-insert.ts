@@ -12,8 +12,8 @@ import type { Slot } from '../../input/slot.ts';
 import type { InsertChange } from '../../plan/plan.ts';
 import type { InsertColumn, InsertLink } from '../../plan/write/nested-writes.ts';
 import { markers, printFailure } from '../../sql/failure-marker.ts';
-import { directRow, list, type Names, type SubqueryRow } from '../../sql/print-row.ts';
 import { tableName } from '../../sql/printer.ts';
+import { directRow, list, type Names, type SubqueryRow } from '../../sql/row.ts';
 import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
 import { type InsertTarget, printConflict } from './print-conflict.ts';
 

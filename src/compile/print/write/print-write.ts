@@ -12,11 +12,11 @@
 import type { Table } from '../../../model/model.ts';
 import { pinsPrimaryKey, runsVolatile } from '../../plan/inspect-plan.ts';
 import type { WriteChange, WritePlan } from '../../plan/plan.ts';
+import { conjunction, printCondition, where } from '../../sql/condition.ts';
 import { markers, printFailure } from '../../sql/failure-marker.ts';
-import { conjunction, printCondition, where } from '../../sql/print-condition.ts';
-import { printEntries, printObject, printObjectQuery } from '../../sql/print-object.ts';
-import { directRow, list, type Names, SubqueryRow } from '../../sql/print-row.ts';
+import { printEntries, printObject, printObjectQuery } from '../../sql/object.ts';
 import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
+import { directRow, list, type Names, SubqueryRow } from '../../sql/row.ts';
 import { builtin, empty, ident, param, type Sql, sql } from '../../sql/sql.ts';
 import { type AnswerLayout, layOutAll } from '../answer-layout.ts';
 import { hasOneFlatRecords, type RowContext, Selection, writtenPieces } from '../row-layout.ts';

@@ -6,7 +6,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Difference } from '../../components/difference.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import type { DescribedEmail, EmailTexts } from './described.ts';
-import { acceptStored, discard, type EmailDraft, type StoredEmails, textsOf } from './emails-state.ts';
+import { discard, type EmailDraft, rebaseDraft, type StoredEmails, textsOf } from './emails-state.ts';
 import { goHtml, goText } from './go-template.ts';
 
 type Against = 'stored' | 'default';
@@ -86,7 +86,7 @@ export function OvertakenDialog({ email, stored, draft, onKeep, onClose }: Overt
           type="button"
           className="primary"
           onClick={() => {
-            acceptStored(stored, email);
+            rebaseDraft(stored, email);
             onKeep();
             onClose();
           }}

@@ -162,7 +162,7 @@ export function isOvertaken(stored: StoredEmails, email: DescribedEmail, draft: 
 }
 
 /** Bases the draft on the stored texts, which its author has seen. */
-export function acceptStored(stored: StoredEmails, email: DescribedEmail): void {
+export function rebaseDraft(stored: StoredEmails, email: DescribedEmail): void {
   const draft = draftOf(email);
   if (draft !== undefined)
     drafts.set({ ...drafts.get(), [draftName(email)]: { ...draft, base: textsOf(stored, email) } });

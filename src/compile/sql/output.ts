@@ -6,7 +6,7 @@ import type { EnumType, Oid, ScalarName, Table, ValueType } from '../../model/mo
 import { invariant, unreachable } from '../../shared/invariant.ts';
 import type { Slot } from '../input/slot.ts';
 import { keyColumns } from '../plan/plan-order.ts';
-import { list, type Row } from './print-row.ts';
+import { list, type Row } from './row.ts';
 import { builtin, join, literal, param, type Sql, sql } from './sql.ts';
 
 /** An expression whose JSON conversion is the value's result. */

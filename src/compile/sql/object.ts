@@ -6,7 +6,7 @@
  * beyond that use `json_build_object`, 50 pairs per call, joined as text because `json` has no `||`.
  */
 import type { Keyed, Typename } from '../plan/plan.ts';
-import { everythingOf, list, type Names } from './print-row.ts';
+import { everythingOf, list, type Names } from './row.ts';
 import { ident, literal, type Sql, sql } from './sql.ts';
 
 /** A response key and the expression of its value. */

@@ -23,7 +23,7 @@ import {
   type RelatedRows,
 } from '../plan/plan.ts';
 import { columnOf, keyColumns } from '../plan/plan-order.ts';
-import { printExpression, typeOf } from './print-expression.ts';
+import { printExpression, typeOf } from './expression.ts';
 import {
   type Comparing,
   hasBuiltInOperators,
@@ -32,10 +32,10 @@ import {
   printIsAny,
   printJoined,
   printMatched,
-} from './print-operator.ts';
-import { directRow, type Names, type Row } from './print-row.ts';
-import { printSearch } from './print-search.ts';
+} from './operator.ts';
 import { printCall, tableName } from './printer.ts';
+import { directRow, type Names, type Row } from './row.ts';
+import { printSearch } from './search.ts';
 import { builtin, ident, integer, join, literal, param, type Sql, sql } from './sql.ts';
 
 /** Conditions joined by `and`; null without any. */

@@ -4,11 +4,11 @@
 import { type Column, comparedAs, type SqlType } from '../../model/model.ts';
 import type { AggregateFunction, JsonReading } from '../../schema/origin.ts';
 import type { Expression, GroupExpression, JsonPart, OrderExpression } from '../plan/plan.ts';
-import { printOperand } from './print-operator.ts';
-import { printJsonText } from './print-output.ts';
-import type { Row } from './print-row.ts';
-import { printSearch } from './print-search.ts';
+import { printOperand } from './operator.ts';
+import { printJsonText } from './output.ts';
 import { printCall } from './printer.ts';
+import type { Row } from './row.ts';
+import { printSearch } from './search.ts';
 import { builtin, ident, param, type Sql, sql, typeName } from './sql.ts';
 
 /** The value of an expression over a row, or over the rows of a group in scope. */
