@@ -11,9 +11,9 @@ import { createDatabase } from '../support/postgres.ts';
 const database = await createDatabase(
   `comment on schema public is '@graphql({"inflect_names": true})';
   create table event (id int primary key, tenant int not null, data jsonb not null, tags text[] not null, search tsvector not null);
-  insert into event select n, n % 7, jsonb_build_object('n', n, 'kind', 'k' || n % 40000, 'even', n % 2 = 0),
+  insert into event select n, n % 7, jsonb_build_object('n', n, 'kind', 'k' || n % 20000, 'even', n % 2 = 0),
     array['t' || n % 1000, 'all'], to_tsvector('simple', 'words w' || n % 1000 || ' x' || n % 3)
-    from generate_series(1, 200000) n;
+    from generate_series(1, 100000) n;
   create index on event using gin (data jsonb_path_ops);
   create index on event using gin (tags);
   create index on event using gin (search);
