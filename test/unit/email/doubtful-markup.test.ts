@@ -23,6 +23,10 @@ describe('is warned of, at its words', () => {
     ['<a href="/welcome">x</a>', '/welcome', /link leads nowhere: write it in full, with https/],
     ['<a href="www.app.test">x</a>', 'www.app.test', /link leads nowhere/],
     ['<script>if (a < b) "<img src=x>"</script>', '<script', /never run in an email/],
+    ['<p><a href=" JavaScript:alert(1)">x</a></p>', ' JavaScript:alert(1)', /never run in an email: link to a page/],
+    ['<img alt="" src="https://a.test/x" onerror="x()">', 'onerror', /never run in an email: remove onerror/],
+    ['<p class="a"\nonclick=x()>x</p>', 'onclick', /never run in an email: remove onclick/],
+    ['<iframe src="https://a.test"></iframe>', '<iframe', /mail programs remove the <iframe>: link to the page/],
     ['<form action="https://a.test"><input></form>', '<form', /link to a page/],
     ['<p>a<o:p></o:p> b<o:p>&nbsp;</o:p></p>', '<o:p', /Microsoft Word: paste/],
     [

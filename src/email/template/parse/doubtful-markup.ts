@@ -35,6 +35,8 @@ export const markupPieces =
 export const markupAttribute = /(?<![\w:-])([a-z][\w:-]*)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 /** Tags without which the rest of the email looks, or acts, as what they mark. */
 const marking = ['a', 'b', 'strong', 'em', 'i', 'u', 'h1', 'h2', 'h3'];
+/** Elements that show something else, which mail programs leave out. */
+const removed = ['iframe', 'object', 'embed'];
 /** Pieces of a name cannot overlap: with several ways to match them, a mismatch would take exponential time. */
 const placeholder =
   /\*\|[\w:. ]{1,60}\|\*|%%[a-z]\w{1,60}%%|%[a-z][a-z\d]{0,40}(?:[._]+[a-z\d]{1,40})+_*%|(?<![\w%])%[a-z]{3,40}%(?![\w%])|\[\[\s?[a-z][\w.]{0,60}\s?\]\]|\$\{\s?[a-z][\w.]{0,60}\s?\}|<%=?\s?[\w.@]{1,60}\s?%>|\{%-?\s?[a-z][^%{}]{0,60}%\}/gi;
@@ -85,6 +87,8 @@ class MarkupFinder {
     if (tag === 'script') this.#add('script', place, 'scripts never run in an email: remove the <script>');
     else if (tag === 'form')
       this.#add('form', place, 'most mail programs send no forms: link to a page that has the <form>');
+    else if (removed.includes(tag))
+      this.#add('script', place, `mail programs remove the <${tag}>: link to the page that has it`);
     else if (/^[ovw]:/.test(tag)) {
       if (!this.found.has('word-markup'))
         this.#add('word-markup', place, `<${tag}> comes from Microsoft Word: paste the text without its formatting`);
@@ -95,14 +99,16 @@ class MarkupFinder {
       if (last !== undefined) last.next ??= at;
       open.push({ at, next: null });
     }
-    if (tag !== 'img' && tag !== 'a') return;
     const start = to - rest.length - (this.#text[to - 1] === '>' ? 1 : 0);
     for (const { 0: all, 1: name = '', 2: value = '', index } of rest.matchAll(markupAttribute)) {
       const isQuoted = /^["']/.test(value);
       const address = isQuoted ? value.slice(1, -1) : value;
       const from = start + index + all.length - value.length + (isQuoted ? 1 : 0);
       const attributeName = name.toLowerCase();
-      if (tag === 'img' && attributeName === 'src') this.#image(address, from);
+      if (/^on[a-z]{3,}$/.test(attributeName)) {
+        const named = { at: start + index, length: name.length };
+        this.#add('script', named, `scripts never run in an email: remove ${attributeName}`);
+      } else if (tag === 'img' && attributeName === 'src') this.#image(address, from);
       else if (tag === 'a' && attributeName === 'href') this.#link(address, from);
     }
   }
@@ -132,6 +138,8 @@ class MarkupFinder {
 
   #link(address: string, at: number): void {
     const text = address.trim();
+    if (/^javascript:/i.test(text))
+      this.#add('script', { at, length: address.length }, 'scripts never run in an email: link to a page that has it');
     if (!/^(?:\/|\.\.?\/|www\.)/i.test(text)) return;
     const shown = this.#source.slice(at, at + Math.min(address.length, 80));
     const what = `${shown} is no web address, so the link leads nowhere: write it in full, with https://`;
