@@ -56,6 +56,26 @@ describe('the list of emails', () => {
 });
 
 describe('rendering a draft', () => {
+  test.each([
+    [
+      '{{ if gt .Data.age 18 }}a{{ end }}',
+      'comparison: float and int (numbers of the metadata have decimals: write 18.0)',
+    ],
+    ['{{ if eq .Data.age "18" }}a{{ end }}', 'comparison: float and string (only a text equals a text)'],
+    [
+      '{{ if eq .Data.age }}a{{ end }}',
+      'missing argument for comparison (write two values: {{ if eq .Data.plan "pro" }})',
+    ],
+  ])('says what to write where %s compares values of two kinds', async (condition, said) => {
+    const { body } = await post('/emails/render', {
+      email: 'recovery',
+      subject: '',
+      content: `{{ .Token }}${condition}`,
+    });
+    const [{ message }] = body.content.warnings;
+    expect(message.slice(-said.length)).toBe(said);
+  });
+
   test('gives subject, body and text with sample data, or with data of the request', async () => {
     const draft = {
       email: 'recovery',

@@ -232,6 +232,8 @@ describe('templates', () => {
     ['{{ if .Data.n>=5 }}', /compare with eq, ne, lt/],
     ['{{ if .Email != "x" }}', /compare with eq, ne, lt/],
     ['{{ if .Email && .Token }}', /join conditions with and: \{\{ if and /],
+    ['{{ if eq .Data.plan &quot;pro&quot; }}', /write plain quotes: "pro", not &quot;/],
+    ['{{ if eq .Data.plan &#39;pro&#39; }}', /write plain quotes/],
     ['{{ if .Email || .Token }}', /join conditions with or: \{\{ if or /],
     ['{{ if !.Email }}', /negate with not: \{\{ if not /],
     ['{{name}}', 'line 1, column 3: function "name" not defined (did you mean .Data.name?)'],

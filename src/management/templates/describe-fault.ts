@@ -18,8 +18,21 @@ export function describeFault(error: TemplateError, source: string, email: Email
   if (line === null || column === null) return findingOnWhole(message);
   const open = code === 'syntax' ? openAction(source, offsetOf(source, { line, column })) : null;
   if (open !== null) return findingAt(source, open, `\`${open.text}\` ${open.problem} (${message})`);
-  const hint = hintOf(error, email);
+  const hint = isEscapedQuote(source, offsetOf(source, { line, column })) ? plainQuotes : hintOf(error, email);
   return { message: hint === null ? message : `${message} (${hint})`, name: null, line, column, length: null };
+}
+
+/** What a value did not fit, with what to write instead. */
+export function describeWrongValue(message: string): string {
+  const hint = usualHint(message);
+  return hint === null ? message : `${message} (${hint})`;
+}
+
+const plainQuotes = 'write plain quotes: "pro", not &quot;';
+
+/** An editor for HTML writes them into an action. */
+function isEscapedQuote(source: string, offset: number): boolean {
+  return /^&(?:quot|apos|#34|#39);/.test(source.slice(offset, offset + 6));
 }
 
 interface OpenAction {
@@ -50,12 +63,16 @@ const maxAction = 2000;
 const maxShown = 60;
 
 function hintOf({ code, message }: TemplateError, email: EmailKind | null): string | null {
-  const usual = usualMistakes.find(([words]) => words.test(message));
-  if (usual !== undefined) return usual[1];
+  const usual = usualHint(message);
+  if (usual !== null) return usual;
   const [, name] = (code === 'unknown_function' && /^function "(.*)" not defined$/s.exec(message)) || [];
   if (name === undefined) return null;
   const meant = email === null ? null : meantVariable(name, email);
   return meant === null ? 'a variable begins with a dot: {{ .Data.name }}' : `did you mean ${meant}?`;
+}
+
+function usualHint(message: string): string | null {
+  return usualMistakes.find(([words]) => words.test(message))?.[1] ?? null;
 }
 
 const comparison = 'compare with eq, ne, lt, le, gt or ge: {{ if eq .Data.plan "pro" }}';
@@ -80,6 +97,9 @@ const usualMistakes: readonly (readonly [RegExp, string])[] = [
   [/^unexpected "[=!<>]" in operand$|^bad character U\+00(?:3D|3C|3E|21) /, comparison],
   [/^bad character U\+002D /, 'write {{ index .Data "first-name" }}'],
   [/^bad character U\+005B /, 'write {{ index .Data.list 0 }}'],
+  [/: missing argument for comparison$/, 'write two values: {{ if eq .Data.plan "pro" }}'],
+  [/ comparison: (?:float and int|int and float)$/, 'numbers of the metadata have decimals: write 18.0'],
+  [/ comparison: (?:\w+ and string|string and \w+)$/, 'only a text equals a text'],
   [/ branches end in different contexts: /, 'a tag or quote that begins in one branch must begin in the other, too'],
   [/^".*" in (?:attribute name|unquoted attr)/s, 'look for a missing quote before it'],
 ]; // biome-ignore format: a table

@@ -25,7 +25,7 @@ import { isObject } from '../../shared/json.ts';
 import { canonicalTag } from '../../shared/language-tag.ts';
 import { ManagementError } from '../management-error.ts';
 import { mistakesIn, trialMs } from './check-template.ts';
-import { describeFault } from './describe-fault.ts';
+import { describeFault, describeWrongValue } from './describe-fault.ts';
 import {
   type DescribedEmail,
   type DraftSchema,
@@ -206,7 +206,7 @@ function renderText(part: TemplatePart, { email, locale, data, config, ...texts 
   const options = parseOptions(part, config);
   const lenient = config.mailer_template_lenient_compare && {
     onWrongValue: (message: string, place: TemplatePlace) =>
-      void wrong.push({ message, name: null, ...place, length: null }),
+      void wrong.push({ message: describeWrongValue(message), name: null, ...place, length: null }),
   };
   const asWarnings = (found: readonly Finding[], refused: boolean) => found.map((one) => ({ ...one, refused }));
   try {
