@@ -426,7 +426,7 @@ test('the brand is seen in an email while it is typed, and saved with a warning 
   await expect.poll(() => shown.locator('.button a').getAttribute('style')).toContain('color: #000000');
   await dialog.getByRole('button', { name: 'Save brand' }).click();
   await dialog.getByText('Saved. The next email uses it.').waitFor();
-  await dialog.getByText('the button hardly stands out from the white card').waitFor();
+  await dialog.getByText('Button color: the button hardly stands out from the white card').waitFor();
   expect(await studio.database.query('select values from auth.pgreflect_config')).toEqual([
     { values: { mailer_brand_name: 'The Shop', mailer_brand_color: '#ffdd00', mailer_brand_footer: 'Main Street 1' } },
   ]);

@@ -67,7 +67,7 @@ export function BrandDialog({ stored, email, onClose }: BrandDialogProps) {
           <Fault>{problem?.message}</Fault>
           {saved?.map((warning) => (
             <p key={warning} className="warn small">
-              {warning}
+              {warning.replace(/^mailer_brand_color\b/, 'Button color')}
             </p>
           ))}
           <div className="row end">
