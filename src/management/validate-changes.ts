@@ -16,7 +16,7 @@ import { type ChangeProblem, ManagementError, refuseChange } from './management-
 import { processorMs } from './processor-time.ts';
 import { isDigest } from './secret-digest.ts';
 import { checkedFields, checkField, checkKeptTranslations } from './templates/check-field.ts';
-import { checkSurroundings } from './templates/check-surroundings.ts';
+import { checkSurroundings, saySurrounding } from './templates/check-surroundings.ts';
 import { templateField } from './templates/check-template.ts';
 import { endedTranslations } from './templates/ended-translations.ts';
 import { type Finding, sayFinding } from './templates/finding.ts';
@@ -68,7 +68,7 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
   ];
   if (switches.some((name) => !isDeepStrictEqual(next[name], context.config[name]))) {
     const broken = checkSurroundings(next, isSpent);
-    problems.push(...broken.map(wrong));
+    problems.push(...broken.map((fault) => wrong(saySurrounding(fault))));
     // Else each email would tell the same again.
     if (broken.length === 0) warnings.push(...checkInForce(values, checking, next, problems));
   }

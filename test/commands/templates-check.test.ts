@@ -58,7 +58,10 @@ describe('the command', () => {
     const files = { 'layout.html': layout, 'recovery.html': '{{ template "button" . }}', 'invite.html': link };
     expect(await check({ ...files, 'partials/button.html': link }, '--strict')).toMatchObject({ code: 0, lines: [] });
     const { code, lines } = await check({ ...files, 'partials/button.html': link, 'layout.html': '<p>none' });
-    expect([code, lines]).toEqual([1, [expect.stringMatching(/^error: mailer_layout_content: /)]]);
+    expect([code, lines]).toEqual([1, [expect.stringMatching(/^layout\.html: error: the layout must use /)]]);
+    const faulty = await check({ ...files, 'partials/button.html': '<b>\n{{ upper . }}' });
+    expect(faulty.lines).toEqual([expect.stringMatching(/^partials\/button\.html:2:4: error: function "upper" not /)]);
+    expect(faulty.err).toContain('The emails are checked once these errors are corrected.');
   });
 
   test('compares the variables of languages with those of the email itself, and none with a built-in text', async () => {

@@ -9,7 +9,7 @@ import { loadAuthConfig } from '../../config/auth/load-auth-config.ts';
 import { loadOptions } from '../../config/load-options.ts';
 import { isBuiltInText } from '../../email/choose-texts.ts';
 import { checkField } from '../../management/templates/check-field.ts';
-import { checkSurroundings } from '../../management/templates/check-surroundings.ts';
+import { checkSurroundings, saySurrounding } from '../../management/templates/check-surroundings.ts';
 import { templateField } from '../../management/templates/check-template.ts';
 import { type Finding, findingOnWhole } from '../../management/templates/finding.ts';
 import { isObject } from '../../shared/json.ts';
@@ -24,13 +24,14 @@ export async function checkFiles(context: CommandContext, usual: string): Promis
   const flag = flagText(context, 'dir');
   if (operand !== undefined && flag !== null) refuse('The directory is given twice.', 'Leave out --dir.');
   const texts = readTemplates(pathOf(context, operand ?? flag ?? usual));
-  const { errors, warnings } = findingsIn(texts, configOf(context, texts));
+  const { errors, warnings, isPartial } = findingsIn(texts, configOf(context, texts));
   for (const line of [...errors, ...warnings]) context.print(line);
   const count = (many: readonly string[], word: string) => `${many.length} ${word}${many.length === 1 ? '' : 's'}`;
   for (const email of ownEmails(texts)) {
     const languages = lostLanguages(email, {}, texts);
     if (languages.length > 0) context.note(`${email}: readers of ${languages.join(', ')} get your text, too.`);
   }
+  if (isPartial) context.note('The emails are checked once these errors are corrected.');
   context.note(`${texts.size} texts: ${count(errors, 'error')}, ${count(warnings, 'warning')}.`);
   return errors.length > 0 || (context.flags.strict === true && warnings.length > 0) ? 1 : 0;
 }
@@ -56,6 +57,8 @@ function configOf(context: CommandContext, texts: TemplateTexts): AuthConfig {
 interface Lines {
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
+  /** The emails are not checked yet. */
+  readonly isPartial: boolean;
 }
 
 function findingsIn(texts: TemplateTexts, config: AuthConfig): Lines {
@@ -72,9 +75,13 @@ function findingsIn(texts: TemplateTexts, config: AuthConfig): Lines {
   const problem = limitOf('mailer_partials', config.mailer_partials);
   if (problem !== null) errors.push(`error: mailer_partials ${problem}`);
   // The author waits for these checks alone, so their time together has no limit.
-  errors.push(...checkSurroundings(config, () => false).map((problem) => `error: ${problem}`));
+  for (const { partial, finding } of checkSurroundings(config, () => false)) {
+    const field = partial === null ? layoutField : `${partialPrefix}${partial}`;
+    // A layout of the configuration is in no file.
+    errors.push(texts.has(field) ? say(field, 'error')(finding) : `error: ${saySurrounding({ partial, finding })}`);
+  }
   // What a layout does to each email would be told again and again.
-  if (errors.length > 0) return { errors, warnings };
+  if (errors.length > 0) return { errors, warnings, isPartial: true };
   for (const [field, text] of texts) {
     const held = templateField(field);
     if (held !== null && isBuiltInText(held, text)) continue;
@@ -85,7 +92,7 @@ function findingsIn(texts: TemplateTexts, config: AuthConfig): Lines {
       warnings.push(...findings.warnings.map(say(field, 'warning')));
     }
   }
-  return { errors, warnings };
+  return { errors, warnings, isPartial: false };
 }
 
 /** Why a field would not take a value; null: it would. */

@@ -10,15 +10,28 @@ import { parseTemplate, renderTemplate, type TemplateOptions, unseenBehind } fro
 import { TemplateError } from '../../email/template/template-error.ts';
 import { trialMs } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
-import { sayFinding } from './finding.ts';
+import { type Finding, findingOnWhole, sayFinding } from './finding.ts';
 import { sampleData } from './template-samples.ts';
 
+/** What is wrong with a layout or a partial. */
+interface SurroundingFault {
+  /** Name of the partial; null: it is the layout. */
+  readonly partial: string | null;
+  readonly finding: Finding;
+}
+
+/** As a sentence that begins with the field's name. */
+export function saySurrounding({ partial, finding }: SurroundingFault): string {
+  const text = sayFinding(finding);
+  return partial === null ? `mailer_layout_content: ${text}` : `mailer_partials: "${partial}", ${text}`;
+}
+
 /**
- * What is wrong with the layout and the partials in force; sentences that begin with the field's name.
+ * What is wrong with the layout and the partials in force.
  *
  * @param isSpent Ends the checks (startCheckTime).
  */
-export function checkSurroundings(switches: TemplateSwitches, isSpent: () => boolean): readonly string[] {
+export function checkSurroundings(switches: TemplateSwitches, isSpent: () => boolean): readonly SurroundingFault[] {
   const { mailer_layout_content: layout, mailer_partials: partials } = switches;
   const ofPartials = Object.entries(partials ?? {}).flatMap(([name, text]) => {
     if (isSpent()) return [];
@@ -26,14 +39,14 @@ export function checkSurroundings(switches: TemplateSwitches, isSpent: () => boo
     const problem = faultOf(text, () =>
       parseTemplate(text, { kind: 'text', partials: partials as Partials, maxMs: trialMs }),
     );
-    return problem === null ? [] : [`mailer_partials: "${name}", ${problem}`];
+    return problem === null ? [] : [{ partial: name, finding: problem }];
   });
   const problem = layout && !isSpent() ? checkLayout(layout, switches) : null;
-  return [...ofPartials, ...(problem === null ? [] : [`mailer_layout_content: ${problem}`])];
+  return [...ofPartials, ...(problem === null ? [] : [{ partial: null, finding: problem }])];
 }
 
 /** Null for none. */
-function checkLayout(layout: string, switches: TemplateSwitches): string | null {
+function checkLayout(layout: string, switches: TemplateSwitches): Finding | null {
   const options = { ...parseOptions('content', switches), maxMs: trialMs };
   const partials = { ...options.partials, [contentName]: '' };
   return (
@@ -44,7 +57,7 @@ function checkLayout(layout: string, switches: TemplateSwitches): string | null 
 }
 
 /** Tries it around a mark. */
-function unseenContent(layout: string, options: TemplateOptions): string | null {
+function unseenContent(layout: string, options: TemplateOptions): Finding | null {
   const mark = `content-${randomBytes(16).toString('hex')}`;
   try {
     const template = parseTemplate(mark, { ...options, layout });
@@ -52,7 +65,7 @@ function unseenContent(layout: string, options: TemplateOptions): string | null 
     const [before = ''] = html.split(mark);
     // In a comment, which is left out, it is not there at all.
     const problem = unseenBehind(before === html ? '<!--' : before, `{{ template "${contentName}" . }}`);
-    return problem === null ? null : `the layout ${problem}`;
+    return problem === null ? null : findingOnWhole(`the layout ${problem}`);
   } catch (error) {
     // Emails in force are tried with it, too.
     if (error instanceof TemplateError) return null;
@@ -60,12 +73,12 @@ function unseenContent(layout: string, options: TemplateOptions): string | null 
   }
 }
 
-function faultOf(source: string, parse: () => unknown): string | null {
+function faultOf(source: string, parse: () => unknown): Finding | null {
   try {
     parse();
     return null;
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    return sayFinding(describeFault(error, source, null));
+    return describeFault(error, source, null);
   }
 }

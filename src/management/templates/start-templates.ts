@@ -15,7 +15,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { ConfigStore } from '../config-store.ts';
 import { checkField, translationFieldNames } from './check-field.ts';
-import { checkSurroundings } from './check-surroundings.ts';
+import { checkSurroundings, saySurrounding } from './check-surroundings.ts';
 import { mistakesIn } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
 import { sayFinding } from './finding.ts';
@@ -111,7 +111,7 @@ export class StartTemplates {
     const config = this.#parts.store.configWith(values as AuthValues);
     const faulty = faultyTranslations(values, config);
     for (const { name } of faulty) delete values[name];
-    this.#tellBroken([...broken, ...faulty.map(({ problem }) => problem)]);
+    this.#tellBroken([...broken.map(saySurrounding), ...faulty.map(({ problem }) => problem)]);
     for (const email of emailKindNames) {
       const texts = this.#textsOf(email, config);
       for (const part of parts) setOrDelete(values, textFields(email)[part], texts[part]);
