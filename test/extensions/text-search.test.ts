@@ -155,6 +155,11 @@ describe('refused', () => {
     expect([inVariable[1], inDocument[1]]).toEqual(['$q', 'filter.search.query']);
   });
 
+  test('is a query that is long', async () => {
+    const [message, input] = await refusal('{query: $q}', { q: 'x '.repeat(50_000) });
+    expect([message.slice(0, 30), input]).toEqual(['syntax error in tsquery: "x x ', '$q']);
+  });
+
   test('is a configuration that the role does not see, whether there is one or not', async () => {
     const missing = 'text search configuration "klingon" does not exist';
     expect(await refusal('{plain: "a", config: $c}', { c: 'klingon' })).toEqual([missing, '$c']);

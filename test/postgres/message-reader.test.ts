@@ -114,7 +114,7 @@ describe('Of a message that is too long', () => {
     expect(forwarded).toEqual([ready]);
   });
 
-  test.each(cuts)('the driver gets the first 64 kB of an error, in parts of %i bytes', (size) => {
+  test.each(cuts)('the driver gets the first 64 kB of an error and its end, in parts of %i bytes', (size) => {
     for (const pad of ['', 'x', 'xx']) {
       const { told, forwarded } = tell(inParts(around(errorOf(`${pad}${'€'.repeat(60_000)}`)), size), true, maxBytes);
       expect(told).toEqual(['row before', 'row after']);
@@ -122,7 +122,7 @@ describe('Of a message that is too long', () => {
       expect(last).toEqual(ready);
       expect(error.readUInt32BE(1)).toBe(error.length - 1);
       expect(error.length).toBeLessThanOrEqual(65_536);
-      expect(error.subarray(5).toString()).toMatch(/^SERROR\0CP0001\0Mx*€{21000,}\0\0$/);
+      expect(error.subarray(5).toString()).toMatch(/^SERROR\0CP0001\0Mx*€{21000,}\0Rraise\0\0$/);
     }
   });
 
@@ -131,6 +131,16 @@ describe('Of a message that is too long', () => {
       const { told, forwarded } = tell(inParts(around(message('N', Buffer.alloc(bytes))), size), true, maxBytes);
       expect(told).toEqual(['row before', 'row after']);
       expect(forwarded).toEqual([ready]);
+    }
+  });
+
+  test('the driver gets no part of a text as another, wherever fields end at the limit', () => {
+    for (let length = 65_240; length < 65_290; length += 1) {
+      const fields = [`SERROR\0CP0001\0M${'x'.repeat(length)}`, `D${'y'.repeat(1000)}`, 'Wz', 'Rraise'];
+      const { forwarded } = tell([message('E', Buffer.from(`${fields.join('\0')}\0\0`))], true, maxBytes);
+      const [error = Buffer.alloc(0)] = forwarded;
+      expect(error.readUInt32BE(1)).toBe(error.length - 1);
+      expect(error.subarray(5).toString()).toMatch(/^SERROR\0CP0001\0Mx+\0(Dy*\0)?Wz\0Rraise\0\0$/);
     }
   });
 

@@ -43,6 +43,8 @@ const copyData = 0x64;
 const headerBytes = 5;
 /** Kept part of an error. User code writes its text. */
 const textBytes = 64 * 1024;
+/** The last of them are the end of the error: the routine that raised it. */
+const endBytes = 256;
 
 const readers = new WeakMap<DriverConnection, MessageReader>();
 
@@ -55,6 +57,8 @@ export class MessageReader {
   #part: Buffer | null = null;
   /** Number of bytes in it. */
   #partBytes = 0;
+  /** Number of bytes of it that come before the dropped ones. */
+  #headBytes = 0;
   /** Bytes of the message still to be dropped. */
   #droppedBytes = 0;
   /** The flight that the server is answering; null: all messages go to the driver. */
@@ -121,6 +125,7 @@ export class MessageReader {
     }
     if (at === length) return;
     this.#part = Buffer.allocUnsafe(headerBytes);
+    this.#headBytes = headerBytes;
     this.#continue(bytes, at, length);
   }
 
@@ -131,6 +136,7 @@ export class MessageReader {
     const keptBytes = !isTooLong ? wholeBytes : isText ? textBytes : headerBytes;
     this.#part = Buffer.allocUnsafeSlow(keptBytes);
     this.#partBytes = 0;
+    this.#headBytes = isTooLong && isText ? textBytes - endBytes : keptBytes;
     this.#droppedBytes = wholeBytes - keptBytes;
   }
 
@@ -139,8 +145,10 @@ export class MessageReader {
     let at = start;
     while (at < length) {
       const part = this.#part;
-      if (part !== null) {
-        const copied = bytes.copy(part, this.#partBytes, at, length);
+      const isHead = this.#partBytes < this.#headBytes;
+      if (part !== null && (isHead || this.#droppedBytes === 0)) {
+        const most = (isHead ? this.#headBytes : part.length) - this.#partBytes;
+        const copied = bytes.copy(part, this.#partBytes, at, Math.min(length, at + most));
         this.#partBytes += copied;
         at += copied;
         if (this.#partBytes === part.length) this.#takePart(part);
@@ -155,7 +163,7 @@ export class MessageReader {
 
   #takePart(part: Buffer): void {
     const wholeBytes = 1 + part.readUInt32BE(1);
-    if (part.length < wholeBytes && this.#droppedBytes === 0) {
+    if (part.length === headerBytes && wholeBytes > headerBytes && this.#droppedBytes === 0) {
       this.#begin(part[0] as number, wholeBytes);
       this.#partBytes = part.copy(this.#part as Buffer);
       if (this.#partBytes < (this.#part as Buffer).length) return;
@@ -163,15 +171,13 @@ export class MessageReader {
     this.#part = null;
     this.#partBytes = 0;
     if (this.#droppedBytes > 0) this.#cut(part);
+    else if (part.length < wholeBytes) this.#forward(joinText(part));
     else this.#message(part, 0, part.length);
   }
 
   /** Handles the start of a message too long to buffer. */
   #cut(part: Buffer): void {
     switch (part[0]) {
-      case errorResponse:
-        this.#forward(endText(part));
-        return;
       case noticeResponse:
       case parameterStatus:
       // Settings that long, and copies, are never requested.
@@ -205,7 +211,18 @@ export class MessageReader {
   }
 }
 
-/** The first fields of an error, code byte and text each, as a whole message with the last text shortened. */
+/**
+ * The first fields of an error, code byte and text each, the last text shortened, and those that are whole at its end,
+ * as one message.
+ */
+function joinText(part: Buffer): Buffer {
+  const head = endText(part.subarray(0, textBytes - endBytes));
+  const end = part.subarray(textBytes - endBytes);
+  const joined = Buffer.concat([head.subarray(0, -1), end.subarray(end.indexOf(0) + 1)]);
+  joined.writeUInt32BE(joined.length - 1, 1);
+  return joined;
+}
+
 function endText(part: Buffer): Buffer {
   const last = part.length - 1;
   let start = headerBytes;
