@@ -8,12 +8,16 @@ import { unseen } from '../shared/one-line.ts';
 /** Longest subject in bytes of UTF-8. */
 const maxSubjectBytes = 998;
 
-/** What needs no change: words of ASCII with single blanks. */
-const plainLine = /^[!-~]+(?: [!-~]+)*$/;
+/** What needs no change: words of common letters with single blanks. */
+const plainLine =
+  /^[!-~\u00a1-\u00ac\u00ae-\u024f\u3041-\u3096\u30a1-\u30ff\u4e00-\u9fff]+(?: [!-~\u00a1-\u00ac\u00ae-\u024f\u3041-\u3096\u30a1-\u30ff\u4e00-\u9fff]+)*$/;
+
+/** Characters of such a line take three bytes at most. */
+const maxPlainLength = Math.floor(maxSubjectBytes / 3);
 
 /** Removes control characters, collapses white space, trims, and cuts at a whole character. */
 export function cleanSubject(rendered: string): string {
-  if (rendered.length <= maxSubjectBytes && plainLine.test(rendered)) return rendered;
+  if (rendered.length <= maxPlainLength && plainLine.test(rendered)) return rendered;
   const line = rendered
     .toWellFormed()
     .replace(/\p{White_Space}+/gu, ' ')

@@ -185,6 +185,17 @@ describe('limits', () => {
     const template = parseTemplate('é{{ .X }}', { kind: 'html' });
     expect(renderTemplate(template, { X: 'éé' }, { maxOutputBytes: 6 })).toBe('ééé');
     expect(faultOf(() => renderTemplate(template, { X: 'ééé' }, { maxOutputBytes: 6 })).code).toBe('output_limit');
+    for (const character of ['a', 'é', '日', '😀']) {
+      const bytes = Buffer.byteLength(character) * 100;
+      const all = (maxOutputBytes: number) =>
+        renderTemplate(
+          parseTemplate('{{ range 100 }}{{ $.X }}{{ end }}', { kind: 'text' }),
+          { X: character },
+          { maxOutputBytes },
+        );
+      expect(all(bytes)).toBe(character.repeat(100));
+      expect(faultOf(() => all(bytes - 1)).code).toBe('output_limit');
+    }
   });
 
   test('values that are never printed are bounded too', () => {
@@ -238,6 +249,20 @@ describe('limits', () => {
     const nested = `<a href="${'{{ range .X }}{{ if .Y }}?{{ end }}'.repeat(60)}${'{{ end }}'.repeat(60)}`;
     expect(faultOf(() => parseTemplate(nested, { kind: 'html' })).phase).toBe('escape');
   });
+});
+
+test.each([1, 24, 25, 26, 49, 50, 51, 120])('bodies that are nested %i levels deep run as others do', (levels) => {
+  const nest = (open: string, inside: string) => `${open.repeat(levels)}${inside}${'{{ end }}'.repeat(levels)}`;
+  const data = { A: { A: 'a' }, X: 'x', L: ['1', '2'] };
+  expect(text(nest('{{ if .X }}', '{{ .X }}'), data)).toBe('x');
+  expect(text(nest('{{ with $x := .X }}', '{{ $x }}').replaceAll('.X', '$.X'), data)).toBe('x');
+  const called = nest('{{ if .A }}', '{{ $x := .X }}{{ template "a" .A }}{{ $x }}');
+  expect(text(`{{ define "a" }}{{ range $.B }}no{{ else }}({{ .A }}){{ end }}{{ end }}${called}`, data)).toBe('(a)x');
+  expect(text(`{{ define "a" }}({{ .A }}){{ end }}${called}`, data)).toBe('(a)x');
+  const left = nest('{{ if .X }}', '{{ range .L }}{{ . }}{{ break }}{{ end }}');
+  expect(text(left, data)).toBe('1');
+  const fails = faultOf(() => text(nest('{{ if .X }}', '\n{{ .X.Y }}'), data));
+  expect([fails.code, fails.line]).toEqual(['wrong_value', 2]);
 });
 
 describe('options', () => {

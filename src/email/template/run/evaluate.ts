@@ -51,11 +51,15 @@ export class Evaluator {
   /** The value of a pipeline, after assigning its variables. Null becomes "no value". */
   pipeline(pipeline: Pipeline, dot: Value): Value {
     this.step();
+    const { commands, variables } = pipeline;
+    const [only] = commands;
+    if (only !== undefined && commands.length === 1 && variables.length === 0)
+      return this.#command(only, dot, absent) ?? undefined;
     let value: Value | typeof absent = absent;
-    for (const command of pipeline.commands) value = this.#command(command, dot, value) ?? undefined;
+    for (const command of commands) value = this.#command(command, dot, value) ?? undefined;
     // A pipeline without commands is left from `{{ html }}`.
     const result = value === absent ? '' : value;
-    for (const name of pipeline.variables) {
+    for (const name of variables) {
       if (pipeline.assigns) this.assign(name, result);
       else this.variables.push({ name, value: result });
     }
@@ -73,11 +77,12 @@ export class Evaluator {
     this.#tolerate(message);
   }
 
-  #command({ operands: [first, ...rest] }: Command, dot: Value, piped: Value | typeof absent): Value {
+  #command({ operands }: Command, dot: Value, piped: Value | typeof absent): Value {
+    const [first] = operands;
     this.at = first.at;
-    if (first.kind === 'function') return this.#call(first.name, rest, dot, piped);
+    if (first.kind === 'function') return this.#call(first.name, operands.slice(1), dot, piped);
     if (first.kind === 'nil') failValue('nil is not a command');
-    const hasArguments = rest.length > 0 || piped !== absent;
+    const hasArguments = operands.length > 1 || piped !== absent;
     const hasFields = 'path' in first && first.path.length > 0;
     if (hasArguments && !hasFields) failValue("can't give argument to non-function");
     return this.#operand(first, dot, hasArguments);
@@ -123,7 +128,8 @@ export class Evaluator {
 
   #fields(start: Value, path: readonly string[], hasArguments: boolean): Value {
     let value = start;
-    for (const [index, name] of path.entries()) {
+    for (let index = 0; index < path.length; index += 1) {
+      const name = path[index] as string;
       if (value === undefined) return undefined;
       if (value === null) return this.missing(`nil pointer evaluating interface {}.${name}`);
       if (kindOf(value) !== 'map') return this.missing(`can't evaluate field ${name} in type ${typeName(value)}`);
