@@ -62,12 +62,19 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
   const next = configAfter(values, context);
   const isSpent = startCheckTime();
   const checking = { ...context, isSpent };
+  const isSwitched = switches.some((name) => !isDeepStrictEqual(next[name], context.config[name]));
+  const broken = isSwitched ? checkSurroundings(next, isSpent) : [];
+  const hasLayout = broken.every(({ partial }) => partial !== null);
   const warnings: string[] = [
-    ...checkTemplates(values, { ...checking, config: next }, problems),
+    // A faulty layout is no fault of the emails.
+    ...checkTemplates(
+      values,
+      { ...checking, config: hasLayout ? next : { ...next, mailer_layout_content: null } },
+      problems,
+    ),
     ...faintBrand(values),
   ];
-  if (switches.some((name) => !isDeepStrictEqual(next[name], context.config[name]))) {
-    const broken = checkSurroundings(next, isSpent);
+  if (isSwitched) {
     problems.push(...broken.map((fault) => wrong(saySurrounding(fault))));
     // Else each email would tell the same again.
     if (broken.length === 0) warnings.push(...checkInForce(values, checking, next, problems));

@@ -83,6 +83,13 @@ describe('partials', () => {
     expect((await managed.get()).body.mailer_partials).toEqual(partials);
   });
 
+  test('a faulty layout is told once, and not as a fault of the emails that change with it', async () => {
+    const changed = { mailer_templates_recovery_content: '{{ .Token }}', mailer_templates_invite_content: '{{ if }}' };
+    expect(await message({ ...changed, mailer_layout_content: '<p>none</p>' })).toBe(
+      'mailer_templates_invite_content: line 1, column 7: missing value for if; mailer_layout_content: the layout must use {{ template "content" . }} exactly once',
+    );
+  });
+
   test('a change that takes the link or code out of an email is refused, unless warnings are allowed', async () => {
     const content = '<p>{{ template "button" . }}</p>';
     const button = '<a href="{{ .ConfirmationURL }}">Go</a>';
