@@ -141,12 +141,14 @@ describe('a partial', () => {
     ['\n{{ template "buton" . }}', '2:13 no such template "buton"'],
     ['{{ template "self" . }}', 'the partial "self" contains itself'],
     ['{{ template "a" . }}', 'the partial "a" contains itself'],
+    ['{{ define "x" }}{{ if .A }}{{ template "through" . }}{{ end }}{{ end }}{{ template "through" . }}', 'the partial "through" contains itself'],
     ['{{ template "open" . }}', 'in the partial "open", line 2: unexpected EOF'],
     ['{{ template "attribute" . }}', 'in the partial "attribute"'],
     ['{{ template "toString" . }}', '1:13 no such template "toString"'],
   ])('%j is refused: %s', (source, message) => {
     const faulty = {
       ...{ self: '<p>{{ template "self" . }}</p>', a: '{{ template "b" . }}', b: '{{ if . }}{{ template "a" . }}{{ end }}' },
+      ...{ through: '{{ template "x" . }}' },
       ...{ open: '\n{{ if . }}', attribute: '<a href={{ . }}{{ if . }}"{{ end }}>' },
     };
     expect(problem(source, { partials: faulty })).toContain(message);

@@ -60,7 +60,7 @@ function withoutComments(markup: string): string {
 
 /** @throws TemplateError of the phase `parse`, with the place in the content, or the name and line of another piece. */
 export function compose(source: string, { layout, partials }: Surroundings, budget: Budget): Composed {
-  const composer = new Composer(source, partials, budget);
+  const composer = new Composer(partials, budget);
   const content = composer.add(null, source);
   const isInLayout = layout !== null && isWrapped(source);
   const outer = isInLayout ? composer.add('the layout', layout) : content;
@@ -69,24 +69,25 @@ export function compose(source: string, { layout, partials }: Surroundings, budg
     if (composer.named.has(contentName)) throw duplicate(contentName);
     composer.named.set(contentName, content.main);
   }
-  composer.include(outer, []);
-  if (isInLayout) composer.include(content, []);
+  composer.include(outer);
+  if (isInLayout) composer.include(content);
   const { named, pieces, whole } = composer;
   const composed = { tree: { main: outer.main, named }, whole, pieces };
   if (isInLayout) assertNoOtherUse(composed);
+  assertNoRecursion(named, composer.included);
   return composed;
 }
 
 class Composer {
   readonly named = new Map<string, readonly TemplateNode[]>();
+  /** Names of the partials that are used. */
+  readonly included: string[] = [];
   readonly pieces: Piece[] = [];
   whole = '';
   readonly #partials: Surroundings['partials'];
   readonly #budget: Budget;
-  readonly #own: string;
 
-  constructor(own: string, partials: Surroundings['partials'], budget: Budget) {
-    this.#own = own;
+  constructor(partials: Surroundings['partials'], budget: Budget) {
     this.#partials = partials;
     this.#budget = budget;
   }
@@ -114,21 +115,28 @@ class Composer {
     throw new PieceError(title, source, new TemplateError('duplicate_template', problem, null));
   }
 
-  /** Adds the partials that a tree uses, and those that they use. @param path Names of the partials around it. */
-  include({ main, named }: TemplateTree, path: readonly string[]): void {
-    for (const { name, at } of callsIn([main, ...named.values()])) {
-      if (path.includes(name) && Object.hasOwn(this.#partials, name)) throw this.#recursion(name, at);
+  /** Adds the partials that a tree uses, and those that they use. */
+  include({ main, named }: TemplateTree): void {
+    for (const { name } of callsIn([main, ...named.values()])) {
       if (this.named.has(name) || !Object.hasOwn(this.#partials, name)) continue;
-      // A partial that contains itself finds its own name in the path, so it is not in `named` while it is included.
       const tree = this.#addPartial(name, this.#partials[name] as string);
-      this.include(tree, [...path, name]);
       this.named.set(name, tree.main);
+      this.included.push(name);
+      this.include(tree);
     }
   }
+}
 
-  #recursion(name: string, at: number): TemplateError {
-    const place = at < this.#own.length ? placeOf(this.#own, at) : null;
-    return new TemplateError('unstable_recursion', `the partial "${name}" contains itself`, place);
+/** Refuses partials that contain themselves, also by way of a template of the email. */
+function assertNoRecursion(named: TemplateTree['named'], partials: readonly string[]): void {
+  if (partials.length === 0) return;
+  const calls = new Map([...named].map(([name, list]) => [name, new Set(callsIn([list]).map((call) => call.name))]));
+  for (const partial of partials) {
+    // A set that grows while it is read gives what was added, too.
+    const reached = new Set(calls.get(partial));
+    for (const name of reached) for (const next of calls.get(name) ?? []) reached.add(next);
+    if (!reached.has(partial)) continue;
+    throw new TemplateError('unstable_recursion', `the partial "${partial}" contains itself`, null);
   }
 }
 
