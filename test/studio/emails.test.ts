@@ -675,8 +675,10 @@ test('languages of the built-in texts have tabs, and a translation from before t
   await page.getByText('Readers of German get the built-in text of the preview.').waitFor();
 
   await page.getByRole('tab', { name: 'Main text' }).click();
+  const place = await subject(page).boundingBox();
   await write(page, subject(page), 'First');
   await page.getByText(/^Your text will also go to readers of German, .*, Japanese:/).waitFor();
+  expect(await subject(page).boundingBox()).toEqual(place);
   await page.getByRole('button', { name: 'Keep the translations' }).click();
   await page.getByText('German, French, Spanish, Italian, Portuguese, Dutch, Polish, Japanese: the built-in').waitFor();
   await save(page).click();

@@ -167,14 +167,6 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
             </button>
           </div>
         )}
-        {ending.length > 0 && (
-          <div className="notice warning spread">
-            <span>Your text will also go to readers of {ending.join(', ')}: it ends the built-in translations.</span>
-            <button type="button" disabled={!mayWrite} onClick={keep}>
-              Keep the translations
-            </button>
-          </div>
-        )}
         {isBuiltIn && areSame(texts, { subject: '', content: '', text: '' }) && (
           <p className="soft small">
             Readers of {languageName(locale)} get the built-in text of the preview. To edit it, copy it.
@@ -214,6 +206,17 @@ export function EmailEditor({ stored, email: main }: EmailEditorProps) {
           isCaptured={stored.config.mailer_transport === 'smtp' && !stored.config.smtp_host}
         />
       </Languages>
+      {/* Below the texts, so that what is typed stays where it is. */}
+      <div className="email-notes" role="status">
+        {ending.length > 0 && (
+          <div className="notice warning spread">
+            <span>Your text will also go to readers of {ending.join(', ')}: it ends the built-in translations.</span>
+            <button type="button" disabled={!mayWrite} onClick={keep}>
+              Keep the translations
+            </button>
+          </div>
+        )}
+      </div>
       {dialog === 'compare' && (
         <CompareDialog email={email} stored={textsOf(stored, email)} texts={texts} onClose={() => setDialog(null)} />
       )}
