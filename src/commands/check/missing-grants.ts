@@ -5,12 +5,12 @@
 
 import pluralize from 'pluralize';
 import { grantStatement } from '../../model/missing-grant.ts';
-import type { Grant, Omission } from '../../model/model-context.ts';
+import { type Grant, type Omission, pathIn } from '../../model/model-context.ts';
 import { ignoredByComments } from './check-api.ts';
 import { type CheckScope, type Finding, firstOf, type RoleModel, remark } from './finding.ts';
 
 /**
- * What roles lack, with the statements, but none that `definer_callable` refuses. Leaves out objects whose comments say
+ * What roles lack, with the statements, but none that `definer_callable` or `write_unguarded` refuses. Leaves out objects whose comments say
  * that this is meant.
  *
  * @param models Of all API roles, the service role too.
@@ -22,9 +22,14 @@ export async function findMissingGrants(
   const isIgnored = ignoredByComments(catalog);
   const rows = await tx.query(ownersRoutines, [schemas]);
   const ofOwner = new Set(rows.map(({ name }) => String(name)));
+  const unguarded = new Set(
+    catalog.tables
+      .filter(({ relkind, relrowsecurity }) => 'rp'.includes(relkind) && !relrowsecurity)
+      .map(({ relnamespace, relname }) => pathIn(catalog, relnamespace, relname)),
+  );
   return models.flatMap(({ role, omissions }) => {
     const missing = omissions.filter(({ object }) => !isIgnored({ check: 'not_granted', object }));
-    return describeMissingGrants(role, missing, { ofOwner, isVisitor: role === visitor });
+    return describeMissingGrants(role, missing, { ofOwner, unguarded, isVisitor: role === visitor });
   });
 }
 
@@ -36,7 +41,9 @@ const ownersRoutines = `
 
 interface Owners {
   readonly ofOwner: ReadonlySet<string>;
-  /** `definer_callable` refuses that grant to the visitors' role. */
+  /** Tables without row security. */
+  readonly unguarded: ReadonlySet<string>;
+  /** `definer_callable` and `write_unguarded` refuse such grants to the visitors' role. */
   readonly isVisitor: boolean;
 }
 
@@ -50,17 +57,22 @@ interface Lack {
   readonly isClosed: boolean;
   /** A routine, or one of its name, that runs with the rights of its owner. */
   readonly isOwners: boolean;
+  /** Visitors could write any row. */
+  readonly isUnguarded: boolean;
 }
 
 function describeMissingGrants(
   role: string,
   omissions: readonly Omission[],
-  { ofOwner, isVisitor }: Owners,
+  { ofOwner, unguarded, isVisitor }: Owners,
 ): readonly Finding[] {
   const lacks = omissions.flatMap(({ object, grant, fix }): readonly Lack[] => {
     if (grant === undefined) return [];
     const isOwners = grant.on === 'routine' && ofOwner.has(object);
-    return [{ role, object, grant, isOwners, isClosed: fix === null || (isOwners && isVisitor) }];
+    const isUnguarded =
+      isVisitor && grant.on === 'table' && !grant.privileges.startsWith('SELECT') && unguarded.has(grant.name);
+    const isClosed = fix === null || (isOwners && isVisitor) || isUnguarded;
+    return [{ role, object, grant, isOwners, isUnguarded, isClosed }];
   });
   const unread = new Set(
     lacks.flatMap((lack) => (whatOf(lack) === 'table' && lack.grant.privileges === 'SELECT' ? [lack.object] : [])),
@@ -68,7 +80,7 @@ function describeMissingGrants(
   const kinds = Map.groupBy(
     joinCommands(lacks),
     (lack) =>
-      `${whatOf(lack)} ${lack.grant.privileges} ${lack.grant.on === 'schema' ? lack.grant.name : lack.isOwners}`,
+      `${whatOf(lack)} ${lack.grant.privileges} ${lack.grant.on === 'schema' ? lack.grant.name : `${lack.isOwners} ${lack.isUnguarded}`}`,
   );
   return [...kinds.values()].map((alike): Finding => {
     // A statement stands in one finding.
@@ -108,7 +120,8 @@ function describeLacks(lacks: readonly Lack[]): string {
   if (what === 'rows') return `Role "${role}" may not select the rows that these functions take or return: ${names}.`;
   if (what === 'schema') return `${has} on schema ${grant.name}, so it does not see ${number('table')}.`;
   const rights = first.isOwners ? `, which ${objects.length === 1 ? 'runs' : 'run'} with the rights of the owner` : '';
-  return `${has} on ${number(what === 'routine' ? 'function' : what)}${rights}.`;
+  const off = first.isUnguarded ? ', where row security is off' : '';
+  return `${has} on ${number(what === 'routine' ? 'function' : what)}${rights}${off}.`;
 }
 
 /** Names in one statement, so that its line can be read. */
