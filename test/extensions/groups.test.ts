@@ -1,9 +1,11 @@
 /** The rows of a connection in groups of equal values (extension `groups`), and how many different values there are. */
+import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { blocksRead } from '../support/blocks-read.ts';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
+import { atEnd } from '../support/when-over.ts';
 
 const database = await createDatabase(`
   create schema shop; grant usage on schema shop to anon, authenticated;
@@ -678,6 +680,41 @@ test('without the extension, or without aggregates, nothing of it is there', asy
   const plain = await startExecution(database, { ...options, extensions: [] });
   expect((await plain.errors('anon', query))[0]).toContain('Cannot query field "groups"');
   expect((await execution.errors('anon', query.replace('sale', 'buyer')))[0]).toContain('Cannot query field "groups"');
+});
+
+test('groups, aggregates, counts and edges are of one snapshot, whoever writes meanwhile', async () => {
+  const written = await createDatabase(`
+    create table sale (id int primary key, kind text not null);
+    insert into sale values (1, 'a'), (2, 'a'), (3, 'b');
+    comment on table sale is '@graphql({"aggregate": {"enabled": true}, "totalCount": {"enabled": true}})';
+    create function _held(sale) returns bool stable language plpgsql as 'begin perform pg_advisory_xact_lock_shared(1); return true; end';
+    grant select on sale to anon;
+  `);
+  const on = await startExecution(written, {});
+  const writer = new pg.Client(written.url);
+  await writer.connect();
+  atEnd(() => writer.end());
+  await writer.query('select pg_advisory_lock(1)');
+  const answer = on.data(
+    'anon',
+    '{ saleCollection { edges { node { id held } } groups(by: {column: kind}) { key { kind } count } totalCount aggregate { count } } }',
+  );
+  // It has a row, and waits.
+  const waiting = `select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`;
+  await expect.poll(async () => (await writer.query(waiting)).rowCount).toBe(1);
+  await writer.query(`insert into sale values (4, 'a'), (5, 'c'); delete from sale where kind = 'b'`);
+  await writer.query('select pg_advisory_unlock(1)');
+  expect((await answer).saleCollection).toEqual({
+    edges: [1, 2, 3].map((id) => ({ node: { id, held: true } })),
+    groups: [
+      { key: { kind: 'a' }, count: 2 },
+      { key: { kind: 'b' }, count: 1 },
+    ],
+    totalCount: 3,
+    aggregate: { count: 3 },
+  });
+  const after = await on.data('anon', '{ saleCollection { groups(by: {column: kind}) { count } totalCount } }');
+  expect(after.saleCollection).toEqual({ groups: [{ count: 3 }, { count: 1 }], totalCount: 4 });
 });
 
 describe('with 200,000 rows, an index serves', async () => {
