@@ -46,6 +46,14 @@ test.each(Object.keys(runs))('a draft with many %s is read in one go', async (na
   );
 });
 
+test('a draft with a long number that is none is refused in one go', async () => {
+  const body = JSON.stringify({ email: 'recovery', content: `{{ print ${'0'.repeat(400_000)}e }}` });
+  const startMs = processorMs();
+  const reply = await managed.call({ method: 'POST', path: `/v1/projects/${ref}/config/auth/emails/render`, body });
+  expect(processorMs() - startMs).toBeLessThan(3000);
+  expect(reply.body.content.fault.message).toContain('illegal number syntax');
+});
+
 test.each(Object.keys(expensive))('a draft of %s is given up soon', async (name) => {
   const body = JSON.stringify({ email: 'recovery', content: expensive[name] });
   const reply = await managed.call({ method: 'POST', path: `/v1/projects/${ref}/config/auth/emails/render`, body });

@@ -154,7 +154,7 @@ function parseFloatConstant(source: string): number | null {
     const value = scaleByTwo(BigInt(`0x${whole}${part}`), Number(exponent) - 4 * part.length);
     return Number.isFinite(value) ? (sign === '-' ? -value : value) : null;
   }
-  if (!/^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/.test(text)) return null;
+  if (!/^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/.test(text)) return null;
   const value = Number(text);
   return Number.isFinite(value) ? value : null;
 }
