@@ -340,10 +340,7 @@ describe('grants that a role lacks', async () => {
         // It would be an error.
         null,
       ],
-      [
-        'Role "anon" has no UPDATE or DELETE on public.part_1, where row security is off.',
-        null,
-      ],
+      ['Role "anon" has no UPDATE or DELETE on public.part_1, where row security is off.', null],
       [
         'Role "anon" has no EXECUTE on 2 functions: public.closed, public.twice.',
         remarked('grant execute on routine public.closed, public.twice(public.part_1) to anon;'),
