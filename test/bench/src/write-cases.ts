@@ -78,8 +78,9 @@ const upsertOf = (count: number): Operation => ({
   bare: null,
 });
 
-interface Filter {
-  readonly id: { readonly eq: number };
+interface Entry {
+  readonly set: { readonly points: number };
+  readonly filter: { readonly id: { readonly eq: number } };
 }
 
 // Keys without a fixed order, each with a value of its own.
@@ -89,17 +90,16 @@ const updateHundred: Operation = {
     u: hundred.map((index) => ({ set: { points: n + index }, filter: { id: { eq: keyOf(n, index) } } })),
   }),
   postgraphile: null,
-  handwritten: `with o as (select * from unnest($1::int[], $2::int[]) with ordinality as o (id, points, n)),
+  handwritten: `with o as (select * from unnest($1::int[], $2::int[], $3::int[]) as o (id, points, n)),
       x as (update public.score t set points = o.points from o where t.id = o.id returning o.n, t.id, t.points)
     select json_build_object('updateManyScoreCollection', json_agg(json_build_object('records',
       case when x.n is null then '[]' else json_build_array(json_build_object('id', x.id, 'points', x.points)) end) order by o.n))::text
     from o left join x on x.n = o.n`,
   parameters: ({ u }) => {
-    const entries = u as readonly { readonly set: { readonly points: number }; readonly filter: Filter }[];
-    return [
-      `{${entries.map(({ filter }) => filter.id.eq).join()}}`,
-      `{${entries.map(({ set }) => set.points).join()}}`,
-    ];
+    const entries = (u as readonly Entry[]).map(({ set, filter }, n) => ({ id: filter.id.eq, points: set.points, n }));
+    // Two requests with the same keys in another order would lock each other out.
+    entries.sort((a, b) => a.id - b.id);
+    return (['id', 'points', 'n'] as const).map((key) => `{${entries.map((entry) => entry[key]).join()}}`);
   },
   bare: null,
 };
