@@ -101,3 +101,25 @@ test('a view whose rows come from a table that the caller may not read names tha
     },
   ]);
 });
+
+test('where row security lets the role see no row, the policy comes with the grant, so that the grant is not called too wide', async () => {
+  const database = await createDatabase(`
+    create table "Secret" (id int primary key);
+    alter table "Secret" enable row level security;
+    create policy select_by_anon on "Secret" for update to anon using (false);
+    create function rows() returns bigint language sql stable as 'select count(*) from public."Secret"';
+    create view shown as select 1 as id, rows(); comment on view shown is ${key}; grant select on shown to anon;
+  `);
+  const about = () => findings(database, '--only', 'view_unreadable,grant_without_policy,policy_missing');
+  const [{ fix } = { fix: null }, ...others] = await about();
+  expect([fix, others]).toEqual([
+    [
+      '-- Where it is meant to read some rows, write their condition in place of false:',
+      '-- create policy select_by_anon_2 on public."Secret" for select to anon using (false);',
+      '-- grant select on public."Secret" to anon;',
+    ].join('\n'),
+    [],
+  ]);
+  await database.query(String(fix).replaceAll(/^-- (?=create|grant)/gm, ''));
+  expect(await about()).toEqual([]);
+});

@@ -105,7 +105,8 @@ function proposePolicies(
   return remark(sentence, ...enabling, ...statements);
 }
 
-function freeName(name: string, taken: ReadonlySet<string>): string {
+/** The name, or with a number if it is taken. */
+export function freeName(name: string, taken: ReadonlySet<string>): string {
   for (let number = 1; ; number++) {
     const candidate = number === 1 ? name : `${name}_${number}`;
     if (!taken.has(candidate)) return candidate;
