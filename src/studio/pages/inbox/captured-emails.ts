@@ -17,6 +17,9 @@ interface InboxState {
 /** Pause before reconnecting to the events, in milliseconds. */
 const pauseMs = 1000;
 
+/** The same where a mail server takes the place of the inbox, which seldom changes. */
+const replacedPauseMs = 5000;
+
 /** The server's limit. */
 const maxEmails = 200;
 
@@ -35,6 +38,7 @@ export function useInbox(to: string | null): InboxState {
     const leaving = new AbortController();
     let timer: ReturnType<typeof setTimeout>;
     const wait = async (): Promise<void> => {
+      let isReplaced = false;
       try {
         const query = new URLSearchParams({
           after: String(known.current.emails?.[0]?.id ?? 0),
@@ -55,10 +59,11 @@ export function useInbox(to: string | null): InboxState {
           known.current = { of, emails: null };
           setState({ emails: null, refusal: error });
         }
-        // Only a new token helps, or a gateway without a mail server.
-        if (error.status === 401 || error.status === 404) return;
+        // Only a new token helps.
+        if (error.status === 401) return;
+        isReplaced = error.status === 404;
       }
-      if (!leaving.signal.aborted) timer = setTimeout(wait, pauseMs);
+      if (!leaving.signal.aborted) timer = setTimeout(wait, isReplaced ? replacedPauseMs : pauseMs);
     };
     void wait();
     return () => {
