@@ -34,6 +34,20 @@ describe.each(builtInLocales)('in %s', (locale) => {
     await expect((await Promise.all(texts)).join('\n')).toMatchFileSnapshot(golden);
   });
 
+  test('a sign-in method by email or phone has a name of the language', async () => {
+    const { content } = builtIn('identity_linked_notification', locale);
+    const config = layerAuthConfig({ mailer_templates_identity_linked_notification_content: content });
+    const saying = async (provider: string) => {
+      const { html } = buildMessage('identity_linked_notification', config, { ...sampleData, provider });
+      return (await toPlainText(html)).replaceAll(/\s+/g, ' ');
+    };
+    const { email, phone } = languages[locale].methods;
+    const named = [email, phone, 'google'].map((name) => new RegExp(`[(（]${name}[)）]`));
+    expect(await saying('email')).toMatch(named[0]!);
+    expect(await saying('phone')).toMatch(named[1]!);
+    expect(await saying('google')).toMatch(named[2]!);
+  });
+
   test('an email uses the variables that the English one uses, and no others', () => {
     for (const kind of emailKindNames) {
       const [own, base] = [builtIn(kind, locale), defaultTemplates[kind]].map(({ subject, content }) =>
@@ -51,7 +65,8 @@ describe.each(builtInLocales)('in %s', (locale) => {
   });
 
   test('the page says its language, and each phrase names the service, the person and the advice of the English one', () => {
-    const places = (text: string) => [...text.matchAll(/\{\{.*?\}\}|\{factor\}/g)].map(([place]) => place).sort();
+    const places = (text: string) =>
+      [...text.matchAll(/\{\{.*?\}\}|\{(?:factor|provider)\}/g)].map(([place]) => place).sort();
     for (const kind of emailKindNames) {
       // Web mail drops the first, and its own page may be in Hebrew or Arabic.
       const marked = builtIn(kind, locale).content.match(/<(html|table)[^>]* lang=.*? dir="ltr"/g);

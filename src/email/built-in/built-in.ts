@@ -63,16 +63,21 @@ export function builtIn(kind: EmailKind, locale: string): BuiltInTexts {
 }
 
 function make(kind: EmailKind, locale: BuiltInLocale): BuiltInTexts {
-  const { orCode, factors, emails }: LanguageTexts = languages[locale];
+  const { orCode, methods, emails }: LanguageTexts = languages[locale];
   const { subject, heading = subject, lead, button = null, end } = emails[kind];
-  const factor = `{{ if eq .FactorType "totp" }}${factors.totp}{{ else if eq .FactorType "phone" }}${factors.phone}{{ else }}{{ .FactorType }}{{ end }}`;
+  const named = (value: string, of: readonly (keyof LanguageTexts['methods'])[]) => {
+    const cases = of.map((name) => `if eq ${value} "${name}" }}${methods[name]}{{ else`);
+    return `{{ ${cases.join(' ')} }}{{ ${value} }}{{ end }}`;
+  };
   const hasCode = withCode.includes(kind);
   const body = bodyOf({
     heading,
     button,
     hasCode,
     end,
-    lead: lead.replace('{factor}', () => factor),
+    lead: lead
+      .replace('{factor}', () => named('.FactorType', ['totp', 'phone']))
+      .replace('{provider}', () => named('.Provider', ['email', 'phone'])),
     codeLine: hasCode && button !== null ? orCode : null,
   });
   return { subject, body, content: layOut(body, { locale, heading }) };

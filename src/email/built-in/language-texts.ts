@@ -2,7 +2,7 @@
  * What is written for each language: the 13 emails, and the words that they share.
  *
  * Texts are in the template language. They are part of HTML, so `&` and `<` do not occur; `{factor}` stands for the name
- * of a second factor.
+ * of a second factor, `{provider}` for that of a sign-in method.
  */
 import type { EmailKind } from '../email-kind.ts';
 
@@ -22,8 +22,8 @@ interface EmailText {
 export interface LanguageTexts {
   /** Between the button and the code. */
   readonly orCode: string;
-  /** Names of second factors in a sentence; others are named as they are. */
-  readonly factors: { readonly totp: string; readonly phone: string };
+  /** Names of second factors and sign-in methods in a sentence; others are named as they are. */
+  readonly methods: { readonly totp: string; readonly phone: string; readonly email: string };
   readonly emails: Readonly<Record<EmailKind, EmailText>>;
   /** The page that asks before a link is used. */
   readonly linkPage: {

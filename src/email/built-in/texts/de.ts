@@ -6,7 +6,7 @@ import { byAddress, type LanguageTexts } from '../language-texts.ts';
 /** The texts. */
 export const german: LanguageTexts = {
   orCode: 'Oder gib diesen Code ein:',
-  factors: { totp: 'Authenticator-App', phone: 'Telefon' },
+  methods: { totp: 'Authenticator-App', phone: 'Telefon', email: 'E-Mail' },
   emails: {
     confirmation: {
       subject: 'Bestätige deine E-Mail-Adresse',
@@ -74,14 +74,14 @@ export const german: LanguageTexts = {
     },
     identity_linked_notification: {
       subject: 'Eine Anmeldemethode wurde hinzugefügt',
-      lead: 'Zu deinem Konto {{ .Email }} bei {{ .Brand.Name }} wurde eine Anmeldemethode ({{ .Provider }}) hinzugefügt.',
+      lead: 'Zu deinem Konto {{ .Email }} bei {{ .Brand.Name }} wurde eine Anmeldemethode ({provider}) hinzugefügt.',
       end: [
         'Wenn du das warst, musst du nichts tun. Wenn nicht, entferne die Anmeldemethode und ändere dein Passwort.',
       ],
     },
     identity_unlinked_notification: {
       subject: 'Eine Anmeldemethode wurde entfernt',
-      lead: 'Aus deinem Konto {{ .Email }} bei {{ .Brand.Name }} wurde eine Anmeldemethode ({{ .Provider }}) entfernt.',
+      lead: 'Aus deinem Konto {{ .Email }} bei {{ .Brand.Name }} wurde eine Anmeldemethode ({provider}) entfernt.',
       end: [
         'Wenn du das warst, musst du nichts tun. Wenn nicht, ändere dein Passwort und füge die Anmeldemethode wieder hinzu.',
       ],

@@ -6,7 +6,7 @@ import { byAddress, type LanguageTexts } from '../language-texts.ts';
 /** The texts. */
 export const english: LanguageTexts = {
   orCode: 'Or enter this code:',
-  factors: { totp: 'authenticator app', phone: 'phone' },
+  methods: { totp: 'authenticator app', phone: 'phone', email: 'email' },
   emails: {
     confirmation: {
       subject: 'Confirm your email address',
@@ -72,12 +72,12 @@ export const english: LanguageTexts = {
     },
     identity_linked_notification: {
       subject: 'A sign-in method was added',
-      lead: 'A sign-in method ({{ .Provider }}) was added to your account {{ .Email }} at {{ .Brand.Name }}.',
+      lead: 'A sign-in method ({provider}) was added to your account {{ .Email }} at {{ .Brand.Name }}.',
       end: ["If this was you, no action is needed. If it wasn't, remove the sign-in method and change your password."],
     },
     identity_unlinked_notification: {
       subject: 'A sign-in method was removed',
-      lead: 'A sign-in method ({{ .Provider }}) was removed from your account {{ .Email }} at {{ .Brand.Name }}.',
+      lead: 'A sign-in method ({provider}) was removed from your account {{ .Email }} at {{ .Brand.Name }}.',
       end: [
         "If this was you, no action is needed. If it wasn't, change your password and add the sign-in method again.",
       ],

@@ -6,7 +6,7 @@ import { byAddress, type LanguageTexts } from '../language-texts.ts';
 /** The texts. */
 export const spanish: LanguageTexts = {
   orCode: 'O escribe este código:',
-  factors: { totp: 'aplicación de autenticación', phone: 'teléfono' },
+  methods: { totp: 'aplicación de autenticación', phone: 'teléfono', email: 'correo electrónico' },
   emails: {
     confirmation: {
       subject: 'Confirma tu dirección de correo electrónico',
@@ -69,19 +69,19 @@ export const spanish: LanguageTexts = {
       subject: 'Se ha cambiado tu número de teléfono',
       lead: 'El número de teléfono de tu cuenta {{ .Email }} en {{ .Brand.Name }} se ha cambiado de +{{ .OldPhone }} a +{{ .Phone }}.',
       end: [
-        'Si has sido tú, no tienes que hacer nada. Si no has sido tú, cambia tu contraseña y restaura tu número de teléfono.',
+        'Si has sido tú, no tienes que hacer nada. Si no has sido tú, cambia tu contraseña y vuelve a poner tu número de teléfono anterior.',
       ],
     },
     identity_linked_notification: {
       subject: 'Se ha añadido un método de inicio de sesión',
-      lead: 'Se ha añadido un método de inicio de sesión ({{ .Provider }}) a tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
+      lead: 'Se ha añadido un método de inicio de sesión ({provider}) a tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
       end: [
         'Si has sido tú, no tienes que hacer nada. Si no has sido tú, elimina el método de inicio de sesión y cambia tu contraseña.',
       ],
     },
     identity_unlinked_notification: {
       subject: 'Se ha eliminado un método de inicio de sesión',
-      lead: 'Se ha eliminado un método de inicio de sesión ({{ .Provider }}) de tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
+      lead: 'Se ha eliminado un método de inicio de sesión ({provider}) de tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
       end: [
         'Si has sido tú, no tienes que hacer nada. Si no has sido tú, cambia tu contraseña y vuelve a añadir el método de inicio de sesión.',
       ],

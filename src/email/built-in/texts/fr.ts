@@ -6,7 +6,7 @@ import { byAddress, type LanguageTexts } from '../language-texts.ts';
 /** The texts. */
 export const french: LanguageTexts = {
   orCode: 'Ou saisissez ce code\u00a0:',
-  factors: { totp: 'application d’authentification', phone: 'téléphone' },
+  methods: { totp: 'application d’authentification', phone: 'téléphone', email: 'e-mail' },
   emails: {
     confirmation: {
       subject: 'Confirmez votre adresse e-mail',
@@ -30,7 +30,7 @@ export const french: LanguageTexts = {
       subject: 'Confirmez votre changement d’adresse e-mail',
       lead: byAddress(
         'Nous avons reçu une demande d’utilisation de l’adresse {{ .NewEmail }} pour un compte sur {{ .Brand.Name }}.',
-        'Nous avons reçu une demande visant à remplacer votre adresse e-mail {{ .Email }} sur {{ .Brand.Name }} par {{ .NewEmail }}.',
+        'Nous avons reçu une demande visant à remplacer l’adresse e-mail {{ .Email }} de votre compte sur {{ .Brand.Name }} par {{ .NewEmail }}.',
       ),
       button: 'Confirmer le changement',
       end: [
@@ -78,14 +78,14 @@ export const french: LanguageTexts = {
     },
     identity_linked_notification: {
       subject: 'Une méthode de connexion a été ajoutée',
-      lead: 'Une méthode de connexion ({{ .Provider }}) a été ajoutée à votre compte {{ .Email }} sur {{ .Brand.Name }}.',
+      lead: 'Une méthode de connexion ({provider}) a été ajoutée à votre compte {{ .Email }} sur {{ .Brand.Name }}.',
       end: [
         'Si vous êtes à l’origine de cette modification, vous n’avez rien à faire. Sinon, supprimez cette méthode de connexion et changez votre mot de passe.',
       ],
     },
     identity_unlinked_notification: {
       subject: 'Une méthode de connexion a été supprimée',
-      lead: 'Une méthode de connexion ({{ .Provider }}) a été supprimée de votre compte {{ .Email }} sur {{ .Brand.Name }}.',
+      lead: 'Une méthode de connexion ({provider}) a été supprimée de votre compte {{ .Email }} sur {{ .Brand.Name }}.',
       end: [
         'Si vous êtes à l’origine de cette modification, vous n’avez rien à faire. Sinon, changez votre mot de passe et ajoutez de nouveau cette méthode de connexion.',
       ],

@@ -6,7 +6,7 @@ import { byAddress, type LanguageTexts } from '../language-texts.ts';
 /** The texts. */
 export const italian: LanguageTexts = {
   orCode: 'Oppure inserisci questo codice:',
-  factors: { totp: 'app di autenticazione', phone: 'telefono' },
+  methods: { totp: 'app di autenticazione', phone: 'telefono', email: 'email' },
   emails: {
     confirmation: {
       subject: 'Conferma il tuo indirizzo email',
@@ -76,14 +76,14 @@ export const italian: LanguageTexts = {
     },
     identity_linked_notification: {
       subject: 'È stato aggiunto un metodo di accesso',
-      lead: 'Al tuo account {{ .Email }} su {{ .Brand.Name }} è stato aggiunto un metodo di accesso ({{ .Provider }}).',
+      lead: 'Al tuo account {{ .Email }} su {{ .Brand.Name }} è stato aggiunto un metodo di accesso ({provider}).',
       end: [
         'Se hai effettuato tu questa modifica, non devi fare nulla. In caso contrario, rimuovi il metodo di accesso e cambia la password.',
       ],
     },
     identity_unlinked_notification: {
       subject: 'È stato rimosso un metodo di accesso',
-      lead: 'Dal tuo account {{ .Email }} su {{ .Brand.Name }} è stato rimosso un metodo di accesso ({{ .Provider }}).',
+      lead: 'Dal tuo account {{ .Email }} su {{ .Brand.Name }} è stato rimosso un metodo di accesso ({provider}).',
       end: [
         'Se hai effettuato tu questa modifica, non devi fare nulla. In caso contrario, cambia la password e aggiungi di nuovo il metodo di accesso.',
       ],

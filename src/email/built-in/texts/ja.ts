@@ -8,7 +8,7 @@ import { byAddress, type LanguageTexts } from '../language-texts.ts';
 /** The texts. */
 export const japanese: LanguageTexts = {
   orCode: 'または、次のコードを入力してください。',
-  factors: { totp: '認証アプリ', phone: '電話' },
+  methods: { totp: '認証アプリ', phone: '電話', email: 'メールアドレス' },
   emails: {
     confirmation: {
       subject: 'メールアドレスの確認',
@@ -76,14 +76,14 @@ export const japanese: LanguageTexts = {
     },
     identity_linked_notification: {
       subject: 'ログイン方法が追加されました',
-      lead: '{{ .Brand.Name }}のアカウント（{{ .Email }}）にログイン方法（{{ .Provider }}）が追加されました。',
+      lead: '{{ .Brand.Name }}のアカウント（{{ .Email }}）にログイン方法（{provider}）が追加されました。',
       end: [
         'ご本人による操作の場合、対応は不要です。お心当たりがない場合は、このログイン方法を削除し、パスワードを変更してください。',
       ],
     },
     identity_unlinked_notification: {
       subject: 'ログイン方法が削除されました',
-      lead: '{{ .Brand.Name }}のアカウント（{{ .Email }}）からログイン方法（{{ .Provider }}）が削除されました。',
+      lead: '{{ .Brand.Name }}のアカウント（{{ .Email }}）からログイン方法（{provider}）が削除されました。',
       end: [
         'ご本人による操作の場合、対応は不要です。お心当たりがない場合は、パスワードを変更し、このログイン方法をもう一度追加してください。',
       ],

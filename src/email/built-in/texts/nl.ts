@@ -6,7 +6,7 @@ import { byAddress, type LanguageTexts } from '../language-texts.ts';
 /** The texts. */
 export const dutch: LanguageTexts = {
   orCode: 'Of voer deze code in:',
-  factors: { totp: 'authenticator-app', phone: 'telefoon' },
+  methods: { totp: 'authenticator-app', phone: 'telefoon', email: 'e-mail' },
   emails: {
     confirmation: {
       subject: 'Bevestig je e-mailadres',
@@ -22,7 +22,7 @@ export const dutch: LanguageTexts = {
     },
     magic_link: {
       subject: 'Je inloglink',
-      lead: 'Gebruik deze link om in te loggen bij {{ .Brand.Name }}. De link werkt maar één keer en verloopt binnenkort.',
+      lead: 'Gebruik deze link om in te loggen bij {{ .Brand.Name }}. De link werkt maar één keer en is maar kort geldig.',
       button: 'Inloggen',
       end: ['Heb je deze link niet aangevraagd? Dan kun je deze e-mail negeren.'],
     },
@@ -49,7 +49,7 @@ export const dutch: LanguageTexts = {
     reauthentication: {
       subject: '{{ .Token }} is je verificatiecode',
       heading: 'Je verificatiecode',
-      lead: 'Voer deze code in bij {{ .Brand.Name }} om te bevestigen dat jij het bent. De code werkt maar één keer en verloopt binnenkort.',
+      lead: 'Voer deze code in bij {{ .Brand.Name }} om te bevestigen dat jij het bent. De code werkt maar één keer en is maar kort geldig.',
       end: ['Heb je deze code niet aangevraagd? Deel deze dan met niemand en wijzig je wachtwoord.'],
     },
     password_changed_notification: {
@@ -74,14 +74,14 @@ export const dutch: LanguageTexts = {
     },
     identity_linked_notification: {
       subject: 'Er is een inlogmethode toegevoegd',
-      lead: 'Er is een inlogmethode ({{ .Provider }}) toegevoegd aan je account {{ .Email }} bij {{ .Brand.Name }}.',
+      lead: 'Er is een inlogmethode ({provider}) toegevoegd aan je account {{ .Email }} bij {{ .Brand.Name }}.',
       end: [
         'Was jij dit? Dan hoef je niets te doen. Was jij dit niet? Verwijder dan de inlogmethode en wijzig je wachtwoord.',
       ],
     },
     identity_unlinked_notification: {
       subject: 'Er is een inlogmethode verwijderd',
-      lead: 'Er is een inlogmethode ({{ .Provider }}) verwijderd uit je account {{ .Email }} bij {{ .Brand.Name }}.',
+      lead: 'Er is een inlogmethode ({provider}) verwijderd uit je account {{ .Email }} bij {{ .Brand.Name }}.',
       end: [
         'Was jij dit? Dan hoef je niets te doen. Was jij dit niet? Wijzig dan je wachtwoord en voeg de inlogmethode opnieuw toe.',
       ],

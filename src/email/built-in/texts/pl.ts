@@ -6,7 +6,7 @@ import { byAddress, type LanguageTexts } from '../language-texts.ts';
 /** The texts. */
 export const polish: LanguageTexts = {
   orCode: 'Możesz też wpisać ten kod:',
-  factors: { totp: 'aplikacja uwierzytelniająca', phone: 'telefon' },
+  methods: { totp: 'aplikacja uwierzytelniająca', phone: 'telefon', email: 'e-mail' },
   emails: {
     confirmation: {
       subject: 'Potwierdź swój adres e-mail',
@@ -29,7 +29,7 @@ export const polish: LanguageTexts = {
     email_change: {
       subject: 'Potwierdź zmianę adresu e-mail',
       lead: byAddress(
-        'Otrzymaliśmy prośbę o użycie adresu {{ .NewEmail }} na koncie w serwisie {{ .Brand.Name }}.',
+        'Otrzymaliśmy prośbę o przypisanie adresu {{ .NewEmail }} do konta w serwisie {{ .Brand.Name }}.',
         'Otrzymaliśmy prośbę o zmianę Twojego adresu e-mail w serwisie {{ .Brand.Name }} z {{ .Email }} na {{ .NewEmail }}.',
       ),
       button: 'Potwierdź zmianę',
@@ -57,50 +57,40 @@ export const polish: LanguageTexts = {
     password_changed_notification: {
       subject: 'Twoje hasło zostało zmienione',
       lead: 'Hasło do Twojego konta {{ .Email }} w serwisie {{ .Brand.Name }} zostało zmienione.',
-      end: ['Jeśli ta zmiana pochodzi od Ciebie, nie musisz nic robić. W przeciwnym razie natychmiast zresetuj hasło.'],
+      end: ['Jeśli to Ty, nie musisz nic robić. W przeciwnym razie natychmiast zresetuj hasło.'],
     },
     email_changed_notification: {
       subject: 'Twój adres e-mail został zmieniony',
       lead: 'Adres e-mail przypisany do Twojego konta w serwisie {{ .Brand.Name }} został zmieniony z {{ .OldEmail }} na {{ .Email }}.',
       end: [
-        'Jeśli ta zmiana pochodzi od Ciebie, nie musisz nic robić. W przeciwnym razie natychmiast skontaktuj się z pomocą techniczną na stronie {{ .SiteURL }}.',
+        'Jeśli to Ty, nie musisz nic robić. W przeciwnym razie natychmiast skontaktuj się z pomocą techniczną na stronie {{ .SiteURL }}.',
         'Wiadomości dotyczące Twojego konta nie są już wysyłane na ten adres.',
       ],
     },
     phone_changed_notification: {
       subject: 'Twój numer telefonu został zmieniony',
       lead: 'Numer telefonu przypisany do Twojego konta {{ .Email }} w serwisie {{ .Brand.Name }} został zmieniony z +{{ .OldPhone }} na +{{ .Phone }}.',
-      end: [
-        'Jeśli ta zmiana pochodzi od Ciebie, nie musisz nic robić. W przeciwnym razie zmień hasło i przywróć swój numer telefonu.',
-      ],
+      end: ['Jeśli to Ty, nie musisz nic robić. W przeciwnym razie zmień hasło i przywróć swój numer telefonu.'],
     },
     identity_linked_notification: {
       subject: 'Dodano metodę logowania',
-      lead: 'Do Twojego konta {{ .Email }} w serwisie {{ .Brand.Name }} dodano metodę logowania ({{ .Provider }}).',
-      end: [
-        'Jeśli ta zmiana pochodzi od Ciebie, nie musisz nic robić. W przeciwnym razie usuń tę metodę logowania i zmień hasło.',
-      ],
+      lead: 'Do Twojego konta {{ .Email }} w serwisie {{ .Brand.Name }} dodano metodę logowania ({provider}).',
+      end: ['Jeśli to Ty, nie musisz nic robić. W przeciwnym razie usuń tę metodę logowania i zmień hasło.'],
     },
     identity_unlinked_notification: {
       subject: 'Usunięto metodę logowania',
-      lead: 'Z Twojego konta {{ .Email }} w serwisie {{ .Brand.Name }} usunięto metodę logowania ({{ .Provider }}).',
-      end: [
-        'Jeśli ta zmiana pochodzi od Ciebie, nie musisz nic robić. W przeciwnym razie zmień hasło i ponownie dodaj tę metodę logowania.',
-      ],
+      lead: 'Z Twojego konta {{ .Email }} w serwisie {{ .Brand.Name }} usunięto metodę logowania ({provider}).',
+      end: ['Jeśli to Ty, nie musisz nic robić. W przeciwnym razie zmień hasło i ponownie dodaj tę metodę logowania.'],
     },
     mfa_factor_enrolled_notification: {
       subject: 'Dodano drugi składnik uwierzytelniania',
       lead: 'Do Twojego konta {{ .Email }} w serwisie {{ .Brand.Name }} dodano drugi składnik uwierzytelniania ({factor}).',
-      end: [
-        'Jeśli ta zmiana pochodzi od Ciebie, nie musisz nic robić. W przeciwnym razie usuń ten składnik i zmień hasło.',
-      ],
+      end: ['Jeśli to Ty, nie musisz nic robić. W przeciwnym razie usuń ten składnik i zmień hasło.'],
     },
     mfa_factor_unenrolled_notification: {
       subject: 'Usunięto drugi składnik uwierzytelniania',
       lead: 'Z Twojego konta {{ .Email }} w serwisie {{ .Brand.Name }} usunięto drugi składnik uwierzytelniania ({factor}).',
-      end: [
-        'Jeśli ta zmiana pochodzi od Ciebie, nie musisz nic robić. W przeciwnym razie zmień hasło i ponownie dodaj ten składnik.',
-      ],
+      end: ['Jeśli to Ty, nie musisz nic robić. W przeciwnym razie zmień hasło i ponownie dodaj ten składnik.'],
     },
   },
   linkPage: {

@@ -6,7 +6,7 @@ import { byAddress, type LanguageTexts } from '../language-texts.ts';
 /** The texts. */
 export const portuguese: LanguageTexts = {
   orCode: 'Ou insira este código:',
-  factors: { totp: 'app de autenticação', phone: 'telefone' },
+  methods: { totp: 'app de autenticação', phone: 'telefone', email: 'e-mail' },
   emails: {
     confirmation: {
       subject: 'Confirme seu endereço de e-mail',
@@ -72,12 +72,12 @@ export const portuguese: LanguageTexts = {
     },
     identity_linked_notification: {
       subject: 'Um método de acesso foi adicionado',
-      lead: 'Um método de acesso ({{ .Provider }}) foi adicionado à sua conta {{ .Email }} em {{ .Brand.Name }}.',
+      lead: 'Um método de acesso ({provider}) foi adicionado à sua conta {{ .Email }} em {{ .Brand.Name }}.',
       end: ['Se foi você, não é preciso fazer nada. Se não foi, remova o método de acesso e altere sua senha.'],
     },
     identity_unlinked_notification: {
       subject: 'Um método de acesso foi removido',
-      lead: 'Um método de acesso ({{ .Provider }}) foi removido da sua conta {{ .Email }} em {{ .Brand.Name }}.',
+      lead: 'Um método de acesso ({provider}) foi removido da sua conta {{ .Email }} em {{ .Brand.Name }}.',
       end: [
         'Se foi você, não é preciso fazer nada. Se não foi, altere sua senha e adicione o método de acesso novamente.',
       ],
