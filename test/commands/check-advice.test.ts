@@ -2,13 +2,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Finding } from '../../src/commands/check/finding.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
+import { findings } from './check-findings.ts';
 import { runCommand } from './run-command.ts';
-
-async function findings(database: TestDatabase, ...args: string[]): Promise<readonly Finding[]> {
-  const env = { DATABASE_URL: database.urlAs('authenticator', 'test') };
-  const { out } = await runCommand(['check', '--format', 'json', ...args], { env });
-  return (JSON.parse(out) as { findings: readonly Finding[] }).findings;
-}
 
 describe('a trading company', () => {
   let database: TestDatabase;

@@ -3,15 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { Finding } from '../../src/commands/check/finding.ts';
 import { bindSlots } from '../../src/compile/input/slot.ts';
 import { startExecution } from '../support/execution.ts';
-import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { findings } from './check-findings.ts';
 import { runCommand } from './run-command.ts';
-
-async function findings(database: TestDatabase, ...args: string[]): Promise<readonly Finding[]> {
-  const env = { DATABASE_URL: database.urlAs('authenticator', 'test') };
-  const { out, err } = await runCommand(['check', '--format', 'json', ...args], { env });
-  if (out === '') throw new Error(err);
-  return (JSON.parse(out) as { findings: readonly Finding[] }).findings;
-}
 
 const keyOf = ({ check, object, message }: Finding) => `${check} ${object} ${message}`;
 

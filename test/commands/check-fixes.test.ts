@@ -1,14 +1,8 @@
 /** What the advice of `pgreflect check` does to a database that is in use: it changes what it says, and breaks nothing in silence. */
 import { describe, expect, test } from 'vitest';
-import type { Finding } from '../../src/commands/check/finding.ts';
-import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { findings } from './check-findings.ts';
 import { runCommand } from './run-command.ts';
-
-async function findings(database: TestDatabase, ...args: string[]): Promise<readonly Finding[]> {
-  const env = { DATABASE_URL: database.urlAs('authenticator', 'test') };
-  const { out } = await runCommand(['check', '--format', 'json', ...args], { env });
-  return (JSON.parse(out) as { findings: readonly Finding[] }).findings;
-}
 
 test('a foreign key and a policy that need one index are one finding', async () => {
   const database = await createDatabase(`

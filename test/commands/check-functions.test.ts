@@ -1,7 +1,8 @@
 /** What `pgreflect check` says of functions that are not in the API: which one, and what brings it in. */
 import { expect, test } from 'vitest';
 import type { Finding } from '../../src/commands/check/finding.ts';
-import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { findings } from './check-findings.ts';
 import { runCommand } from './run-command.ts';
 
 const database = await createDatabase(
@@ -18,12 +19,6 @@ const database = await createDatabase(
   grant select on lib.book, lib.log to anon;
 `,
 );
-
-async function findings(of: TestDatabase, ...args: readonly string[]): Promise<readonly Finding[]> {
-  const env = { DATABASE_URL: of.urlAs('authenticator', 'test') };
-  const { out } = await runCommand(['check', '--format', 'json', ...args], { env });
-  return (JSON.parse(out) as { findings: readonly Finding[] }).findings;
-}
 
 /** Those of tables are theirs. */
 async function ofFunctions(): Promise<readonly Finding[]> {

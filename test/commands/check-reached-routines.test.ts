@@ -3,15 +3,11 @@
  * case really makes its function run, which takes a number of a sequence.
  */
 import { describe, expect, test } from 'vitest';
-import type { Finding } from '../../src/commands/check/finding.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
-import { runCommand } from './run-command.ts';
+import { findings } from './check-findings.ts';
 
-async function findings(database: TestDatabase, ...args: readonly string[]): Promise<readonly Finding[]> {
-  const env = { DATABASE_URL: database.urlAs('authenticator', 'test') };
-  const { out } = await runCommand(['check', '--format', 'json', '--only', 'definer_search_path', ...args], { env });
-  return (JSON.parse(out) as { findings: readonly Finding[] }).findings;
-}
+const looseFindings = (database: TestDatabase, ...args: readonly string[]) =>
+  findings(database, '--only', 'definer_search_path', ...args);
 
 /** A function that callers cannot name: its schema is closed to them. */
 function hidden(signature: string, returns = 'boolean', value = 'true', more = ''): string {
@@ -89,10 +85,10 @@ describe('a warning for each that a caller makes run by', () => {
     await database.query(`begin; set local role anon; ${done}`);
     await database.query('rollback');
     expect(await runsOf(database), 'it runs').toBeGreaterThan(before);
-    const found = await findings(database);
+    const found = await looseFindings(database);
     expect(found.map(({ object, severity }) => [object, severity])).toEqual([[name, 'warning']]);
     for (const { fix } of found) await database.query(fix!);
-    expect(await findings(database)).toEqual([]);
+    expect(await looseFindings(database)).toEqual([]);
     await database.query('reset role; drop role if exists becomes_it').catch(() => {});
   });
 
@@ -100,7 +96,7 @@ describe('a warning for each that a caller makes run by', () => {
     const database = await createDatabase(
       `${setup} create table auth.users (id int primary key); ${trigger('hidden.f', 'auth.users', 'after insert')}`,
     );
-    expect((await findings(database)).map(({ object, severity }) => [object, severity])).toEqual([
+    expect((await looseFindings(database)).map(({ object, severity }) => [object, severity])).toEqual([
       ['hidden.f()', 'warning'],
     ]);
   });
@@ -110,7 +106,7 @@ test('what the roles of the API will reach once they are made is a warning befor
   const database = await createDatabase(`${setup} create schema later; ${hidden('later.f()')} ${hidden('hidden.g()')}
     create table ward (id int); grant insert on ward to public; ${trigger('hidden.f', 'ward')}`);
   const roles = ['anon', 'authenticated', 'service'].flatMap((role) => [`--${role}-role`, `no_such_${role}`]);
-  const found = await findings(database, ...roles, '--schemas', 'public,later');
+  const found = await looseFindings(database, ...roles, '--schemas', 'public,later');
   expect(found.map(({ object, severity }) => [object, severity])).toEqual([
     ['hidden.f()', 'warning'],
     ['later.f()', 'warning'],
@@ -134,7 +130,7 @@ describe('one note for all that no caller is seen to reach', async () => {
   });
 
   test('with all statements', async () => {
-    const found = await findings(database);
+    const found = await looseFindings(database);
     expect(found).toMatchObject([note(4, 'closed.in_view(), hidden.alone(), hidden.on_write() and 1 more')]);
     expect(found[0]!.fix!.split('\n')).toEqual([
       ...['closed.in_view()', 'hidden.alone()', 'hidden.on_write()', 'hidden.shared(integer)'].map(
@@ -148,12 +144,12 @@ describe('one note for all that no caller is seen to reach', async () => {
 
   test('which a grant makes a warning', async () => {
     await database.query('grant insert on closed.ward to anon');
-    expect(await findings(database)).toMatchObject([
+    expect(await looseFindings(database)).toMatchObject([
       { severity: 'warning', object: 'hidden.on_write()' },
       note(3, 'closed.in_view(), hidden.alone(), hidden.shared(integer)'),
     ]);
     await database.query(`create or replace function calls() returns int language sql as 'select 1 -- by_alone'`);
-    expect(await findings(database)).toMatchObject([
+    expect(await looseFindings(database)).toMatchObject([
       { severity: 'warning', object: 'hidden.on_write()' },
       { severity: 'warning', object: 'hidden.shared(integer)' },
       note(2, 'closed.in_view(), hidden.alone()'),
@@ -165,13 +161,13 @@ describe('one note for all that no caller is seen to reach', async () => {
       `create function puts(a text) returns void language plpgsql as $$ begin execute 'select hid' || a; end $$`,
     );
     // With the rights of its caller it calls what callers may call.
-    expect((await findings(database)).at(-1)).toMatchObject({ severity: 'note', object: null });
+    expect((await looseFindings(database)).at(-1)).toMatchObject({ severity: 'note', object: null });
     await database.query('alter function puts security definer set search_path = pg_catalog, pg_temp');
     const before = await runsOf(database);
     await database.query(`begin; set local role anon; select puts('den.alone()')`);
     await database.query('rollback');
     expect(await runsOf(database)).toBeGreaterThan(before);
-    expect((await findings(database)).at(-1)).toMatchObject({
+    expect((await looseFindings(database)).at(-1)).toMatchObject({
       severity: 'warning',
       object: null,
       message: expect.stringContaining('But public.puts(text) puts statements together, and may call any routine.'),
@@ -188,7 +184,7 @@ describe('one note for all that no caller is seen to reach', async () => {
         `comment on function ${name === 'alone' ? 'hidden' : 'closed'}.${name} is '@graphql({"ignore": ["definer_search_path"]})'`,
       );
     }
-    const found = await findings(database, '--schemas', 'public,hidden,closed');
+    const found = await looseFindings(database, '--schemas', 'public,hidden,closed');
     expect(found.map(({ object }) => object)).toEqual(['hidden.on_write()', 'hidden.shared(integer)']);
   });
 });

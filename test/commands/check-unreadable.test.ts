@@ -1,14 +1,7 @@
 /** What `pgreflect check` says of views that a role has select on, and that its requests cannot read. */
 import { describe, expect, test } from 'vitest';
-import type { Finding } from '../../src/commands/check/finding.ts';
-import { createDatabase, type TestDatabase } from '../support/postgres.ts';
-import { runCommand } from './run-command.ts';
-
-async function findings(database: TestDatabase, ...args: string[]): Promise<readonly Finding[]> {
-  const env = { DATABASE_URL: database.urlAs('authenticator', 'test') };
-  const { out } = await runCommand(['check', '--format', 'json', ...args], { env });
-  return (JSON.parse(out) as { findings: readonly Finding[] }).findings;
-}
+import { createDatabase } from '../support/postgres.ts';
+import { findings } from './check-findings.ts';
 
 const key = `'@graphql({"primary_key_columns": ["id"]})'`;
 
