@@ -94,12 +94,32 @@ test('one that has taken as long planned for its values is suspected of twice th
   expect([isSuspected(190), isSuspected(201)]).toEqual([false, true]);
 });
 
-test('what it took long ago does not count', () => {
-  durations.noteSuccess('read', 30);
-  durations.noteSuccess('read', 1000);
-  for (let flight = 0; flight < 999; flight += 1) durations.noteSuccess('read', 1);
-  durations.noteSuccess('read', 100);
+test('the limit falls while it is planned for its values, so that what it took long ago does not count', () => {
+  const run = (times: number, ms: number) => {
+    for (let flight = 0; flight < times; flight += 1) durations.noteSuccess('read', ms);
+  };
+  run(1, 30);
+  run(1, 1000);
+  run(999, 1);
+  run(1, 100);
+  expect(durations.wantsPlanForValues('read')).toBe(false);
+  for (let phase = 1; phase <= 3; phase += 1) {
+    run(1, 250);
+    run(1000 * 2 ** phase, 1);
+  }
+  run(1, 25);
   expect(durations.wantsPlanForValues('read')).toBe(true);
+});
+
+test('a statement that is slow now and then for a busy machine is seldom planned for its values', () => {
+  let [planned, seed] = [0, 1];
+  for (let flight = 0; flight < 100_000; flight += 1) {
+    if (durations.wantsPlanForValues('read')) planned += 1;
+    // One of a hundred takes 20 ms or more; each 12 ms more are half as frequent.
+    seed = (seed * 16_807) % 2_147_483_647;
+    durations.noteSuccess('read', 20 + 12 * Math.log2(0.01 / (seed / 2_147_483_647)));
+  }
+  expect(planned).toBeLessThan(10_000);
 });
 
 test('a statement that failed after long, by a limit of time, is planned for its values; one that failed at once is not', () => {
