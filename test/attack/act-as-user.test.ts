@@ -130,7 +130,7 @@ test('it reads the user and, at the GraphQL API, what the user sees; the databas
   expect(JSON.parse(data.claims)).toMatchObject({ sub: id, act: { sub: 'fixed' }, amr: [{ method: 'operator' }] });
 });
 
-test('neither a hook nor a long life of tokens takes the mark away or makes it last longer than an hour', async () => {
+test('neither a hook nor a long token lifetime removes the mark or lets the token live longer than an hour', async () => {
   await database.query(`create or replace function public.no_mark(event jsonb) returns jsonb language sql
     return jsonb_build_object('claims', event -> 'claims' || '{"amr": [], "act": null}')`);
   const { auth, token } = await victim({

@@ -105,11 +105,14 @@ describe('a document', () => {
     expectNothingLeaked(reply.text);
   });
 
-  test.each(refusals)('%s is refused for the service role too, or answered, but harms nobody', async (_name, query) => {
-    const reply = await post(gateway, operation(query), { apikey: serviceKey });
-    expect(reply.status).toBe(200);
-    for (const error of reply.body.errors ?? []) expect(error.extensions.code).not.toBe('INTERNAL');
-  });
+  test.each(refusals)(
+    '%s is refused or answered for the service role too, and other requests are still answered',
+    async (_name, query) => {
+      const reply = await post(gateway, operation(query), { apikey: serviceKey });
+      expect(reply.status).toBe(200);
+      for (const error of reply.body.errors ?? []) expect(error.extensions.code).not.toBe('INTERNAL');
+    },
+  );
 
   test('whose fragments repeat themselves without anything new is answered', async () => {
     const query = fragments(31, (index) => (index === 30 ? 'id' : `...f${index + 1} ...f${index + 1}`));
@@ -174,7 +177,7 @@ describe('variables', () => {
 });
 
 describe('variables of the usual size', () => {
-  test('with 66,000 conditions are refused, and nobody else notices', async () => {
+  test('with 66,000 conditions are refused, and other requests are answered meanwhile', async () => {
     const variables = { f: { or: Array.from({ length: 66_000 }, () => ({ id: { eq: 1 } })) } };
     const others = Array.from({ length: 20 }, (_, a) => gateway.ask(`{ addUp(a: ${a}, b: 1) }`));
     const { body } = await gateway.ask(filtered, { variables });
@@ -183,7 +186,7 @@ describe('variables of the usual size', () => {
     expect(answers).toEqual(answers.map((_, a) => ({ data: { addUp: a + 1 } })));
   });
 
-  test('with very many unknown keys are refused soon', async () => {
+  test('with very many unknown keys are refused without a search for the nearest name of each', async () => {
     const f = Object.fromEntries(Array.from({ length: 90_000 }, (_, index) => [`k${index}`, 1]));
     const start = process.cpuUsage();
     const { body } = await gateway.ask(filtered, { variables: { f } });
@@ -221,7 +224,7 @@ describe('a cursor or a node id', () => {
     expectNothingLeaked(JSON.stringify(page.body));
   });
 
-  test('of a hidden table is told as one of no table', async () => {
+  test('of a hidden table gets the same error as one of no table', async () => {
     const ask = async (table: string) => {
       const id = encode(`["public","${table}",1]`);
       const { body } = await gateway.ask('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { variables: { id } });

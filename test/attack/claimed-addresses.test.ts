@@ -36,7 +36,7 @@ async function claim(name: string, email: string, isVerified = false): Promise<s
   return body.user.id;
 }
 
-test('whose address somebody else claims signs up all the same, and has an account of their own', async () => {
+test('a person whose address somebody else claims can still sign up, with an account of their own', async () => {
   const email = 'owner@x.test';
   const thief = await claim('one', email);
   expect((await auth.ask('/signup', { email, password })).status).toBe(200);
@@ -46,7 +46,7 @@ test('whose address somebody else claims signs up all the same, and has an accou
   expect(body.user.id).not.toBe(thief);
 });
 
-test('they can be invited, be made by an admin, and change to the address', async () => {
+test('such a person can be invited, be created by an admin, and change to the address', async () => {
   await claim('two', 'invited@x.test');
   expect((await auth.askAdmin('/invite', { email: 'invited@x.test' })).status).toBe(200);
   await claim('three', 'made@x.test');
@@ -59,7 +59,7 @@ test('they can be invited, be made by an admin, and change to the address', asyn
   expect(await auth.messages('changed@x.test')).toHaveLength(1);
 });
 
-test('an address that was proved at the provider is taken', async () => {
+test('an address that a provider has verified cannot be used by a second account', async () => {
   await claim('five', 'proved@x.test', true);
   const made = await auth.askAdmin('/admin/users', { email: 'proved@x.test', password });
   expect(made).toMatchObject({ status: 422, body: { code: 'email_exists' } });

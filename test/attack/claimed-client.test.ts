@@ -18,7 +18,7 @@ async function refusedOf(trustedProxies: readonly string[]): Promise<number> {
   return statuses.filter((status) => status === 429).length;
 }
 
-test('Sb-Forwarded-For of whoever is no trusted proxy gives nobody another address', async () => {
+test('Sb-Forwarded-For is ignored unless a trusted proxy sends it', async () => {
   expect(await refusedOf([])).toBe(5);
   expect(await refusedOf(['203.0.113.9'])).toBe(5);
   expect(await refusedOf(['127.0.0.1'])).toBe(0);

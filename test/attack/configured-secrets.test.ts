@@ -40,7 +40,7 @@ const trial = () =>
     body: JSON.stringify({ email: 'recovery', to: 'thief@x.test' }),
   });
 
-test('the password of the mail server does not go to another one with whoever may change the configuration', async () => {
+test("a change of the mail server's host does not send it the stored password", async () => {
   const thief = await startSmtpServer({ tls: 'none', login });
   const elsewhere = { smtp_host: '127.0.0.1', smtp_port: String(thief.port) };
   const { smtp_pass: digest } = (await managed.get()).body;
@@ -93,7 +93,7 @@ test('secrets of providers stay where they belong, and an address may be given u
   }
 });
 
-test('services for emails and captchas that were configured at run time are asked outside of the network alone', async () => {
+test('services for emails and captchas that were configured at run time are called at public addresses only', async () => {
   const inside = await startHookServer(null);
   managed = await managedGateway(database, await addToken(database), { allowPrivateNetworks: false, anonKey });
   const port = new URL(inside.url).port;

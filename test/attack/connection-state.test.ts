@@ -98,7 +98,7 @@ describe('the next root field of a mutation runs as the caller, though a functio
     expect((await gateway.ask(look)).body).toEqual(clean);
   });
 
-  test('and what the role may not see stays out of reach', async () => {
+  test('the role, and cannot read what the caller may not see', async () => {
     const { body } = await gateway.ask('mutation { escapeBySetRole readVault }');
     expect(body).toMatchObject({ data: null, errors: [{ extensions: { code: 'PERMISSION_DENIED' } }] });
     expect((await gateway.ask('mutation { readVault }', { key: serviceKey })).body.data).toEqual({
@@ -115,13 +115,13 @@ test('the failed root field is still the one that is named, with settings betwee
 });
 
 describe('a function that meddles with prepared statements', () => {
-  test('by throwing them all away harms nobody', async () => {
+  test('by deallocating all of them costs no other request its answer', async () => {
     for (let round = 0; round < 3; round++) expect((await gateway.ask(look)).body).toEqual(clean);
     expect((await gateway.ask('mutation { preparePoison(name: "") }')).body).toEqual({ data: { preparePoison: 1 } });
     for (let round = 0; round < 3; round++) expect((await gateway.ask(look)).body).toEqual(clean);
   });
 
-  test('by taking a name of ours before we do harms nobody', async () => {
+  test('by preparing one under a name of the gateway costs no other request its answer', async () => {
     for (let round = 0; round < 3; round++) await gateway.ask(look);
     const names: string[] = (await gateway.ask('mutation { preparedNames }')).body.data.preparedNames.split(' ');
     expect(names.length).toBeGreaterThan(1);

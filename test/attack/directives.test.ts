@@ -64,7 +64,7 @@ describe('a directive that is malformed', () => {
     expect((await gateway.ask(list)).body).toEqual({ data: { itemCollection: { edges: [] } } });
   });
 
-  test('on what the role may not see is told by an id only', async () => {
+  test('on an object that the role may not see is reported by an error id only', async () => {
     const own = await createDatabase(base, `comment on table hidden is '@graphql({"secret-directive": )'`);
     const started = await testGateway(own, { schemaPollMs: 600_000 });
     const { body } = await started.ask(list);
@@ -85,20 +85,23 @@ describe('a directive that is hostile', () => {
     'Query', 'Mutation', 'Int', 'String', 'ID', '__Schema', '__typename', 'Node', 'PageInfo', 'Cursor', 'constructor', '__proto__', 'toString',
     'item; drop table hidden', 'a"b', "a'b", '', ' ', '9lives', 'ünïcode', 'x'.repeat(70_000), '\\u0000', 'hidden', 'Hidden',
   ]; // biome-ignore format: a list
-  test.each(names)('the name %j for a table, a column, a type and a function breaks nothing', async (name) => {
-    gateway.observations.length = 0;
-    const named = ['table item', 'column item.body', 'type mood', 'function twice(int)'];
-    await setComments(named, `@graphql(${JSON.stringify({ name })})`);
-    expect((await gateway.ask('{ plainCollection { edges { node { id } } } }')).body).toEqual({
-      data: { plainCollection: { edges: [] } },
-    });
-    const { body } = await gateway.ask('{ __schema { queryType { name } types { name fields { name } } } }');
-    expect(body.errors).toBeUndefined();
-    expect(body.data.__schema.queryType.name).toBe('Query');
-    for (const type of body.data.__schema.types) expect(type.name).toMatch(/^[_A-Za-z]\w*$/);
-    expect(JSON.stringify(await database.query('select secret from hidden'))).toContain('never shown');
-    expect(gateway.observations.filter(({ kind }) => kind === 'masked_error')).toEqual([]);
-  });
+  test.each(names)(
+    'with the name %j for a table, a column, a type and a function gives a valid schema',
+    async (name) => {
+      gateway.observations.length = 0;
+      const named = ['table item', 'column item.body', 'type mood', 'function twice(int)'];
+      await setComments(named, `@graphql(${JSON.stringify({ name })})`);
+      expect((await gateway.ask('{ plainCollection { edges { node { id } } } }')).body).toEqual({
+        data: { plainCollection: { edges: [] } },
+      });
+      const { body } = await gateway.ask('{ __schema { queryType { name } types { name fields { name } } } }');
+      expect(body.errors).toBeUndefined();
+      expect(body.data.__schema.queryType.name).toBe('Query');
+      for (const type of body.data.__schema.types) expect(type.name).toMatch(/^[_A-Za-z]\w*$/);
+      expect(JSON.stringify(await database.query('select secret from hidden'))).toContain('never shown');
+      expect(gateway.observations.filter(({ kind }) => kind === 'masked_error')).toEqual([]);
+    },
+  );
 
   test('foreign keys to a hidden table or a catalog table lead nowhere', async () => {
     const key = (foreign_schema: string, foreign_table: string, foreign_columns: readonly string[]) => ({

@@ -95,7 +95,7 @@ test('an ended session adds no factor, and gives up no identity', async () => {
   expect([enrolled, unlinked]).toMatchObject([refused, refused]);
 });
 
-test('nobody comes in by an identity that its user gave up meanwhile', async () => {
+test('an identity that its user unlinked meanwhile signs nobody in', async () => {
   const provider = await startLyingProvider('web');
   const auth = await testAuth(database, {
     ...googleValues(provider),

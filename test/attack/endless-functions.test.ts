@@ -33,14 +33,14 @@ async function expectEnded(held: TestDatabase): Promise<void> {
   await vi.waitFor(() => held.query(insert), { timeout: 20_000, interval: 100 });
 }
 
-test('one that a request calls ends after the time limit, and its locks with it', async () => {
+test('a function that a request calls ends after the time limit and releases its locks', async () => {
   const gateway = await testGateway(database, { statementTimeoutMs: 500 });
   const { body: answer } = await gateway.ask('mutation { endless }');
   expect(answer.errors[0].extensions.code).toBe('TIMEOUT');
   await expectEnded(database);
 });
 
-test('behind a pooler, which makes up the number of the server process, nobody else is ended in its place', async () => {
+test('behind a pooler, which invents the process ID, no other server process is cancelled', async () => {
   await database.query('delete from public.held');
   const innocent = new pg.Client(database.urlAs('authenticator', 'test'));
   await innocent.connect();
@@ -59,7 +59,7 @@ test('behind a pooler, which makes up the number of the server process, nobody e
   await expectEnded(database);
 });
 
-test('one that is a hook ends after the time limit of the request, which has an answer', async () => {
+test('a function that is a hook ends after the time limit of the request, which is answered', async () => {
   const own = await createAuthDatabase(make);
   const signIn = { email: 'hooked@x.test', password: 'a good password' };
   await signedUp(await testAuth(own), signIn.email, signIn.password);

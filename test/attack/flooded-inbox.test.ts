@@ -16,7 +16,7 @@ const password = 'a good password';
 const serve = (values = {}) => testAuth(database, { smtp_max_frequency: 0, rate_limit_email_recipient: 10, ...values });
 const received = async (auth: TestAuth, email: string) => (await auth.messages(email)).length;
 
-test('all kinds of emails to an address count together but notifications, whoever asks, in any case of letters', async () => {
+test('all kinds of emails to an address except notifications count together, for any requester and in any letter case', async () => {
   const auth = await serve();
   const email = 'all.kinds@x.test';
   const { access_token: token } = await signedUp(auth, email);
@@ -40,7 +40,7 @@ test('all kinds of emails to an address count together but notifications, whoeve
   expect(await received(auth, email)).toBe(11);
 });
 
-test('many users who change to one address, and admins who invite it, do not get around it', async () => {
+test('the limit also covers many users who change to one address, and admins who invite it', async () => {
   const auth = await serve({ rate_limit_email_recipient: 3, mailer_secure_email_change_enabled: false });
   const email = 'wanted@x.test';
   const users = await Promise.all([1, 2, 3, 4, 5].map((number) => signedUp(auth, `changes${number}@x.test`)));
@@ -52,7 +52,7 @@ test('many users who change to one address, and admins who invite it, do not get
   expect(await received(auth, email)).toBe(3);
 });
 
-test('an email that is not sent has no code to guess, of which one guess would try those of many users', async () => {
+test('an email that is not sent has no code, so that one guess cannot try the codes of many users', async () => {
   const auth = await serve({ rate_limit_email_recipient: 1, mailer_secure_email_change_enabled: false });
   const email = 'never.told@x.test';
   for (const number of [1, 2, 3]) {

@@ -34,7 +34,7 @@ async function comeBack(auth: TestAuth, answer: string, cookie: string) {
   return new URL(headers.get('location')!);
 }
 
-test('a sign-in that somebody else began ends nowhere, and its own browser can still finish it', async () => {
+test('a sign-in cannot be finished in another browser, and its own browser can still finish it', async () => {
   const auth = await serve();
   const begun = await auth.ask('/authorize?provider=keycloak&login_hint=victim', undefined, { key: null });
   const cookie = begun.headers.get('set-cookie')!;
@@ -48,7 +48,7 @@ test('a sign-in that somebody else began ends nowhere, and its own browser can s
   expect((await comeBack(auth, answer, cookie.split(';')[0]!)).hash).toContain('access_token');
 });
 
-test('an identity of somebody who is led to the answer of a linking goes to nobody', async () => {
+test("a person led to the callback of somebody else's linking links no identity", async () => {
   const auth = await serve();
   const { user, access_token: token } = await signedUp(auth, 'thief@x.test');
   const path = '/user/identities/authorize?provider=keycloak&skip_http_redirect=true&login_hint=victim';
@@ -82,7 +82,7 @@ test('with https the cookie is of this host alone, and comes back with a form of
   expect(await cookieOf('apple')).toMatch(/^__Host-pgreflect-flow-[^;]+; Path=\/; .*SameSite=None; Secure$/);
 });
 
-test('one address begins only so many sign-ins', async () => {
+test('one address can start a limited number of sign-ins', async () => {
   const auth = await serve({ rate_limit_token_refresh: 10 });
   const ask = () => auth.ask('/authorize?provider=keycloak', undefined, { key: null });
   const statuses = (await Promise.all(Array.from({ length: 35 }, ask))).map(({ status }) => status);

@@ -51,7 +51,7 @@ test('a difference from a text of the server has no commands for the terminal', 
   expect((out + err).replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
 });
 
-test('neither has a message of the server', async () => {
+test('a message of the server has no commands for the terminal either', async () => {
   const directory = await checkout({ message: commands }, 403);
   const { code, out, err } = await runCommand(['templates', 'pull'], { directory });
   expect([code, err]).toEqual([1, expect.stringContaining('x\\u001b]52;c;')]);

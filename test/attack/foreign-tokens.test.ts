@@ -151,7 +151,7 @@ describe('where an audience and an issuer are required', () => {
     ['no audience', { iss: 'https://auth.test' }],
     ['another issuer', { aud: 'app', iss: 'https://other.test' }],
     ['no issuer', { aud: 'app' }],
-  ])('a well-signed token with %s is nobody at the auth service', async (_what, claims) => {
+  ])('the auth service refuses a well-signed token with %s', async (_what, claims) => {
     const auth = await testAuth(database, {}, required);
     const victim = await victimOf(auth);
     expect(await attackAsUser(auth, await token({ sub: victim.id, role: 'authenticated', ...claims }))).toEqual([403]);
@@ -160,7 +160,7 @@ describe('where an audience and an issuer are required', () => {
     expect(await passwordOf(victim.id)).toBe(victim.hash);
   });
 
-  test('the tokens of the auth service itself and the API keys go on to work', async () => {
+  test('the tokens of the auth service itself and the API keys are still accepted', async () => {
     const auth = await testAuth(database, {}, required);
     const victim = await victimOf(auth);
     expect((await auth.ask('/user', undefined, { token: victim.token })).body.id).toBe(victim.id);
@@ -202,7 +202,7 @@ describe('the header of a token', () => {
 
   const refused = { graphql: 'The token could not be verified.', admin: 403 };
 
-  test('brings no key along and sends nobody to fetch one', async () => {
+  test('supplies no key and causes no request for one', async () => {
     const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
     const jwk = await exportJWK(publicKey);
     let asked = 0;

@@ -70,7 +70,7 @@ describe('what is hidden', () => {
     }
   });
 
-  test('is found by whoever may see it', async () => {
+  test('is found by a role that may see it', async () => {
     const query = '{ petCollection { groups(by: [{column: pin}]) { key { pin } } } }';
     const found = (await full.data('service_role', query)).petCollection.groups;
     expect(found.map(({ key }: { key: { pin: string | null } }) => key.pin)).toEqual(['x', 'y', 'z', null]);

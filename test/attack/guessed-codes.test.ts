@@ -40,7 +40,7 @@ const requests = {
 } as const;
 
 test.each(Object.keys(requests) as (keyof typeof requests)[])(
-  'after ten wrong guesses the code of an email (%s) is dead, and so is its link',
+  'after ten wrong guesses the code of an email (%s) and its link are invalid',
   async (type) => {
     const auth = await serve({ mailer_secure_email_change_enabled: false });
     const email = `${type}@x.test`;
@@ -83,7 +83,7 @@ test('of fifty guesses at once ten are checked, and guesses at an unknown addres
   expect([...codes]).toEqual(['403 otp_expired']);
 });
 
-test('no guess at a code is a guess at a link', async () => {
+test('the hash of an address and its code is not accepted as a link token', async () => {
   const auth = await serve();
   const email = 'hash@x.test';
   await auth.ask('/signup', { email, password: 'a good password' });
@@ -93,7 +93,7 @@ test('no guess at a code is a guess at a link', async () => {
   expect((await auth.ask('/verify', { type: 'email', token_hash: token })).body.code).toBe('otp_expired');
 });
 
-test('the code that a change of the password needs dies of guesses, too', async () => {
+test('wrong guesses invalidate the code that a change of the password needs', async () => {
   const auth = await serve({ security_update_password_require_reauthentication: true });
   const { access_token: token } = await signedUp(auth, 'nonce@x.test');
   await database.query(`update auth.sessions set created_at = now() - interval '2 days'`);
@@ -104,7 +104,7 @@ test('the code that a change of the password needs dies of guesses, too', async 
   expect((await put(code)).body.code).toBe('reauthentication_not_valid');
 });
 
-test('a code of a text message dies of guesses', async () => {
+test('wrong guesses invalidate a code of a text message', async () => {
   const phone = '4915550002';
   const auth = await serve({
     ...{ external_phone_enabled: true, sms_test_otp: `${phone}=123456`, sms_otp_exp: 600 },
@@ -115,7 +115,7 @@ test('a code of a text message dies of guesses', async () => {
   expect((await auth.ask('/verify', { type: 'sms', phone, token: '123456' })).body.code).toBe('otp_expired');
 });
 
-test('a challenge of a second factor dies of guesses, and a new one does not give as many again for ever', async () => {
+test('wrong guesses invalidate a challenge of a second factor, and new challenges do not allow unlimited guesses', async () => {
   const auth = await serve({ mfa_rate_limit_challenge_and_verify: 0 });
   const { access_token: token } = await signedUp(auth, 'factor@x.test');
   const { body: factor } = await auth.ask('/factors', { factor_type: 'totp' }, { token });

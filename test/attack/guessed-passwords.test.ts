@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { signedUp, testAuth } from '../support/auth-service.ts';
 import { createAuthDatabase } from '../support/postgres.ts';
 
-test('guesses at one password end, from however many networks they come, for known and unknown addresses', async () => {
+test('guesses at one password are limited across all networks, for known and unknown addresses', async () => {
   const database = await createAuthDatabase();
   const values = { security_sb_forwarded_for_enabled: true, rate_limit_verify: 1 };
   const auth = await testAuth(database, values, { trustedProxies: ['127.0.0.1'] });

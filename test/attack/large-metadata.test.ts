@@ -46,7 +46,7 @@ test('nobody signs up with more than 16 kB of metadata, in whatever way, whether
   expect(await largest()).toBeLessThan(1000);
 });
 
-test('nor does anybody gather more by small changes', async () => {
+test('small changes cannot add up to more than the limit', async () => {
   const auth = await testAuth(database);
   const { access_token: token, user } = await signedUp(auth, 'gathers@x.test', password);
   const change = (data: object) => auth.ask('/user', { data }, { method: 'PUT', token });
@@ -58,7 +58,7 @@ test('nor does anybody gather more by small changes', async () => {
   expect((await change({ a: null, b: half })).status).toBe(200);
 });
 
-test('who has had more before may take of it, and add nothing', async () => {
+test('users who already have more may remove metadata, and add none', async () => {
   const auth = await testAuth(database);
   const { access_token: token, user } = await signedUp(auth, 'earlier@x.test', password);
   await database.query('update auth.users set raw_user_meta_data = $2 where id = $1', [
@@ -81,7 +81,7 @@ test('a name is copied to the audit log by 255 characters at most, and the log c
   expect(names).toEqual([{ name: `a${'😀'.repeat(254)}` }]);
 });
 
-test('nor does an admin, of what the application says of a user', async () => {
+test('an admin cannot store more app metadata than the limit', async () => {
   const auth = await testAuth(database);
   const made = await auth.askAdmin('/admin/users', { email: 'made@x.test', app_metadata: large });
   expect(made).toMatchObject(refused);
@@ -146,7 +146,7 @@ test('a hook makes no token that is larger than the headers of a request, and it
   expect((await auth.ask('/user', undefined, { token: body.access_token })).status).toBe(200);
 });
 
-test('who has as much as is allowed of both kinds is served everywhere with their token', async () => {
+test('a user with as much as is allowed of both kinds is served everywhere with their token', async () => {
   const auth = await testAuth(database);
   const { access_token: first, user } = await signedUp(auth, 'full@x.test', password);
   const full = { a: half, b: 'x'.repeat(most / 2 - 500) };

@@ -61,7 +61,7 @@ test.each(cases)('%s: one value may be so large, two may not', async (_, filter,
   }
 });
 
-test('in the document they count as well', async () => {
+test('values in the document count as well', async () => {
   const select = (filter: string) => `{ itemCollection(filter: ${filter}) { edges { node { id } } } }`;
   const like = `{body: {like: "${'a'.repeat(1001)}"}}`;
   expect((await limited.run('anon', select(like))).errors).toBeUndefined();
@@ -84,7 +84,7 @@ test('a key or a single value counts once, because it may be looked for in a lis
   }
 });
 
-test('what JSON has outside of lists is found without comparing', async () => {
+test('JSON outside of lists is found without comparing', async () => {
   const query = 'query ($v: JSON) { itemCollection(filter: {data: {contains: $v}}) { edges { node { id } } } }';
   const large = JSON.stringify(Object.fromEntries(numbers(5000).map((n) => [`k${n}`, 'a, b'.repeat(10)])));
   expect((await limited.run('anon', query, { variables: { v: large } })).errors).toBeUndefined();

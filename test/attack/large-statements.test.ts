@@ -41,7 +41,7 @@ async function refusal(query: string, variables: Readonly<Record<string, unknown
 
 describe('refused is an operation', () => {
   const conditions = (length: number) => ({ or: times(length, () => ({ id: { eq: 1 } })) });
-  test('with many conditions far inside a filter, each of which is read through all levels', async () => {
+  test('with many conditions deep inside a filter, each of which is read through all levels', async () => {
     expect(await refusal(filtered, { f: nested(1000, conditions(200)) })).toEqual({
       code: 'LIMIT_EXCEEDED',
       limit: 'inputs',

@@ -31,7 +31,7 @@ function expectNoSecret(text: string, allowed: readonly string[] = []): void {
 const insert = (fields: string) =>
   `mutation { insertIntoAccountCollection(objects: [{id: 50, email: "new@example.com", owner: "anon", ${fields}}]) { affectedCount } }`;
 
-describe('an error does not show what the row it is about holds', () => {
+describe('an error does not show values of its row', () => {
   test.each<[string, string, string, string]>([
     ['a key that is taken', insert('').replace('50', '2'), 'CONSTRAINT_VIOLATION', '23505'],
     ['a unique value that is taken', insert('').replace('new@', 'anon@').replace('example.com', 'visible.example'), 'CONSTRAINT_VIOLATION', '23505'],

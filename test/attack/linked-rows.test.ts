@@ -127,7 +127,7 @@ test.each([
   expect(answer.errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
 });
 
-test('whoever may see it finds it, so the questions tell something', async () => {
+test('a role that may see the rows finds them, so the questions can tell', async () => {
   const ids = async (role: string, given: string) =>
     (await full!.data(role, `{ postCollection(${given}) { edges { node { id } } } }`)).postCollection.edges.map(
       ({ node }: { node: { id: number } }) => node.id,

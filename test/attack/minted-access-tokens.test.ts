@@ -56,7 +56,7 @@ const idOf = async (token: string): Promise<string> => {
   return row!.id;
 };
 
-test('whoever is no operator sees, makes and ends no token', async () => {
+test('callers who are not operators cannot list, create or revoke tokens', async () => {
   const reader = await addToken(database, { scopes: ['auth_config:read'] });
   const writer = await addToken(database);
   const before = await stored();
@@ -105,7 +105,7 @@ test('a token is made for this project alone, whatever the one that it was made 
   expect(made.map(({ project_ref }) => project_ref)).toEqual([ref, ref]);
 });
 
-test('operators of one project neither see nor end tokens of another, and end none that is for all', async () => {
+test('operators of one project can neither list nor revoke tokens of another, nor revoke tokens for all projects', async () => {
   const here = await addToken(database, { scopes: accessScopes, projectRef: ref });
   const everywhere = await addToken(database, { scopes: ['auth_config:read'] });
   const elsewhere = await addToken(database, { scopes: ['auth_config:read'], projectRef: 'z'.repeat(20) });
@@ -122,7 +122,7 @@ test('operators of one project neither see nor end tokens of another, and end no
   expect(await ask(fixedToken, 'DELETE', undefined, everywhereId)).toMatchObject({ status: 200 });
 });
 
-test('a token that is revoked while a request waits makes none', async () => {
+test('a token that is revoked while a request waits creates no token', async () => {
   const operator = await addToken(database, { scopes: accessScopes });
   const id = await idOf(operator);
   let asked: Promise<ManagementReply> | null = null;
@@ -138,7 +138,7 @@ test('a token that is revoked while a request waits makes none', async () => {
   expect(await stored()).toHaveLength(1);
 });
 
-test('a page of another site makes none with what a browser sends by itself', async () => {
+test('a page of another site creates no token with the credentials that a browser sends by itself', async () => {
   const body = JSON.stringify(wanted);
   const basic = `Basic ${Buffer.from(`x:${fixedToken}`).toString('base64')}`;
   const headers = { origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' };
@@ -157,7 +157,7 @@ test('a page of another site makes none with what a browser sends by itself', as
   expect(await stored()).toEqual([]);
 });
 
-test('the token is in its answer and nowhere else; the audit log names who made it and who ended it', async () => {
+test('the token is in its answer and nowhere else; the audit log names who created it and who revoked it', async () => {
   const operator = await addToken(database, { scopes: accessScopes });
   const made = await ask(operator, 'POST', wanted);
   const { token, id } = made.body;
@@ -211,7 +211,7 @@ test.each([
   expect(await stored()).toEqual([]);
 });
 
-test('a refusal is short, however much a request holds that nobody knows', async () => {
+test('a refusal is short, however many unknown members a request has', async () => {
   const junk = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`${n}${'x'.repeat(100)}`, 1]));
   const { status, body } = await ask(fixedToken, 'POST', { ...wanted, ...junk });
   expect(status).toBe(400);

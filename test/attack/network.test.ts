@@ -114,7 +114,7 @@ describe('A method that no route has is 405', () => {
   });
 });
 
-test('An upgrade is not taken up', async () => {
+test('An upgrade is ignored', async () => {
   const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: eA==\r\n';
   const client = await rawClient(await (await testServer()).listen(), post(hello, upgrade));
   await client.until(/^HTTP\/1\.1 200 [\s\S]*"hello world"/);
@@ -225,7 +225,7 @@ describe('A body that is too large', () => {
   });
 });
 
-test('Whoever expects to be told to go on is, and who expects something else is refused', async () => {
+test('Expect: 100-continue is answered with 100, and any other expectation is refused', async () => {
   const server = await testServer();
   const origin = await server.listen();
   const client = await rawClient(
@@ -239,7 +239,7 @@ test('Whoever expects to be told to go on is, and who expects something else is 
   await other.until(/^HTTP\/1\.1 417 /);
 });
 
-test('Nothing that a terminal obeys gets into a log line', async () => {
+test('No control character for terminals gets into a log line', async () => {
   const server = await testServer();
   const origin = await server.listen();
   const bad = 'x-request-id: a\x1b[2Jb\r\nuser-agent: \x1b[2J\r\n';

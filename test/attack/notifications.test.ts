@@ -24,7 +24,7 @@ async function flood(database: TestDatabase, channel: string, isOver: () => bool
 }
 
 test.each(['pgreflect', 'pgreflect_config'] as const)(
-  'notifications on %s without end make few checks, and the change among them is found',
+  'a flood of notifications on %s causes few checks, and the change among them is found',
   async (channel) => {
     const database = await createDatabase();
     let checks = 0;
@@ -61,7 +61,7 @@ test.each(['pgreflect', 'pgreflect_config'] as const)(
   },
 );
 
-test('a login that notifies in a loop makes nobody read the catalog, and a table that is new is there', async () => {
+test('a login that notifies in a loop causes no read of the catalog, and a new table is served', async () => {
   const database = await createDatabase(schema);
   const gateway = await testGateway(database, { schemaPollMs: 600_000 });
   const readings = () => gateway.observations.filter(({ kind }) => kind === 'reloaded').length;

@@ -84,7 +84,7 @@ test('an operator runs operations as the service role, and each leaves a row tha
   );
 });
 
-test('nothing runs that cannot be written down', async () => {
+test('an operation runs only if the audit log can record it', async () => {
   await database.query('alter table auth.audit_log_entries rename to moved');
   try {
     expect((await send(takeOver)).status).toBeGreaterThanOrEqual(500);
@@ -94,7 +94,7 @@ test('nothing runs that cannot be written down', async () => {
   expect(await bodies()).toEqual(['of nobody else']);
 });
 
-test('it ends with the access token, at once', async () => {
+test('revoking the access token ends this at once', async () => {
   expect((await send('{ __typename }')).status).toBe(200);
   await database.query('update auth.pgreflect_access_tokens set revoked_at = now() where id = $1', [
     await idOf(operator),
@@ -130,7 +130,7 @@ test('a page of another origin, and a form, reach nothing', async () => {
   expect(await bodies()).toEqual(['of nobody else']);
 });
 
-test('the access token is no key of the APIs themselves', async () => {
+test('the APIs themselves do not accept the access token', async () => {
   for (const path of ['/graphql/v1', '/auth/v1/admin/users']) {
     for (const headers of [{ apikey: anonKey }, { apikey: operator }]) {
       const method = path === '/graphql/v1' ? 'POST' : 'GET';

@@ -44,7 +44,7 @@ function expectPlain(text: string): void {
   expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
 }
 
-test('check reports such objects without lines of theirs, and leaves to --format json what cannot be printed', async () => {
+test('check escapes line breaks in names, and refers to --format json for what cannot be printed', async () => {
   const { out } = await run('check');
   expect(out).toContain('\\u000a           alter role tenant superuser;\\u001b');
   expect(out).toContain('-- The fix contains control characters, see --format json.');
@@ -55,7 +55,7 @@ test('check reports such objects without lines of theirs, and leaves to --format
   expect(findings.some(({ fix }) => fix?.includes(forged))).toBe(true);
 });
 
-test('init does so', async () => {
+test('init escapes line breaks in names', async () => {
   const schemas = ['--schemas', name('s').slice(1, -1)];
   const { out } = await run('init', '--grant-defaults', ...schemas);
   expect(out).toContain('(row security is off)');

@@ -86,7 +86,7 @@ describe('in a JSON path', () => {
     expect((await gateway.ask(byPath, { variables: { p }, key: serviceKey })).body).toEqual(found);
   });
 
-  test('what is none stays what it is', async () => {
+  test('without a back reference is answered', async () => {
     const ids = async (p: string) => {
       const { body } = await gateway.ask(byPath, { variables: { p } });
       return body.data.itemCollection.edges.map(({ node }: { node: { id: number } }) => node.id);
@@ -123,7 +123,7 @@ test('reading a long path takes no longer than its length', async () => {
   }
 });
 
-test('what looks like one and is none has another form, and everything else is a pattern as before', async () => {
+test('a pattern without a back reference is answered, also where it has the characters of one', async () => {
   const ids = async (p: string) => {
     const { body } = await gateway.ask(query('regex'), { variables: { p } });
     return body.data.itemCollection.edges.map(({ node }: { node: { id: number } }) => node.id);

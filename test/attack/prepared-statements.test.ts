@@ -167,7 +167,7 @@ describe('statements under our names are never run for the next caller, be they 
   });
 });
 
-test('functions that deallocate or prepare cost nobody an answer, and our statements stay prepared', async () => {
+test("functions that deallocate or prepare fail no request, and the gateway's statements stay prepared", async () => {
   await annAsks();
   for (let round = 0; round < 5; round++) {
     for (const field of ['forget', 'prepareSomething']) {
@@ -181,7 +181,7 @@ test('functions that deallocate or prepare cost nobody an answer, and our statem
   expect(off).toEqual([]);
 });
 
-test('what transactions begin with is not the last caller’s', async () => {
+test('transactions do not begin with the settings of the last caller', async () => {
   expect((await gateway.ask('{ isolation }')).body.data.isolation).toBe('read committed off');
   await gateway.ask('mutation { isolate }');
   expect((await gateway.ask('{ isolation }')).body.data.isolation).toBe('read committed off');

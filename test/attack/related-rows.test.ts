@@ -114,7 +114,7 @@ test.each(orders)('an order tells nothing that is hidden: %s', async (orderBy) =
   }
 });
 
-test('whoever may see them finds them', async () => {
+test('a role that may see the rows finds them', async () => {
   const query = '{ ownerCollection(filter: {petCollection: {aggregate: {count: {eq: 2}}}}) { edges { node { id } } } }';
   const found = async (role: string) => (await full.data(role, query)).ownerCollection.edges;
   expect(await found('service_role')).toEqual([{ node: { id: 1 } }, { node: { id: 2 } }]);

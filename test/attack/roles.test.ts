@@ -102,7 +102,7 @@ test('what only the login role may read is in no schema', async () => {
   }
 });
 
-test('a role that is removed while it is used is told so, and the others go on', async () => {
+test('requests of a role that is dropped while in use get an error that says so, and other roles are served', async () => {
   await database.query(
     'drop role if exists attack_leaver; create role attack_leaver; grant attack_leaver to authenticator; grant usage on schema public to attack_leaver',
   );

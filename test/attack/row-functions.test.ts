@@ -115,7 +115,7 @@ describe('what is hidden', () => {
     expect(counts).toEqual([{ pets: 5, changed: 0 }]);
   });
 
-  test('is shown to whoever passes the policies, so the trap works', async () => {
+  test('is shown to a caller who passes the policies, so the trap works', async () => {
     await hidden.query('truncate trap.seen');
     expect(
       await full.errors('service_role', '{ petCollection(filter: {peek: {eq: true}}) { edges { node { id } } } }'),

@@ -58,7 +58,7 @@ const halves = [
   ],
 ] as const;
 
-test('Who sends half a request is told that it did not arrive in time, and loses the connection', async () => {
+test('Half a request gets 408, and its connection is closed', async () => {
   const gateway = await testGateway(database);
   Object.assign(gateway.app.server, { requestTimeout: 200, headersTimeout: 200 });
   const ends = halves.map(async ([what, bytes]) => {
@@ -87,7 +87,7 @@ describe('An answer that is not read for a while ends its connection', () => {
     expect(gateway.observations).toContainEqual(expect.objectContaining({ kind: 'request', aborted: true }));
   });
 
-  test('thousands of requests at once, too, of which only the first few are worked on', async () => {
+  test('with thousands of requests at once, of which only the first few are executed', async () => {
     const { poolWaitMs, statementTimeoutMs } = defaultConfig;
     const gateway = await gatewayProcess(database, { poolWaitMs, statementTimeoutMs });
     const before = await gateway.peakBytes();
@@ -134,7 +134,7 @@ describe('An answer that is not read for a while ends its connection', () => {
     await client.until(/"id":300\D[\s\S]*"id":1\D/);
   });
 
-  test('one that is read slowly comes to its end', async () => {
+  test('an answer that is read slowly arrives whole', async () => {
     const gateway = await testGateway(database, { limits: raisedLimits });
     gateway.app.server.timeout = 2000;
     const socket = await deaf(gateway.port, large(30_000).replace('host: a', 'host: a\r\nconnection: close'));
@@ -217,7 +217,7 @@ test('The port of the metrics has a limit too, and half a request loses its conn
   expect(await (await fetch(`http://127.0.0.1:${metrics.port}/metrics`)).text()).toBe('none 0\n');
 });
 
-test('A process that is told to end ends, whoever is attached to it', async () => {
+test('A process that gets a signal to stop does, whatever clients are connected', async () => {
   const { statementTimeoutMs } = defaultConfig;
   const given = { drainTimeoutMs: 600_000, limits: raisedLimits, statementTimeoutMs };
   const gateway = await gatewayProcess(database, given);

@@ -165,7 +165,7 @@ test.each(cases)('nothing that a stranger left in an account outlives %s', async
   expect(pending.location).toContain('otp_expired');
 });
 
-test('whoever signs up keeps password and data by the code of the email', async () => {
+test('the code of the email keeps password and data of the sign-up', async () => {
   const auth = await serve();
   const email = 'own-code@x.test';
   await auth.ask('/signup', { email, password: own, data: { name: 'Ana' } });
@@ -176,7 +176,7 @@ test('whoever signs up keeps password and data by the code of the email', async 
   expect([status, body.user?.user_metadata.name]).toEqual([200, 'Ana']);
 });
 
-test('whoever signs up keeps password and data by the verifier, however often a program has opened the link', async () => {
+test('the verifier keeps password and data of the sign-up, however often a program has opened the link', async () => {
   const auth = await serve();
   const email = 'own-verifier@x.test';
   await auth.ask('/signup', { email, password: own, data: { name: 'Ana' }, ...pkce });
@@ -227,7 +227,7 @@ test('a session that began before the proof changes nothing after it, not even w
   );
 });
 
-test('an identity that a stranger was linking when the owner came is nobody’s', async () => {
+test('an identity that a stranger was linking when the owner signed in is not linked', async () => {
   const values = { mailer_allow_unverified_email_sign_ins: true, security_manual_linking_enabled: true };
   const auth = await serve(values);
   const email = 'linking@x.test';
@@ -243,7 +243,7 @@ test('an identity that a stranger was linking when the owner came is nobody’s'
   expect((await userWith(auth, email)).identities).toMatchObject([{ provider: 'email' }]);
 });
 
-test('the link of an anonymous user’s new address gives the account to whoever reads the email, and to nobody else', async () => {
+test('the link of an anonymous user’s new address gives the account to the reader of the email alone', async () => {
   const auth = await serve({ external_anonymous_users_enabled: true });
   const { access_token: token } = (await auth.ask('/signup', { data: { role: 'thief' } })).body;
   await auth.ask('/user', { email: 'upgraded@x.test', password: thief }, { method: 'PUT', token });
@@ -254,7 +254,7 @@ test('the link of an anonymous user’s new address gives the account to whoever
   expect((await userWith(auth, 'upgraded@x.test')).user_metadata.role).toBeUndefined();
 });
 
-test('whoever signed up with a number of somebody else has no way in once its owner has confirmed it', async () => {
+test("a stranger who signed up with somebody's number cannot sign in once its owner has confirmed it", async () => {
   const auth = await serve({
     ...{ external_phone_enabled: true, sms_test_otp: '4915550001=123456' },
     ...{ sms_test_otp_valid_until: '2099-01-01T00:00:00Z', sms_provider: 'twilio' },

@@ -18,7 +18,7 @@ const texting = { sms_provider: 'capture', external_phone_enabled: true, mfa_pho
 
 const received = async (auth: TestAuth, phone: string) => (await auth.messages(phone)).length;
 
-test('who enrolls a number again and again has it sent no more messages than who does so once', async () => {
+test('enrolling a number again and again sends it no more messages than enrolling it once', async () => {
   const auth = await testAuth(database, texting);
   const { access_token: token } = await signedUp(auth, 'factor@x.test');
   const { enroll, challenge } = factorsOf(auth, token);

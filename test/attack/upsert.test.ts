@@ -115,7 +115,7 @@ describe.each(hiddenRows)('a hidden row of %s, met by {%s} and %s', (table, obje
   });
 });
 
-test('the own rows are met through each of them, and filters are asked', async () => {
+test("the caller's own rows are found through each index, and filters apply", async () => {
   for (const [table, object, constraint] of [
     ['note', 'id: 1, body: "new"', 'note_pkey'],
     ['own_sheet', 'id: 9, code: "a", body: "new"', 'sheet_code_key'],
