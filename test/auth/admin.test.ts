@@ -234,7 +234,7 @@ test('users come in pages with a total and links to the others', async () => {
   }
 });
 
-test('a generated link works like that of an email, as link, as code and as hash', async () => {
+test('a generated link signs in like that of an email, as link, as code and as hash', async () => {
   const auth = await testAuth(database);
   const email = 'generated@x.test';
   const generate = async (type: string, more: object = {}) =>

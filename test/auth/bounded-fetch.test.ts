@@ -37,7 +37,7 @@ test('silence ends with the time, before the answer and in the middle of it', as
   await expect(within(200)(stuck)).rejects.toMatchObject({ name: 'TimeoutError' });
 });
 
-test('what is too large is not read to its end, also where it is small on the way', async () => {
+test('an answer over the limit is not read to its end, also where it is small while compressed', async () => {
   const large = 'more than 1000 bytes';
   const endless = await serve((_request, response) => {
     const write = (): void => void (response.write('x'.repeat(100)) && setImmediate(write));
@@ -51,7 +51,7 @@ test('what is too large is not read to its end, also where it is small on the wa
   await expect(boundedFetch(bomb)).rejects.toThrow(large);
 });
 
-test('who asks can give up as well', async () => {
+test('the caller can abort a request', async () => {
   const silent = await serve(() => {});
   await expect(boundedFetch(silent, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
 });

@@ -159,7 +159,7 @@ test.each(nonsense)('%s from the service lets nobody pass', async (_what, reply)
   expect(await people('robot')).toEqual([]);
 });
 
-test('a service that is away lets nobody pass', async () => {
+test('an unreachable service lets nobody pass', async () => {
   const { server, values, proof } = await startCaptcha('turnstile');
   await server.stop();
   const auth = await testAuth(database, values);

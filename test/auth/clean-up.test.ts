@@ -213,7 +213,7 @@ describe('a gateway', () => {
     await vi.waitFor(async () => expect([await sessions(), await flows()]).toEqual([[], []]), patience);
   });
 
-  test('says once what stands in the way', async () => {
+  test('logs the reason of a failed clean-up once', async () => {
     const own = await createAuthDatabase();
     const auth = await startGateway(own, {}, { cleanUpMs: 20 });
     await own.query('drop table auth.oauth_client_states cascade');

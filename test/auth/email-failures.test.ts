@@ -51,7 +51,7 @@ test('a sign-up whose email is refused leaves no user, and works once the server
   expect(failures).toHaveLength(3);
 });
 
-test('the older link stays good where the newer email cannot be sent', async () => {
+test('the older link stays valid where the newer email cannot be sent', async () => {
   const captured = await testAuth(database, { smtp_max_frequency: 0 });
   const email = 'older@x.test';
   await signedUp(captured, email);
@@ -74,7 +74,7 @@ test('a template that fails with the data of a user is an error, and nothing is 
   expect(await count('broken@x.test')).toBe(0);
 });
 
-test('nobody can keep an account from being recovered by metadata that a template fails with', async () => {
+test('an account can be recovered although its metadata makes the template fail', async () => {
   const content = '{{ if eq .Data.lang "de" }}Hallo{{ end }} <a href="{{ .ConfirmationURL }}">x</a>';
   const auth = await testAuth(database, {
     mailer_templates_recovery_content: content,

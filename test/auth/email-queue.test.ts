@@ -32,7 +32,7 @@ async function emailTo(email: string) {
   return { code: />(\d{6})</.exec(html)?.[1], hash: /[?&]token=(\w+)/.exec(html)?.[1] };
 }
 
-test('a sign-up succeeds while the mail server is away; its code arrives later and is good', async () => {
+test('a sign-up succeeds while the mail server is down; its code arrives later and is accepted', async () => {
   const auth = await startAuth();
   const email = 'away@x.test';
   smtp.behave({ kind: 'drop', at: 'connect' });
@@ -60,7 +60,7 @@ test('an answer does not wait for a slow mail server', async () => {
   expect((await emailTo('slow@x.test')).hash).toBeDefined();
 });
 
-test('both emails of a change of the address go that way, each with the token of its recipient', async () => {
+test('both emails of a change of the address are queued, each with the token of its recipient', async () => {
   const auth = await startAuth();
   const [email, changed] = ['both@x.test', 'both2@x.test'];
   await auth.ask('/signup', { email, password });

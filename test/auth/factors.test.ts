@@ -163,7 +163,7 @@ describe('a code', () => {
     expect(codes).toEqual([200, ...Array.from({ length: 19 }, () => 'mfa_ip_address_mismatch')]);
   });
 
-  test('that is none is refused', async () => {
+  test('that is malformed is refused', async () => {
     const auth = await testAuth(database, unlimited);
     const { app, challenge, verify } = await userWithApp(auth, 'codes@x.test');
     const { body } = await challenge(app.id);
@@ -224,7 +224,7 @@ describe('a challenge', () => {
     expect((await verify('2001:0db8:0::1')).status).toBe(200);
   });
 
-  test('with another id is none', async () => {
+  test('with an unknown id is refused', async () => {
     const auth = await testAuth(database, unlimited);
     const { app, verify } = await userWithApp(auth, 'no-challenge@x.test');
     const unknown = refusal(422, 'mfa_factor_not_found', 'MFA factor with the provided challenge ID not found');
@@ -290,7 +290,7 @@ describe('enrolling', () => {
     expect((await raised.enroll({ factor_type: 'totp', friendly_name: 'b' })).status).toBe(200);
   });
 
-  test('that nobody went on with is forgotten after five minutes, when somebody enrolls; a challenge keeps it', async () => {
+  test('that was not finished is deleted after five minutes, when the user enrolls again; a challenge keeps it', async () => {
     const auth = await testAuth(database, unlimited);
     const { enrollApp, challenge, list } = await user(auth, 'abandoned@x.test');
     const [, kept] = [await enrollApp('left'), await enrollApp('challenged')];
@@ -377,7 +377,7 @@ describe('a factor', () => {
     expect(await victim.list()).toMatchObject([{ id: app.id, status: 'unverified' }]);
   });
 
-  test('is nothing for anonymous users, and for tokens without a session', async () => {
+  test('is refused to anonymous users, and to tokens without a session', async () => {
     const auth = await testAuth(database, { ...unlimited, external_anonymous_users_enabled: true });
     const anonymous = factorsOf(auth, (await auth.ask('/signup', {})).body.access_token);
     const forbidden = refusal(403, 'no_authorization', 'Anonymous user not allowed to perform these actions');

@@ -188,7 +188,7 @@ test('a role that the user has may stay, and become that of no admin', async () 
   expect(claimsOf((await signIn()).body.access_token).role).toBe('editor');
 });
 
-test('what it refuses is refused in its words, and nothing of the sign-in stays', async () => {
+test('its refusal is answered with its message, and nothing of the sign-in is stored', async () => {
   const server = await startHookServer();
   server.answer(({ payload }) => ({ body: payload }));
   const auth = await testAuth(database, webhook(server));
@@ -219,7 +219,7 @@ test('a link says in its fragment what the hook refused', async () => {
   expect(fragmentOf(location)).toMatchObject({ error: 'access_denied', error_description: 'Not now' });
 });
 
-test('a function that takes too long ends the sign-in after two seconds, and no other', async () => {
+test('a function that takes too long fails its sign-in after two seconds, and no other sign-in', async () => {
   const auth = await testAuth(database, { ...functionHook('wait'), mailer_autoconfirm: true });
   expect(await auth.ask('/signup', { email: 'slow@x.test', password })).toMatchObject({
     status: 422,

@@ -101,7 +101,7 @@ test('every email with a token has the facts to send it, and its tokens are good
   expect([await auth.messages(), server.unsigned]).toEqual([[], []]);
 });
 
-test('a change at both addresses is one question, with codes and hashes crosswise', async () => {
+test('a change at both addresses is one call, with codes and hashes crosswise', async () => {
   const server = await startHookServer();
   const auth = await testAuth(database, webhookFor('send_email', server));
   const email = 'old@x.test';
@@ -143,7 +143,7 @@ test('a change at the new address alone has one code and one hash', async () => 
   expect(changed.body.user.email).toBe('two@x.test');
 });
 
-test('an email that the hook does not send was not asked for', async () => {
+test('a sign-up whose email the hook does not send fails and leaves no user', async () => {
   const server = await startHookServer();
   const auth = await testAuth(database, webhookFor('send_email', server));
   const signUp = () => auth.ask('/signup', { email: 'unsent@x.test', password });

@@ -126,7 +126,7 @@ test('a bearer is checked step by step', async () => {
   }
 });
 
-test('an expired token does not matter where none is needed', async () => {
+test('routes that need no token ignore an expired one', async () => {
   const auth = await testAuth(database);
   const token = await sign({ sub: 'x', exp: 1 });
   expect((await auth.ask('/otp', { email: 'expired@x.test' }, { token })).status).toBe(200);
@@ -227,7 +227,7 @@ test('unknown paths and methods are answered with JSON, and parts that are not t
   );
 });
 
-test('an address may do only so much', async () => {
+test('the requests of an address are limited', async () => {
   const auth = await testAuth(database, {
     rate_limit_otp: 30,
     rate_limit_anonymous_users: 1,
@@ -385,7 +385,7 @@ test('a request that takes too long is answered so and changes nothing', async (
   expect((await patient.ask('/user', undefined, { token })).body.user_metadata).not.toHaveProperty('late');
 });
 
-test('what contradicts itself, or names what there is not, is refused with the reason', async () => {
+test('a body with contradictory or unknown values is refused with the reason', async () => {
   const auth = await testAuth(database);
   const { access_token: token, user } = await signedUp(auth, 'contradicts@x.test');
   const hash = '$2a$04$N9qo8uLOickgx2ZMRZoMye.IjZ4wVnZZnmIcSYXDUzXn/7GgIhbK2';

@@ -240,7 +240,7 @@ test('where the configuration names one tenant by its id, tokens of other tenant
   expect(own.status).toBe(200);
 });
 
-test.each(['HS256', 'HS384', 'HS512'])('a token that is signed by %s with the public keys is none', async (alg) => {
+test.each(['HS256', 'HS384', 'HS512'])('a token that is signed by %s with the public keys is refused', async (alg) => {
   const auth = await withGoogle();
   const id_token = await provider.sign({ sub: 'forged', email: 'forged@x.test', email_verified: true }, { alg });
   expect((await ask(auth, { provider: 'google', id_token })).body.error_description).toBe('Bad ID token');

@@ -97,7 +97,7 @@ describe('through supabase-js', () => {
     expect(smtp.messages[0]?.parsed.html?.trim()).toBe('<p>ana@x.test lost email</p>');
   });
 
-  test('who linked a provider may give up the email identity, and signs in with the provider', async () => {
+  test('a user who linked a provider may unlink the email identity, and signs in with the provider', async () => {
     provider.users.cleo = { name: 'Cleo Smith', email: 'cleo@provider.test', email_verified: true };
     const auth = await testAuth(database, { ...linking, ...keycloakValues(provider), mailer_autoconfirm: true });
     const supabase = await signedIn(auth, 'cleo@x.test');
@@ -270,7 +270,7 @@ describe('the address of a user', () => {
     expect(body).toMatchObject({ email: 'auto@hub.test', email_confirmed_at });
   });
 
-  test('takes everything that is pending with it', async () => {
+  test('is removed together with pending changes, codes and links', async () => {
     const phones = { external_phone_enabled: true, sms_provider: 'capture' } as const;
     const auth = await testAuth(database, { ...linking, ...phones, smtp_max_frequency: 0 });
     const [email, next] = ['pending@x.test', 'next@x.test'];
@@ -321,7 +321,7 @@ test('the audit log says which identity was given up, and from where', async () 
   });
 });
 
-test('who came in by an identity that is given up is out: their session, and a code that they have not exchanged', async () => {
+test('unlinking an identity ends the sessions and codes of sign-ins with it', async () => {
   provider.users.thief = { name: 'Thief', email: 'thief@provider.test', email_verified: true };
   const auth = await testAuth(database, { ...linking, ...keycloakValues(provider) });
   const owner = await userWith(auth, 'rid-of-thief@x.test');

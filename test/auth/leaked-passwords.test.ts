@@ -92,7 +92,7 @@ describe('with the list switched on', () => {
     expect(error).toMatchObject({ name: 'AuthWeakPasswordError', reasons: ['pwned'] });
   });
 
-  test('who has one from before may sign in, and is told', async () => {
+  test('a user with an older leaked password may sign in, and the answer says so', async () => {
     const { auth } = await start();
     const email = 'before@x.test';
     await auth.askAdmin('/admin/users', { email, password: leaked, email_confirm: true });
@@ -100,7 +100,7 @@ describe('with the list switched on', () => {
     expect([status, body.weak_password]).toEqual([200, { message: weak.body.message, reasons: ['pwned'] }]);
   });
 
-  test('the gateway works while the list is away', async () => {
+  test('sign-ups go on while the list is unreachable', async () => {
     const { auth, list } = await start();
     list.behave((request) => request.socket.destroy());
     expect((await auth.ask('/signup', { email: 'away@x.test', password: leaked })).status).toBe(200);
@@ -124,7 +124,7 @@ describe('the list', () => {
     return { isPwned, observations, pass: (seconds: number) => (now += seconds * 1000) };
   }
 
-  test('learns five digits of a hash; what only fills up an answer is not leaked', async () => {
+  test('gets five digits of a hash; padding in its answer does not count as leaked', async () => {
     const list = await startList(leaked);
     const { isPwned } = checkOf(list);
     expect([await isPwned(leaked), await isPwned(fresh), await isPwned('padding')]).toEqual([true, false, false]);
@@ -168,7 +168,7 @@ describe('the list', () => {
     expect(JSON.stringify(observations)).not.toContain(digestOf(leaked).slice(0, 5));
   });
 
-  test('that did not answer is left alone for half a minute', async () => {
+  test('that did not answer is not called for half a minute', async () => {
     const list = await startList(leaked);
     const { isPwned, pass } = checkOf(list);
     list.behave((request) => request.socket.destroy());
@@ -181,7 +181,7 @@ describe('the list', () => {
     expect(list.asked).toHaveLength(2);
   });
 
-  test('that comes back is used again, and its next absence is told again', async () => {
+  test('that is reachable again is used, and its next failure is logged again', async () => {
     const list = await startList(leaked);
     const { isPwned, observations, pass } = checkOf(list);
     const away: Parameters<List['behave']>[0] = (request) => request.socket.destroy();

@@ -216,7 +216,7 @@ test('after a scanner, the code of a reauthentication changes the password', asy
   expect(error).toBeUndefined();
 });
 
-test('the button works where the site leads on to another host', async () => {
+test('the button verifies where the site redirects to another host', async () => {
   const auth = await serve();
   const app = await openApp(auth, 'implicit');
   const email = 'moved@x.test';

@@ -66,7 +66,7 @@ test('opening a link shows a page and uses up nothing; its button verifies, once
   expect(again.location).toMatch(/^https:\/\/app\.test#error=access_denied&error_code=otp_expired&/);
 });
 
-test('the page of a link that is used up, expired or made up is that of a good one', async () => {
+test('links that are used, expired or made up get the same page as a valid one', async () => {
   const auth = await serve();
   const link = await signUpLink(auth, 'equal@x.test');
   const good = await look(link);
@@ -152,7 +152,7 @@ test('a program verifies with JSON and a key as before, whatever content type it
   expect((await auth.ask('/verify', body, asForm)).body).toHaveProperty('access_token');
 });
 
-test('a button that was shown before the page was switched off still works', async () => {
+test('a button that was shown before the page was switched off still verifies', async () => {
   const auth = await serve();
   const fields = fieldsOf((await look(await signUpLink(auth, 'late@x.test'))).text);
   const direct = await testAuth(database, { smtp_max_frequency: 0 });
@@ -216,14 +216,17 @@ test.each([
   ['<p title="{{ .Button }}">x</p>', 'it must use {{ .Button }} as text between tags'],
   ['<title>{{ .Button }}</title>', 'it must use {{ .Button }} as text between tags'],
   ['<form>{{ .Button }}</form>', 'it must not have a <form> of its own: {{ .Button }} is one'],
-])('the template %s makes no page that works: people see the built-in one, and the log says why', async (text, why) => {
-  const auth = await serve({ mailer_templates_link_page_content: text });
-  const pressed = await openAndPress(auth, `${auth.url}/auth/v1/verify?token=x&type=recovery`);
-  expect(fragmentOf(pressed.location).error_code).toBe('otp_expired');
-  expect(auth.observations).toContainEqual(
-    expect.objectContaining({ kind: 'template_refused', email: 'link_page', problem: `I${why.slice(1)}.` }),
-  );
-});
+])(
+  'the template %s makes no page with a button: people see the built-in one, and the log says why',
+  async (text, why) => {
+    const auth = await serve({ mailer_templates_link_page_content: text });
+    const pressed = await openAndPress(auth, `${auth.url}/auth/v1/verify?token=x&type=recovery`);
+    expect(fragmentOf(pressed.location).error_code).toBe('otp_expired');
+    expect(auth.observations).toContainEqual(
+      expect.objectContaining({ kind: 'template_refused', email: 'link_page', problem: `I${why.slice(1)}.` }),
+    );
+  },
+);
 
 test('a template of your own is the page, with what it is about', async () => {
   const text = `{{ .Locale }} {{ .Action }} <b>{{ .Email }}</b> {{ .SiteURL }} {{ .Button }} after`;

@@ -165,7 +165,7 @@ test('a number that counts as confirmed at once is told, too', async () => {
   expect(subjects).toEqual(['A sign-in method was added', 'Your phone number was changed']);
 });
 
-test('nothing is told that is not switched on', async () => {
+test('notifications that are off are not sent', async () => {
   const auth = await startAuth({});
   const supabase = await signedIn(auth, 'off@x.test');
   await changePassword(supabase);
@@ -193,7 +193,7 @@ test('what an admin changes is told only where the configuration says so', async
   ]);
 });
 
-test('a change that is undone is not told', async () => {
+test('a change that is rolled back sends no notification', async () => {
   const auth = await startAuth();
   const supabase = await signedIn(auth, 'undone@x.test');
   smtp.behave({ kind: 'refuse', at: 'message', code: 554, text: 'no' });
@@ -204,7 +204,7 @@ test('a change that is undone is not told', async () => {
   expect(auth.observations.filter(({ kind }) => kind === 'email_given_up')).toEqual([]);
 });
 
-test('a mail server that is away does not hold up the change, and gets the email when it is back', async () => {
+test('the change succeeds while the mail server is down, and the email is sent when it is back', async () => {
   const auth = await startAuth();
   const supabase = await signedIn(auth, 'away@x.test');
   const delayed = () => auth.observations.filter(({ kind }) => kind === 'email_delayed');

@@ -170,7 +170,7 @@ test('requests say which members they need, and which words and formats texts ha
   `);
 });
 
-test('what is needed is needed, and other words than those are refused', async () => {
+test('required members are required, and values outside an enum are refused', async () => {
   const auth = await testAuth(database, { sms_provider: 'capture', external_phone_enabled: true });
   const { access_token: token } = await signedUp(auth, 'words@mail.test');
   const email = 'words@mail.test';

@@ -86,7 +86,7 @@ test('a user of email adds a number', async () => {
   expect(verified.body.user).toMatchObject({ phone: '491703', app_metadata: { providers: ['email', 'phone'] } });
 });
 
-test('nobody keeps a user from a number by asking for the same one later', async () => {
+test('a later request by another user does not keep the first from confirming the number', async () => {
   const auth = await testAuth(database, captured);
   const [{ access_token: own, user }, { access_token: other }] = [
     await signedUp(auth, 'waits@x.test'),
@@ -109,7 +109,7 @@ test('without a provider nothing is stored, and numbers for tests need none', as
   expect((await auth.ask('/verify', { type: 'sms', phone: '491704', token: '123456' })).status).toBe(200);
 });
 
-test('a code that got lost can be asked for again, and the one before is worth nothing then', async () => {
+test('a code can be requested again, which invalidates the one before', async () => {
   const auth = await testAuth(database, captured);
   const phone = '491720';
   await auth.ask('/signup', { phone, password });
@@ -130,7 +130,7 @@ test('a code that got lost can be asked for again, and the one before is worth n
   expect((await verify(second)).body.user.phone).toBe(wanted);
 });
 
-test('sending again to a number says nothing of who there is, and sends nothing to who waits for no code', async () => {
+test('resending to a number does not tell whether it has an account, and sends nothing where no code is pending', async () => {
   const auth = await testAuth(database, captured);
   const phone = '491722';
   await auth.ask('/signup', { phone, password });

@@ -221,7 +221,7 @@ test('a sign-in leads only where the configuration allows it, at its beginning a
   expect(told.location.pathname).toBe('/x');
 });
 
-test('answers that browsers get are kept by nobody, and say where they come from to nobody', async () => {
+test('answers to browsers are not cached and send no referrer', async () => {
   const auth = await withProvider();
   const start = await authorize(auth);
   const state = new URL(start.headers.get('location')!).searchParams.get('state');

@@ -127,7 +127,7 @@ test('an answer that names another provider is refused', async () => {
   expect(queryOf(stop).error).toBe('server_error');
 });
 
-test('claims that are too large or cannot be stored do no harm', async () => {
+test('claims that are too large or cannot be stored are left out, or refused where they identify the user', async () => {
   const auth = await withLiar();
   const long = 'x'.repeat(20_000);
   const kept = await userOf(
@@ -197,7 +197,7 @@ test('a provider that describes itself as another one, or leads to another, is n
   expect([(await start()).status, (await start()).status, other.asked.length - before]).toEqual([302, 302, 1]);
 });
 
-test('no redirect of a provider is followed, and nobody waits for one that is silent', async () => {
+test('no redirect of a provider is followed, and a provider that does not answer fails at the time limit', async () => {
   const server = createServer((request, response) => {
     if (request.url === '/away/.well-known/openid-configuration') {
       response.writeHead(302, { location: `${provider.issuer}/.well-known/openid-configuration` }).end();

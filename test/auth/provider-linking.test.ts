@@ -78,7 +78,7 @@ test('linking needs a user, and the configuration has to allow it', async () => 
   expect(refused).toMatchObject({ status: 404, body: { code: 'manual_linking_disabled' } });
 });
 
-test('a link that was begun at one provider leads to no other', async () => {
+test('a linking that began at one provider cannot be finished at another', async () => {
   const auth = await withLinking({
     external_google_enabled: true,
     ...{ external_google_client_id: 'us', external_google_secret: 'ours', external_google_url: provider.issuer },
@@ -94,7 +94,7 @@ test('a link that was begun at one provider leads to no other', async () => {
   expect((await start('keycloak')).headers.get('location')).toMatch(new RegExp(`^${provider.issuer}`));
 });
 
-test('a link that was begun with a session that a new password has ended comes to nothing', async () => {
+test('a linking that began with a session that a new password has ended is refused', async () => {
   const auth = await withLinking();
   const { access_token: stolen } = await signedUp(auth, 'robbed@x.test');
   const { body: again } = await auth.ask('/token?grant_type=password', {
@@ -110,7 +110,7 @@ test('a link that was begun with a session that a new password has ended comes t
   expect(names(user.identities)).toHaveLength(1);
 });
 
-test('a link that was begun before there was a second factor comes to nothing once there is one', async () => {
+test('a linking that began before the user had a second factor is refused afterwards', async () => {
   const auth = await withLinking();
   const { access_token: stolen } = await signedUp(auth, 'careful@x.test');
   const signIn = { email: 'careful@x.test', password: 'a good password' };
@@ -126,7 +126,7 @@ test('a link that was begun before there was a second factor comes to nothing on
   expect(queryOf(stop).error_code).toBe('bad_oauth_state');
 });
 
-test('a new password needs no tables that know of links', async () => {
+test('a new password can be set without the tables for linkings', async () => {
   const own = await createAuthDatabase();
   await own.query('alter table auth.flow_state drop column linking_target_id');
   const auth = await testAuth(own);

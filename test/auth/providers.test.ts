@@ -167,7 +167,7 @@ test('sessions, factors and pending changes of such a user end, too', async () =
   expect(new Set(Object.values(tokens ?? {}))).toEqual(new Set(['']));
 });
 
-test('what such a user has under way at a provider comes to nothing, too', async () => {
+test('sign-ins of such a user that are under way at a provider are refused, too', async () => {
   const auth = await withProvider({
     mailer_allow_unverified_email_sign_ins: true,
     security_manual_linking_enabled: true,
@@ -327,7 +327,7 @@ test('an invitation is accepted by signing in with the address that was invited,
   expect(await authorize(late)).toMatchObject(unknown);
 });
 
-test('an invitation that is withdrawn on the way is not found at the end', async () => {
+test('an invitation that is withdrawn during the sign-in ends it with invite_not_found', async () => {
   const auth = await withProvider();
   const email = person('uninvited');
   await auth.askAdmin('/invite', { email });
@@ -346,7 +346,7 @@ test('two first sign-ins at the same moment make one account', async () => {
   expect(new Set(users.map(({ id }) => id)).size).toBe(1);
 });
 
-test('a mail server that is slow holds up nobody whose address is proved', async () => {
+test('a slow mail server does not delay sign-ins with a verified address', async () => {
   const smtp = await startSmtpServer({ tls: 'none' });
   const held = Promise.withResolvers<void>();
   smtp.behave({ kind: 'wait', until: held.promise });

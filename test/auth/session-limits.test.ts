@@ -70,7 +70,7 @@ test('a session ends when it is left alone for too long; every refresh counts an
   expect(await refreshError(supabase)).toMatchObject(expired(' (Inactivity)'));
 });
 
-test('a limit holds for sessions of before it, and without it they go on', async () => {
+test('a new limit holds for earlier sessions, and without it they go on', async () => {
   const unlimited = await start({});
   const supabase = await signedIn(unlimited, 'before@x.test');
   unlimited.pass(1000 * hour);

@@ -154,7 +154,7 @@ test('one-time sign-in, change of the address, weak passwords and anonymous user
   expect((await supabase.auth.signInAnonymously()).data.user.is_anonymous).toBe(true);
 });
 
-test('the admin functions work with the service key', async () => {
+test('the admin functions accept the service key', async () => {
   const auth = await testAuth(database);
   const { admin } = clientOf(auth, {}, serviceKey).auth;
   const created = await admin.createUser({ email: 'made@x.test', password, email_confirm: true });

@@ -27,7 +27,7 @@ test('one template has other texts for users with other metadata', async () => {
   expect(await texts('none@x.test', {})).toEqual(['Welcome', '<p>No plan</p>']);
 });
 
-test('whatever users say of themselves, they get their email', async () => {
+test('users get their email whatever their metadata holds', async () => {
   const auth = await testAuth(database, {
     mailer_subjects_confirmation: '{{ if eq .Data.language "en" }}Welcome{{ else }}Hallo{{ end }}',
     mailer_templates_confirmation_content: `<p>{{ slice .Data.name 0 1 }}|{{ len .Data.teams }}|{{ index .Data.teams 0 }}|{{ .Data.a.b }}</p>
@@ -44,7 +44,7 @@ test('whatever users say of themselves, they get their email', async () => {
   expect(told[0]).toEqual({ kind: 'template_tolerated', email: 'confirmation', part: 'subject', line: 1 });
 });
 
-test('strict templates fail where Go fails, if the operator wants that', async () => {
+test("strict templates fail where Go's fail", async () => {
   const auth = await testAuth(database, {
     mailer_template_lenient_compare: false,
     mailer_subjects_confirmation: '{{ if eq .Data.language "en" }}Welcome{{ else }}Hallo{{ end }}',

@@ -157,12 +157,12 @@ test('a message that is not taken fails the request, stores nothing and tells no
   }
 });
 
-test('a wrong login does so, too', async () => {
+test('a wrong login at the provider fails the request, too', async () => {
   const { auth } = await startTwilio({ sms_twilio_auth_token: 'old token' });
   await expectRefused(auth, 'twilio rejected the message (20003)');
 });
 
-test('while the provider is away no number is changed, and the code of before is good', async () => {
+test('while the provider is down no number is changed, and the earlier code stays valid', async () => {
   const { auth, server, forms } = await startTwilio({ mailer_autoconfirm: true });
   const { body } = await auth.ask('/signup', { email: 'away@x.test', password });
   const change = () => auth.ask('/user', { phone: '49150100007' }, { method: 'PUT', token: body.access_token });
@@ -176,7 +176,7 @@ test('while the provider is away no number is changed, and the code of before is
   expect((await auth.ask('/verify', { type: 'phone_change', phone: '49150100007', token })).status).toBe(200);
 });
 
-test('a provider that is gone, or never answers, is not waited for longer than the limit', async () => {
+test('a provider that is unreachable, or never answers, fails the request at the time limit', async () => {
   const server = await startHookServer(null);
   server.answer(null);
   const observations: Observation[] = [];

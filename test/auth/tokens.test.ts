@@ -154,7 +154,7 @@ test('the refresh token of a deleted user is unknown, however the user was delet
   }
 });
 
-test('a user, a session and a link of Supabase Auth work as they are', async () => {
+test('a user, a session and a link of Supabase Auth are accepted as they are', async () => {
   const original = await createDatabase(fixture('auth-original.sql'));
   await installAuthTables(original);
   const auth = await testAuth(original);
@@ -176,7 +176,7 @@ test('a gateway that is given no other hasher stores bcrypt hashes of 2^10 round
   expect(rows).toEqual([{ encrypted_password: expect.stringMatching(/^\$2b\$10\$/) }]);
 });
 
-test('a hash of Supabase Auth, of another cost, works and is made anew', async () => {
+test('a hash of Supabase Auth with another cost is accepted and replaced', async () => {
   const auth = await testAuth(database, {}, { hasher: createPasswordHasher() });
   const { user } = await signedUp(auth, 'cost@x.test');
   // Of "a good password", with cost 4.

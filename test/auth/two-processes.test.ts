@@ -145,7 +145,7 @@ test('a limit on requests that is taken away at one holds up no request of the o
   await first.patch({ external_anonymous_users_enabled: null, rate_limit_anonymous_users: null });
 });
 
-test('a refresh token of one is good at the other, once, and its reuse ends the family at both', async () => {
+test('a refresh token of one is accepted by the other, once, and its reuse ends the family at both', async () => {
   await first.patch({ security_refresh_token_reuse_interval: 0 });
   const refresh = (process: Process, token: string) =>
     process.ask('/token?grant_type=refresh_token', { refresh_token: token });
@@ -169,7 +169,7 @@ test('the same token at both at once gives one next token', async () => {
   expect(new Set(replies.map(({ body }) => body.refresh_token)).size).toBe(1);
 });
 
-test('who signs out at one, or is banned there, is refused by the other', async () => {
+test('a user who signs out at one, or is banned there, is refused by the other', async () => {
   const { access_token: token, user } = await signedUp('gone@x.test');
   expect((await first.ask('/user', undefined, { token })).status).toBe(200);
   expect((await second.ask('/logout', {}, { token })).status).toBe(204);

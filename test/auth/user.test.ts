@@ -249,7 +249,7 @@ test('the first code of a change answers what to do next', async () => {
   expect(body).toEqual({ msg, code: '200' });
 });
 
-test('a new request for another address kills the links of the first', async () => {
+test('a new request for another address invalidates the links of the first', async () => {
   const auth = await testAuth(database, { smtp_max_frequency: 0 });
   const { access_token: token } = await signedUp(auth, 'change@x.test');
   await update(auth, token, { email: 'one@x.test' });
@@ -305,7 +305,7 @@ test('where addresses count as confirmed the emails of a change are sent all the
   expect(fragmentOf((await open(links[1]!)).location).error_code).toBe('otp_expired');
 });
 
-test('a new password kills the links of a change, the address stays pending, and new links can be asked for', async () => {
+test('a new password invalidates the links of a change, the address stays pending, and new links can be requested', async () => {
   const auth = await testAuth(database, { smtp_max_frequency: 0 });
   const [email, next] = ['pending@x.test', 'pending-new@x.test'];
   const { access_token: token } = await signedUp(auth, email);
@@ -405,7 +405,7 @@ test('an anonymous user becomes one with an address', async () => {
   expect(reply.body).toMatchObject({ email: 'auto-named@x.test', is_anonymous: false });
 });
 
-test('resending says nothing of who there is', async () => {
+test('resending does not tell whether an address has an account', async () => {
   const auth = await testAuth(database);
   await signedUp(auth, 'done@x.test');
   for (const email of ['done@x.test', 'nobody@x.test']) {

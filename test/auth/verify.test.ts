@@ -161,7 +161,7 @@ test('the hash and the code of a PKCE email are good for a program, which needs 
   expect(flows.map(({ method }) => method).sort()).toEqual(['email/signup', 'magiclink']);
 });
 
-test('what the address of the application has already is kept in the query, and made way for in the fragment', async () => {
+test("the application's address keeps its query, and its fragment makes way for the tokens", async () => {
   const auth = await testAuth(database, { smtp_max_frequency: 0 });
   const email = 'fragments@x.test';
   await signedUp(auth, email);
@@ -197,7 +197,7 @@ test('a PKCE link whose flow is gone says so and is not used up', async () => {
   expect((await auth.ask('/verify', { type: 'email', email: 'gone@x.test', token: code })).status).toBe(200);
 });
 
-test('a magic link is for confirmed users, others get the sign-up email; the newer link kills the older', async () => {
+test('a magic link is for confirmed users, others get the sign-up email; the newer link invalidates the older', async () => {
   const auth = await testAuth(database);
   const email = 'magic@x.test';
   expect((await requested(auth, '/otp', email, { data: { a: 1 } })).kind).toBe('confirmation');

@@ -165,7 +165,7 @@ describe('what somebody has captured', () => {
     return text.replace(/^ {2}return (coalesce[^;]*);/m, '  as $body$\n  select $1\n$body$;');
   }
 
-  test('runs no more once the migration has been here: indexes, generated columns and functions are made anew', async () => {
+  test('does not run after the migration: indexes, generated columns and functions are recreated', async () => {
     const database = await makeCaptured();
     await database.query(`${insertUser}; ${insertIdentity}; ${insertToken}; ${ask}`);
     const caught = 'select distinct what from public.caught order by what';
@@ -182,7 +182,7 @@ describe('what somebody has captured', () => {
     await expect(database.query(again)).rejects.toThrow('confirmation_token_idx');
   });
 
-  test('is looked for without touching what nobody has captured, and a function of another body is left alone', async () => {
+  test('is found without changes to other objects, and a function with another body stays', async () => {
     const own = `create or replace function auth.role() returns text language sql stable as $$ select 'mine' $$`;
     const database = await createDatabase();
     const pool = openSystemPool(database.url, 1);
@@ -198,14 +198,14 @@ describe('what somebody has captured', () => {
 });
 
 describe('the helper functions', () => {
-  test('become part of the policies that ask them', async () => {
+  test('are inlined into the policies that call them', async () => {
     const database = await createDatabase('create table public.note (owner uuid)');
     await migrate(openSystemPool(database.url, 1), { apiRoles });
     const plan = await database.query('explain (verbose) select * from public.note where owner = auth.uid()');
     expect(JSON.stringify(plan)).not.toContain('auth.uid');
   });
 
-  test('tell policies who asks', async () => {
+  test("give policies the caller's claims", async () => {
     const database = await createDatabase();
     await migrate(openSystemPool(database.url, 1), { apiRoles });
     const ask = `select auth.uid()::text as uid, auth.role() as role, auth.email() as email, auth.jwt() ->> 'sub' as sub`;

@@ -120,7 +120,7 @@ test('a user made by hand, whose token columns are null, can be read and has no 
   expect(() => checkCode(user, given, check('confirmation_token', 'recovery_token'))).toThrow(expired.message);
 });
 
-test('a transaction that is rolled back leaves the token good', async () => {
+test('a transaction that is rolled back leaves the token valid', async () => {
   const user = await auth.addUser('again@mail.test');
   const hash = await store(user, 'recovery_token');
   const failed = auth.pool.transaction(async (connection) => {
@@ -138,7 +138,7 @@ test('a banned user is told so, and the token stays', async () => {
   expect((await auth.reload(user)).recoveryToken).toBe(hash);
 });
 
-test('accepting one token kills the links of all others', async () => {
+test('accepting one token invalidates the links of all others', async () => {
   const user = await auth.addUser('all@mail.test');
   const recovery = await store(user, 'recovery_token', '111111');
   const confirmation = await store(user, 'confirmation_token', '222222');
@@ -172,7 +172,7 @@ test('the code of an email change finds its user by the address it was sent to',
   expect(await findUserIdByCode(auth.pool, { address: 'old@mail.test', code: '123456' }, types)).toBeNull();
 });
 
-test('a new password kills every pending token and keeps the pending address', async () => {
+test('a new password invalidates every pending token and keeps the pending address', async () => {
   const user = await auth.addUser('cleared@mail.test', { emailChange: 'next@mail.test' });
   const hash = await store(user, 'email_change_token_new');
   await clearTokens(auth.tx(), user.id);

@@ -49,7 +49,7 @@ test('of ten parallel exchanges of a code one succeeds', async () => {
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 });
 
-test('whoever ends the flows of a user at the same moment is not in the way of an exchange, nor the other way round', async () => {
+test("an exchange and the end of a user's flows at the same moment do not block each other", async () => {
   const user = await auth.addUser('ending@mail.test');
   await begin(user);
   const code = await issue(user);
@@ -92,7 +92,7 @@ test('a link that is opened an hour after the request gives a code that works fo
   await expect(exchange(second)).rejects.toMatchObject({ code: 'flow_state_expired', status: 422 });
 });
 
-test('a code that no link has given out is worth nothing', async () => {
+test('a code that no link has issued is refused', async () => {
   const user = await auth.addUser('unopened@mail.test');
   await begin(user);
   const [row] = await auth.database.query<{ code: string }>(

@@ -97,7 +97,7 @@ describe('a token of before the last one', () => {
     expect((await refresh(further)).refreshToken).toMatch(/^[a-z2-7]{12}$/);
   });
 
-  test('is refused with rotation off, and the active token goes on', async () => {
+  test('is refused with rotation off, and the active token stays valid', async () => {
     const { token } = await signedIn();
     const config = { refresh_token_rotation_enabled: false };
     const second = (await refresh(token, config)).refreshToken;
@@ -186,7 +186,7 @@ describe('a refresh is refused', () => {
     expect((await refresh(newer.refreshToken, config)).session.id).toBe(newer.session.id);
   });
 
-  test('while somebody else holds the session for longer than five seconds', async () => {
+  test('while another transaction locks the session for longer than five seconds', async () => {
     const { session, token } = await signedIn();
     await auth.pool.transaction(async (holder) => {
       await holder.query('select from auth.sessions where id = $1 for update', [session.id]);
@@ -196,7 +196,7 @@ describe('a refresh is refused', () => {
   });
 });
 
-test('a session that Supabase Auth began goes on here', async () => {
+test('a session that Supabase Auth began can be refreshed here', async () => {
   const original = await testAuth(2, fixture('auth-original.sql'));
   original.clock.time = Date.parse('2026-01-03T00:00:00Z');
   const refreshed = await original.refresh('abcdefghijkl');

@@ -76,7 +76,7 @@ test('addresses are found in any case, within their audience', async () => {
   expect(await findUserByPhone(auth.pool, '1', 'authenticated')).toBeNull();
 });
 
-test('an address is taken by a user who has it and by an identity that proves it, not by one that only names it', async () => {
+test('an address belongs to a user who has it or an identity that has verified it, not to one that only names it', async () => {
   const user = await auth.addUser('owner@mail.test');
   const identity = {
     userId: user.id,
