@@ -80,6 +80,9 @@ export function assembleCatalog(
   const namespaces = new Map(source.namespaces.map((row) => [row._id, row]));
   const comments = commentsOf(source.descriptions);
   const defaults = new Map(source.routine_defaults);
+  const routines = source.procs.map((row) => ({ ...row, defaults: defaults.get(row._id) ?? null }));
+  const routinesById = new Map(routines.map((row) => [row._id, row]));
+  const routinesByName = Map.groupBy(routines, (row) => `${row.pronamespace} ${row.proname}`);
   const typesOf = (kind: string) =>
     source.exposed.flatMap((namespace) =>
       [...types.values()].filter((row) => row.typtype === kind && row.typnamespace === namespace),
@@ -90,12 +93,14 @@ export function assembleCatalog(
     namespaces: source.namespaces.filter((row) => exposed.has(row._id)),
     tables: [...tables.values()],
     foreignKeys: source.constraints,
-    routines: source.procs.map((row) => ({ ...row, defaults: defaults.get(row._id) ?? null })),
+    routines,
     enums: typesOf('e'),
     domains: typesOf('d'),
     composites: typesOf('c').filter((type) => type.getMembers().length > 0),
     table: (oid) => tables.get(oid),
     type: (oid) => types.get(oid),
+    routine: (oid) => routinesById.get(oid),
+    routinesNamed: (namespace, name) => routinesByName.get(`${namespace} ${name}`) ?? [],
     namespace: (oid) => namespaces.get(oid),
     comment: (kind, oid, column) =>
       comments

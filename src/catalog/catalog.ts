@@ -213,6 +213,9 @@ export interface Catalog {
   readonly composites: readonly CatalogType[];
   table(oid: string): CatalogTable | undefined;
   type(oid: string): CatalogType | undefined;
+  routine(oid: string): CatalogRoutine | undefined;
+  /** All routines that share a name in a namespace. */
+  routinesNamed(namespace: string, name: string): readonly CatalogRoutine[];
   /** Also for types outside the exposed namespaces. */
   namespace(oid: string): CatalogNamespace | undefined;
   /** The comment of an object, including its directive; null for none. */

@@ -15,13 +15,9 @@ export function rowArgument(catalog: Catalog, [first]: readonly InputArgument[])
 /** Whether another routine of the same schema has the same name and row argument. */
 export function sharesRow(catalog: Catalog, routine: CatalogRoutine): boolean {
   const [row] = inputArguments(routine);
-  return catalog.routines.some(
-    (other) =>
-      other !== routine &&
-      other.proname === routine.proname &&
-      other.pronamespace === routine.pronamespace &&
-      inputArguments(other)[0]?.type === row?.type,
-  );
+  return catalog
+    .routinesNamed(routine.pronamespace, routine.proname)
+    .some((other) => other !== routine && inputArguments(other)[0]?.type === row?.type);
 }
 
 /**

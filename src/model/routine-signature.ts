@@ -34,6 +34,7 @@ export function signature(catalog: Catalog, routine: CatalogRoutine): string {
 /** The name in statements, with the types of the arguments where several routines have the name. */
 export function routineName(catalog: Catalog, routine: CatalogRoutine): string {
   const { proname, pronamespace } = routine;
-  const same = catalog.routines.filter((row) => row.proname === proname && row.pronamespace === pronamespace);
-  return same.length > 1 ? signature(catalog, routine) : pathIn(catalog, pronamespace, proname);
+  return catalog.routinesNamed(pronamespace, proname).length > 1
+    ? signature(catalog, routine)
+    : pathIn(catalog, pronamespace, proname);
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { buildModelParts } from '../../src/model/build-model.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { modelReader, routineOf, tableOf } from '../support/read-model.ts';
 
@@ -212,4 +213,32 @@ test('a function whose table lost SELECT is gone', async () => {
   const narrower = await reader.model(path);
   expect(routineOf(narrower, 'set_of')).toBeUndefined();
   await database.query('grant select on f.item to anon');
+});
+
+test('of twice as many functions with one name, a model reads each as often', async () => {
+  /** How often the names of so many functions are read for a model. */
+  const readsOf = async (schema: string, count: number) => {
+    await database.query(`create schema ${schema}; grant usage on schema ${schema} to anon;
+      do $$ begin for i in 1..${count} loop
+        execute format('create domain ${schema}.d%1$s as int; create function ${schema}.same(a ${schema}.d%1$s) returns int stable return 1', i);
+      end loop; end $$`);
+    const catalog = await reader.catalog([schema]);
+    expect(catalog.routines).toHaveLength(count);
+    let reads = 0;
+    for (const row of catalog.routines) {
+      const { proname } = row;
+      Object.defineProperty(row, 'proname', {
+        get() {
+          reads += 1;
+          return proname;
+        },
+      });
+    }
+    buildModelParts(catalog, { role: 'anon', extensions: [] });
+    buildModelParts(catalog, { role: 'anon', extensions: ['functions'] });
+    return reads;
+  };
+  const reads = await readsOf('few_functions', 50);
+  expect(reads).toBeGreaterThan(50);
+  expect(await readsOf('many_functions', 100)).toBe(2 * reads);
 });

@@ -92,7 +92,7 @@ export function foreignKeyFix(context: ModelContext, id: string, keys: ReadonlyM
 
 /** For a routine. */
 export function routineFix(context: ModelContext, oid: string, keys: Keys): string | null {
-  const row = context.catalog.routines.find(({ _id }) => _id === oid);
+  const row = context.catalog.routine(oid);
   if (row === undefined) return null;
   const name = `routine ${routineName(context.catalog, row)}`;
   return commentFix(context, { address: ['routine', oid], name }, keys);

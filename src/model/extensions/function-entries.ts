@@ -80,8 +80,7 @@ function findProblem({ catalog }: ModelContext, making: Making, routine: Routine
   if (returnsSet || result.kind === 'set') return 'returns a set';
   if (result.kind !== 'value') return 'returns no single value';
   // With defaults, a call of an overloaded function may be ambiguous to PostgreSQL.
-  if (sharesRow(catalog, catalog.routines.find(({ _id }) => _id === oid)!))
-    return 'shares its name with another function of the same rows';
+  if (sharesRow(catalog, catalog.routine(oid)!)) return 'shares its name with another function of the same rows';
   const { type } = result;
   if (input === 'order') {
     if (given.some(({ fieldName }) => fieldName === 'direction'))
