@@ -5,18 +5,18 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, cp, lstat, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findBinaries, usableCopy } from '../../src/postgres/embedded/embedded-binaries.ts';
 import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
+import { scratch } from '../support/scratch.ts';
 
 const isRoot = process.getuid?.() === 0;
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pgreflect-embedded-'));
+  folder = await mkdtemp(join(scratch, 'pgreflect-embedded-'));
   await chmod(folder, 0o755);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));

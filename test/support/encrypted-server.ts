@@ -3,12 +3,12 @@
  */
 import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { startEmbeddedServer } from '../../src/postgres/embedded/embedded-server.ts';
 import { findServerUser } from '../../src/postgres/embedded/server-user.ts';
+import { scratch } from './scratch.ts';
 import { usualRoles } from './usual-roles.ts';
 import { atEnd } from './when-over.ts';
 
@@ -26,7 +26,7 @@ export const tlsFixture = (name: string) => fileURLToPath(new URL(`../fixtures/t
 
 /** Starts one; stopped after the test file. */
 export async function startEncryptedServer(schema: string): Promise<EncryptedServer> {
-  const directory = mkdtempSync(join(tmpdir(), 'pgreflect-encrypted-'));
+  const directory = mkdtempSync(join(scratch, 'pgreflect-encrypted-'));
   chmodSync(directory, 0o755);
   atEnd(() => rmSync(directory, { recursive: true }));
   const certificate = join(directory, 'server.pem');
