@@ -49,7 +49,29 @@ const decidedHere = new Set([
   'default_transaction_read_only',
   'default_transaction_isolation',
   'default_transaction_deferrable',
+  'extra_float_digits',
+  'array_nulls',
 ]);
+
+/**
+ * Keys, cursors and lists travel as text, and must come back as the same values. Other digits are rounded, so a key
+ * leads to no row or to another one. Without `array_nulls`, a null in a list is stored as the text `NULL`. Time zones
+ * of other styles may be read as another zone. These hold against settings of the role, the login and the database.
+ */
+const pins = [
+  "pg_catalog.set_config('extra_float_digits', '1', true)",
+  "pg_catalog.set_config('array_nulls', 'on', true)",
+  "pg_catalog.set_config('DateStyle', 'ISO', true)",
+];
+
+/** A role's own setting, with dates in ISO style: only the order of day and month in the input is the role's. */
+function pinned([name, value]: readonly [string, string]): readonly [string, string] {
+  if (name.toLowerCase() !== 'datestyle') return [name, value];
+  const words = value.split(',').map((word) => word.trim().toLowerCase());
+  const order = words.filter((word) => !/^(iso|sql|postgres|german|default)/.test(word));
+  if (order.length === 0 && words.includes('german')) order.push('dmy');
+  return [name, ['iso', ...order].join(', ')];
+}
 
 const isolationLevels = new Set(['serializable', 'repeatable read', 'read committed', 'read uncommitted']);
 
@@ -116,7 +138,7 @@ export function buildSettings(input: SettingsInput): SettingsStatements {
   const again = { text: settingsText({ ...bare, readOnly }), values: [...values] };
   if (freshness) values.push(freshness.snapshot);
   if (freshness?.memberships != null) values.push(freshness.memberships);
-  for (const setting of own) values.push(...setting);
+  for (const setting of own) values.push(...pinned(setting));
   const check = freshness === null ? 'none' : freshness.memberships === null ? 'catalog' : 'catalog_and_memberships';
   const parts: Omit<Parts, 'state'> = { check, readOnly, ownCount: own.length, begins: characteristics === null };
   const text = {
@@ -174,6 +196,7 @@ function printSettings({ check, readOnly, ownCount, begins, state }: Parts): str
     "pg_catalog.set_config('request.path', $4, true)",
     "pg_catalog.set_config('search_path', $5, true)",
     "pg_catalog.set_config('statement_timeout', $6, true)",
+    ...pins,
   ];
   const firstOwn = check === 'none' ? 8 : check === 'catalog' ? 9 : 10;
   for (let index = 0; index < ownCount; index += 1) {
