@@ -316,10 +316,10 @@ describe('with 200,000 rows, indexes serve', async () => {
     comment on function title(customer) is '@graphql({"order": true})'; create index on customer (title(customer), id);
     create function title(c client) returns text immutable language plpgsql as 'begin return upper(c.email); end';
     comment on function title(client) is '@graphql({"order": true})'; create index on client (title(client), id);
-    create table box (id int primary key, tenant int not null, client_id int not null, rating int);
+    create table box (id int primary key, tenant int not null, client_id int not null, rating int, lot int not null);
     -- Of ten boxes of a tenant one belongs to a client of another.
-    insert into box select n, n % 10, case when n % 100 = 1 then 2 when n % 10 = 0 then 10 else n % 10 end + 10 * (n / 10 * 7 % 2000), case when n % 3 > 0 then n end
-      from generate_series(1, 200000) n;
+    insert into box select n, n % 10, case when n % 100 = 1 then 2 when n % 10 = 0 then 10 else n % 10 end + 10 * (n / 10 * 7 % 2000), case when n % 3 > 0 then n end,
+      abs(hashint4(n) % 40000) from generate_series(1, 200000) n;
     create index on box (client_id); create index on box (tenant, id); create index on client (tenant, id); create index on box (rating, id);
     alter table box add foreign key (client_id) references client;
     alter table client enable row level security; create policy own on client using (tenant = (select 1));
@@ -362,6 +362,14 @@ describe('with 200,000 rows, indexes serve', async () => {
     ['a function of it', 'boxCollection(first: 20, orderBy: {client: {title: AscNullsLast}})'],
     ['a value of its own that some have', 'boxCollection(first: 20, orderBy: {rating: DescNullsLast})'],
     [
+      'the same, of half of the rows',
+      'boxCollection(first: 20, orderBy: {rating: DescNullsLast}, filter: {lot: {lt: 20000}})',
+    ],
+    [
+      'a row that some have, of half of the rows',
+      'boxCollection(first: 20, orderBy: {client: {email: AscNullsLast}}, filter: {lot: {lt: 20000}})',
+    ],
+    [
       'the number of related rows, of a few',
       'customerCollection(filter: {id: {lt: 30}}, orderBy: {parcelCollection: {count: DescNullsLast}}, first: 20)',
     ],
@@ -370,6 +378,21 @@ describe('with 200,000 rows, indexes serve', async () => {
     for (const role of ['anon', 'service_role']) {
       expect((await on.data(role, query)).c.edges).toHaveLength(20);
       expect(await blocks(role, query), role).toBeLessThan(900);
+    }
+  });
+
+  // No index finds the few rows, so that each part of the rows is read as a whole.
+  test.each([
+    ['values of their own', '{rating: DescNullsLast}', 2],
+    ['rows that may be hidden', '{client: {email: AscNullsLast}}', 3],
+  ])('a page that is not full is read once for each part: by %s', async (_, orderBy, parts) => {
+    const [size] = await big.query<{ blocks: number }>(
+      `select sum(pg_relation_size(c)) / 8192 as blocks from unnest('{box,client}'::regclass[]) c`,
+    );
+    const query = `{ c: boxCollection(first: 20, orderBy: ${orderBy}, filter: {lot: {eq: 7}}) { edges { node { id } } } }`;
+    for (const role of ['anon', 'service_role']) {
+      expect((await on.data(role, query)).c.edges.length).toBeLessThan(20);
+      expect(await blocks(role, query), role).toBeLessThan(parts * Number(size!.blocks) + 100);
     }
   });
 });

@@ -4,7 +4,9 @@
  * An index on x serves `order by x nulls last` in PostgreSQL, but not together with `x > $1 or x is null`, nor if x is
  * from an outer-joined table. Then rows with a value and rows without one are scanned apart, each with an index, and
  * those that come last only if the page is not full. Measured, 30 of 1,000,000 rows: 0.2 ms, and 120 to 170 ms in one
- * scan.
+ * scan. A page that is not full is read once for each part. Each part gets the plan of any indexed order with a limit:
+ * where the filter has an index too, PostgreSQL may take that of the order, as for a column without nulls (of 200,000
+ * rows 376 match: 11,055 blocks, in one scan 346; `x asc nulls last`, always one scan, 18,223).
  */
 import type { ConnectionPlan, CursorPlan, LimitPlan, OrderExpression, OrderTerm } from '../plan/plan.ts';
 import { conjunction, where } from '../sql/condition.ts';
