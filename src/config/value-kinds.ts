@@ -88,7 +88,7 @@ export function parseConnectionString(text: string): string {
 export function parseHttpUrl(text: string): string {
   const url = URL.parse(text.trim());
   if (url === null || !['http:', 'https:'].includes(url.protocol)) throw new Error('must be an http or https address');
-  return text.trim().replace(/\/+$/, '');
+  return text.trim().replace(/(?<!\/)\/+$/, '');
 }
 
 /** As `parseHttpUrl`, for an address that paths are appended to. */

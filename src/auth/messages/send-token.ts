@@ -171,7 +171,7 @@ export function isAuthorized(address: string, list: string): boolean {
     text
       .trim()
       .toLowerCase()
-      .replace(/\+[^@]*@/, '@');
+      .replace(/^([^+]*)\+[^@]*@/, '$1@');
   const allowed = list
     .split(',')
     .map(plain)

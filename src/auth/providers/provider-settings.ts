@@ -44,7 +44,7 @@ export function readProvider(config: AuthConfig, name: Provider): ProviderSettin
   return {
     name,
     traits,
-    address: (config[`external_${name}_url`] || traits.address || '').replace(/\/+$/, ''),
+    address: (config[`external_${name}_url`] || traits.address || '').replace(/(?<!\/)\/+$/, ''),
     clientIds: ids.flatMap(splitList),
     secret: config[`external_${name}_secret`] ?? '',
     redirectUri: config[`external_${name}_redirect_uri`] || null,

@@ -49,7 +49,7 @@ export async function verifyIdToken(
 function assertAccessToken({ at_hash: expected }: Claims, idToken: string, accessToken: string): void {
   if (expected === undefined) return;
   const { alg = '' } = decodeProtectedHeader(idToken);
-  const bits = /\d+$/.exec(alg)?.[0] ?? '512';
+  const bits = /\d{3}$/.exec(alg)?.[0] ?? '512';
   const digest = createHash(alg === 'Ed25519' ? 'sha512' : `sha${bits}`)
     .update(accessToken)
     .digest();

@@ -24,7 +24,7 @@ export function toBase32(bytes: Uint8Array): string {
 
 /** The bytes of a base32 text, with or without padding; null for invalid text. */
 export function fromBase32(text: string): Uint8Array | null {
-  const letters = text.toUpperCase().replace(/=+$/, '');
+  const letters = text.toUpperCase().replace(/(?<!=)=+$/, '');
   if (!/^[A-Z2-7]*$/.test(letters)) return null;
   const bits = Array.from(letters, (letter) => base32Alphabet.indexOf(letter).toString(2).padStart(5, '0')).join('');
   return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2));

@@ -89,7 +89,7 @@ async function postToProvider(
 ): Promise<string> {
   const provider = textProviders[name];
   const { path, authorization, form } = provider.toRequest(text, config);
-  const base = (config.sms_provider_url ?? provider.url).replace(/\/+$/, '');
+  const base = (config.sms_provider_url ?? provider.url).replace(/(?<!\/)\/+$/, '');
   const answer = await postLimited(`${base}${path}`, {
     headers: {
       'content-type': 'application/x-www-form-urlencoded',

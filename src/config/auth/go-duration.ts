@@ -14,7 +14,7 @@ export function parseGoDuration(text: string): number | null {
   const [, sign, rest = ''] = /^([+-]?)(.+)$/s.exec(text) ?? [];
   if (rest === '0') return 0;
   if (!/^((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(rest)) return null;
-  const parts = rest.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g);
+  const parts = rest.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy);
   const sum = [...parts].reduce((total, [, amount, unit]) => total + Number(amount) * (unitMs[unit ?? ''] ?? 0), 0);
   if (sum > longestMs) return null;
   return sign === '-' ? -sum : sum;

@@ -117,5 +117,5 @@ function nextOfAddress(address: string, clock: Clock): ReadNext {
 
 /** `https://app.test/x/` and `/y.html` -> `https://app.test/x/y.html`. */
 function joinPath(base: string, path: string): string {
-  return `${base.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`;
+  return `${base.replace(/(?<!\/)\/+$/, '')}/${path.replace(/^\/+/, '')}`;
 }

@@ -233,7 +233,7 @@ function refold(view: EditorView, foldsOf: (text: string) => readonly TextRange[
 /** Pasted line breaks are removed. */
 const oneLine: Extension = EditorState.transactionFilter.of((transaction) => {
   if (!transaction.docChanged || transaction.newDoc.lines === 1) return transaction;
-  const text = transaction.newDoc.toString().replace(/\s*\n\s*/g, ' ');
+  const text = transaction.newDoc.toString().replace(/(?<!\s)\s*\n\s*/g, ' ');
   return {
     changes: { from: 0, to: transaction.startState.doc.length, insert: text },
     selection: { anchor: text.length },

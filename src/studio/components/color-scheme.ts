@@ -9,7 +9,7 @@ const question = /\(\s*prefers-color-scheme\s*:\s*(light|dark)\s*\)/gi;
 
 /** Whether the email says how it looks in the dark. Mail programs invert the colors of others. */
 export function hasDarkDesign(html: string): boolean {
-  return /prefers-color-scheme\s*:\s*dark|color-scheme["'\s:]+(?:content\s*=\s*["'])?[\w\s]*\bdark\b/i.test(html);
+  return /prefers-color-scheme\s*:\s*dark|color-scheme["'\s:]+(?!\s)(?:content\s*=\s*["'])?[\w\s]*\bdark\b/i.test(html);
 }
 
 /** The email with its own questions about colors answered. */

@@ -216,7 +216,9 @@ function formatNumber(value: number, verb: string, directive: Directive): string
 
 /** The flag `#`: always a point, and with `g` all significant digits. */
 function keepPoint(text: string, verb: string, precision: number): string {
-  const [, number = '', tail = ''] = /^(.[^pP]*?)((?:p|P|(?<!0[xX].*)[eE]).*)?$/.exec(text) ?? [];
+  const exponent = text.search(/^.0x/i.test(text) ? /p/i : /e/i);
+  const end = exponent === -1 ? text.length : exponent;
+  const [number, tail] = [text.slice(0, end), text.slice(end)];
   const counts = ['v', 'g', 'G', 'x'].includes(verb);
   let missing = counts ? (precision === -1 ? 6 : precision) : 0;
   const significant = number.slice(1).replace('.', '').replace(/^0+/, '');

@@ -46,7 +46,7 @@ export function createServiceTransport(
   { timeoutMs = 10_000, clock = systemClock, egress = unrestrictedEgress }: ServiceTransportOptions = {},
 ): EmailTransport {
   const service = services[name];
-  const url = (given || service.url).replace(/\/+$/, '');
+  const url = (given || service.url).replace(/(?<!\/)\/+$/, '');
 
   async function hand(message: EmailMessage): Promise<Receipt> {
     const plainText = await textPartOf(message);

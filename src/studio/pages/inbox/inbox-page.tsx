@@ -140,7 +140,8 @@ function Nothing({ isEmpty, to }: { readonly isEmpty: boolean; readonly to: stri
 
 /** Where a browser of this machine is when it has followed the link; null for other addresses, and for emails without a link. */
 function localSiteOf({ text }: CapturedEmail): string | null {
-  const [, redirect = ''] = /\/verify\?\S*?redirect_to=([^\s&\]]+)/.exec(text) ?? [];
+  const [link = ''] = /\/verify\?\S*/.exec(text) ?? [];
+  const [, redirect = ''] = /redirect_to=([^\s&\]]+)/.exec(link) ?? [];
   try {
     const { origin, hostname } = new URL(decodeURIComponent(redirect));
     return hostname === 'localhost' || hostname.startsWith('127.') ? origin : null;

@@ -1,0 +1,127 @@
+/**
+ * No regular expression of `src/` takes a time on a hostile text that grows faster than the text. Where a run of one character is
+ * cut off an end, write `(?<!x)x+$`: `x+$` starts again at every character of every run.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { check } from 'recheck';
+import { parseSync } from 'vite';
+import { expect, test } from 'vitest';
+import { listFiles, root } from './source.ts';
+
+/** Those that may stay, by file, with the reason. */
+const harmless: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'src/auth/times.ts': { '0+$': 'six digits' },
+  'src/commands/check/policy-expression.ts': {
+    '(?<!\'\'(?:::[\\w ."]+)?|\\d) = (?:(?:"(?:[^"]|"")+"|[a-z_][\\w$]*)\\.)?name(?![\\w$".(])':
+      'reads policies of the database of who runs the command',
+  },
+  'src/commands/check/report.ts': {
+    '(?:"(?:[^"]|"")+"|[\\p{L}_][\\p{L}\\p{N}_$]*)(?:\\.(?:"(?:[^"]|"")+"|[\\p{L}_][\\p{L}\\p{N}_$]*))+|"(?:[^"]|"")+"|\\([^)]*\\)|(?<=\\b(?:argument|column|foreign key|function|member|role|type) )(?:"(?:[^"]|"")+"|[\\p{L}_][\\p{L}\\p{N}_$]*)':
+      'reads our own messages, with names of 63 characters at most',
+  },
+  'src/schema/explain-mistake.ts': { ' at [^:]*\\.(\\w+)(?:\\[\\d+\\])*: ': 'reads the beginning of a message' },
+  'src/studio/build.ts': { '@font-face\\s*\\{[^}]*\\}': 'reads a file of a package' },
+  'src/http/auth/auth-description.ts': { '[/:_.-]+(\\w)': 'reads our own paths' },
+  'src/email/template/parse/doubtful-markup.ts': {
+    '<!--[\\s\\S]*?(?:-->|$)|<(script|style)\\b[\\s\\S]*?(?:<\\/\\1\\s*>|$)|<\\/?([a-z][\\w:-]*)((?:[^>"\']+|"[^"]*"|\'[^\']*\')*)>?':
+      'a piece without an end goes to the end of the text, which no other search reads again',
+  },
+  'src/email/template/parse/plain-variables.ts': {
+    '<!--[\\s\\S]*?(?:-->|$)|<(style|script)\\b[\\s\\S]*?(?:<\\/\\1|$)': 'as in doubtful-markup.ts',
+    '\\{?[ \\t]*$': 'reads eight characters',
+  },
+  'src/email/template/values/format-float.ts': { '0+$': 'the digits of a float, 770 at most' },
+  'src/studio/pages/emails/api-words.ts': { 'readers of ([\\w, -]+) get it, too: .*': 'reads our own messages' },
+  'src/studio/pages/emails/folds.ts': {
+    '<(head|style|script)\\b[\\s\\S]*?<\\/\\1\\s*>': 'in the browser of who types the text, 100,000 characters at most',
+    '<!--[\\s\\S]*?-->|<[/!a-z](?:"[^"]*"|\'[^\']*\'|[^"\'>])*>': 'as above',
+    '(?<=\\sstyle\\s*=\\s*)"[^"\\n]+"': 'as above',
+  },
+  'src/studio/pages/emails/go-template.ts': {
+    '\\/\\*[\\s\\S]*?\\*\\/|"(?:[^"\\\\\\n]|\\\\.)*"|`[^`]*`|\\$?\\.?[A-Za-z_][\\w.]*|\\$|\\d[\\w.]*':
+      'in the browser of who types the text',
+    '\\.?[A-Za-z]*$': 'reads 2000 characters',
+  },
+};
+
+interface Found {
+  readonly path: string;
+  readonly source: string;
+  readonly flags: string;
+}
+
+/** A node of the syntax tree, of the members that are looked at. */
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly regex?: { readonly pattern: string; readonly flags: string };
+  readonly callee?: { readonly name?: string };
+  readonly id?: { readonly name?: string };
+  readonly init?: Node | null;
+}
+
+function readPatterns(path: string): readonly Found[] {
+  const text = readFileSync(join(root, path), 'utf8');
+  const nodes = [...nodesOf(parseSync(path, text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }).program)];
+  const codeOf = ({ start, end }: Node) => text.slice(start, end);
+  const constants = new Map(
+    nodes
+      .filter(({ type, init }) => type === 'VariableDeclarator' && init)
+      .map(({ id, init }) => [id?.name, codeOf(init as Node)]),
+  );
+  return nodes.flatMap((node) => {
+    if (node.regex) return [{ path, source: node.regex.pattern, flags: node.regex.flags }];
+    if (node.type !== 'NewExpression' || node.callee?.name !== 'RegExp') return [];
+    const { source, flags } = evaluate(codeOf(node), constants) as RegExp;
+    return [{ path, source, flags }];
+  });
+}
+
+function* nodesOf(tree: unknown): Generator<Node> {
+  if (typeof tree !== 'object' || tree === null) return;
+  if ('type' in tree) yield tree as Node;
+  for (const part of Object.values(tree)) yield* nodesOf(part);
+}
+
+/** The value of code with the constants of its file; what is known at run time only is the word `name`. */
+function evaluate(code: string, constants: ReadonlyMap<string | undefined, string>): unknown {
+  const scope = new Proxy(
+    {},
+    {
+      has: (_, name) => !(name in globalThis),
+      get: (_, name) => {
+        if (typeof name === 'symbol') return undefined;
+        try {
+          return evaluate(constants.get(name) ?? '"name"', constants);
+        } catch {
+          return 'name';
+        }
+      },
+    },
+  );
+  return new Function('scope', `with (scope) return (${code})`)(scope);
+}
+
+const found = [...listFiles('src', '.ts'), ...listFiles('src', '.tsx')].flatMap(readPatterns);
+
+test('no text makes a regular expression slow', { timeout: 3_600_000 }, async () => {
+  const slow: Record<string, unknown>[] = [];
+  for (const { path, source, flags } of found) {
+    if (harmless[path]?.[source] !== undefined) continue;
+    // Counts decide, so that every machine finds the same. The slowest takes six seconds.
+    const result = await check(source, flags, { timeout: 300_000, attackTimeout: null, incubationTimeout: null });
+    if (result.status !== 'safe')
+      slow.push({ path, source, status: result.status, text: 'attack' in result ? result.attack.pattern : null });
+  }
+  expect(slow).toEqual([]);
+});
+
+test('every exception is a regular expression of its file', () => {
+  const listed = Object.entries(harmless).flatMap(([path, sources]) =>
+    Object.keys(sources).map((source) => ({ path, source })),
+  );
+  const gone = listed.filter((each) => !found.some(({ path, source }) => path === each.path && source === each.source));
+  expect(gone).toEqual([]);
+});
