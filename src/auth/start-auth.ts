@@ -22,7 +22,6 @@ import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { sendTrial } from './messages/send-now.ts';
 import { createIssuers } from './providers/issuers.ts';
 import { createProviderSignIn } from './providers/provider-sign-in.ts';
-import { systemRandom } from './random.ts';
 import { createRedirectNotes } from './redirect-notes.ts';
 import { createPwnedCheck } from './secrets/leaked-passwords.ts';
 import { createPasswordHasher, type PasswordHasher } from './secrets/passwords.ts';
@@ -78,7 +77,6 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const { config, authUrl, inboxUrl, database, verify, egress, clock, observe } = setup;
   const signer = await createTokenSigner(config);
   const side = openSidePool(setup);
-  const tools = { clock, random: systemRandom };
   const { allowUnencryptedMail: allowUnencrypted } = config;
   const mailer = createMailer({ database: side, authUrl, inboxUrl, observe, clock, egress, allowUnencrypted });
   const isInstalled = createInstalledCheck(database);
@@ -88,7 +86,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     ...{ database: side.shared, mailer, hooks, currentConfig, configVersion, isInstalled, clock, observe },
   });
   const services: AuthServices = {
-    ...tools,
+    clock,
     database,
     limitWaiting: createConcurrencyLimit(Math.floor(config.authPoolSize / 2), overloaded, config.poolWaitMs),
     limiter: createRateLimiter(side.shared, () => clock.now()),
@@ -102,7 +100,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     outbox,
     sendTrial: (settings, message) => sendTrial({ mailer, outbox }, settings, message),
     receiveEvents: createEventReceiver({ database, egress, clock }),
-    sendText: createSendText({ ...tools, database: side, observe, egress }),
+    sendText: createSendText({ clock, database: side, observe, egress }),
     providers: createProviderSignIn(createIssuers(egress), clock),
     hooks,
     linkKey: deriveKey(config, 'emailed links'),

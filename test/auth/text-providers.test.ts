@@ -3,7 +3,6 @@
  * and answers as it does, in good days and in bad ones.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { systemRandom } from '../../src/auth/random.ts';
 import { createSendText } from '../../src/auth/sms/send-text.ts';
 import { TextError } from '../../src/auth/sms/sms-provider.ts';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
@@ -183,7 +182,6 @@ test('a provider that is unreachable, or never answers, fails the request at the
   const ask = (sms_provider_url: string, timeoutMs: number) => {
     const send = createSendText({
       clock: systemClock,
-      random: systemRandom,
       database: { query: () => Promise.reject(new Error('no message is kept')) },
       observe: (observation) => observations.push(observation),
       limits: { ...webhookLimits, timeoutMs },

@@ -1,13 +1,12 @@
 /**
- * The auth service's parts on a test's database: its tables, a clock that stands still, randomness, and users to try them on.
+ * The auth service's parts on a test's database: its tables, a clock that stands still, and users to try them on.
  */
 
 import { AuthError } from '../../src/auth/auth-error.ts';
-import { systemRandom } from '../../src/auth/random.ts';
 import { emailIdentityData, insertIdentity } from '../../src/auth/store/identities.ts';
 import { type RefreshOutcome, refreshSession } from '../../src/auth/store/refresh.ts';
 import { createSession, type IssuedSession } from '../../src/auth/store/sessions.ts';
-import type { ClockAndRandom, StoreTransaction } from '../../src/auth/store/transaction.ts';
+import type { StoreTransaction } from '../../src/auth/store/transaction.ts';
 import { insertUser, loadUser, updateUser } from '../../src/auth/store/users.ts';
 import type { User } from '../../src/auth/user.ts';
 import { type AuthConfig, defaultAuthConfig } from '../../src/config/auth/auth-config.ts';
@@ -44,7 +43,6 @@ export interface TestAuth {
   readonly database: TestDatabase;
   readonly pool: SystemPool;
   readonly clock: HeldClock;
-  readonly tools: ClockAndRandom;
   /** What functions of the store take: statements run one by one, or in the transaction that is given. */
   tx(queryable?: Queryable): StoreTransaction;
   /** A confirmed user with an email identity. */
@@ -63,13 +61,11 @@ export async function testAuth(connections = 4, ...sql: readonly string[]): Prom
   if (sql.length > 0) await migrateDatabase(database.url);
   const pool = openSystemPool(database.url, connections);
   const clock = heldClock();
-  const tools: ClockAndRandom = { clock, random: systemRandom };
-  const tx = (queryable: Queryable = pool) => ({ query: queryable.query.bind(queryable), ...tools });
+  const tx = (queryable: Queryable = pool) => ({ query: queryable.query.bind(queryable), clock });
   return {
     database,
     pool,
     clock,
-    tools,
     tx,
     async addUser(email, changes = {}) {
       return pool.transaction(async (connection) => {

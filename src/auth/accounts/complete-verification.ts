@@ -78,7 +78,7 @@ function proofOf({ kind, by }: Verification): Proof {
 async function confirmSignUp(tx: Transaction, user: User, proof: Proof): Promise<User> {
   const { services, config } = tx;
   if (user.invitedAt !== null && user.passwordHash === null) {
-    const password = makePassword(services.random, invitedPasswordLength, config.password_required_characters);
+    const password = makePassword(invitedPasswordLength, config.password_required_characters);
     const passwordHash = await services.hasher.hash(password, tx.deadline);
     await updateUser(tx, user.id, { passwordHash });
     await clearTokens(tx, user.id);

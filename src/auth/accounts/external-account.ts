@@ -6,13 +6,13 @@
  * another person may have created it. Its password, identities and sessions are then removed.
  */
 
+import { randomUUID } from 'node:crypto';
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { AuthError } from '../auth-error.ts';
 import { notifyUser } from '../messages/notify-user.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
 import { mergeWhatFits } from '../metadata.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
-import { randomUuid } from '../random.ts';
 import { askBeforeUserCreated } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { withLocale } from '../steps/keep-locale.ts';
@@ -110,7 +110,7 @@ async function findProvedOwner(tx: Transaction, email: string): Promise<{ readon
 async function makeAccount(tx: Transaction, external: ExternalUser): Promise<User> {
   const { services, config, audience } = tx;
   if (config.disable_signup) throw new AuthError('signup_disabled');
-  const id = randomUuid(services.random);
+  const id = randomUUID();
   const isFree = external.email !== null && !(await isEmailTaken(tx, external.email, audience));
   const facts = {
     id,

@@ -36,12 +36,12 @@ export async function makeToken(
   token: { readonly userId: string; readonly type: OneTimeTokenType; readonly address: string },
   { isPkce = false, isSent = true } = {},
 ): Promise<MadeToken> {
-  const { services, config } = tx;
-  const code = isSent ? makeCode(services.random, config.mailer_otp_length) : makeLinkToken(services.random);
+  const { config } = tx;
+  const code = isSent ? makeCode(config.mailer_otp_length) : makeLinkToken();
   const address = token.address.toLowerCase();
   const prefix = isPkce ? pkcePrefix : '';
   const codeHash = `${prefix}${hashCode(address, code)}`;
-  const linkToken = `${prefix}${makeLinkToken(services.random)}`;
+  const linkToken = `${prefix}${makeLinkToken()}`;
   await storeToken(tx, { userId: token.userId, type: token.type, codeHash, linkToken, address });
   return { code, linkToken };
 }

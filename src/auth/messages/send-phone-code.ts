@@ -36,14 +36,14 @@ export async function sendCode(
   tx: Transaction,
   message: Pick<PhoneCodeRequest, 'phone' | 'channel'> & { readonly purpose: CodePurpose; readonly user: User },
 ): Promise<string> {
-  const { services, config } = tx;
+  const { config } = tx;
   const { purpose, user, phone, channel } = message;
   const type = tokenTypes[purpose];
   const refusal = findTooFrequent('sms', sentAtOf(user, type), config.sms_max_frequency, nowOf(tx));
   if (refusal !== null) throw refusal;
   const { sms_otp_length: digits, sms_template: template } = config;
   const made = await makePhoneCode(tx, { phone, channel, digits, template, purpose });
-  const secrets = { codeHash: hashCode(phone, made.code), linkToken: makeLinkToken(services.random) };
+  const secrets = { codeHash: hashCode(phone, made.code), linkToken: makeLinkToken() };
   await storeToken(tx, { userId: user.id, type, ...secrets, address: phone });
   return sendPhoneCode(tx, user, made);
 }
@@ -76,7 +76,7 @@ export async function makePhoneCode(context: AuthContext, request: PhoneCodeRequ
   const frequency = request.purpose === 'MFA' ? config.mfa_phone_max_frequency : config.sms_max_frequency;
   await assertNumberAllowed(services.limiter, request.phone, frequency);
   await assertSendAllowed(services.limiter, 'sms', config.rate_limit_sms_sent);
-  return { ...request, code: makeCode(services.random, request.digits), isTest: false };
+  return { ...request, code: makeCode(request.digits), isTest: false };
 }
 
 /**

@@ -2,6 +2,7 @@
  * Starts a sign-in at a provider: the URL for the browser, and the state stored until it returns.
  */
 
+import { randomBytes } from 'node:crypto';
 import { findInvited } from '../accounts/accept-invitation.ts';
 import { assertManualLinking, assertMayLink } from '../accounts/lock-current-user.ts';
 import { AuthError } from '../auth-error.ts';
@@ -104,10 +105,10 @@ async function start(
   query: URLSearchParams,
   purpose: Pick<NewProviderFlow, 'inviteToken' | 'linkingTargetId'>,
 ): Promise<StartedSignIn & { readonly state: string }> {
-  const { services, config, redirectTo } = context;
+  const { config, redirectTo } = context;
   const settings = requireBrowserProvider(config, query.get('provider') ?? '');
   const pkce = parsePkce(query.get('code_challenge'), query.get('code_challenge_method'));
-  const token = () => Buffer.from(services.random.bytes(32)).toString('base64url');
+  const token = () => randomBytes(32).toString('base64url');
   const secrets = { verifier: token(), nonce: query.get('nonce') || token() };
   const { name: provider, isEmailOptional } = settings;
   const state = await transact(context, [], async (tx) => {

@@ -3,6 +3,7 @@
  * verified code.
  */
 
+import { randomBytes } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { lockCurrentUser } from '../accounts/lock-current-user.ts';
@@ -69,7 +70,7 @@ type Request = Pick<NewFactor, 'factorType' | 'friendlyName' | 'phone'> & { read
 export async function enrollFactor(context: AuthContext, bearer: UserBearer, body: unknown): Promise<AnswerJson> {
   const asking = assertFactorBearer(bearer);
   const request = check(context.config, body);
-  const made = request.factorType === 'totp' ? makeSecret(context, asking.user, request.issuer) : null;
+  const made = request.factorType === 'totp' ? makeSecret(context.config, asking.user, request.issuer) : null;
   const inserted = await transact(context, [], (tx) => enroll(tx, asking, request, made));
   // Render the QR code last, because it takes longest: a user who has too many factors must not use up processor time
   // with it.
@@ -96,8 +97,8 @@ function check(config: AuthConfig, body: unknown): Request {
   throw new AuthError('validation_failed', 'factor_type needs to be totp, phone, or webauthn');
 }
 
-function makeSecret({ services, config }: AuthContext, user: User, issuer: string): Omit<Totp, 'qrCode'> {
-  const secret = toBase32(services.random.bytes(secretBytes));
+function makeSecret(config: AuthConfig, user: User, issuer: string): Omit<Totp, 'qrCode'> {
+  const secret = toBase32(randomBytes(secretBytes));
   const account = user.email ?? user.phone ?? user.id;
   return { secret, uri: totpUri(secret, { issuer: issuer || usualIssuer(config), account }) };
 }

@@ -5,6 +5,7 @@
  * The answer does not reveal whether an address has an account: for a confirmed user it imitates a new one.
  */
 
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
@@ -13,7 +14,6 @@ import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
 import { countUnsentEmail, sendTokenEmail } from '../messages/send-token.ts';
 import { type Metadata, mergeWhatFits } from '../metadata.ts';
-import { randomUuid } from '../random.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
 import { assertNotTooLong } from '../secrets/passwords.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
@@ -172,13 +172,13 @@ async function enter(tx: Transaction, entry: Entry): Promise<SignUpOutcome> {
 function imitate(context: AuthContext, { address, data }: SignUpRequest): UserJson {
   const { services, audience } = context;
   const { kind } = address;
-  const [id, now] = [randomUuid(services.random), nowOf(context)];
+  const [id, now] = [randomUUID(), nowOf(context)];
   const [email, phone] = kind === 'email' ? [address.email, null] : [null, address.phone];
   const userMetadata = { ...data, ...identityDataOf(id, address, data) };
   const times = { createdAt: now, updatedAt: now };
   const identity = {
     ...{
-      id: randomUuid(services.random),
+      id: randomUUID(),
       providerId: id,
       userId: id,
       provider: kind,
@@ -241,7 +241,7 @@ function isConfirmed(user: User, address: SignUpAddress): boolean {
 
 async function insert(tx: Transaction, { address, data, passwordHash }: Entry): Promise<User> {
   const { services, audience } = tx;
-  const id = randomUuid(services.random);
+  const id = randomUUID();
   const { kind } = address;
   const identityData = identityDataOf(id, address, data);
   const facts = {
@@ -304,7 +304,7 @@ export async function signUpAnonymously(context: AuthContext, body: unknown): Pr
   if (config.disable_signup) throw new AuthError('signup_disabled');
   const blank = { email: null, phone: null, passwordHash: null, appMetadata: {}, isAnonymous: true };
   const signedIn = await transact(context, ['before_user_created', 'custom_access_token'], async (tx) => {
-    const id = randomUuid(services.random);
+    const id = randomUUID();
     const facts = { ...blank, id, audience, role: services.userRole, userMetadata: withLocale(context, data ?? {}) };
     await askBeforeUserCreated(tx, facts);
     const user = await insertUser(tx, facts);

@@ -4,17 +4,16 @@
  * The hash covers the address as well, so a code works only for the address it was sent to. Links carry a random token,
  * not the hash of the guessable code. The PKCE flow marks both with a prefix.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { sameText } from '../../shared/same-text.ts';
-import { type Random, randomInteger } from '../random.ts';
 
 /** Start of the hashes of the PKCE flow. */
 export const pkcePrefix = 'pkce_';
 
 /** A code of `digits` decimal digits, all equally likely. Lengths other than 6 to 10 count as 6. */
-export function makeCode(random: Random, digits: number): string {
+export function makeCode(digits: number): string {
   const length = digits >= 6 && digits <= 10 ? digits : 6;
-  return String(randomInteger(random, 10 ** length)).padStart(length, '0');
+  return String(randomInt(10 ** length)).padStart(length, '0');
 }
 
 /**
@@ -27,8 +26,8 @@ export function hashCode(address: string, code: string): string {
 }
 
 /** The token of a link: random text with the length of a hash. */
-export function makeLinkToken(random: Random): string {
-  return Buffer.from(random.bytes(28)).toString('hex');
+export function makeLinkToken(): string {
+  return randomBytes(28).toString('hex');
 }
 
 /** Whether a link or hash belongs to the PKCE flow. */

@@ -6,7 +6,7 @@
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { AuthError, type WeakPasswordReason } from '../auth-error.ts';
-import { type Random, randomText } from '../random.ts';
+import { randomText } from '../random.ts';
 import type { IsPwned } from './leaked-passwords.ts';
 import { assertNotTooLong } from './passwords.ts';
 
@@ -64,7 +64,7 @@ export function splitCharacterSets(text: string): readonly string[] {
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** A random password with at least one character of each required set. @param length Without those characters. */
-export function makePassword(random: Random, length: number, requiredCharacters: string): string {
-  const required = splitCharacterSets(requiredCharacters).map((set) => randomText(random, set, 1));
-  return `${randomText(random, alphabet, length)}${required.join('')}`;
+export function makePassword(length: number, requiredCharacters: string): string {
+  const required = splitCharacterSets(requiredCharacters).map((set) => randomText(set, 1));
+  return `${randomText(alphabet, length)}${required.join('')}`;
 }

@@ -5,6 +5,7 @@
  * back.
  */
 
+import { randomUUID } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { checkSmsProvider, type SmsProvider } from '../../config/auth/auth-sms-fields.ts';
 import { parseWebhookSecrets } from '../../config/auth/hook-target.ts';
@@ -16,17 +17,17 @@ import { cachedTemplate } from '../../email/template-cache.ts';
 import { HookError } from '../../hooks/hook-error.ts';
 import { postWebhook, type WebhookLimits, webhookLimits } from '../../hooks/post-webhook.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { parseJson } from '../../shared/json.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError } from '../auth-error.ts';
-import { randomUuid } from '../random.ts';
-import type { ClockAndRandom } from '../store/transaction.ts';
 import { toRfc3339, toTimestamp } from '../times.ts';
 import type { SendText } from './sms-provider.ts';
 import { memberAt, type OutgoingText, TextError } from './sms-provider.ts';
 import { type FormProvider, textProviders } from './sms-providers.ts';
 
-interface SendTextParts extends ClockAndRandom {
+interface SendTextParts {
+  readonly clock: Clock;
   /** Connections that waiting requests do not hold. */
   readonly database: Queryable;
   readonly observe: Observe;
@@ -71,7 +72,7 @@ function render(template: string, code: string): string {
 function hand(parts: SendTextParts, provider: SmsProvider, config: AuthConfig, text: OutgoingText): Promise<string> {
   switch (provider) {
     case 'capture':
-      return captureText(parts.database, text, parts);
+      return captureText(parts, text);
     case 'webhook':
       return postToWebhook(parts, config, text);
     case 'twilio_verify':
@@ -136,15 +137,11 @@ async function postToWebhook(
 }
 
 /** Stores a message in the inbox. @returns Its id. */
-async function captureText(
-  database: Queryable,
-  { to, text }: Pick<OutgoingText, 'to' | 'text'>,
-  tools: ClockAndRandom,
-): Promise<string> {
+async function captureText({ database, clock }: SendTextParts, { to, text }: OutgoingText): Promise<string> {
   await database.query(
     `insert into auth.pgreflect_captured_email (captured_at, kind, sender, recipient, subject, html, text, source)
     values ($1::timestamptz, 'sms', '', $2, $3, '', $3, $3)`,
-    [toTimestamp(tools.clock.now()), to, text.replaceAll('\0', '')],
+    [toTimestamp(clock.now()), to, text.replaceAll('\0', '')],
   );
-  return randomUuid(tools.random);
+  return randomUUID();
 }

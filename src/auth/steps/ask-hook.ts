@@ -1,11 +1,11 @@
 /**
  * Calls a hook for a request. The hook's refusal or failure becomes the answer of the request.
  */
+import { randomUUID } from 'node:crypto';
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { HookError } from '../../hooks/hook-error.ts';
 import type { HookAnswer } from '../../hooks/hooks.ts';
 import { AuthError } from '../auth-error.ts';
-import { randomUuid } from '../random.ts';
 import type { NewUser } from '../store/users.ts';
 import { toRfc3339 } from '../times.ts';
 import { type AuthContext, nowOf, type Transaction } from './auth-context.ts';
@@ -43,7 +43,7 @@ const never = '0001-01-01T00:00:00Z';
 export async function askBeforeUserCreated(tx: Transaction, user: NewUser & { readonly id: string }): Promise<void> {
   if (!tx.config.hook_before_user_created_enabled) return;
   const metadata = {
-    uuid: randomUuid(tx.services.random),
+    uuid: randomUUID(),
     time: toRfc3339(nowOf(tx)),
     name: 'before-user-created',
     ip_address: tx.client.ip ?? '',

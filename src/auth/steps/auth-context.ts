@@ -13,6 +13,7 @@ import type { Outbox } from '../../email/outbox/outbox-worker.ts';
 import type { Mailer } from '../../email/transport/mailer.ts';
 import { type Hooks, isWebhook } from '../../hooks/hooks.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import type { VerifyClaims } from '../bearer.ts';
@@ -26,10 +27,11 @@ import type { TokenSigner } from '../secrets/signing-keys.ts';
 import type { SendText } from '../sms/sms-provider.ts';
 import type { RateLimiter } from '../store/rate-limit.ts';
 import type { ClientOrigin } from '../store/sessions.ts';
-import type { ClockAndRandom, StoreTransaction } from '../store/transaction.ts';
+import type { StoreTransaction } from '../store/transaction.ts';
 
 /** Services that all requests share; one per process. */
-export interface AuthServices extends ClockAndRandom {
+export interface AuthServices {
+  readonly clock: Clock;
   /** Connections as the owner of the auth tables. */
   readonly database: SystemPool;
   /** Limits the transactions that wait for another server. */
@@ -118,7 +120,7 @@ function mayWait(name: HookName, config: AuthConfig): boolean {
 }
 
 async function transactInTime<T>(context: AuthContext, run: (tx: Transaction) => Promise<T>): Promise<T> {
-  const { database, outbox, clock, random } = context.services;
+  const { database, outbox, clock } = context.services;
   const leftMs = timeLeftMs(context);
   const options = { settings: { statement_timeout: String(leftMs) }, answerWithinMs: leftMs + graceMs };
   let tx: Transaction | null = null;
@@ -127,7 +129,6 @@ async function transactInTime<T>(context: AuthContext, run: (tx: Transaction) =>
     tx = {
       ...context,
       clock,
-      random,
       query(text, values) {
         // After a failure, work started in parallel may still run, while another request has the connection by then.
         if (isOver) throw new AuthError('unexpected_failure');

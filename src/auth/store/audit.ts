@@ -1,9 +1,9 @@
 /**
  * The audit log: one row per event, written in the transaction of the change.
  */
+import { randomUUID } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { nilUuid } from '../../shared/uuid.ts';
-import { randomUuid } from '../random.ts';
 import { toTimestamp } from '../times.ts';
 import type { User } from '../user.ts';
 import type { StoreTransaction } from './transaction.ts';
@@ -131,14 +131,11 @@ export function userActor(user: User): AuditActor {
 }
 
 /** The rows of events for a statement that takes them as one JSON parameter. */
-export function toAuditRows(
-  { config, client, clock, random }: AuditTransaction,
-  events: readonly AuditEvent[],
-): string {
+export function toAuditRows({ config, client, clock }: AuditTransaction, events: readonly AuditEvent[]): string {
   if (config.audit_log_disable_postgres) return '[]';
   return JSON.stringify(
     events.map(({ action, actor, traits = {}, hasAddress }) => ({
-      id: randomUuid(random),
+      id: randomUUID(),
       created_at: toTimestamp(clock.now()),
       ip_address: hasAddress ? (client.ip ?? '') : '',
       payload: {

@@ -5,8 +5,8 @@
  * after the other.
  */
 
+import { randomInt, randomUUID } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { type Random, randomInteger, randomUuid } from '../random.ts';
 import { readTime, type Time, toTimestamp } from '../times.ts';
 import type { Factor } from '../user.ts';
 import { toStorableIp } from './sessions.ts';
@@ -29,7 +29,7 @@ export interface NewFactor {
 
 /** Inserts an unverified factor. @returns Its id. */
 export async function insertFactor(tx: StoreTransaction, factor: NewFactor): Promise<string> {
-  const id = randomUuid(tx.random);
+  const id = randomUUID();
   await tx.query(
     `insert into auth.mfa_factors (
       id, user_id, friendly_name, factor_type, status, created_at, updated_at, secret, phone
@@ -126,7 +126,7 @@ export async function createChallenge(
   tx: StoreTransaction,
   given: { readonly factorId: string; readonly ip: string | null; readonly code: string | null },
 ): Promise<string | null> {
-  const id = randomUuid(tx.random);
+  const id = randomUUID();
   const now = tx.clock.now();
   const rows = await tx.query(
     `with challenged as (
@@ -136,14 +136,14 @@ export async function createChallenge(
     insert into auth.mfa_challenges (id, factor_id, created_at, ip_address, otp_code)
     select $1::uuid, f.id, $3::timestamptz, $4::inet, $5 from challenged f
     returning id`,
-    [id, given.factorId, toTimestamp(now), toStorableIp(given.ip) ?? noAddress, given.code, toInstant(now, tx.random)],
+    [id, given.factorId, toTimestamp(now), toStorableIp(given.ip) ?? noAddress, given.code, toInstant(now)],
   );
   return rows.length === 0 ? null : id;
 }
 
 /** Adds random microseconds to the clock's milliseconds: the column is unique over all factors. */
-function toInstant(now: Time, random: Random): string | null {
-  return toTimestamp(now - randomInteger(random, 1000) / 1000);
+function toInstant(now: Time): string | null {
+  return toTimestamp(now - randomInt(1000) / 1000);
 }
 
 /** Locks the challenge for this transaction; null if the factor has no such challenge. @param id A UUID. */

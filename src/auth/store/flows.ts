@@ -5,10 +5,9 @@
  * session, so a link opened by another person is useless to them.
  */
 
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { sameText } from '../../shared/same-text.ts';
 import { AuthError } from '../auth-error.ts';
-import { randomUuid } from '../random.ts';
 import { toTimestamp } from '../times.ts';
 import type { User } from '../user.ts';
 import type { StoreTransaction } from './transaction.ts';
@@ -74,9 +73,9 @@ export async function createFlow(
       provider_refresh_token, created_at, updated_at, authentication_method
     ) values ($1::uuid, $2::uuid, $3, $4::auth.code_challenge_method, $5, $6, '', '', $7::timestamptz, $7::timestamptz, $8)`,
     [
-      randomUuid(tx.random),
+      randomUUID(),
       flow.userId,
-      randomUuid(tx.random),
+      randomUUID(),
       flow.pkce.method,
       flow.pkce.challenge,
       flow.method === 'email/signup' ? 'email' : flow.method,

@@ -3,11 +3,11 @@
  * `identity_data.email`, which is therefore stored in lower case.
  */
 
+import { randomUUID } from 'node:crypto';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
 import type { Metadata } from '../metadata.ts';
-import { randomUuid } from '../random.ts';
 import { toTimestamp } from '../times.ts';
 import type { Identity, User } from '../user.ts';
 import type { StoreTransaction } from './transaction.ts';
@@ -29,7 +29,7 @@ export function phoneIdentityData(userId: string, { email: _claimed, ...data }: 
 
 /** Inserts an identity and returns its row id. @throws AuthError `identity_already_exists` */
 export async function insertIdentity(tx: StoreTransaction, identity: NewIdentity): Promise<string> {
-  const id = randomUuid(tx.random);
+  const id = randomUUID();
   const { userId, provider, providerId, identityData } = identity;
   try {
     await tx.query(

@@ -6,10 +6,10 @@
  * concurrent requests finds the token.
  */
 
+import { randomUUID } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError } from '../auth-error.ts';
-import { randomUuid } from '../random.ts';
 import { hashCode, matchesHash } from '../secrets/one-time-code.ts';
 import { type Time, toTimestamp } from '../times.ts';
 import { isBanned, type User } from '../user.ts';
@@ -77,7 +77,7 @@ export async function storeToken(tx: StoreTransaction, token: NewOneTimeToken): 
     )
     update auth.users set ${type} = $3, ${userColumns[columns[type][1]]} = $5::timestamptz, updated_at = $5::timestamptz where id = $2::uuid`,
     [
-      randomUuid(tx.random),
+      randomUUID(),
       token.userId,
       token.codeHash,
       token.address.toLowerCase(),

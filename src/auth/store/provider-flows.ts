@@ -3,10 +3,10 @@
  *
  * A sign-in is found by its state, which is valid for one answer: the first answer takes and deletes the secrets.
  */
+import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { AuthError } from '../auth-error.ts';
-import { randomUuid } from '../random.ts';
 import { type Time, toTimestamp } from '../times.ts';
 import { flowLifetimeMs, type PkceChallenge } from './flows.ts';
 import type { StoreTransaction } from './transaction.ts';
@@ -39,7 +39,7 @@ export async function createProviderFlow(
   flow: NewProviderFlow,
   secrets: ProviderSecrets & { readonly nonce: string },
 ): Promise<string> {
-  const [id, clientStateId] = [randomUuid(tx.random), randomUuid(tx.random)];
+  const [id, clientStateId] = [randomUUID(), randomUUID()];
   await tx.query(
     `with client_state as (
       insert into auth.oauth_client_states (id, provider_type, code_verifier, created_at)
@@ -61,7 +61,7 @@ export async function createProviderFlow(
       secrets.verifier,
       toTimestamp(tx.clock.now()),
       id,
-      flow.pkce === null ? null : randomUuid(tx.random),
+      flow.pkce === null ? null : randomUUID(),
       flow.pkce?.method ?? null,
       flow.pkce?.challenge ?? null,
       flow.redirectTo,

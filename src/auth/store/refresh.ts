@@ -137,7 +137,7 @@ async function useToken(tx: RefreshTransaction, token: string, facts: Facts): Pr
     if (config.refresh_token_rotation_enabled) await revokeTokens(tx, session.id);
     return new AuthError('refresh_token_already_used');
   }
-  const next = isParentOfActive ? null : makeRefreshToken(tx.random);
+  const next = isParentOfActive ? null : makeRefreshToken();
   const actions: readonly AuditAction[] = next === null ? ['token_refreshed'] : ['token_refreshed', 'token_revoked'];
   const events = toAuditRows(tx, actions.map((action) => ({ action, actor: userActor(user) }))); // biome-ignore format: one list
   const ip = toStorableIp(client.ip);

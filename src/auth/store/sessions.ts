@@ -2,11 +2,12 @@
  * Reads, creates and ends sessions. A session is a row of `auth.sessions`; its refresh tokens and methods are deleted
  * with it.
  */
+import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { nilUuid } from '../../shared/uuid.ts';
-import { type Random, randomText, randomUuid } from '../random.ts';
+import { randomText } from '../random.ts';
 import { aalOf, type Session, secondFactorMethods } from '../session.ts';
 import { toTimestamp } from '../times.ts';
 import type { StoreTransaction } from './transaction.ts';
@@ -37,8 +38,8 @@ export interface IssuedSession {
 }
 
 /** A new refresh token: 12 letters and digits. */
-export function makeRefreshToken(random: Random): string {
-  return randomText(random, 'abcdefghijklmnopqrstuvwxyz234567', 12);
+export function makeRefreshToken(): string {
+  return randomText('abcdefghijklmnopqrstuvwxyz234567', 12);
 }
 
 /** The text if it is an IP address, otherwise null, because the column accepts nothing else. */
@@ -51,12 +52,11 @@ export async function createSession(
   tx: StoreTransaction,
   { userId, method, client, tag }: NewSession,
 ): Promise<IssuedSession> {
-  const { random } = tx;
   const now = tx.clock.now();
-  const refreshToken = makeRefreshToken(random);
+  const refreshToken = makeRefreshToken();
   const session: Session = {
     ...{
-      id: randomUuid(random),
+      id: randomUUID(),
       userId,
       createdAt: now,
       refreshedAt: null,
@@ -77,7 +77,7 @@ export async function createSession(
     session.ip,
     session.tag,
     refreshToken,
-    randomUuid(random),
+    randomUUID(),
     method,
   ]);
   return { session, refreshToken };
@@ -128,7 +128,7 @@ export async function addAmr(
     update auth.sessions set
       aal = $5::auth.aal_level, factor_id = coalesce($6::uuid, factor_id), updated_at = $3::timestamptz
     where id = $2::uuid`,
-    [randomUuid(tx.random), session.id, toTimestamp(now), method, aal, factorId],
+    [randomUUID(), session.id, toTimestamp(now), method, aal, factorId],
   );
 }
 
@@ -167,7 +167,7 @@ export async function endSessionsBelow(database: Queryable, userId: string, aal:
  * @returns The token.
  */
 export async function replaceRefreshToken(tx: StoreTransaction, { id, userId }: Session): Promise<string> {
-  const token = makeRefreshToken(tx.random);
+  const token = makeRefreshToken();
   await tx.query(
     `with used as (
       update auth.refresh_tokens set revoked = true, updated_at = $4::timestamptz

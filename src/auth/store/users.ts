@@ -5,12 +5,12 @@
  * Functions take the transaction they belong to. Unique indexes, not look-ups, decide between two requests for the same
  * address: a violation becomes `email_exists` or `phone_exists`.
  */
+import { randomUUID } from 'node:crypto';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { nilUuid } from '../../shared/uuid.ts';
 import { AuthError } from '../auth-error.ts';
-import { randomUuid } from '../random.ts';
 import { type Time, toTimestamp } from '../times.ts';
 import type { User } from '../user.ts';
 import type { StoreTransaction } from './transaction.ts';
@@ -141,7 +141,7 @@ export interface NewUser extends Pick<User, 'email' | 'phone' | 'passwordHash' |
  * @throws AuthError `email_exists`, `phone_exists`, or `conflict` (422) if the id is taken.
  */
 export async function insertUser(tx: StoreTransaction, user: NewUser): Promise<User> {
-  const id = user.id ?? randomUuid(tx.random);
+  const id = user.id ?? randomUUID();
   await refuseDuplicates(
     tx.query(
       `insert into auth.users (

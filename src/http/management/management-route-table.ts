@@ -2,7 +2,6 @@
  * The routes of the management API: their handlers and descriptions for `/openapi.json`.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { systemRandom } from '../../auth/random.ts';
 import { auditOperator } from '../../auth/store/audit.ts';
 import type { Config } from '../../config/config.ts';
 import type { DescribedSchema } from '../../execute/describe-schema.ts';
@@ -256,13 +255,7 @@ function headerText(text: string): string {
 function auditTokenFrom(address: string | null): AuditToken {
   return (session, { clock, config, caller }, action, traits) =>
     auditOperator(
-      {
-        query: (text, values) => session.query(text, values),
-        clock,
-        config,
-        random: systemRandom,
-        client: { ip: address },
-      },
+      { query: (text, values) => session.query(text, values), clock, config, client: { ip: address } },
       action,
       caller,
       traits,

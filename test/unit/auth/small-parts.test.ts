@@ -5,7 +5,6 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { parseEmail, parsePhone } from '../../../src/auth/addresses.ts';
 import { mergeMetadata } from '../../../src/auth/metadata.ts';
-import { systemRandom } from '../../../src/auth/random.ts';
 import { aalOf, checkSession, type Session, sessionGroup } from '../../../src/auth/session.ts';
 import { fitsChallenge, parsePkce } from '../../../src/auth/store/flows.ts';
 import { emailIdentityData } from '../../../src/auth/store/identities.ts';
@@ -134,16 +133,4 @@ describe('a session', () => {
       ]),
     ).toBe('aal2');
   });
-});
-
-test('random bytes come in any number, and none comes twice', () => {
-  const taken = Array.from({ length: 2000 }, (_, index) => systemRandom.bytes(8 + (index % 9)));
-  expect(taken.map(({ length }) => length)).toEqual(taken.map((_, index) => 8 + (index % 9)));
-  const starts = taken.map((bytes) => Buffer.from(bytes).toString('hex', 0, 8));
-  expect(new Set(starts).size).toBe(2000);
-  expect(systemRandom.bytes(10_000)).toHaveLength(10_000);
-  // What was given out is the taker's own.
-  const [first, copy] = [taken[0]!, Buffer.from(taken[0]!)];
-  systemRandom.bytes(4096);
-  expect(Buffer.from(first).equals(copy)).toBe(true);
 });

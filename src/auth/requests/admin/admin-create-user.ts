@@ -2,13 +2,13 @@
  * Creates a user for an admin and sends no email.
  */
 
+import { randomUUID } from 'node:crypto';
 import { isUuid, nilUuid } from '../../../shared/uuid.ts';
 import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';
 import { setEmailIdentity } from '../../accounts/email-change.ts';
 import { setPhoneIdentity } from '../../accounts/phone-change.ts';
 import { AuthError } from '../../auth-error.ts';
 import type { AdminBearer } from '../../bearer.ts';
-import { randomUuid } from '../../random.ts';
 import { makePassword } from '../../secrets/password-policy.ts';
 import { type AdminUserFacts, assertKnownHash, bannedUntil, readAdminUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
@@ -22,9 +22,9 @@ const passwordLength = 64;
 /** `POST /admin/users`. */
 export async function createUser(context: AuthContext, { role }: AdminBearer, body: unknown): Promise<UserJson> {
   const facts = readAdminUser(body);
-  const id = check(context, facts);
+  const id = check(facts);
   const { services, config } = context;
-  const password = facts.password || makePassword(services.random, passwordLength, config.password_required_characters);
+  const password = facts.password || makePassword(passwordLength, config.password_required_characters);
   const passwordHash = facts.passwordHash ?? (await services.hasher.hash(password, context.deadline));
   return transact(context, [], async (tx) => {
     await insert(tx, facts, id, passwordHash);
@@ -36,7 +36,7 @@ export async function createUser(context: AuthContext, { role }: AdminBearer, bo
 }
 
 /** @returns The id of the new user. */
-function check({ services }: AuthContext, facts: AdminUserFacts): string {
+function check(facts: AdminUserFacts): string {
   const refuse = (message: string) => new AuthError('validation_failed', message);
   if (facts.email === null && facts.phone === null) {
     throw refuse('Cannot create a user without either an email or phone');
@@ -44,7 +44,7 @@ function check({ services }: AuthContext, facts: AdminUserFacts): string {
   if (facts.password && facts.passwordHash !== null)
     throw refuse('Only a password or a password hash should be provided');
   assertKnownHash(facts.passwordHash);
-  if (facts.id === null) return randomUuid(services.random);
+  if (facts.id === null) return randomUUID();
   if (!isUuid(facts.id)) throw refuse('ID must conform to the uuid v4 format');
   if (facts.id === nilUuid) throw refuse('ID cannot be a nil uuid');
   return facts.id.toLowerCase();

@@ -2,8 +2,8 @@
  * Deletes a user: the row with everything that belongs to it, or all personal data in it while the id stays.
  */
 
+import { randomUUID } from 'node:crypto';
 import type { AdminBearer } from '../../bearer.ts';
-import { randomUuid } from '../../random.ts';
 import { type AnswerJson, serializerOf } from '../../serializer.ts';
 import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
@@ -45,7 +45,7 @@ export async function deleteAnyUser(
 async function forget(tx: Transaction, user: User): Promise<void> {
   const now = nowOf(tx);
   // Random text: a digest of an address or number would let readers of the row test guesses.
-  const replacement = () => randomUuid(tx.services.random).replaceAll('-', '');
+  const replacement = () => randomUUID().replaceAll('-', '');
   const concealed = <T extends string | null>(value: T) => (value ? replacement() : value);
   await clearTokens(tx, user.id);
   await endFlows(tx, user.id);

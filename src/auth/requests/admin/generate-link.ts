@@ -106,7 +106,7 @@ async function check(context: AuthContext, members: Members<typeof linkBody>): P
     return { ...facts, passwordHash: await services.hasher.hash(members.password, context.deadline) };
   }
   if (type !== 'magiclink') return { ...facts, passwordHash: null };
-  const password = makePassword(services.random, passwordLength, config.password_required_characters);
+  const password = makePassword(passwordLength, config.password_required_characters);
   return { ...facts, passwordHash: await services.hasher.hash(password, context.deadline) };
 }
 

@@ -2,13 +2,13 @@
  * Invites a user: creates one without a password, and sends an email whose link signs in, to choose a password.
  */
 
+import { randomUUID } from 'node:crypto';
 import { settleFirstProof } from '../../accounts/claim-account.ts';
 import { parseEmail } from '../../addresses.ts';
 import { AuthError } from '../../auth-error.ts';
 import type { AdminBearer } from '../../bearer.ts';
 import { sendTokens } from '../../messages/send-token.ts';
 import { enterMetadata, type Metadata } from '../../metadata.ts';
-import { randomUuid } from '../../random.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../../steps/members.ts';
 import { auditAdmin } from '../../store/audit.ts';
@@ -57,7 +57,7 @@ export async function insertByAdmin(
   passwordHash: string | null,
 ): Promise<User> {
   const { services, audience } = tx;
-  const id = randomUuid(services.random);
+  const id = randomUUID();
   const appMetadata = { provider: 'email', providers: ['email'] };
   const facts = { id, audience, role: services.userRole, email, phone: null, passwordHash };
   await insertUser(tx, { ...facts, appMetadata, userMetadata: data });
