@@ -1,12 +1,10 @@
 /**
- * Rate limits: requests per IP address, messages in total. The counts are in the database, shared by all processes. If
- * it cannot be reached, each process counts for itself.
+ * Rate limits: requests per IP address, messages in total. The counts are in the database, shared by all processes.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { SendLimit } from '../../config/auth/auth-delivery-fields.ts';
 import { parseDurationSeconds } from '../../config/auth/go-duration.ts';
 import { hashRecipient } from '../../email/outbox/deliveries.ts';
-import { isAway } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
 import { type Time, toTimestamp } from '../times.ts';
@@ -38,6 +36,7 @@ export interface RateLimiter {
    *
    * @param name What is counted, for example `otp:192.0.2.1`; names are compared by about their first 190 characters.
    * @returns Null if allowed; otherwise the milliseconds until the next use is.
+   * @throws DatabaseError
    */
   take(name: string, allowance: Allowance): Promise<number | null>;
 }
@@ -45,26 +44,14 @@ export interface RateLimiter {
 /** Longest name of a count, in characters. */
 const maxNameLength = 200;
 
-/** Most names that one process counts without the database. */
-const maxLocalNames = 10_000;
-
 /**
  * @param database Outside the transaction of the request: a use counts even if the request fails.
  * @param now The time in milliseconds.
  */
 export function createRateLimiter(database: Queryable, now: () => Time): RateLimiter {
-  const local = new Map<string, Count>();
   return {
-    async take(name, allowance) {
-      // Separate counts, because the two kinds count in opposite directions.
-      const key = `${allowance.kind}:${name}`.slice(0, maxNameLength);
-      try {
-        return await takeShared(database, key, allowance, now());
-      } catch (error) {
-        if (!isAway(error)) throw error;
-        return takeLocal(local, key, allowance, now());
-      }
-    },
+    // Separate counts, because the two kinds count in opposite directions.
+    take: (name, allowance) => takeUse(database, `${allowance.kind}:${name}`.slice(0, maxNameLength), allowance, now()),
   };
 }
 
@@ -208,7 +195,7 @@ const takeFromWindow = `insert into auth.pgreflect_rate_limits as l (name, token
   where l.tokens + 1 <= $3::float8 or extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000 >= $4::float8
   returning l.name`;
 
-async function takeShared(database: Queryable, name: string, allowance: Allowance, now: Time): Promise<number | null> {
+async function takeUse(database: Queryable, name: string, allowance: Allowance, now: Time): Promise<number | null> {
   const [text, size, pace] =
     allowance.kind === 'bucket'
       ? [takeFromBucket, allowance.burst, allowance.perMs]
@@ -220,37 +207,7 @@ async function takeShared(database: Queryable, name: string, allowance: Allowanc
     from auth.pgreflect_rate_limits l where l.name = $1`,
     [name],
   );
-  return waitMs({ tokens: Number(row?.tokens ?? 0), updatedAt: Number(row?.updated_at ?? now) }, allowance, now);
-}
-
-/** As the row: tokens left in a bucket, or taken in a window. */
-interface Count {
-  readonly tokens: number;
-  readonly updatedAt: Time;
-}
-
-function waitMs({ tokens, updatedAt }: Count, allowance: Allowance, now: Time): number {
-  if (allowance.kind === 'window') return Math.max(1, updatedAt + allowance.windowMs - now);
-  return Math.max(1, (1 - tokens) / allowance.perMs - Math.max(0, now - updatedAt));
-}
-
-function takeLocal(local: Map<string, Count>, name: string, allowance: Allowance, now: Time): number | null {
-  const count = refill(local.get(name) ?? null, allowance, now);
-  const left = allowance.kind === 'bucket' ? count.tokens : allowance.limit - count.tokens;
-  if (left < 1) return waitMs(count, allowance, now);
-  local.delete(name);
-  local.set(name, { ...count, tokens: count.tokens + (allowance.kind === 'bucket' ? -1 : 1) });
-  // The map is in order of use: its first name is the least recently used.
-  const oldest = local.size > maxLocalNames ? local.keys().next().value : undefined;
-  if (oldest !== undefined) local.delete(oldest);
-  return null;
-}
-
-function refill(count: Count | null, allowance: Allowance, now: Time): Count {
-  const sinceMs = count === null ? 0 : Math.max(0, now - count.updatedAt);
-  if (allowance.kind === 'window') {
-    return count === null || sinceMs >= allowance.windowMs ? { tokens: 0, updatedAt: now } : count;
-  }
-  const left = count === null ? allowance.burst : count.tokens + sinceMs * allowance.perMs;
-  return { tokens: Math.min(allowance.burst, left), updatedAt: now };
+  const sinceMs = now - Number(row?.updated_at ?? now);
+  if (allowance.kind === 'window') return Math.max(1, allowance.windowMs - sinceMs);
+  return Math.max(1, (1 - Number(row?.tokens ?? 0)) / allowance.perMs - Math.max(0, sinceMs));
 }
