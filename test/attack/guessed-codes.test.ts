@@ -104,6 +104,18 @@ test('wrong guesses invalidate the code that a change of the password needs', as
   expect((await put(code)).body.code).toBe('reauthentication_not_valid');
 });
 
+test('wrong guesses invalidate a code whose row another code has deleted', async () => {
+  const auth = await serve();
+  const email = 'rowless@x.test';
+  await auth.ask('/signup', { email, password: 'a good password' });
+  const { code: ofSignUp } = await auth.message(email);
+  await auth.ask('/recover', { email });
+  const { code } = await auth.message(email);
+  expect((await auth.ask('/verify', { type: 'email', email, token: ofSignUp })).status).toBe(200);
+  await guess(auth, { type: 'recovery', email }, code, 10);
+  expect((await auth.ask('/verify', { type: 'recovery', email, token: code })).body.code).toBe('otp_expired');
+});
+
 test('wrong guesses invalidate a code of a text message', async () => {
   const phone = '4915550002';
   const auth = await serve({

@@ -67,10 +67,11 @@ export async function takeCodeGuesses(
     where ${column} = $1 and t.token_type::text = any ($2::text[])`,
     [value, types],
   );
-  if (rows.length === 0) await takeGuess(tx, `none:${value}`);
-  const dead = new Set<string>();
+  // A code may be left without its row: a user who uses one token loses the rows of all.
+  if (rows.length === 0 && (await takeGuess(tx, `none:${value}`))) return () => false;
+  const alive = new Set<string>();
   for (const { id, user_id, type } of rows) {
-    if (!(await takeGuess(tx, String(id)))) dead.add(`${user_id} ${type}`);
+    if (await takeGuess(tx, String(id))) alive.add(`${user_id} ${type}`);
   }
-  return (userId, type) => dead.has(`${userId} ${type}`);
+  return (userId, type) => !alive.has(`${userId} ${type}`);
 }
