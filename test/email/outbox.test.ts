@@ -216,7 +216,8 @@ test('what a dead process had begun is the next one’s after a minute', async (
   await add(dead);
   smtp.behave({ kind: 'wait', until: new Promise(() => {}) });
   dead.start();
-  await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ attempts: 1 }]));
+  await vi.waitFor(() => expect(smtp.held()).toBe(1));
+  expect(await waiting()).toMatchObject([{ attempts: 1 }]);
   const alive = outboxOn(pools[1]);
   smtp.behave({ kind: 'accept' });
   clock.pass(59);

@@ -76,6 +76,8 @@ export interface TestSmtpServer {
   readonly messages: readonly ReceivedMessage[];
   /** Connections that were opened so far. */
   readonly connections: () => number;
+  /** Messages that have come in whole and wait for an answer. */
+  readonly held: () => number;
   /** Logins that were tried so far. */
   readonly logins: () => number;
   behave(behaviour: Behaviour): void;
@@ -93,6 +95,7 @@ export async function startSmtpServer(
   const messages: ReceivedMessage[] = [];
   let behaviour: Behaviour = { kind: 'accept' };
   let opened = 0;
+  let held = 0;
   let logins = 0;
   const refusal = (at: 'sender' | 'recipient' | 'message', address = ''): Error | null =>
     behaviour.kind === 'refuse' && behaviour.at === at && (behaviour.recipients?.test(address) ?? true)
@@ -130,8 +133,10 @@ export async function startSmtpServer(
       });
       stream.on('end', async () => {
         const receivedAt = Date.now();
+        held += 1;
         if (behaviour.kind === 'delay') await sleep(behaviour.ms);
         if (behaviour.kind === 'wait') await behaviour.until;
+        held -= 1;
         const problem = stream.sizeExceeded
           ? Object.assign(new Error('5.3.4 Too large'), { responseCode: 552 })
           : refusal('message');
@@ -176,6 +181,7 @@ export async function startSmtpServer(
     port: (server.server.address() as AddressInfo).port,
     messages,
     connections: () => opened,
+    held: () => held,
     logins: () => logins,
     behave(next) {
       behaviour = next;
