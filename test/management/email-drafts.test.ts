@@ -76,6 +76,22 @@ describe('rendering a draft', () => {
     expect(message.slice(-said.length)).toBe(said);
   });
 
+  test('warns once of a comparison that is false for users without the metadata, in the layout and partials too', async () => {
+    const { body } = await post('/emails/render', {
+      email: 'recovery',
+      content: '{{ template "row" . }}{{ range .Data.tags }}{{ if gt $.Data.plan 1.0 }}{{ end }}{{ end }}{{ .Token }}',
+      layout: '\n{{ if lt .Data.age 18.0 }}x{{ end }}{{ template "content" . }}',
+      partials: { row: '{{ if ge .Data.age 18.0 }}x{{ end }}' },
+    });
+    const hint = 'invalid type for comparison (where it may be missing: {{ if and .Data.age (gt .Data.age 18.0) }})';
+    const found = { name: 'comparison', refused: false };
+    expect(body.content.warnings).toMatchObject([
+      { ...found, line: 1, column: 51, message: `error calling gt: ${hint}` },
+      { ...found, line: null, message: `in the layout, line 2: error calling lt: ${hint}` },
+      { ...found, line: null, message: `in the partial "row", line 1: error calling ge: ${hint}` },
+    ]);
+  });
+
   test('gives subject, body and text with sample data, or with data of the request', async () => {
     const draft = {
       email: 'recovery',

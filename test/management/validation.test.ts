@@ -360,6 +360,30 @@ describe('templates', () => {
   });
 
   test.each([
+    ['{{ if gt .Data.plan 3.0 }}Hi{{ end }}', ['line 1, column 7: error calling gt: invalid type for comparison']],
+    ['{{ .Data.age | le 18.0 }}', ['line 1, column 16: error calling le: invalid type for comparison']],
+    ['{{ if eq .Data.age 18 }}Hi{{ end }}', ['line 1, column 7: error calling eq: incompatible types for comparison']],
+    [
+      '{{ range .Data.tags }}\n{{ gt $.Data.age 3.0 }}{{ lt . "b" }}{{ eq . true }}{{ end }}',
+      ['line 2, column 41: error calling eq: incompatible types for comparison: string and bool'],
+    ],
+    ['{{ range $i := 3 }}{{ gt $.Data.age 3.0 }}{{ end }}', ['line 1, column 23: error calling gt: invalid type']],
+    // What is asked for first, and what prints nothing, is not a comparison that misses someone.
+    ['{{ if and .Data.plan (gt .Data.plan 3.0) }}Hi{{ end }}', []],
+    ['{{ if eq .Data.plan "pro" }}Hi{{ end }}{{ index .Data.teams 0 }}', []],
+    ['{{/* check: ignore comparison */}}{{ if gt .Data.plan 3.0 }}Hi{{ end }}', []],
+  ])('%s is warned of where a comparison is never true for some users', async (condition, said) => {
+    const { patch } = await gateway();
+    const content = `${condition}<a href="{{ .ConfirmationURL }}">go</a>`;
+    const { status, headers } = await patch({ mailer_templates_recovery_content: content, mailer_compatible: true });
+    expect(status).toBe(200);
+    const warnings = headers.get('x-template-warnings')?.split('; ') ?? [];
+    expect(warnings).toEqual(
+      said.map((one) => expect.stringMatching(`^mailer_templates_recovery_content: ${one}.* \\[comparison\\]$`)),
+    );
+  });
+
+  test.each([
     ['ConfirmURL', '.ConfirmationURL'],
     ['ConfirmationLink', '.ConfirmationURL'],
     ['action_url', '.ConfirmationURL'],

@@ -9,8 +9,8 @@ export type CheckName = (typeof checkNames)[number];
 
 /** All checks, in the order of the manual. */
 export const checkNames = [
-  'no-link', 'link-without-token', 'dead-link', 'relative-link', 'uneven-branches', 'empty-variable', 'plain-variable',
-  'placeholder', 'unclosed-tag', 'unquoted-href', 'missing-alt', 'http-image', 'image-address', 'script', 'form',
+  'no-link', 'link-without-token', 'dead-link', 'relative-link', 'uneven-branches', 'comparison', 'empty-variable',
+  'plain-variable', 'placeholder', 'unclosed-tag', 'unquoted-href', 'missing-alt', 'http-image', 'image-address', 'script', 'form',
   'external-style', 'word-markup', 'conditional-comment', 'unsupported', 'contrast', 'size', 'long-subject',
   'language-variables', 'unknown-language', 'switched-off', 'whole-page', 'unknown-check',
 ] as const satisfies readonly (DoubtfulKind | string)[]; // biome-ignore format: a list

@@ -21,7 +21,7 @@ import { findUnevenBranches } from '../../email/template/parse/uneven-branches.t
 import { parseTemplate, renderTemplate, type Template, templateVariables } from '../../email/template/template.ts';
 import { TemplateError } from '../../email/template/template-error.ts';
 import { ignoredNames, unknownCheck } from './check-names.ts';
-import { describeFault } from './describe-fault.ts';
+import { describeFault, isComparison, noteWrongValue } from './describe-fault.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
 import { differentVariables } from './language-variables.ts';
 import { meantVariable } from './meant-variable.ts';
@@ -70,7 +70,6 @@ export function checkTemplate(field: TemplateField, text: string, switches: Temp
   return findings(text, field.email, () => {
     const template = parseTemplate(text, { ...parseOptions(field.part, switches), maxMs: trialMs });
     assertKnownCalls(template.composed);
-    tryTemplate(template, field.email);
     return { ...nothing, ...mistakesIn(template, field, switches) };
   });
 }
@@ -98,11 +97,17 @@ function findings(text: string, email: EmailKind | null, check: () => TemplateFi
 export const trialMs = 250;
 const limitCodes = ['depth_limit', 'iteration_limit', 'output_limit', 'time_limit'];
 
-function tryTemplate(template: Template, email: EmailKind): void {
+/** Finds comparisons that are false for users with the metadata of a sample. @throws TemplateError */
+function tryTemplate(template: Template, email: EmailKind, found: Map<string, Finding>): void {
   for (const data of sampleData(email)) {
     try {
       // Lenient, because strict rendering would stop at the first wrong value.
-      renderTemplate(template, data, { maxMs: trialMs, onWrongValue: () => {} });
+      renderTemplate(template, data, {
+        maxMs: trialMs,
+        onWrongValue: (message, place) => {
+          if (isComparison(message)) noteWrongValue(found, template, message, place);
+        },
+      });
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
       if (error.phase === 'escape' || limitCodes.includes(error.code)) throw error;
@@ -113,9 +118,20 @@ function tryTemplate(template: Template, email: EmailKind): void {
 /** Mistakes, without those that comments of the template switch off. */
 type Mistakes = Pick<TemplateFindings, 'warnings' | 'deadEnds'>;
 
-/** Valid but probably unintended text. */
-export function mistakesIn(template: Template, field: TemplateField, switches: TemplateSwitches): Mistakes {
+/**
+ * Valid but probably unintended text.
+ *
+ * @param wrong What a rendering has found (noteWrongValue).
+ * @throws TemplateError if every rendering would fail.
+ */
+export function mistakesIn(
+  template: Template,
+  field: TemplateField,
+  switches: TemplateSwitches,
+  wrong = new Map<string, Finding>(),
+): Mistakes {
   const { source } = template;
+  tryTemplate(template, field.email, wrong);
   const { warnings, deadEnds } = allMistakesIn(template, field, switches);
   const ignored = ignoredNames(source);
   const counts = notIgnored(source);
@@ -125,7 +141,7 @@ export function mistakesIn(template: Template, field: TemplateField, switches: T
   });
   return {
     warnings: [
-      ...warnings.filter(counts),
+      ...[...[...wrong.values()].slice(0, maxPlaces), ...warnings].filter(counts),
       ...unknown.slice(0, maxPlaces).map((place) => findingAt(source, place, place.problem, 'unknown-check')),
     ],
     deadEnds: deadEnds.filter(counts),

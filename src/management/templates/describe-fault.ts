@@ -2,7 +2,9 @@
  * Describes the fault of a template for its author: where it starts, what is probably missing, and Go's own words.
  */
 import type { EmailKind } from '../../email/email-kind.ts';
-import { offsetOf, type TemplateError } from '../../email/template/template-error.ts';
+import { located } from '../../email/template/compose.ts';
+import type { Template } from '../../email/template/template.ts';
+import { offsetOf, TemplateError, type TemplatePlace } from '../../email/template/template-error.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
 import { meantVariable } from './meant-variable.ts';
 
@@ -22,10 +24,30 @@ export function describeFault(error: TemplateError, source: string, email: Email
   return { message: hint === null ? message : `${message} (${hint})`, name: null, line, column, length: null };
 }
 
-/** What a value did not fit, with what to write instead. */
-export function describeWrongValue(message: string): string {
-  const hint = usualHint(message);
-  return hint === null ? message : `${message} (${hint})`;
+/** Whether a value did not fit a comparison, which is false then. */
+export function isComparison(message: string): boolean {
+  return /\bcomparison\b/.test(message);
+}
+
+/** Notes what a value does not fit, with what to write instead: once for each place, as loops come by often. */
+export function noteWrongValue(
+  found: Map<string, Finding>,
+  { composed }: Template,
+  said: string,
+  place: TemplatePlace,
+) {
+  const { message, line, column } = located(composed, new TemplateError('wrong_value', said, place));
+  const hint = usualHint(said);
+  const name = isComparison(said) ? 'comparison' : null;
+  const finding = {
+    message: hint === null ? message : `${message} (${hint})`,
+    name,
+    line,
+    column,
+    length: null,
+  } as const;
+  const key = JSON.stringify([line, column, line === null ? message : null]);
+  if (!found.has(key)) found.set(key, finding);
 }
 
 const plainQuotes = 'write plain quotes: "pro", not &quot;';
@@ -98,6 +120,7 @@ const usualMistakes: readonly (readonly [RegExp, string])[] = [
   [/^bad character U\+002D /, 'write {{ index .Data "first-name" }}'],
   [/^bad character U\+005B /, 'write {{ index .Data.list 0 }}'],
   [/: missing argument for comparison$/, 'write two values: {{ if eq .Data.plan "pro" }}'],
+  [/: invalid type for comparison$/, 'where it may be missing: {{ if and .Data.age (gt .Data.age 18.0) }}'],
   [/ comparison: (?:float and int|int and float)$/, 'numbers of the metadata have decimals: write 18.0'],
   [/ comparison: (?:\w+ and string|string and \w+)$/, 'only a text equals a text'],
   [/ branches end in different contexts: /, 'a tag or quote that begins in one branch must begin in the other, too'],

@@ -20,12 +20,12 @@ import { parseOptions, type TemplatePart } from '../../email/parse-options.ts';
 import { toPlainText } from '../../email/plain-text.ts';
 import { cleanSubject, cleanText } from '../../email/subject.ts';
 import { parseTemplate, renderTemplate, type TemplateData } from '../../email/template/template.ts';
-import { PieceError, TemplateError, type TemplatePlace } from '../../email/template/template-error.ts';
+import { PieceError, TemplateError } from '../../email/template/template-error.ts';
 import { isObject } from '../../shared/json.ts';
 import { canonicalTag } from '../../shared/language-tag.ts';
 import { ManagementError } from '../management-error.ts';
 import { mistakesIn, trialMs } from './check-template.ts';
-import { describeFault, describeWrongValue } from './describe-fault.ts';
+import { describeFault, noteWrongValue } from './describe-fault.ts';
 import {
   type DescribedEmail,
   type DraftSchema,
@@ -202,27 +202,28 @@ export async function renderDraft(draft: EmailDraft): Promise<RenderedDraft> {
 function renderText(part: TemplatePart, { email, locale, data, config, ...texts }: EmailDraft): RenderedText {
   const source = texts[part];
   const base = locale === '' ? null : ownText(part, email, config);
-  const wrong: Finding[] = [];
+  const wrong = new Map<string, Finding>();
   const options = parseOptions(part, config);
-  const lenient = config.mailer_template_lenient_compare && {
-    onWrongValue: (message: string, place: TemplatePlace) =>
-      void wrong.push({ message: describeWrongValue(message), name: null, ...place, length: null }),
-  };
-  const asWarnings = (found: readonly Finding[], refused: boolean) => found.map((one) => ({ ...one, refused }));
+  const asWarnings = (found: Iterable<Finding>, refused: boolean) => Array.from(found, (one) => ({ ...one, refused }));
   try {
     const template = parseTemplate(source, { ...options, maxMs: trialMs });
-    const output = renderTemplate(template, data, { ...lenient, maxMs: trialMs });
-    const { warnings, deadEnds } = mistakesIn(template, { part, email, base }, config);
+    const output = renderTemplate(template, data, {
+      maxMs: trialMs,
+      ...(config.mailer_template_lenient_compare && {
+        onWrongValue: (message, place) => noteWrongValue(wrong, template, message, place),
+      }),
+    });
+    const { warnings, deadEnds } = mistakesIn(template, { part, email, base }, config, wrong);
     return {
       output: part === 'subject' ? cleanSubject(output) : part === 'text' ? cleanText(output) : output,
       fault: null,
-      warnings: [...asWarnings([...wrong, ...warnings], false), ...asWarnings(deadEnds, true)],
+      warnings: [...asWarnings(warnings, false), ...asWarnings(deadEnds, true)],
     };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     const { phase, code } = error;
     const fault = { phase, code, ...describeFault(error, source, email), piece: pieceOf(error, email) };
-    return { output: null, fault, warnings: asWarnings(wrong, false) };
+    return { output: null, fault, warnings: asWarnings(wrong.values(), false) };
   }
 }
 
