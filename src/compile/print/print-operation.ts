@@ -20,7 +20,7 @@ import { jsonText, printText } from './print-text.ts';
 import { printTypeCheck } from './print-type-check.ts';
 import { printValue } from './print-value.ts';
 import { printCalledValue } from './row-layout.ts';
-import { printNestedAnswer, printNestedRows, printStep } from './write/print-nested-writes.ts';
+import { printAnsweringStep, printNestedAnswer, printNestedRows, printStep } from './write/print-nested-writes.ts';
 import { printEach, printEachRow } from './write/print-update-list.ts';
 import { printWrite, printWrittenRows } from './write/print-write.ts';
 
@@ -186,11 +186,16 @@ function printNestedWrites(
   maxResponseBytes: number,
 ): readonly Printed[] {
   const { steps, root } = nested;
-  const printed = steps.map((step, index): Printed => {
-    const text = printSql(printStep(new Names(), step, index));
-    return { ...text, layout: null, result: 'none', refusals: refusalsOfChange(step.change, step.place) };
-  });
   const check = offsetCheck(plan, [field]);
+  const answering = printAnsweringStep(makePrinter(plan), field.write, nested);
+  const printed = steps.map((step, index): Printed => {
+    const refusals = refusalsOfChange(step.change, step.place);
+    if (index === root && answering !== null) {
+      return valueStatement(sql`${answering.select}${check}`, answering.layout, refusals);
+    }
+    return { ...printSql(printStep(new Names(), step, index)), layout: null, result: 'none', refusals };
+  });
+  if (answering !== null) return printed;
   const refusals = { ...noRefusals, place: steps[root]!.place };
   const rows = printNestedRows(makePrinter(plan), field.write, nested);
   if (rows !== null) return [...printed, valueStatement(sql`${rows.select}${check}`, rows.layout, refusals)];

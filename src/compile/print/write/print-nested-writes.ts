@@ -1,6 +1,6 @@
 /**
- * Prints a write with those of related rows (docs/nested-writes.md): a statement for each step, then one that makes the
- * answer, so that policies and triggers of a later step see the rows of the earlier.
+ * Prints a write with those of related rows (docs/nested-writes.md): a statement for each step, so that policies and triggers
+ * of a later step see the rows of the earlier, then one that makes the answer, unless the root's step can.
  *
  * A step keeps the keys of its rows in a setting of the transaction, as JSON arrays of texts in the order of the
  * objects. A suppressed row would give its related rows the key of another one, so the number of rows must be that of
@@ -29,7 +29,18 @@ export function printStep(names: Names, step: WriteStep<WriteChange>, number: nu
   const { table, change, keys } = step;
   const isPlain = change.kind === 'insert' && keys.length === 0 && change.groups.length === 1;
   if (isPlain) return printInsert(names, table, change, names.next('t'));
-  const written = new SubqueryRow(names.next('x'));
+  const { expressions, kept, counted } = printKept(names, step, number, new SubqueryRow(names.next('x')));
+  return sql`with ${expressions} select ${kept} from ${ident(counted)}`;
+}
+
+/** What writes the rows of a step, and an expression that keeps their keys; `counted` is where it is to be selected from. */
+function printKept(
+  names: Names,
+  step: WriteStep<WriteChange>,
+  number: number,
+  written: SubqueryRow,
+): { readonly expressions: Sql; readonly kept: Sql; readonly counted: string } {
+  const { table, change, keys } = step;
   const texts = keys.map((column) => sql`${written.column(column)}::pg_catalog.text`);
   const writes =
     change.kind === 'insert'
@@ -37,16 +48,16 @@ export function printStep(names: Names, step: WriteStep<WriteChange>, number: nu
       : sql`${ident(written.alias)} as (${printChanged(names, step, change, written)})`;
   const counted = names.next('n');
   const array = sql`pg_catalog.json_agg(pg_catalog.json_build_array(${list(texts)}))`;
-  const kept = keys.length === 0 ? empty : sql`, coalesce(${array}, '[]') as "k"`;
+  const arrays = keys.length === 0 ? empty : sql`, coalesce(${array}, '[]') as "k"`;
   // Counted in any case, because an unread expression is executed at the end, the last group first.
-  const all = sql`${ident(counted)} as (select pg_catalog.count(*) as "c"${kept} from ${ident(written.alias)})`;
+  const all = sql`${ident(counted)} as (select pg_catalog.count(*) as "c"${arrays} from ${ident(written.alias)})`;
   const setting = param({ kind: 'kept_keys', step: number }, builtin.text);
   const set = keys.length === 0 ? sql`null` : sql`pg_catalog.set_config(${setting}, "k"::pg_catalog.text, true)`;
   const guards = guardsOf(step).map(
     ([condition, marker]) => sql`when ${condition} then ${printFailure(markers[marker], sql`"c"`)}::pg_catalog.text`,
   );
   const guarded = guards.length === 0 ? set : sql`case ${join(guards, sql` `)} else ${set} end`;
-  return sql`with ${writes}, ${all} select pg_catalog.num_nulls(${guarded}, "c") from ${ident(counted)}`;
+  return { expressions: sql`${writes}, ${all}`, kept: sql`pg_catalog.num_nulls(${guarded}, "c")`, counted };
 }
 
 type Guard = readonly [condition: Sql, marker: 'suppressed' | 'atMost' | 'notOne'];
@@ -136,6 +147,38 @@ export function printNestedRows(
     select: sql`select ${selection.print()} from ${from} order by ${ident(given, 'n')}`,
     layout: layOutAll(pieces),
   };
+}
+
+/**
+ * The statement of the root step, with the answer, for a simple selection whose rows no later step can change; null for
+ * others. It saves a statement, the look for the rows: of 100 rows with 5 related rows each, 8 % of PostgreSQL's CPU.
+ */
+export function printAnsweringStep(
+  printer: Printer,
+  { entries }: WritePlan,
+  { steps, root }: NestedWrites<WriteChange>,
+): { readonly select: Sql; readonly layout: AnswerLayout } | null {
+  const step = steps[root]!;
+  const { readsUserCode, writesUserCode } = step.table;
+  const isAsWritten = step.change.kind === 'insert' && !readsUserCode && !writesUserCode;
+  if (!isAsWritten || !steps.slice(root + 1).every(addsOnly) || !hasOneFlatRecords(entries)) return null;
+  const { names } = printer;
+  const [written, kept] = [new SubqueryRow(names.next('x')), names.next('g')];
+  const selection = new Selection();
+  const pieces = writtenPieces({ printer, row: written, selection, isRow: null }, entries);
+  selection.add(null, ident(kept, 'g'));
+  const { expressions, kept: keeping, counted } = printKept(names, step, root, written);
+  const keepingRow = sql`${ident(kept)} as materialized (select ${keeping} as "g" from ${ident(counted)})`;
+  return {
+    // Rows come after their keys are kept and their number is checked.
+    select: sql`with ${expressions}, ${keepingRow} select ${selection.print()} from ${ident(kept)} left join ${ident(written.alias)} on true`,
+    layout: layOutAll(pieces),
+  };
+}
+
+/** Whether a step writes new rows alone, and runs no code that could write others. */
+function addsOnly({ table, change }: WriteStep<WriteChange>): boolean {
+  return change.kind === 'insert' && change.conflict === null && !table.writesUserCode;
 }
 
 /** The keys that the root step has kept: `k0`, … and the position `n`. */
