@@ -65,16 +65,19 @@ test('an email is listed with its user, its state and the answer of the mail ser
     ...{ locale: 'en', templateVersion: 0, state: 'sent', attempts: 1, event: null },
     answer: expect.stringMatching(/^250 /),
     ...{ createdAt: expect.any(String), updatedAt: expect.any(String), sentAt: expect.any(String) },
+    nextAttemptAt: null,
   });
   expect(await call(auth, `deliveries/${delivery.id}`)).toEqual({ status: 200, body: delivery });
 });
 
-test('an email that waits is deferred, with what the server said, and sent later', async () => {
+test('an email that waits is deferred, with what the server said and the time of the next attempt, and sent later', async () => {
   const auth = await serve();
   smtp.behave({ kind: 'refuse', at: 'recipient', code: 451, text: '4.7.1 Greylisted: bo@x.test, code 123456' });
   await auth.ask('/signup', { email: 'bo@x.test', password });
   const [deferred] = await untilState(auth, 'deferred');
   expect(deferred).toMatchObject({ attempts: 1, sentAt: null });
+  expect(Date.parse(deferred.nextAttemptAt) - Date.parse(deferred.updatedAt)).toBe(10_000);
+  expect((await call(auth, `deliveries/${deferred.id}`)).body).toEqual(deferred);
   expect(deferred.answer).toContain('451 4.7.1 Greylisted: [address] code [number]');
   smtp.behave({ kind: 'accept' });
   auth.pass(10);

@@ -59,6 +59,24 @@ test('emails are listed with their state, filtered, and lead to their users, who
   expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
 });
 
+test('an email that waits is listed with the time of its next attempt', async () => {
+  const dueAt = '2099-12-31T10:20:30.000Z';
+  await studio.database.query(
+    `with delivery as (
+      insert into pgreflect_queue.deliveries (kind, recipient, recipient_hash, template_version, state, attempts, created_at, updated_at)
+      values ('invite', 'w***@mail.test', $2, 0, 'deferred', 3, now(), now()) returning id
+    )
+    insert into pgreflect_queue.emails (kind, user_id, message, created_at, expires_at, due_at, delivery_id)
+    select 'invite', gen_random_uuid(), '{}', now(), $1::timestamptz, $1::timestamptz, id from delivery`,
+    [dueAt, hashRecipient('waits@mail.test')],
+  );
+  onTestFinished(async () => void (await studio.database.query('truncate pgreflect_queue.emails')));
+  const { page } = await studio.visit('deliveries');
+  const row = page.getByRole('row', { name: 'w***@mail.test deferred' });
+  expect(await row.getByText('next:').getByRole('time').getAttribute('datetime')).toBe(dueAt);
+  expect(await violations(page)).toEqual([]);
+});
+
 test('a test email is listed as one', async () => {
   const headers = { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ email: 'recovery', to: 'me@mail.test' });

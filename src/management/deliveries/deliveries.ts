@@ -42,6 +42,7 @@ export const deliverySchema = objectOf({
   createdAt: time,
   updatedAt: time,
   sentAt: orNull(time),
+  nextAttemptAt: { ...orNull(time), description: 'Null: no attempt follows.' } as SchemaOf<string | null>,
 });
 
 /** A suppressed address. */
@@ -123,9 +124,10 @@ function isPageSize(value: string): boolean {
   return /^\d{1,3}$/.test(value) && Number(value) >= 1 && Number(value) <= maxPage;
 }
 
+const deliveriesAndWaiting = 'pgreflect_queue.deliveries d left join pgreflect_queue.emails e on e.delivery_id = d.id';
 const columns = `d.id::text as id, d.kind, d.user_id::text as "userId", d.recipient, d.locale,
   d.template_version::float8 as "templateVersion", d.state, d.attempts, d.answer, d.event,
-  d.created_at as "createdAt", d.updated_at as "updatedAt", d.sent_at as "sentAt"`;
+  d.created_at as "createdAt", d.updated_at as "updatedAt", d.sent_at as "sentAt", e.due_at as "nextAttemptAt"`;
 
 /** Newest first. */
 export async function listDeliveries(database: Queryable, filter: DeliveryFilter): Promise<readonly Delivery[]> {
@@ -140,7 +142,7 @@ export async function listDeliveries(database: Queryable, filter: DeliveryFilter
   const casts: Readonly<Record<string, string>> = { 'd.user_id = ': '::uuid', 'd.id < ': '::bigint' };
   const conditions = given.map(([condition], index) => `${condition}$${index + 2}${casts[condition] ?? ''}`);
   const rows = await database.query(
-    `select ${columns} from pgreflect_queue.deliveries d
+    `select ${columns} from ${deliveriesAndWaiting}
     where ${['true', ...conditions].join(' and ')} order by d.id desc limit $1::integer`,
     [limit, ...given.map(([, value]) => value)],
   );
@@ -150,7 +152,7 @@ export async function listDeliveries(database: Queryable, filter: DeliveryFilter
 /** One delivery. @throws ManagementError `not_found` */
 export async function readDelivery(database: Queryable, id: string): Promise<Delivery> {
   const rows = idPattern.test(id)
-    ? await database.query(`select ${columns} from pgreflect_queue.deliveries d where d.id = $1::bigint`, [id])
+    ? await database.query(`select ${columns} from ${deliveriesAndWaiting} where d.id = $1::bigint`, [id])
     : [];
   const [row] = rows;
   if (row === undefined) throw new ManagementError('not_found', 'There is no such delivery');
@@ -158,9 +160,11 @@ export async function readDelivery(database: Queryable, id: string): Promise<Del
 }
 
 function toListed(row: Record<string, unknown>): Delivery {
-  const { createdAt, updatedAt, sentAt } = row as Record<string, Date>;
-  const times = { createdAt: createdAt?.toISOString(), updatedAt: updatedAt?.toISOString() };
-  return { ...row, ...times, sentAt: sentAt?.toISOString() ?? null } as Delivery;
+  const times = ['createdAt', 'updatedAt', 'sentAt', 'nextAttemptAt'].map((name) => [
+    name,
+    (row[name] as Date | null)?.toISOString() ?? null,
+  ]);
+  return { ...row, ...Object.fromEntries(times) } as Delivery;
 }
 
 const suppressedColumns = `pg_catalog.encode(s.recipient_hash, 'hex') as id, s.recipient, s.user_id::text as "userId", s.reason,

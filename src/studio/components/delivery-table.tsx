@@ -28,12 +28,16 @@ export function DeliveryTable({ deliveries, label, isOfOneUser = false }: Delive
   );
 }
 
+function Moment({ at }: { readonly at: string }) {
+  return <time dateTime={at}>{moment.format(new Date(at))}</time>;
+}
+
 function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly isOfOneUser: boolean }) {
-  const { kind, userId, recipient, locale, state, attempts, answer, event, createdAt } = delivery;
+  const { kind, userId, recipient, locale, state, attempts, answer, event, createdAt, nextAttemptAt } = delivery;
   return (
     <tr>
       <td>
-        <time dateTime={createdAt}>{moment.format(new Date(createdAt))}</time>
+        <Moment at={createdAt} />
       </td>
       <th scope="row">
         {emailTitle(kind)} {locale !== null && <span className="badge">{locale}</span>}{' '}
@@ -46,7 +50,14 @@ function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly 
         <span className={state === 'sent' ? 'badge on' : 'badge changed'}>{state}</span>{' '}
         {event !== null && <span className="badge">{event}</span>}
       </td>
-      <td>{attempts}</td>
+      <td>
+        {attempts}
+        {nextAttemptAt !== null && (
+          <div className="small">
+            next: <Moment at={nextAttemptAt} />
+          </div>
+        )}
+      </td>
       <td className="small">{answer ?? ''}</td>
     </tr>
   );
