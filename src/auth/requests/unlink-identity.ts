@@ -1,7 +1,7 @@
 /**
  * Unlinks an identity. One identity must remain; if the user's address goes with the identity, the user gets the
- * address of a remaining one. The user's other sessions and pending sign-ins end, because the identity may have started
- * them.
+ * address of a remaining one. The user's other sessions, pending sign-ins and changes end, because the identity may have
+ * started them.
  */
 
 import { isUuid } from '../../shared/uuid.ts';
@@ -21,6 +21,7 @@ import { type AuthContext, type Transaction, transact } from '../steps/auth-cont
 import { auditUser } from '../store/audit.ts';
 import { endFlows } from '../store/flows.ts';
 import { deleteIdentity, syncProviders } from '../store/identities.ts';
+import { clearTokens } from '../store/one-time-tokens.ts';
 import { endSessions } from '../store/sessions.ts';
 import { updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';
@@ -59,6 +60,7 @@ async function unlink(tx: Transaction, asking: CurrentUser<Session | null>, id: 
     await replaceEmail(tx, user, left);
   }
   await syncProviders(tx, user.id);
+  await clearTokens(tx, user.id);
   await endFlows(tx, user.id);
   await endSessions(tx, user.id, own === null ? 'global' : 'others', own?.id ?? null);
   await notifyUser(tx, { kind: 'identity_unlinked', user, provider });

@@ -29,6 +29,7 @@ import {
   useStep,
 } from '../store/factors.ts';
 import { endLinking } from '../store/flows.ts';
+import { clearTokens } from '../store/one-time-tokens.ts';
 import { addAmr, endSessionsBelow, loadSession, lockSession, replaceRefreshToken } from '../store/sessions.ts';
 import { lockKnownUser, reloadUser } from '../store/users.ts';
 import type { Factor, User } from '../user.ts';
@@ -130,11 +131,12 @@ function assertReadable(secret: string | null): asserts secret is string {
 
 /**
  * Notifies the user: an attacker who has the password may have added the factor. Ends sessions without a second factor,
- * and linking that started without one.
+ * and linking and changes that started without one.
  */
 async function enterUse(tx: Transaction, user: User, factor: Factor): Promise<void> {
   await updateFactor(tx, factor.id, { status: 'verified' });
   await endLinking(tx, user.id);
+  await clearTokens(tx, user.id);
   await notifyUser(tx, { kind: 'mfa_factor_enrolled', user, factorType: factor.factorType });
 }
 
