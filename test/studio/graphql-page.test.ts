@@ -87,6 +87,7 @@ test('the statement stands in lines and colors, in a font that comes with the st
   await page.getByRole('button', { name: 'SQL and plan' }).click();
   const statement = page.locator('.sql-text');
   await statement.locator('.tok-keyword', { hasText: 'select' }).first().waitFor();
+  expect(await page.locator('.explained h3').allTextContents()).toEqual(['Statement', 'Plan']);
   await expect.poll(async () => ((await statement.textContent()) ?? '').split('\n').length).toBeGreaterThan(5);
   // Both editors, too: what is not installed on this machine would be any other font.
   const loaded = () =>

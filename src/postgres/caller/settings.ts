@@ -106,7 +106,7 @@ export function characteristicsOf(
 
 /** The statements that make the settings of a caller's transaction. */
 export interface SettingsStatements {
-  /** By the state of the connection; fails with a marker of failure.ts if it cannot be used. */
+  /** By the state of the connection; fails with a marker (connection-reset.ts) if it cannot be used. */
   readonly text: Readonly<Record<ConnectionState, string>>;
   readonly values: readonly string[];
   /**

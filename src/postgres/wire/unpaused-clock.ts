@@ -29,7 +29,7 @@ export function beginUnpaused(): void {
   timer = setInterval(look, lookMs).unref();
 }
 
-/** Ends one `beginAwake`. */
+/** Ends one `beginUnpaused`. */
 export function endUnpaused(): void {
   users -= 1;
 }

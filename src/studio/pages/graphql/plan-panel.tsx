@@ -67,7 +67,7 @@ function Explained({ text, values, plan }: ExplainedStatement) {
     <div className="explained">
       <div className="stack">
         <div className="spread">
-          <h3>ExplainedStatement</h3>
+          <h3>Statement</h3>
           <CopyButton text={text} what="the statement" />
         </div>
         <Suspense fallback={<p className="loading">Loading the statement …</p>}>
