@@ -1,6 +1,6 @@
 /**
- * Settings of a role, a database or the login that decide how values are written as text: no row is lost by them, and no
- * value is stored as another.
+ * Settings of a role, a database or the login that decide how values are written as text, or who a caller is: no row is
+ * lost by them, no value is stored as another, and nobody writes as another.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Json, startExecution, type TestExecution } from '../support/execution.ts';
@@ -13,6 +13,10 @@ const script = `
   create table walk (at timestamptz primary key, long interval unique, name text);
   create table step (id int primary key, walk_at timestamptz references walk, walk_long interval references walk (long));
   create table pair (a float8, b float8, n int, primary key (a, b));
+  create function caller() returns text stable language sql as $$
+    select concat_ws(' ', current_setting('request.jwt.claims')::json ->> 'sub', current_setting('request.headers'),
+      current_setting('request.method'), current_setting('request.path')) $$;
+  create table mine (id int primary key, owner text not null default caller());
   grant select, insert, update, delete on all tables in schema public to anon;
 `;
 
@@ -27,6 +31,10 @@ const settings: Readonly<Record<string, string>> = {
   backslash_quote: 'off',
   array_nulls: 'off',
   transform_null_equals: 'on',
+  'request.jwt.claims': '{"sub": "somebody else"}',
+  'request.headers': '{"x": "forged"}',
+  'request.method': 'GET',
+  'request.path': '/forged',
 };
 
 /** Who they are set for. */
@@ -118,6 +126,14 @@ describe.each(Object.keys(places))('settings of the %s', (place) => {
     const found =
       'query ($a: Float, $b: Float) { pairCollection(filter: {a: {eq: $a}, b: {eq: $b}}) { edges { node { n } } } }';
     expect((await ask(found, { a, b })).pairCollection.edges).toEqual([{ node: { n: 3 } }]);
+  });
+
+  test('a caller writes as who the token says', async () => {
+    const caller = 'me {} POST /graphql/v1';
+    const query = 'mutation { insertIntoMineCollection(objects: [{id: 1}]) { affectedCount } }';
+    await execution.data('anon', query, { claims: { sub: 'me' } });
+    expect(await database.query('select owner from mine')).toEqual([{ owner: caller }]);
+    expect(await execution.data('anon', '{ caller }', { claims: { sub: 'me' } })).toEqual({ caller });
   });
 
   test('null stays null', async () => {

@@ -43,6 +43,10 @@ where pg_catalog.current_setting('plan_cache_mode') operator(pg_catalog.=) 'auto
 const decidedHere = new Set([
   'role',
   'session_authorization',
+  'request.jwt.claims',
+  'request.headers',
+  'request.method',
+  'request.path',
   'search_path',
   'statement_timeout',
   'client_encoding',
