@@ -1,7 +1,7 @@
 /**
  * The page's names of emails, groups, variables and languages.
  */
-import { emailTitles } from '../../shared/email-titles.ts';
+import { emailTitle, emailTitles } from '../../shared/email-titles.ts';
 
 /** Titles of the groups. */
 export const groupTitles = {
@@ -32,15 +32,13 @@ export function titleOf(email: string): { readonly title: string; readonly sent:
   return { title: partial, sent: `A partial. Other templates use it as {{ template "${partial}" . }}.` };
 }
 
-/** What a link does, by the value of `.Action`. */
-export const actionTitles: Readonly<Record<string, string>> = {
-  recovery: 'Reset password',
-  confirmation: 'Confirm sign-up',
-  invite: 'Invite user',
-  magic_link: 'Magic link',
-  email_change: 'Change email address',
-  other: 'Another link',
-};
+/** Values of `.Action`, each with what the link does. */
+export const actionTitles: readonly (readonly [string, string])[] = [
+  ...['recovery', 'confirmation', 'invite', 'magic_link', 'email_change'].map(
+    (name) => [name, emailTitle(name)] as const,
+  ),
+  ['other', 'Another link'],
+];
 
 /** Descriptions of variables. */
 export const variableMeanings: Readonly<Record<string, string>> = {

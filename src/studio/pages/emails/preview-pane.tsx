@@ -100,7 +100,7 @@ function AroundChoice({ email, around, onAround }: PreviewPaneProps) {
   const isPage = email.email === 'link_page';
   const emails = Object.keys(emailTitles);
   const options = isPage
-    ? Object.entries(actionTitles)
+    ? actionTitles
     : [
         ...(email.partial === undefined ? [] : [['', 'By itself']]),
         ...emails.map((name) => [name, titleOf(name).title]),
