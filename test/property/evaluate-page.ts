@@ -1,7 +1,7 @@
 /**
  * Order, cursors and pages over raw rows (docs/pagination.md).
  */
-import { DigestCursor, type Value } from './canonical.ts';
+import { LooseCursor, type Value } from './canonical.ts';
 import type { Document, Field } from './document.ts';
 import { decodeArray, encodeArray, FieldError } from './encoded.ts';
 import { compareColumn } from './evaluate-filter.ts';
@@ -94,7 +94,8 @@ export function hasDigest(order: readonly OrderKey[]): boolean {
 /** The cursor of a row, as an answer has it. */
 export function cursorValue(order: readonly OrderKey[], row: Row): Value {
   const text = cursorOf(order, row);
-  return hasDigest(order) ? new DigestCursor(text) : text;
+  const isLoose = order.some(({ from }) => from?.computation === 'min' || from?.computation === 'max');
+  return isLoose || hasDigest(order) ? new LooseCursor(text, hasDigest(order)) : text;
 }
 
 /** The cursor of a row, without a digest. */
