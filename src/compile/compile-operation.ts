@@ -12,7 +12,7 @@ import { forgetStack, type PublicError } from '../shared/errors.ts';
 import { fragmentsOf } from './input/collect-fields.ts';
 import { answerQuestion, Decisions, type Question } from './input/decisions.ts';
 import type { DocumentVariables } from './input/document-variables.ts';
-import { createBudget, type Operand, type Pattern } from './input/plan-budget.ts';
+import { createBudget, type Operand, type Pattern, spend } from './input/plan-budget.ts';
 import type { Variables } from './input/slot.ts';
 import { type CustomPlanning, customPlanning, runsUserCode } from './plan/inspect-plan.ts';
 import type { Entry, LimitPlan } from './plan/plan.ts';
@@ -151,13 +151,19 @@ function compileOperation(
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
   decisions: Decisions,
 ): CompiledOperation {
+  const budget = createBudget();
   const planner: Planner = {
     model: source.model,
     schema: source.schema,
     introspection: source.introspection,
     fragments,
-    input: { decisions, slots: new Map(), variableKey: (node) => source.places.key(node) },
-    budget: createBudget(),
+    input: {
+      decisions,
+      slots: new Map(),
+      variableKey: (node) => source.places.key(node),
+      spend: (values) => spend(budget, 'inputs', values),
+    },
+    budget,
     costs: [],
     maxDepth: 0,
     planObject,

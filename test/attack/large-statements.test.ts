@@ -63,6 +63,42 @@ describe('refused is an operation', () => {
   test('whose fragments lead to a table more than a thousand times', async () => {
     expect(await refusal(`{ ${doubled(10, 'boss { id }')}`)).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'tables' });
   });
+
+  const cursor = Buffer.from('["a",1]').toString('base64');
+  test.each([
+    ['a count', '', (key: string) => `${key}: totalCount`],
+    ['an aggregate', '', (key: string) => `${key}: aggregate { count }`],
+    ['groups', '', (key: string) => `${key}: groups(by: {column: body}) { count }`],
+    [
+      'a look behind the page',
+      `, orderBy: [{body: AscNullsLast}], after: "${cursor}"`,
+      (key: string) => `${key}: pageInfo { hasPreviousPage }`,
+    ],
+  ])('that has a filter again for each alias of %s', async (_, page, field) => {
+    const fields = times(100, (index) => field(`a${index}`)).join(' ');
+    const query = `query ($f: VictimFilter) { victimCollection(filter: $f${page}) { edges { cursor } aggregate { count } ${fields} } }`;
+    expect(await refusal(query, { f: conditions(1000) })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'inputs' });
+    expect((await execution.run('anon', query, { variables: { f: conditions(2) } })).errors).toBeUndefined();
+  });
+
+  test.each<[name: string, type: string, list: object[], field: (value: string) => string]>([
+    ['terms', '[VictimOrderBy!]', times(2000, () => ({})), (value) => `victimCollection(orderBy: ${value})`],
+    [
+      'terms of related rows',
+      '[VictimOrderBy!]',
+      times(2000, () => ({ boss: {} })),
+      (value) => `victimCollection(orderBy: ${value})`,
+    ],
+    ['filters', '[VictimFilter!]', times(2000, () => ({})), (value) => `victimCollection(filter: {and: ${value}})`],
+  ])('that has many empty %s in many places, of a variable or of a fragment', async (_, type, list, field) => {
+    const places = (value: string) =>
+      times(400, (index) => `a${index}: ${field(value)} { edges { cursor } }`).join(' ');
+    const inNode = (value: string) => `victimCollection { edges { node { boss { ${places(value)} } } } }`;
+    const refused = { code: 'LIMIT_EXCEEDED', limit: 'inputs' };
+    expect(await refusal(`query ($l: ${type}) { ${inNode('$l')} }`, { l: list })).toEqual(refused);
+    const literal = `[${list.map((item) => ('boss' in item ? '{boss: {}}' : '{}')).join(' ')}]`;
+    expect(await refusal(`{ ${doubled(7, `${field(literal)} { edges { cursor } }`)}`)).toEqual(refused);
+  });
 });
 
 describe('answered is an operation', () => {

@@ -48,6 +48,8 @@ export interface InputScope {
   readonly slots: Map<ValueNode | string, Slot[]>;
   /** Key of a variable's value, coerced for this place of the document; null for a value in the document. */
   variableKey(node: ValueNode): string | null;
+  /** Counts what is read of lists and objects, even if it says nothing: fragments and variables repeat it. */
+  spend(values: number): void;
 }
 
 /** An input value that may be absent. */
@@ -102,6 +104,7 @@ export class Input {
     const type = getNullableType(this.type);
     invariant(isInputObjectType(type), 'not an input object');
     const given = this.#path ? this.#pathFields(this.#path) : nodeFields(this.#node as ObjectValueNode);
+    this.#scope.spend(given.size);
     return Object.values(type.getFields()).flatMap((field) => {
       const source = given.get(field.name);
       if (source === undefined) return [];
@@ -121,13 +124,16 @@ export class Input {
     if (this.#path) {
       const path = this.#path;
       const length = this.#scope.decisions.ask({ kind: 'length', path });
+      this.#scope.spend(length === 'one' ? 1 : Number(length));
       if (length === 'one') yield new Input(this.#scope, this.#name, elementType, path);
       else
         for (let index = 0; index < Number(length); index += 1)
           yield new Input(this.#scope, this.#name, elementType, [...path, index]);
       return;
     }
-    for (const [index, node] of this.#listNodes().entries())
+    const nodes = this.#listNodes();
+    this.#scope.spend(nodes.length);
+    for (const [index, node] of nodes.entries())
       yield new Input(this.#scope, `${this.#name}[${index}]`, elementType, node);
   }
 

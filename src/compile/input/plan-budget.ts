@@ -17,8 +17,8 @@ const limits = {
     message: 'The operation has more than 1000 fields that lead to a table when its fragments are spread out.',
   },
   /**
-   * Conditions of filters and terms of orders, each counted once per level or term above: about twenty thousand
-   * conditions side by side, or four hundred nested ones.
+   * Values of lists and objects; conditions of filters and terms of orders once more per level or term above. As often
+   * as rows are scanned: about fourteen thousand conditions side by side, or four hundred nested ones, for a page alone.
    */
   inputs: {
     most: 100_000,

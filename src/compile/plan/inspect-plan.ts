@@ -6,6 +6,8 @@ import type {
   CallPlan,
   ComparisonOperator,
   Condition,
+  ConnectionEntry,
+  ConnectionPlan,
   Expression,
   ObjectPlan,
   OperationPlan,
@@ -34,6 +36,19 @@ export function objectsIn(value: ValuePlan): readonly ObjectPlan[] {
     default:
       return [];
   }
+}
+
+/** Number of scans that the parts of a connection make: none, one, or several. Each has the filter. */
+export function countScans({ entries, page }: Pick<ConnectionPlan, 'entries' | 'page'>): number {
+  const beyond = page.backward ? 'has_next_page' : 'has_previous_page';
+  // The flag for the opposite direction needs the first row of all, unless the page starts with it.
+  const looksBeyond = (entry: ConnectionEntry) =>
+    (page.cursor !== null || page.offset !== null) &&
+    entry.kind === 'page_info' &&
+    entry.entries.some(({ kind }) => kind === beyond);
+  const ofPage = entries.filter(({ kind }) => kind === 'edges' || kind === 'page_info');
+  const others = entries.filter(({ kind }) => kind === 'total_count' || kind === 'aggregate' || kind === 'groups');
+  return Math.min(1, ofPage.length) + ofPage.filter(looksBeyond).length + others.length;
 }
 
 /** The table whose rows are in a value, null for none. */

@@ -6,6 +6,8 @@ import type { Column, Table } from '../../model/model.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { Input } from '../input/input.ts';
+import { spendAgain, spentSince } from '../input/plan-budget.ts';
+import { countScans } from './inspect-plan.ts';
 import type {
   AggregateEntry,
   ColumnAggregate,
@@ -47,6 +49,7 @@ export function planConnection(
 ): ConnectionPlan {
   const { table } = source;
   const inputs = inputsOf(planner, field);
+  const before = { ...planner.budget };
   // Rows without an orderable column have no such argument.
   const orderBy = inputs.find(({ origin }) => origin.kind === 'order_by');
   const distinctOn = inputs.find(({ origin }) => origin.kind === 'distinct_on');
@@ -56,7 +59,11 @@ export function planConnection(
   const below = descend(planner, nesting, page.limit);
   addOrderCost(planner, below, order);
   const filter = planFilter(planner, below, table, inputOf(inputs, 'filter'));
+  const spent = spentSince(before, planner.budget);
   const entries = planBelow(planner, field, (entry) => planConnectionEntry(planner, source, entry, below));
+  // How many relationships a filter may have does not depend on the selection.
+  const scanned = spent.filter(([limit]) => limit !== 'relationFilters');
+  spendAgain(planner.budget, scanned, Math.max(0, countScans({ entries, page }) - 1));
   return { source, filter, order, distinct, page, entries };
 }
 

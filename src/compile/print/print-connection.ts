@@ -8,6 +8,7 @@
  */
 
 import { invariant } from '../../shared/invariant.ts';
+import { countScans } from '../plan/inspect-plan.ts';
 import type { ConnectionEntry, ConnectionPlan, LimitPlan, SetSource } from '../plan/plan.ts';
 import { conjunction, printCondition, printJoin, where } from '../sql/condition.ts';
 import { printEntries, printObject } from '../sql/object.ts';
@@ -84,7 +85,7 @@ function printRoutineConnection(
   const { call, table } = plan.source;
   const called = printCall(call, parent);
   const isVolatile = call.routine.volatility === 'volatile';
-  if (isVolatile || countReaders(plan) > 1) {
+  if (isVolatile || countScans(plan) > 1) {
     return printHeldConnection(printer, plan, { called, isVolatile, frame });
   }
   const rows: RowSet = {
@@ -103,18 +104,6 @@ function printRoutineConnection(
 }
 
 type RoutineConnectionPlan = ConnectionPlan & { readonly source: Extract<SetSource, { kind: 'routine' }> };
-
-/** Number of scans that the parts of a connection make: none, one, or several. */
-function countReaders({ entries, page }: ConnectionPlan): number {
-  const isPaged = entries.some(({ kind }) => kind === 'edges' || kind === 'page_info');
-  const beyond = page.backward ? 'has_next_page' : 'has_previous_page';
-  // The flag for the opposite direction needs the first row of all, unless the page starts with it.
-  const looksBeyond =
-    (page.cursor !== null || page.offset !== null) &&
-    entries.some((entry) => entry.kind === 'page_info' && entry.entries.some(({ kind }) => kind === beyond));
-  const others = entries.filter(({ kind }) => kind === 'total_count' || kind === 'aggregate' || kind === 'groups');
-  return (isPaged ? 1 : 0) + (looksBeyond ? 1 : 0) + others.length;
-}
 
 function printHeldConnection(
   printer: Printer,
