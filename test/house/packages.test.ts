@@ -20,6 +20,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   entities: ['email'],
   fastify: ['http'],
   graphql: ['schema', 'compile', 'execute', 'commands'],
+  'graphql-yoga': ['http'],
   'html-to-text': ['email'],
   'ipaddr.js': ['egress', 'http'],
   jose: ['config', 'http', 'auth'],

@@ -1,5 +1,5 @@
 /**
- * Shared by fast path and handler at `/graphql/v1`: runs a request for its caller and writes the answer.
+ * Shared by fast path and yoga at `/graphql/v1`: runs a request for its caller and writes the answer.
  */
 import { createGunzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -2,20 +2,21 @@
  * `/graphql/v1`: POST answers GraphQL requests, other methods are refused; GET is for browsers
  * (http/studio/graphiql-route.ts).
  *
- * JSON in and out takes the fast path (fast-path.ts), because it is nearly every request; the handler here takes the
- * other media types. Authentication precedes reading the body.
+ * Two handlers share one executor. JSON in and out takes the fast path (fast-path.ts), because it is nearly every
+ * request. Other media types go through graphql-yoga (yoga-handler.ts). Authentication precedes reading the body.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { type CallerMemory, type KnownCaller, rememberCallers } from '../caller/remember-callers.ts';
 import { createShedding, refuseOnArrival, refuseWhenKnown } from '../connection/shed-load.ts';
-import { type AnswerType, answerTypeOf, type RequestType, requestTypeOf } from '../server/media-types.ts';
+import { answerTypeOf, type RequestType, requestTypeOf } from '../server/media-types.ts';
 import type { Hook, HttpParts } from '../server/parts.ts';
 import { graphqlPath } from '../server/paths.ts';
 import { createFastPath } from './fast-path.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
-import { readBody } from './read-request.ts';
 import { createRateLimit } from './requests-per-minute.ts';
+import type { YogaHandler } from './yoga-handler.ts';
 
 /** Methods of the path, for `Allow`. */
 export const graphqlMethods = 'GET, HEAD, POST, OPTIONS';
@@ -66,35 +67,28 @@ function authenticateHook(callers: CallerMemory): Hook {
 }
 
 function createPostHandler(parts: HttpParts): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+  let handler: Promise<YogaHandler> | null = null;
   return async (request, reply) => {
     const requestType = acceptedRequestType(request);
     const answerType = answerTypeOf(request.headers.accept);
-    const graphql = await readBody(request.body as Buffer | undefined, requestType, request.headers['content-type']);
-    const answer = await run(parts, request, graphql);
+    const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+    const execute = (graphql: GraphQLRequest): Promise<Answer> => run(parts, request, graphql);
+    const contentType = request.headers['content-type'] ?? '';
+    handler ??= openYogaHandler();
+    const yoga = await handler;
+    const { answer, response } = await yoga({ requestType, contentType, answerType, body, execute });
     writeHead(parts, request, reply, { answer, answerType });
-    const frame = frames[answerType];
-    if (frame === undefined) return sendText(request, reply, answer.body);
-    const text = frame.around(String(answer.body));
-    reply.header('content-type', frame.contentType);
-    // Compression would hold events back in proxies.
-    return answerType === 'text/event-stream' ? reply.send(text) : sendText(request, reply, text);
+    reply.header('content-type', response.headers.get('content-type') ?? `${answerType}; charset=utf-8`);
+    if (answerType === 'text/event-stream') return reply.send(response.body);
+    return sendText(request, reply, await response.text());
   };
 }
 
-/** Formats for answers in parts. Ours has one part, for clients that accept nothing else. */
-const frames: Readonly<Partial<Record<AnswerType, { contentType: string; around: (json: string) => string }>>> = {
-  'text/event-stream': {
-    contentType: 'text/event-stream',
-    around: (json) => `:\n\nevent: next\ndata: ${json}\n\nevent: complete\ndata:\n\n`,
-  },
-  'multipart/mixed': {
-    contentType: 'multipart/mixed; boundary="-"',
-    around: (json) => {
-      const head = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(json)}`;
-      return `\r\n---\r\n${head}\r\n\r\n${json}\r\n-----\r\n`;
-    },
-  },
-};
+/** Loaded with the first request that needs it: yoga takes 20 MB of memory, and most gateways never need it. */
+async function openYogaHandler(): Promise<YogaHandler> {
+  const { createYogaHandler } = await import('./yoga-handler.ts');
+  return createYogaHandler();
+}
 
 function acceptedRequestType({ headers }: FastifyRequest): RequestType {
   const encoding = headers['content-encoding'];

@@ -1,7 +1,7 @@
 /**
  * Parses the bytes of a request body into the members of a GraphQL request.
  *
- * Every media type is read here, so the same members mean the same request. Integers beyond JavaScript's exact
+ * Fast path and yoga both read bodies here, so the same bytes mean the same request. Integers beyond JavaScript's exact
  * range become `bigint`; nothing is rounded.
  */
 
@@ -9,7 +9,6 @@ import { isUtf8 } from 'node:buffer';
 import type { GraphQLRequest } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isObject } from '../../shared/json.ts';
-import type { RequestType } from '../server/media-types.ts';
 
 /**
  * Decodes a body as UTF-8.
@@ -38,8 +37,12 @@ export function readRequest(text: string): GraphQLRequest {
   return toRequest(body);
 }
 
-/** Reads the members of a form, where `variables` is JSON text. */
-function readFormRequest(form: URLSearchParams): GraphQLRequest {
+/**
+ * Reads the members of a form, where `variables` is JSON text.
+ *
+ * @throws PublicError as `readRequest`.
+ */
+export function readFormRequest(form: URLSearchParams): GraphQLRequest {
   // The content type that curl sends for `--data '{…}'` by default.
   if (/^\s*\{/.test(form.keys().next().value ?? '')) {
     const hint = 'Send the header "Content-Type: application/json".';
@@ -51,41 +54,6 @@ function readFormRequest(form: URLSearchParams): GraphQLRequest {
     operationName: form.get('operationName') || null,
     variables: variables ? parseJson(variables, 'The form field "variables"') : null,
   });
-}
-
-/**
- * Reads a body of any media type.
- *
- * @param contentType The unchanged header: a multipart body needs its boundary.
- * @throws PublicError as `readRequest`.
- */
-export async function readBody(
-  body: Buffer = Buffer.alloc(0),
-  type: RequestType = 'json',
-  contentType = '',
-): Promise<GraphQLRequest> {
-  if (type === 'multipart') return readMultipart(body, contentType);
-  const text = decodeText(body);
-  if (type === 'urlencoded') return readFormRequest(new URLSearchParams(text));
-  if (type === 'graphql') return { query: text, operationName: null, variables: null };
-  return readRequest(text);
-}
-
-/** The body of the GraphQL multipart convention: its field `operations` is the JSON request. */
-async function readMultipart(body: Buffer, contentType: string): Promise<GraphQLRequest> {
-  const headers = { 'content-type': contentType };
-  const form = await new Response(new Uint8Array(body), { headers }).formData().catch((cause: unknown) => {
-    throw new PublicError('BAD_REQUEST', 'The request body is not valid multipart/form-data.', { cause });
-  });
-  const operations = form.get('operations');
-  if (typeof operations !== 'string') {
-    throw new PublicError('BAD_REQUEST', 'The form must have the text field "operations", a JSON request.');
-  }
-  const map = form.get('map');
-  if (map !== null && map !== '{}') {
-    throw new PublicError('BAD_REQUEST', 'File uploads are not supported.');
-  }
-  return readRequest(operations);
 }
 
 function toRequest(body: Readonly<Record<string, unknown>>): GraphQLRequest {
