@@ -17,7 +17,7 @@ import pg from 'pg';
  * - `cancelled`: the client disconnected; rolled back unless `maybeCommitted`.
  * - `too_large`: a result exceeds one of our limits; rolled back.
  * - `cut`: any failure after rows were written to the response; never repeat.
- * - `timeout`: a limit passed (57014 or our own timer); rolled back unless `maybeCommitted`.
+ * - `timeout`: a limit passed (57014, 25P04 or our own timer); rolled back unless `maybeCommitted`.
  */
 export type DatabaseErrorKind =
   | 'stale'
@@ -107,6 +107,8 @@ export function toDatabaseError(problem: unknown, context: FailureContext): Data
   if (problem instanceof DatabaseError) return problem;
   if (problem instanceof pg.DatabaseError) {
     const facts = serverFacts(problem, context.step);
+    // `transaction_timeout` ends the connection, but no transaction that is committing.
+    if (!facts.raised && problem.code === '25P04') return new DatabaseError({ ...facts, kind: 'timeout' });
     if (context.lost || (!facts.raised && endsConnection(problem.code ?? ''))) {
       return new DatabaseError({ ...facts, kind: lostKind(context), maybeCommitted: context.mutation });
     }

@@ -30,12 +30,12 @@ export const errorCodes = {
   PERMISSION_DENIED: inGraphql('PostgreSQL refused the role (42501).'),
   CONSTRAINT_VIOLATION: inGraphql('A constraint or the check option of a view was violated (class 23, 44000).'),
   CONFLICT: inGraphql(
-    'Serialization failure or deadlock (40001, 40P01), or an upsert of a row that was just written; retry.',
+    'Serialization failure, deadlock or `lock_timeout` (40001, 40P01, 55P03), or an upsert of a row that was just written; retry.',
   ),
   RAISED: inGraphql('A function in the database raised an error (P0001, or its own `errcode`).'),
   READ_ONLY: inGraphql('A write in a read-only transaction (25006).'),
   TIMEOUT: inGraphql(
-    'The request exceeded its time limit (57014). With `extensions.outcome` `unknown`, a mutation may have been committed.',
+    'The request exceeded its time limit (57014, 25P04). With `extensions.outcome` `unknown`, a mutation may have been committed.',
   ),
   BAD_REQUEST: transport(400, 'The HTTP request is malformed (for example, its JSON).'),
   UNAUTHENTICATED: transport(401, 'The API key or token is missing, invalid or expired.'),

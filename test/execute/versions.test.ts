@@ -67,6 +67,34 @@ if (major >= 17) {
   });
 }
 
+if (major >= 17) {
+  test('a transaction over the transaction_timeout of the role is a timeout, rolled back and not repeated', async () => {
+    const { database: own, execution } = await prepare(
+      `create table note (id int primary key); create sequence runs; grant usage on sequence runs to anon;
+      create function write() returns int volatile language sql as $$ select nextval('runs'); insert into note values (1); select pg_sleep(60); select 1 $$;
+      create function read() returns int stable language sql as $$ select nextval('runs'); select pg_sleep(60); select 1 $$;
+      do $do$ begin execute format('alter role anon in database %I set transaction_timeout = 300', current_database()); end $do$`,
+    );
+    for (const [operation, runs] of [
+      ['mutation { write }', 1],
+      ['{ read }', 2],
+    ] as const) {
+      const { errors } = await execution.run('anon', operation);
+      expect(errors).toEqual([
+        {
+          message: 'canceling statement due to statement timeout',
+          extensions: { code: 'TIMEOUT', sqlstate: '25P04' },
+        },
+      ]);
+      expect(await own.query('select last_value::int as runs from runs')).toEqual([{ runs }]);
+    }
+    expect(await own.query('select * from note')).toEqual([]);
+    expect(await execution.data('anon', '{ noteCollection { edges { node { id } } } }')).toEqual({
+      noteCollection: { edges: [] },
+    });
+  });
+}
+
 if (major >= 18) {
   test('a virtual generated column is read, filtered and ordered, and is not part of the inputs', async () => {
     const { execution } = await prepare(`

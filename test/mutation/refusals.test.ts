@@ -271,6 +271,26 @@ describe('another transaction', () => {
     ]);
   });
 
+  test('that holds a row for longer than lock_timeout allows is a conflict', async () => {
+    await database.query(`alter role authenticator in database ${database.name} set lock_timeout = '100ms'`);
+    const impatient = await startExecution(database, { schemas: ['lib'] });
+    const other = await open();
+    await other.query('begin');
+    await other.query("update lib.guarded set body = 'other' where id = 1");
+    const { data, errors } = await impatient.run(
+      'anon',
+      'mutation { a: updateguardedCollection(set: {body: "mine"}, filter: {id: {eq: 2}}) { affectedCount } b: updateguardedCollection(set: {body: "mine"}, filter: {id: {eq: 1}}) { affectedCount } }',
+    );
+    expect(data).toBeNull();
+    expect(errors).toMatchObject([{ path: ['b'], extensions: { code: 'CONFLICT', sqlstate: '55P03' } }]);
+    expect(errors[0].message).toContain('send the request again');
+    await other.query('rollback');
+    expect(await database.query('select body from lib.guarded order by id')).toEqual([
+      { body: 'fine' },
+      { body: 'keep' },
+    ]);
+  });
+
   test('that changes the same row is a conflict under repeatable read', async () => {
     await database.query(
       `alter role authenticator in database ${database.name} set default_transaction_isolation = 'repeatable read'`,

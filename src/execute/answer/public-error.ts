@@ -283,6 +283,7 @@ const neutralMessages: Partial<Readonly<Record<Code, string>>> = {
 /** The same for states whose code also has messages without names. */
 const neutralStates: Readonly<Record<string, string>> = {
   '428C9': 'A column that the database fills by itself was given a value. Leave it out.',
+  '55P03': 'Another transaction held a lock for too long. Nothing was written; send the request again.',
 };
 
 /** PostgreSQL's own limits (class 54). */
@@ -345,6 +346,7 @@ const passingStates: Readonly<Record<string, Code>> = {
   P0003: 'RAISED',
   '40001': 'CONFLICT',
   '40P01': 'CONFLICT',
+  '55P03': 'CONFLICT',
   '57014': 'TIMEOUT',
 };
 
