@@ -1,8 +1,10 @@
 /**
- * Addresses that somebody claims at a provider without a proof: they must not keep the owner from having an account.
+ * Addresses that somebody claims at a provider without a proof: they must not keep the owner from having an account, nor
+ * open the rows of the owner.
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { type TestAuth, testAuth } from '../support/auth-service.ts';
+import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { anonKey } from '../support/http.ts';
 import { googleValues, type LyingProvider, startLyingProvider } from '../support/lying-provider.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -11,13 +13,18 @@ let provider: LyingProvider;
 let auth: TestAuth;
 
 beforeAll(async () => {
-  database = await createAuthDatabase();
+  database = await createAuthDatabase(`
+    create table letter (recipient text primary key);
+    grant select on letter to authenticated;
+    alter table letter enable row level security;`);
+  await database.query('create policy own on letter for select using (recipient = auth.email())');
   provider = await startLyingProvider('web');
 });
 
 beforeEach(async () => {
   auth = await testAuth(database, {
     ...googleValues(provider),
+    ...{ security_manual_linking_enabled: true, external_anonymous_users_enabled: true },
   });
 });
 
@@ -66,3 +73,53 @@ test('an address that a provider has verified cannot be used by a second account
   await auth.ask('/signup', { email: 'proved@x.test', password });
   expect(await auth.messages('proved@x.test')).toEqual([]);
 });
+
+const google = async (claims: object) => ({ provider: 'google', id_token: await provider.sign({ ...claims }) });
+
+/** Each has a session, and then a user with an address that nobody has proved. */
+const ways = {
+  'links the identity': async (email: string) => {
+    const { body: session } = await auth.ask('/signup', {});
+    const identity = await google({ sub: email, email, email_verified: false });
+    const link = { ...identity, link_identity: true };
+    const refused = await auth.ask('/token?grant_type=id_token', link, { token: session.access_token });
+    expect(refused).toMatchObject({ status: 422, body: { code: 'email_not_confirmed' } });
+    return session;
+  },
+  'gives up the proved address': async (email: string) => {
+    const session = await signedUp(auth, `former.${email}`);
+    const { access_token: token, user } = session;
+    const identity = await google({ sub: email, email, email_verified: false });
+    const link = { ...identity, link_identity: true };
+    expect((await auth.ask('/token?grant_type=id_token', link, { token })).status).toBe(200);
+    const path = `/user/identities/${user.identities[0].identity_id}`;
+    expect((await auth.ask(path, undefined, { method: 'DELETE', token })).status).toBe(200);
+    return session;
+  },
+};
+
+test.each(Object.keys(ways) as (keyof typeof ways)[])(
+  'a user who %s reads no rows of an address that is still to be confirmed',
+  async (way) => {
+    const email = `letters.${Object.keys(ways).indexOf(way)}@x.test`;
+    await database.query('insert into letter values ($1)', [email]);
+    const session = await ways[way](email);
+    const refresh = async (refresh_token: string) =>
+      (await auth.ask('/token?grant_type=refresh_token', { refresh_token })).body;
+    const read = async (token: string) => {
+      const response = await fetch(`${auth.url}/graphql/v1`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', apikey: anonKey, authorization: `Bearer ${token}` },
+        body: JSON.stringify({ query: '{ letterCollection { edges { node { recipient } } } }' }),
+      });
+      const { data } = (await response.json()) as { data: { letterCollection: { edges: unknown[] } } };
+      return data.letterCollection.edges;
+    };
+    const unproved = await refresh(session.refresh_token);
+    expect(await read(unproved.access_token)).toEqual([]);
+    if (way !== 'links the identity') return;
+    await auth.ask('/verify', { type: 'email', email, token: (await auth.message(email)).code });
+    const proved = await refresh(unproved.refresh_token);
+    expect(await read(proved.access_token)).toEqual([{ node: { recipient: email } }]);
+  },
+);
