@@ -3,7 +3,7 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import { hashCode } from '../../src/auth/secrets/one-time-code.ts';
-import { open, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { open, queryOf, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { hookSecret, startHookServer } from '../support/hook-server.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -149,4 +149,22 @@ test('0 is no limit', async () => {
   const email = 'no.limit@x.test';
   for (let time = 0; time < 12; time += 1) await auth.ask('/signup', { email, password });
   expect(await received(auth, email)).toBe(12);
+});
+
+test('its code is for who asked for it, although others ask for one with a challenge of their own', async () => {
+  const auth = await serve({ rate_limit_email_recipient: 2 });
+  const email = 'still.mine@x.test';
+  const [own, thief] = ['o'.repeat(43), 't'.repeat(43)];
+  const ask = (challenge: string) =>
+    auth.ask('/otp', { email, code_challenge: challenge, code_challenge_method: 'plain' });
+  await signedUp(auth, email);
+  await ask(own);
+  const { link } = await auth.message(email);
+  // The newest flow would count.
+  auth.pass(1);
+  expect((await ask(thief)).status).toBe(200);
+  expect(await received(auth, email)).toBe(2);
+  const { code } = queryOf((await open(link)).location);
+  const exchange = { auth_code: code, code_verifier: own };
+  expect(await auth.ask('/token?grant_type=pkce', exchange)).toMatchObject({ status: 200, body: { user: { email } } });
 });

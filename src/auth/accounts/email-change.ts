@@ -7,7 +7,7 @@ import { allowEmail, sendTokens } from '../messages/send-token.ts';
 import { mergeMetadata } from '../metadata.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
-import { createFlow, type PkceChallenge } from '../store/flows.ts';
+import type { PkceChallenge } from '../store/flows.ts';
 import { emailIdentityData, insertIdentity, updateIdentityData } from '../store/identities.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
@@ -32,7 +32,6 @@ export async function askEmailChange(
 ): Promise<void> {
   const { newEmail, pkce, mayKnowOfAccount } = change;
   if (!(await allowEmail(tx, user.emailChangeSentAt, mayKnowOfAccount))) return;
-  if (pkce !== null) await createFlow(tx, { userId: user.id, pkce, method: 'email_change' });
   // Clears the token of the present address: a request that sends no email there must invalidate the earlier token.
   const reset = { emailChange: newEmail, emailChangeConfirmStatus: 0, emailChangeTokenCurrent: '' } as const;
   await updateUser(tx, user.id, reset);
@@ -40,10 +39,11 @@ export async function askEmailChange(
     `delete from auth.one_time_tokens t where t.user_id = $1::uuid and t.token_type = 'email_change_token_current'`,
     [user.id],
   );
-  const common = { kind: 'email_change', user, isPkce: pkce !== null, newEmail } as const;
+  const common = { kind: 'email_change', user, newEmail } as const;
+  const flow = pkce === null ? null : ({ pkce, method: 'email_change' } as const);
   const toNew = { ...common, to: newEmail, tokenType: 'email_change_token_new' } as const;
-  if (!isSecureChange(tx, user) || user.email === null) return sendTokens(tx, toNew);
-  await sendTokens(tx, toNew, { ...common, to: user.email, tokenType: 'email_change_token_current' });
+  if (!isSecureChange(tx, user) || user.email === null) return sendTokens(tx, flow, toNew);
+  await sendTokens(tx, flow, toNew, { ...common, to: user.email, tokenType: 'email_change_token_current' });
 }
 
 /**

@@ -21,7 +21,6 @@ export interface TokenEmail {
   /** The recipient's address; also part of the code hash. */
   readonly to: string;
   readonly tokenType: OneTimeTokenType;
-  readonly isPkce: boolean;
   /** Only for a change of the address. */
   readonly newEmail?: string;
 }

@@ -10,7 +10,7 @@ import { emailKinds } from '../../email/email-kind.ts';
 import type { EmailMessage } from '../../email/message.ts';
 import { AuthError } from '../auth-error.ts';
 import { type AuthContext, type Transaction, timeLeftMs } from '../steps/auth-context.ts';
-import { createFlow, type PkceChallenge } from '../store/flows.ts';
+import { createFlow, type EmailFlow, type PkceChallenge } from '../store/flows.ts';
 import { emailTokenSeconds, hasToken, sentAtOf } from '../store/one-time-tokens.ts';
 import { assertSendAllowed, findTooFrequent, takeRecipient } from '../store/rate-limit.ts';
 import type { Time } from '../times.ts';
@@ -25,12 +25,17 @@ import { sendNow } from './send-now.ts';
  * email of a concurrent request.
  *
  * An email to an address that got too many is not sent, and the request succeeds as if it was. An older token for the
- * address stays valid then, because its email is the last one that arrived.
+ * address stays valid then, with its flow, because its email is the last one that arrived.
  *
+ * @param flow Stored with the tokens, whose links lead to it; null without the PKCE flow.
  * @throws AuthError `email_address_not_authorized`, `over_email_send_rate_limit`, `unexpected_failure` if an email
  *   cannot be rendered or sent, and refusals of the hook `send_email`.
  */
-export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail[]): Promise<void> {
+export async function sendTokens(
+  tx: Transaction,
+  flow: EmailFlow | null,
+  ...emails: readonly TokenEmail[]
+): Promise<void> {
   const { services, config } = tx;
   const stranger = emails.find(({ to }) => !isAuthorized(to, config.external_email_authorized_addresses));
   if (stranger !== undefined) {
@@ -44,7 +49,8 @@ export async function sendTokens(tx: Transaction, ...emails: readonly TokenEmail
     if (!isAllowed) await reportUnsent(tx, { ...email, userId: email.user.id }, usedUp('rate_limit_email_recipient'));
     if (!isAllowed && email.kind !== 'email_change' && hasToken(email.user, email.tokenType)) continue;
     const token = { userId: email.user.id, type: email.tokenType, address: email.to };
-    const made = await makeToken(tx, token, { isPkce: email.isPkce, isSent: isAllowed });
+    const made = await makeToken(tx, token, { isPkce: flow !== null, isSent: isAllowed });
+    if (flow !== null && email === emails[0]) await createFlow(tx, { userId: email.user.id, ...flow });
     if (isAllowed) sent.push([email, made]);
   }
   if (sent.length === 0) return;
@@ -127,8 +133,8 @@ export async function sendTokenEmail(
 ): Promise<boolean> {
   const { tokenType, method } = contents[kind];
   if (!(await allowEmail(tx, sentAtOf(user, tokenType), mayKnowOfAccount))) return false;
-  if (pkce !== null && method !== null) await createFlow(tx, { userId: user.id, pkce, method });
-  await sendTokens(tx, { kind, user, to: user.email ?? '', tokenType, isPkce: pkce !== null });
+  const flow = pkce !== null && method !== null ? { pkce, method } : null;
+  await sendTokens(tx, flow, { kind, user, to: user.email ?? '', tokenType });
   return true;
 }
 

@@ -62,11 +62,14 @@ export function fitsChallenge(verifier: string, { challenge, method }: PkceChall
   return sameText(computed, challenge);
 }
 
+/** The flow of an email. */
+export interface EmailFlow {
+  readonly pkce: PkceChallenge;
+  readonly method: FlowMethod;
+}
+
 /** Stores the flow of an email, in the transaction of the request that sends the email. */
-export async function createFlow(
-  tx: StoreTransaction,
-  flow: { readonly userId: string; readonly pkce: PkceChallenge; readonly method: FlowMethod },
-): Promise<void> {
+export async function createFlow(tx: StoreTransaction, flow: EmailFlow & { readonly userId: string }): Promise<void> {
   await tx.query(
     `insert into auth.flow_state (
       id, user_id, auth_code, code_challenge_method, code_challenge, provider_type, provider_access_token,

@@ -29,7 +29,7 @@ export async function invite(context: AuthContext, { role }: AdminBearer, body: 
     const user = await prepareInvited(tx, email, members.data ?? {});
     const traits = { user_id: user.id, user_email: email };
     await auditAdmin(tx, 'user_invited', role, traits);
-    await sendTokens(tx, { kind: 'invite', user, to: email, tokenType: 'confirmation_token', isPkce: false });
+    await sendTokens(tx, null, { kind: 'invite', user, to: email, tokenType: 'confirmation_token' });
     await updateUser(tx, user.id, { invitedAt: nowOf(context) });
     return toUserJson(await reloadUser(tx, user.id));
   });
