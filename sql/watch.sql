@@ -1,7 +1,7 @@
 -- Records every committed change of the catalog, so that no request is answered with an older model.
 --
 -- One row per transaction with changes; transactions never wait for each other. A reader compares the rows with the snapshot
--- of its model (src/postgres/caller/freshness-check.ts). Creating event triggers needs a superuser or the provider's stand-in. The
+-- of its model (src/postgres/caller/settings.ts). Creating event triggers needs a superuser or the provider's stand-in. The
 -- setting `pgreflect.login_role` names the role that reads the rows; without it, the current role does. May be run again.
 
 create schema if not exists pgreflect;

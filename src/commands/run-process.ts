@@ -5,8 +5,18 @@ import { CommanderError } from 'commander';
 import { inLines } from '../shared/one-line.ts';
 import { version } from '../shared/version.ts';
 import { buildProgram, type Edge } from './build-program.ts';
-import { commands } from './commands.ts';
+import { check } from './check/check.ts';
+import { explain } from './explain.ts';
+import { init } from './init/init.ts';
+import { keys } from './keys.ts';
+import { schema } from './schema.ts';
+import { serve } from './serve/serve.ts';
+import type { Command } from './shared/command.ts';
 import { describeError } from './shared/describe-error.ts';
+import { start } from './start/start.ts';
+import { status } from './start/status.ts';
+import { templates } from './templates/templates.ts';
+import { tokens } from './tokens.ts';
 
 /** The input of a command line. */
 type CommandLineEdge = Omit<Edge, 'finished'>;
@@ -59,3 +69,6 @@ function toleratePipes(): void {
     });
   }
 }
+
+/** All commands, in the order in which `--help` lists them. */
+const commands: readonly Command[] = [start, status, serve, init, keys, tokens, schema, check, templates, explain];

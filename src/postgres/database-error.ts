@@ -73,7 +73,7 @@ export class DatabaseError extends Error {
 export type DatabaseErrorFacts = Pick<DatabaseError, 'kind' | 'primary'> &
   Partial<Omit<DatabaseError, keyof Error>> & { readonly cause?: unknown };
 
-/** Prefix of the text that the freshness check casts to a number, to fail on purpose (freshness-check.ts). */
+/** Prefix of the text that the freshness check casts to a number, to fail on purpose (caller/settings.ts). */
 export const staleMarker = 'pgreflect:stale:';
 
 /** Prefix of the text that fails on purpose if the connection has temporary tables (connection-reset.ts). */

@@ -4,7 +4,7 @@
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { emailKindNames } from '../../src/email/email-kind.ts';
-import { processorMs } from '../../src/management/processor-time.ts';
+import { processorMs } from '../../src/management/templates/rendering-time.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 

@@ -9,7 +9,7 @@ import { shownAnswer } from '../../src/email/transport/smtp-failure.ts';
 import type { SmtpSettings } from '../../src/email/transport/smtp-settings.ts';
 import { createSmtpTransport, type SmtpTransportOptions } from '../../src/email/transport/smtp-transport.ts';
 import type { EmailTransport } from '../../src/email/transport/transport.ts';
-import { processorMs } from '../../src/management/processor-time.ts';
+import { processorMs } from '../../src/management/templates/rendering-time.ts';
 import { sampleMessage, sampleUrl } from '../support/email.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { startSmtpServer, trustTestAuthority } from '../support/smtp-server.ts';

@@ -1,6 +1,6 @@
 /** What to write instead of the forms of other APIs stands beside the message of a mistake. */
 import { expect, test } from 'vitest';
-import { processorMs } from '../../src/management/processor-time.ts';
+import { processorMs } from '../../src/management/templates/rendering-time.ts';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 

@@ -4,7 +4,7 @@
  *
  * A statement may wait for a lock while a column's type changes, or miss a change that no trigger reports. It must then
  * fail before it does anything, because its result would fit neither schema. The error makes the gateway read the
- * catalog again (execute/retry-on-newer-model.ts).
+ * catalog again (execute/execute-operation.ts).
  *
  * The overlap operator on two arrays requires equal types. One side is null, so the planner knows the result and
  * nothing runs. It comes where PostgreSQL parses last, after locking the tables.

@@ -8,6 +8,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
+import { countedAs } from '../caller/client-address.ts';
 import { type CallerMemory, type KnownCaller, rememberCallers } from '../caller/remember-callers.ts';
 import { createShedding, refuseOnArrival, refuseWhenKnown } from '../connection/shed-load.ts';
 import { answerTypeOf, type RequestType, requestTypeOf } from '../server/media-types.ts';
@@ -15,7 +16,6 @@ import type { Hook, HttpParts } from '../server/parts.ts';
 import { graphqlPath } from '../server/paths.ts';
 import { createFastPath } from './fast-path.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
-import { createRateLimit } from './requests-per-minute.ts';
 import type { YogaHandler } from './yoga-handler.ts';
 
 /** Methods of the path, for `Allow`. */
@@ -111,4 +111,30 @@ function acceptedRequestType({ headers }: FastifyRequest): RequestType {
     });
   }
   return type;
+}
+
+/** Most callers counted at once; the least recently seen are dropped first. */
+const maxCallers = 50_000;
+
+/**
+ * Makes the hook that limits requests per minute (`--rate-limit`): of the token's user, or without one of the client's
+ * address or network. It runs after authentication.
+ *
+ * @throws (in the hook) PublicError `RATE_LIMITED`.
+ */
+async function createRateLimit(app: FastifyInstance, perMinute: number): Promise<Hook> {
+  // Loaded on demand: most gateways have no such limit.
+  const { default: rateLimit } = await import('@fastify/rate-limit');
+  await app.register(rateLimit, { global: false, max: perMinute, timeWindow: '1 minute', cache: maxCallers });
+  const check = app.createRateLimit({
+    keyGenerator: ({ state }) => countedAs(state.identity?.subject ?? null, state.address),
+  });
+  return (request, reply, done) => {
+    check(request).then((limit) => {
+      if (limit.isAllowed || !limit.isExceeded) return done();
+      reply.header('retry-after', limit.ttlInSeconds);
+      const message = `More than ${perMinute} requests in a minute; wait ${limit.ttlInSeconds} seconds.`;
+      done(new PublicError('RATE_LIMITED', message));
+    }, done);
+  };
 }
