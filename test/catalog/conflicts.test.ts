@@ -28,7 +28,7 @@ grant all on all tables in schema a, b to anon;
 const reader = modelReader(database);
 const model = await reader.model(['a', 'b']);
 
-test('the earlier namespace wins a type name, and the loser is gone with its relationships', async () => {
+test('of two tables with one type name, the one of the earlier schema stays; the other is left out with its relationships', async () => {
   expect(
     [...model.tables.values()].filter((table) => table.baseName === 'twin').map((table) => table.namespace),
   ).toEqual(['a']);
@@ -55,7 +55,7 @@ test('tables named like built-in types, or like a type derived from an older tab
   ]);
 });
 
-test('columns of an enum that lost its name are opaque', () => {
+test('columns of an enum whose name is taken are opaque', () => {
   const types = tableOf(model, 'holder').columns.map(({ type }) => type?.kind === 'scalar' && type.scalar);
   expect(types).toEqual(['Int', 'Opaque', 'Opaque', 'Int']);
   expect(model.enums.size).toBe(0);
@@ -69,7 +69,7 @@ test('of two tables with one root field the older one has it', () => {
   expect(fields).toEqual([[true, true], [false, false], [true, true], [false, false]]); // biome-ignore format: pairs
 });
 
-test("functions lose to a table's field and to node; between functions the newer one wins", () => {
+test('a function is left out where a field of a table, or node, has its name; of two functions the newer one stays', () => {
   expect(routineOf(model, 'xCollection')).toBeUndefined();
   expect(routineOf(model, 'node')).toBeUndefined();
   expect(routineOf(model, 'insertIntoxCollection')).toBeUndefined();

@@ -133,7 +133,7 @@ test('serial, identity and generated columns are read only; a default from a seq
   expect(flags('keyed', 'id')).toEqual({ readable: true, insertable: true, updatable: true });
 });
 
-test('entrypoints that PostgreSQL cannot serve are hidden, whatever was granted', async () => {
+test('insert, update and delete that PostgreSQL cannot execute are hidden, whatever was granted', async () => {
   const model = await reader.model(['shop']);
   const entrypoints = (name: string) => {
     const table = tableOf(model, name);
@@ -167,7 +167,7 @@ test('a function returns rows only of tables that are exposed', async () => {
   expect(routineOf(model, 'all_keyed')?.result).toEqual({ kind: 'set', table: tableOf(model, 'keyed').oid });
 });
 
-test('column grants show exactly their columns, and each command is one entrypoint', async () => {
+test('column grants show exactly their columns, and each granted command has its field', async () => {
   const model = await asLimited('select (id, name), insert (name) on shop.item');
   const item = tableOf(model, 'item');
   expect(tableNames(model)).toEqual(['item']);
@@ -176,7 +176,7 @@ test('column grants show exactly their columns, and each command is one entrypoi
   expect(item).toMatchObject({ insert: true, update: false, delete: false });
 });
 
-test('insert on read-only columns alone is no entrypoint, because its input would be empty', async () => {
+test('a grant to insert into read-only columns alone gives no insert, because its input would be empty', async () => {
   const model = await asLimited('select, insert (id) on shop.item');
   expect(tableOf(model, 'item').insert).toBe(false);
 });

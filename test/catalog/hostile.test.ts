@@ -7,7 +7,7 @@ const reader = modelReader(database);
 const namespace = 'select "x"; --';
 const model = await reader.model([namespace]);
 
-test('a hostile schema gives an ordinary model', () => {
+test('names with quotes, line breaks and reserved words give a valid model', () => {
   expect(model.directiveError).toBeNull();
   expect(model.namespaces).toMatchObject([{ name: namespace, inflectNames: false, introspection: false }]);
   expect(tableNames(model)).toEqual(['Hostile_1', 'select', 'constructor', 'a'.repeat(63)]);

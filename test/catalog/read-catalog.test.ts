@@ -31,7 +31,7 @@ test('exposed namespaces come in the order asked for, those that exist, each onc
   expect(await namesOf(asked)).toEqual(['other', 'lib', 'auth']);
 });
 
-test("without a choice it is the login role's search path, also when it was changed after the connection began", async () => {
+test('without --schemas the search path of the login role decides, also when it was changed after the connection began', async () => {
   const url = database.urlAs(login, 'test');
   expect(await namesOf(null, url)).toEqual(['public']);
   const pool = systemPool(url);
@@ -60,7 +60,7 @@ test("the login role's own privileges decide nothing", async () => {
   expect(buildModel(catalog, { role: login, extensions: [] }).tables.size).toBe(0);
 });
 
-test('reading leaves nothing behind and changes no setting of the connection', async () => {
+test('reading creates no object and changes no setting of the connection', async () => {
   const pool = systemPool(database.url);
   await readCatalog(pool, ['lib']);
   const show = `select current_setting('search_path') as path, current_setting('transaction_read_only') as ro`;
@@ -69,7 +69,7 @@ test('reading leaves nothing behind and changes no setting of the connection', a
   expect(row).toEqual({ path: '"$user", public', ro: 'off' });
 });
 
-test('fingerprint and memberships are those that the cheap checks read', async () => {
+test('fingerprint and memberships are those that the check at an interval reads', async () => {
   // Roles belong to the whole server, where other tests change them at any time.
   await vi.waitFor(async () => {
     const catalog = await reader.catalog(['lib']);

@@ -129,7 +129,7 @@ test('OUT parameters are no arguments; one of them is a scalar result, several a
   expect(brief('in_out')).toBeUndefined();
 });
 
-test('rows, sets of rows and sets declared to have one row', () => {
+test('a function returns a row, a set of rows, or a set declared to have one row', () => {
   expect(brief('row_of')).toBe('query rowOf row');
   expect(routineOf(model, 'row_of')?.arguments[0]?.fieldName).toBe('nodeId');
   expect(brief('set_of')).toBe('query setOf set');
@@ -137,7 +137,7 @@ test('rows, sets of rows and sets declared to have one row', () => {
   expect(routineOf(model, 'scalar_one')).toMatchObject({ result: { kind: 'value' }, returnsSet: true });
 });
 
-test('what has no counterpart is absent', async () => {
+test('a function whose types have no counterpart in GraphQL is absent', async () => {
   const absent = [
     'scalars', 'table_two', 'table_one', 'rec', 'gives_enum', 'gives_enums', 'gives_pair', 'gives_keyless', 'gives_elsewhere',
     'takes_enum', 'takes_enums', 'takes_mood_d', 'takes_ints', 'takes_pair', 'takes_pairs', 'takes_secret', 'takes_row', 'unnamed',
@@ -156,7 +156,7 @@ test('what has no counterpart is absent', async () => {
   expect(brief('visible')).toBe('query visible Int');
 });
 
-test('a namesake counts in every schema of the path, and only there', async () => {
+test('a function of the same name hides another in any schema of the path, and only there', async () => {
   expect(routineOf(await reader.model(['open']), 'inside')?.fieldName).toBe('inside');
 });
 

@@ -5,7 +5,7 @@ import { columnOf, modelReader, relationshipsOf, tableNames, tableOf } from '../
 const database = await createDatabase(fixture('lib.sql'));
 const reader = modelReader(database);
 
-test('the sample schema gives three tables, an enum, and every entrypoint', async () => {
+test('the sample schema gives three tables, an enum, and every field to read and write them', async () => {
   const model = await reader.model(['lib']);
   expect(model.directiveError).toBeNull();
   expect(model.namespaces).toMatchObject([{ name: 'lib', inflectNames: true, introspection: true }]);

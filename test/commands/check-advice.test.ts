@@ -175,7 +175,7 @@ describe('a trading company', () => {
     await database.query(`alter table log drop tone; drop type tone; comment on table log is null`);
   });
 
-  test('a key that every JavaScript object has is unknown all the same', async () => {
+  test('a key named like a member of every JavaScript object is unknown, too', async () => {
     await database.query(`comment on table log is '@graphql({"constructor": 1})'`);
     const [typo] = (await findings(database, '--only', 'directive_key')).filter(
       ({ object }) => object === 'public.log',

@@ -94,22 +94,25 @@ describe('a view that runs with the rights of its owner', async () => {
     },
   );
 
-  test.runIf(server!.invokes)('one that would only return fewer rows is changed, and the rest is said', () => {
-    expect(of('rentals').fix).toBe(
-      [
-        'alter view public.rentals set (security_invoker = true);',
-        '-- It returns the rows that policies of public.rental allow its caller.',
-        '-- From then on, callers need SELECT on what it reads. Where its rows are theirs to see:',
-        '-- grant select on public.rental to anon;',
-        '-- To take it away from them:',
-        '-- revoke all on public.rentals from public, anon;',
-        '-- To keep it, if all that it returns is for them: {"ignore": ["view_runs_as_owner"]} in its comment directive.',
-      ].join('\n'),
-    );
-    expect(of('titles').fix).toContain(
-      '-- It has aggregates: once policies hide rows of what it reads, it returns other rows and values.',
-    );
-  });
+  test.runIf(server!.invokes)(
+    'one that would only return fewer rows is changed, and a comment says which rows remain',
+    () => {
+      expect(of('rentals').fix).toBe(
+        [
+          'alter view public.rentals set (security_invoker = true);',
+          '-- It returns the rows that policies of public.rental allow its caller.',
+          '-- From then on, callers need SELECT on what it reads. Where its rows are theirs to see:',
+          '-- grant select on public.rental to anon;',
+          '-- To take it away from them:',
+          '-- revoke all on public.rentals from public, anon;',
+          '-- To keep it, if all that it returns is for them: {"ignore": ["view_runs_as_owner"]} in its comment directive.',
+        ].join('\n'),
+      );
+      expect(of('titles').fix).toContain(
+        '-- It has aggregates: once policies hide rows of what it reads, it returns other rows and values.',
+      );
+    },
+  );
 
   test('each choice for it is a statement that ends the finding, and only one changes what it returns', async () => {
     const count = 'select count(*)::int from available';

@@ -452,7 +452,7 @@ describe('for programs, --format json: each finding goes away with the SQL that 
       expect(after.findings).not.toContainEqual(expect.objectContaining({ check, object }));
   });
 
-  test('and nothing else is found', () => {
+  test('no finding is left', () => {
     const keyOf = ({ check, object }: { check: string; object: string | null }) => `${check} ${object}`;
     const found = before.findings.filter(({ check }) => security.has(check)).map(keyOf);
     expect(found.toSorted()).toEqual(expected.map(keyOf).toSorted());

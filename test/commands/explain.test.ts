@@ -46,7 +46,7 @@ test('an operation that does not fit the schema is refused with its message', as
   expect(err).toContain('Cannot query field "title"');
 });
 
-test('variables have to be an object', async () => {
+test('variables must be an object', async () => {
   const { code, err } = await explain('{ __typename }', ['--variables', '{id: 3}']);
   expect(code).toBe(1);
   expect(err).toContain('--variables must be a JSON object.');

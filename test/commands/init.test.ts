@@ -69,7 +69,7 @@ describe('init', () => {
     expect(await existingRoles()).toEqual([]);
   });
 
-  test('--dry-run makes no password that nobody learns', async () => {
+  test('--dry-run creates no random password', async () => {
     const { out } = await init('--dry-run', '--auth');
     for (const role of [roles.login, roles.auth]) {
       expect(out).toContain(`create role ${role} login noinherit;`);
@@ -227,7 +227,7 @@ describe('init', () => {
     );
   });
 
-  test('a typed --database-url goes before the connection of the auth service in the environment', async () => {
+  test('--database-url on the command line wins over the admin connection in the environment', async () => {
     const nowhere = Object.assign(new URL(database.url), { port: '1' }).href;
     const env = { PGREFLECT_ADMIN_DATABASE_URL: nowhere, DATABASE_URL: nowhere };
     const typed = ['init', '--database-url', database.url, ...flags];
@@ -384,7 +384,7 @@ describe('init by a role with CREATEROLE that is no superuser', () => {
     expect(out).not.toMatch(/^done/m);
   });
 
-  test('can take out again what it made', async () => {
+  test('can remove what it created', async () => {
     const { code, out } = await asAdmin('--remove');
     expect({ code, out }).toMatchObject({ code: 0 });
     expect(await existingRoles()).toEqual([]);

@@ -51,7 +51,7 @@ test('--check succeeds on what --out wrote, and says where a changed schema diff
   }
 });
 
-test('a file that cannot be written is a problem, and no fault of the program', async () => {
+test('a file that cannot be written is reported as a problem', async () => {
   const { code, err } = await schema(['--out', 'nowhere/schema.graphql'], temporaryDirectory());
   expect(code).toBe(1);
   expect(err).toMatch(/^There is 1 problem:\n- ENOENT: no such file or directory, open '.*nowhere\/schema\.graphql/);

@@ -145,7 +145,7 @@ describe('serving', () => {
     served = await serve([], { directory }, afterAll);
   });
 
-  test('answers', async () => {
+  test('answers a GraphQL request', async () => {
     expect(await ask(served.url, '{ noteCollection { edges { node { id body } } } }')).toEqual({
       data: { noteCollection: { edges: [{ node: { id: 1, body: 'hello' } }] } },
     });
@@ -201,7 +201,7 @@ describe('serving', () => {
     );
   });
 
-  test('where tables exist, it says what they need, and proposes no other', async () => {
+  test('where tables exist, it says which grants they need, and proposes no new table', async () => {
     const own = await createDatabase('create table pet (id int primary key)');
     const { command } = await serve([], { env: envOf(own) });
     await command.until(/The gateway takes notice/);
@@ -222,7 +222,7 @@ describe('serving', () => {
     expect(out.replaceAll(/\s+/g, ' ')).toContain(summary);
   });
 
-  test('comments that refuse every request are named, and nothing else is proposed', async () => {
+  test('malformed comment directives, which refuse every request, are named, and nothing else is proposed', async () => {
     const own = await createDatabase(`create table pet (id int primary key); grant select on pet to anon;
       comment on table pet is 'Pets. @graphql(name: "Animal")'`);
     const { command } = await serve([], { env: envOf(own) });
@@ -277,7 +277,7 @@ describe('serving', () => {
     expect(await isClosed()).toBe(true);
   });
 
-  test('a database that is away is no reason to refuse: the gateway says 503 until it answers', async () => {
+  test('it starts while the database is away, and answers 503 until the database is back', async () => {
     const away = new URL(database.url);
     away.port = '1';
     const { command, url } = await serve([], { env: { ...env(), DATABASE_URL: away.href } });

@@ -39,7 +39,7 @@ async function serve(args: readonly string[], given: Readonly<Record<string, str
 
 const patient = ['--statement-timeout-ms', '60000', '--drain-timeout-ms', '60000'];
 
-test('it serves on without whoever reads what it says, and stops in good order', async () => {
+test('a gateway whose output is no longer read continues to serve, and stops as usual', async () => {
   const file = join(temporaryDirectory(), 'pgreflect.toml');
   writeFileSync(file, 'schemas = "public"');
   const { command, ask } = await serve(['--config', file]);
@@ -54,7 +54,7 @@ test('it serves on without whoever reads what it says, and stops in good order',
   expect((await command.finished).code).toBe(0);
 });
 
-test('a command whose answer nobody reads has done its work', async () => {
+test('a command whose output is not read finishes its work', async () => {
   const printing = startCommand(['schema', '--role', 'anon'], { env });
   printing.stopReading();
   expect((await printing.finished).code).toBe(0);
@@ -63,7 +63,7 @@ test('a command whose answer nobody reads has done its work', async () => {
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('who asks again by %s does not want to wait: it ends at once', async (signal, code) => {
+] as const)('a second %s ends it at once', async (signal, code) => {
   const { command, ask } = await serve(patient);
   command.stopReading();
   await takeLock(database, 1);
@@ -90,7 +90,7 @@ test('processes that share the port end at once with the one that supervises the
   expect(await held).toBe('cut');
 });
 
-test('a database that hangs keeps nothing from ending', async () => {
+test('a database that hangs does not keep a command from ending', async () => {
   const proxy = await startFreezingProxy(database.url);
   const given = {
     ...env,

@@ -92,7 +92,7 @@ test('a line that is no request is answered as such, and the rest all the same',
   expect(answers.at(-1)).toEqual({ id: 9, output: 'x' });
 });
 
-test('lines may arrive in pieces, and hold line separators that are none of JSON', async () => {
+test('lines may arrive in pieces, and hold characters that other formats take for line breaks', async () => {
   const text = line({ id: 1, kind: 'text', template: 'é\u2028\u2029{{ .X }}', data: { X: '日本\r' } });
   const { sound, answers } = await answerBatch(...text);
   expect(answers).toEqual([{ id: 1, output: 'é\u2028\u2029日本\r' }]);
@@ -113,7 +113,7 @@ test('the command answers before the next request is read, and ends with 2 where
   expect(child.exitCode).toBe(2);
 });
 
-test('no input is no request', async () => {
+test('without input there is no answer', async () => {
   expect(await answerBatch()).toEqual({ sound: true, answers: [] });
 });
 

@@ -80,7 +80,7 @@ describe('two workers', () => {
     await served.command.until(/Try:/);
   });
 
-  test('signals and notifications reach both, and one process watches the catalog for them', async () => {
+  test('signals and notifications reach both, and one process compares the catalog for them', async () => {
     const { command, url, directory } = served;
     const watchers = `select application_name as name, count(*)::int as n from pg_stat_activity
       where datname = current_database() and application_name in ('pgreflect listener', 'pgreflect watch') group by 1 order by 1`;
@@ -143,7 +143,7 @@ describe('two workers', () => {
   });
 });
 
-test('what the check at an interval finds is told to both; they end with the process that supervises them', async () => {
+test('a change that the check at an interval finds reaches both; they end with the process that supervises them', async () => {
   const served = await serve(['--schema-poll-ms', '50']);
   const { command, url } = served;
   await createTable('found');
@@ -155,7 +155,7 @@ test('what the check at an interval finds is told to both; they end with the pro
   await eventually(async () => pidsOf(served).filter(isAlive), []);
 });
 
-test('a port that is taken is said once, and nothing is left running', async () => {
+test('a port that is taken is reported once, and nothing is left running', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void taken.close());

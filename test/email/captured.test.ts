@@ -70,7 +70,7 @@ test('the newest 200 stay, also when several processes keep at once', async () =
   expect(emails[0]?.subject).toBe('the last');
 });
 
-test('whoever knows some asks for the newer ones only', async () => {
+test('a reader can ask for the emails newer than an id', async () => {
   await transportOn(pool).send(sampleMessage());
   const after = (await inbox.read())[0]?.id ?? 0;
   expect(await inbox.read({ after })).toEqual([]);

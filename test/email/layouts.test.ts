@@ -128,7 +128,7 @@ describe('a partial', () => {
     expect(render('{{ template "name" . }}', { partials, kind: 'text' }, { Name: '<b>' })).toBe('<b>');
   });
 
-  test('gives way to a template of the same name in the email', () => {
+  test('is replaced by a template of the same name in the email', () => {
     expect(render('{{ define "name" }}own{{ end }}{{ template "name" . }}', { partials })).toBe('own');
   });
 
@@ -171,7 +171,7 @@ describe('a partial', () => {
     expect(problem(source, { partials: { p: '\n\n{{ index .A 0 }}' } })).toContain('in the partial "p", line 3:');
   });
 
-  test('that is not used costs nothing and may be wrong', () => {
+  test('that is not used is not parsed, so it may have mistakes', () => {
     expect(render('a', { partials: { broken: '{{ if }}' } })).toBe('a');
   });
 });

@@ -190,7 +190,7 @@ test.each(names)('what %s refuses is told apart, and the message of the error ha
   }
 });
 
-test.each(names)('%s that is away, slow, broken or moved is tried again later', async (name) => {
+test.each(names)('%s that is unreachable, slow, faulty or moved is tried again later', async (name) => {
   const { server, transport } = await startService(name, 300);
   const replies: readonly (HookReply | null)[] = [
     { status: 500, body: '<html>' },
@@ -221,7 +221,7 @@ test.each(names)('%s gets no email for several recipients, nor with characters o
   expect(server.requests).toEqual([]);
 });
 
-test.each(names)('what users choose makes no header, recipient or member of a request to %s', async (name) => {
+test.each(names)('values that users choose add no header, recipient or member to a request to %s', async (name) => {
   const { server, transport } = await startService(name);
   const chosen = `x\r\nBcc: evil@x.test\r\n\r\n"},"to":"evil@x.test","a":{"\u202e\ud800${'é'.repeat(50_000)}`;
   const texts = { mailer_subjects_recovery: 'Hi {{ .Data.name }}', mailer_templates_recovery_text: '{{ .Data.name }}' };

@@ -126,7 +126,7 @@ test('a message of more than 100 KB is sent, with a warning about its kind, once
   ]);
 });
 
-test('a message is signed with the key of the moment', async () => {
+test('a message is signed with the DKIM key in force', async () => {
   const server = await startSmtpServer();
   const mailer = openMailer();
   const { privateKey } = generateKeyPairSync('rsa', {

@@ -45,7 +45,7 @@ describe('variables', () => {
     expect(withLink).toEqual(['confirmation', 'invite', 'magic_link', 'email_change', 'recovery']);
   });
 
-  test('an email that lacks a fact is a bug, not an empty place', () => {
+  test('an email that lacks a value of its variables is an error, not an empty place', () => {
     const { token: _token, ...without } = sampleData;
     const config = layerAuthConfig({});
     expect(() => buildMessage('recovery', config, without)).toThrow('without Token');

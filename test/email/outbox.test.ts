@@ -211,7 +211,7 @@ test('several processes share what waits: each email goes out once', async () =>
   expect(recipients().sort()).toEqual(addresses.sort());
 });
 
-test('what a dead process had begun is the next one’s after a minute', async () => {
+test('an email that a dead process had begun is sent by another one after a minute', async () => {
   const dead = outboxOn(pools[0]);
   await add(dead);
   smtp.behave({ kind: 'wait', until: new Promise(() => {}) });
@@ -257,7 +257,7 @@ test('no email is lost while connections to the database and to the mail server 
   expect(observations.filter(({ kind }) => kind === 'email_given_up' || kind === 'warning')).toEqual([]);
 });
 
-test('before the auth service is installed nobody looks', async () => {
+test('before the auth service is installed the outbox is not read', async () => {
   const outbox = outboxOn(pools[0]);
   await add(outbox);
   isInstalled = false;
@@ -268,7 +268,7 @@ test('before the auth service is installed nobody looks', async () => {
   expect(recipients()).toEqual(['to@mail.test']);
 });
 
-test('tables of an earlier version are a warning, once, and no emails are lost with it', async () => {
+test('tables of an earlier version are warned of once, and no emails are lost', async () => {
   const outbox = outboxOn(pools[0]);
   await add(outbox);
   await database.query('alter table pgreflect_queue.emails rename to elsewhere');
@@ -280,7 +280,7 @@ test('tables of an earlier version are a warning, once, and no emails are lost w
   expect(recipients()).toEqual(['to@mail.test']);
 });
 
-test('every text can wait: PostgreSQL stores what JSON can say', async () => {
+test('every text can be stored, also those that jsonb cannot hold', async () => {
   const outbox = outboxOn(pools[0]);
   const message = sampleMessage({ mailer_templates_recovery_content: 'a{{ "\\x00" }}b\0c\uD800 "ü" \\u0000' });
   await pools[0].transaction((connection) => outbox.add(connection, { message, userId, lifetimeSeconds, ...kept }));

@@ -361,7 +361,7 @@ describe('encryption', () => {
 describe('logging in', () => {
   const login = { user: 'postmaster', password: 'correct horse' };
 
-  test.each(['PLAIN', 'LOGIN', 'CRAM-MD5'] as const)('works with %s', async (method) => {
+  test.each(['PLAIN', 'LOGIN', 'CRAM-MD5'] as const)('is possible with %s', async (method) => {
     const server = await startSmtpServer({ login, authMethods: [method] });
     await connect(server.port, { login }).send(sampleMessage());
     expect(server.messages[0]).toMatchObject({ user: 'postmaster', encrypted: true });

@@ -134,7 +134,7 @@ describe('an error that a function raises', () => {
     expect(await fails(`mutation { fail(state: "${sqlstate}") }`)).toEqual({ message: 'as asked', code, sqlstate });
   });
 
-  test('is masked where it says that it is internal, as is what PostgreSQL says of anything else', async () => {
+  test('is masked where its code says that it is internal, as are all other errors of PostgreSQL', async () => {
     for (const query of ['mutation { fail(state: "XX000") }', 'mutation { countKept }']) {
       const error = await fails(query);
       expect(JSON.stringify(error)).not.toMatch(/kept|code"?:? ?"?vault/);

@@ -99,7 +99,7 @@ test('what a hint says to write is valid', async () => {
   }
 });
 
-test('variables get the same hints', async () => {
+test('errors of variables have the same hints', async () => {
   const query =
     'query ($filter: productFilter, $order: [productOrderBy!]) { productCollection(filter: $filter, orderBy: $order) { edges { cursor } } }';
   expect(await hintsOf(query, { filter: { name: 'x' } })).toEqual(['Name the comparison: name: { eq: "x" }.']);
@@ -157,7 +157,7 @@ test('the collection is named where the message suggests something else', async 
   expect(await hintsOf('{ productsCollection { edges { cursor } } }', {}, open)).toEqual([undefined]);
 });
 
-test('a role that may write nothing learns that', async () => {
+test('the error of a mutation says that the role may write nothing', async () => {
   const { errors } = await execution.run('authenticated', 'mutation { createProduct { id } }');
   expect(errors[0].extensions.hint).toBe(
     'The role may write nothing: grant INSERT, UPDATE or DELETE on a table, or EXECUTE on a volatile function.',
@@ -187,7 +187,7 @@ test('the values of an enum, and the labels to write as strings, for those who m
   expect(await local.errors('anon', where('{ size: { eq: "extra large" } }'))).toEqual([]);
 });
 
-test('a long value is not searched for what messages say, which would take seconds', async () => {
+test('a long value in an error message does not slow the search for a hint', async () => {
   const query =
     'query ($filter: productFilter, $order: [productOrderBy!]) { productCollection(filter: $filter, orderBy: $order) { edges { cursor } } }';
   const startMs = processorMs();

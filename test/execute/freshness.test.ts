@@ -215,7 +215,7 @@ describe('without the trigger', () => {
     for (const { errors } of bodies) expect(errors).toMatchObject(refused);
   });
 
-  test('a role that was dropped is told so', async () => {
+  test('a request of a role that was dropped gets an error that says so', async () => {
     const database = await createDatabase(schema);
     await database.query(
       `create role "${database.name}_gone"; grant "${database.name}_gone" to authenticator; grant usage on schema public to "${database.name}_gone"`,
@@ -236,7 +236,7 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
-test('a comparison while the catalog is being read waits for it, and reads again only what has changed since', async () => {
+test('a check while the catalog is being read waits for it, and reads again only if it has changed since', async () => {
   const database = await createDatabase(schema);
   const execution = await startExecution(database);
   const readings = () => execution.observations.filter(({ kind }) => kind === 'reloaded').length;
@@ -255,7 +255,7 @@ test('a comparison while the catalog is being read waits for it, and reads again
   });
 });
 
-test('a comparison at an interval goes on soon after the catalog took long to read', async () => {
+test('the check at an interval continues soon after the catalog took long to read', async () => {
   const database = await createDatabase(schema);
   const execution = await startExecution(database, { pollMs: 50 });
   const names = async () => [...(await execution.role('anon')).shared.model.tables.values()].map(({ name }) => name);

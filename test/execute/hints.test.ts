@@ -47,7 +47,7 @@ test('a collection of the other side of a junction table says how to switch it o
   );
 });
 
-test('nobody else gets a hint', async () => {
+test('without hints enabled, errors have none', async () => {
   expect(await hintOf('{ itemNameCollection { edges { cursor } } }', false)).toBeUndefined();
   expect(await hintOf('{ __schema { types { name } } }', false)).toBeUndefined();
 });

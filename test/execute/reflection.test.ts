@@ -21,7 +21,7 @@ const database = await createDatabase(`
 /** A comment alone is not part of the schema. */
 const describe = (table: string) => `comment on table ${table} is '@graphql({"description": "changed"})'`;
 
-test('a role whose schema is the same keeps it with all that was compiled for it, another gets a new one', async () => {
+test('after a reload, a role whose schema is the same keeps its compiled operations; another role gets a new schema', async () => {
   const execution = await startExecution(database);
   const before = { anon: await execution.role('anon'), authenticated: await execution.role('authenticated') };
   await database.query(describe('seen_by_one'));
@@ -30,7 +30,7 @@ test('a role whose schema is the same keeps it with all that was compiled for it
   expect((await execution.role('authenticated')).shared).not.toBe(before.authenticated.shared);
 });
 
-test('a schema is let go once every role that saw it has been asked for again', async () => {
+test('an old schema is freed once each role that used it has a new one', async () => {
   const execution = await startExecution(database);
   const old = new WeakRef((await execution.role('anon')).shared);
   const oldOfOther = new WeakRef((await execution.role('authenticated')).shared);

@@ -29,7 +29,7 @@ describe.each(sources.map((files) => [files.join(' '), files] as const))('%s', a
     startExecution(database, { ...options, extensions: additive }),
   ]);
 
-  test.each(['anon', 'authenticated', 'service_role'])('as %s', async (role) => {
+  test.each(['anon', 'authenticated', 'service_role'])('for %s the extensions only add to the schema', async (role) => {
     const [before, after] = await Promise.all(
       [plain, extended].map(async (on): Promise<readonly Json[]> => {
         const { data } = await on.run(role, introspection);

@@ -81,7 +81,7 @@ test('runs entries of other filters and shapes each on its own, in order', async
   ]);
 });
 
-test('a list in a variable and in the document are equal', async () => {
+test('a list in a variable does the same as in the document', async () => {
   const lists: Entries[] = [
     [byId(1, { increment: { hits: 1 } }), byId(2, { increment: { hits: 2 } })],
     [
@@ -125,7 +125,7 @@ test('a list in the document may hold variables', async () => {
   expect(errors).toHaveLength(1);
 });
 
-test('equal shapes are one statement text, for any number of entries', async () => {
+test('lists of equal shape share one statement, for any number of entries', async () => {
   const list = (n: number) => Array.from({ length: n }, (_, index) => byId(index, { increment: { hits: index } }));
   const [one] = await texts(list(1));
   expect(await texts(list(2))).toEqual([one]);
@@ -263,7 +263,7 @@ test('lists without entries, and lists of too many statements, are refused', asy
   expect((await run(Array.from({ length: 100 }, () => alone))).data.updateManyItemCollection).toHaveLength(100);
 });
 
-test('stands among other fields, under any key', async () => {
+test('may be one of several fields, under any alias', async () => {
   const document = `mutation ($a: [ItemUpdateEntry!]!, $b: [ItemUpdateEntry!]!) {
     one: updateItemCollection(set: {hits: 100}, filter: {id: {eq: 1}}) { affectedCount }
     two: updateManyItemCollection(updates: $a) { __typename records { hits loud pairs: nodeId } }

@@ -114,7 +114,7 @@ describe('arguments of a field of a row', () => {
     await database.query('update city set lat = null where id = 3');
   });
 
-  test('are values, not text of the statement', async () => {
+  test('are parameters, not text of the statement', async () => {
     const query = 'query ($word: String) { cityCollection { edges { node { greet(word: $word) } } } }';
     const texts = await Promise.all(
       ['a', "'; drop table city; --"].map(

@@ -42,7 +42,7 @@ test('atMost may be a variable, which is no part of the statement', async () => 
   expect(texts[0]).toBe(texts[1]);
 });
 
-test('stands beside pages, in nested collections and on results of functions', async () => {
+test('may be used beside pages, in nested collections and on results of functions', async () => {
   expect(await total('totalCount(atMost: 4) edges { node { id } }')).toMatchObject({ totalCount: 4 });
   expect((await total('totalCount(atMost: 4) edges { node { id } }')).edges).toHaveLength(30);
   expect(await total('totalCount(atMost: 4) again: totalCount edges { cursor }')).toMatchObject({
@@ -64,7 +64,7 @@ test('reads no more rows than it counts', async () => {
   expect(JSON.stringify(plan)).toMatch(/"Node Type":"Limit"[^{}]*?"Actual Rows":3/);
 });
 
-test('a negative number is refused, and a dear one counts for the cost', async () => {
+test('a negative number is refused, and a large one counts for the cost', async () => {
   const query = '{ bookCollection { totalCount(atMost: -1) } }';
   const { errors } = await execution.run('anon', query);
   expect(errors).toMatchObject([

@@ -91,7 +91,7 @@ test('entrypoints, their arguments and what they answer are described', async ()
   expect(connection['partCollection(after)']).toBe('Rows after this cursor.');
 });
 
-test('nothing is said of what the role does not see', async () => {
+test('what the role does not see is not mentioned', async () => {
   const text = JSON.stringify(await introspect(all));
   expect(text).toContain('Shown to customers.');
   expect(text).toContain('"secret"');
@@ -110,7 +110,7 @@ test('a schema whose comment switches them off has none, and without them there 
   expect(plain).toContain('Day of production.');
 });
 
-test('descriptions are all that differs', async () => {
+test('with and without the extension, schemas differ in descriptions alone', async () => {
   const bare = (data: unknown) => JSON.stringify(data, (key, value) => (key === 'description' ? null : value));
   const others = await start(extensionNames.filter((name) => name !== 'descriptions'));
   const [described, plain] = [await introspect(all), await introspect(others)];

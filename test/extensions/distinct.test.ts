@@ -127,7 +127,7 @@ describe('pages', () => {
     expect(await trips('distinctOn: [kind], offset: 2')).toEqual([5]);
   });
 
-  test('go on behind the values of a cursor, although another row is the first of them by now', async () => {
+  test('continue after the values of a cursor, although another row is the first of them by now', async () => {
     const { edges } = await page('distinctOn: [kind], first: 1');
     const after = `distinctOn: [kind], after: "${edges[0].cursor}"`;
     await database.query(`update trip set length = null where id = 1; insert into trip values (0, 1, 'a', 'n', 1)`);
@@ -146,7 +146,7 @@ describe('counts', () => {
   const counts = async (given: string, selection: string) =>
     (await execution.data('anon', `{ tripCollection${given} { ${selection} } }`)).tripCollection;
 
-  test('totalCount is of what is left, aggregate and groups are of all rows', async () => {
+  test('totalCount counts the distinct rows; aggregate and groups are of all rows', async () => {
     expect(
       await counts(
         '(distinctOn: [kind], first: 1)',
@@ -184,7 +184,7 @@ describe('counts', () => {
   });
 });
 
-describe('it works', () => {
+describe('distinctOn may be used', () => {
   test('in nested collections, with nested rows', async () => {
     const query =
       '{ cityCollection { edges { node { tripCollection(distinctOn: [kind], orderBy: {length: DescNullsLast}) { totalCount edges { node { id city { name } } } } } } } }';
@@ -279,7 +279,7 @@ describe('names and roles', () => {
     ]);
   });
 
-  test('a taken name leaves it out, and that is reported', async () => {
+  test('where the name is taken it is left out, and `check` reports that', async () => {
     const named = await createDatabase(`
       comment on schema public is '@graphql({"inflect_names": true})';
       create table part (id int primary key); create table part_column (id int primary key);

@@ -260,7 +260,7 @@ describe('shown', () => {
     ]);
   });
 
-  test('not without the extension', async () => {
+  test('is nothing without the extension', async () => {
     const entries = async (extensions?: readonly []) => {
       const on = await startExecution(database, { introspection: 'always', ...(extensions && { extensions }) });
       const { __type, near } = await on.data(
@@ -274,7 +274,7 @@ describe('shown', () => {
   });
 });
 
-describe('what a directive asks for in vain', async () => {
+describe('what a directive cannot enable', async () => {
   const vain = await createDatabase(`
     create table place (id int primary key, taken int, "and" int, parts jsonb, other_id int references place);
     comment on constraint place_other_id_fkey on place is '@graphql({"foreign_name": "other", "local_name": "others"})';

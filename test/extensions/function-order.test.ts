@@ -168,7 +168,7 @@ describe('pages', () => {
     expect(await execution.errors('anon', inVariable.replace(used, made), { variables: { cursor } })).toEqual([]);
   });
 
-  test('neither a shorter cursor nor one with a value of the client in place of the digest is taken', async () => {
+  test('a cursor that is shorter, or has another value in place of the digest, is refused', async () => {
     const page = (elements: string) =>
       execution.errors(
         'anon',
@@ -237,7 +237,7 @@ test('groups are not ordered by it', async () => {
   expect((await execution.errors('anon', query))[0]).toContain('Groups cannot be ordered by "label"');
 });
 
-test('below many rows it is too much', async () => {
+test('it is refused below many rows, by its cost', async () => {
   const cheap = await startExecution(database, { limits: { maxCost: 29_000 } });
   expect(await cheap.errors('anon', '{ placeCollection(orderBy: {distance: {x: 0}}) { edges { cursor } } }')).toEqual(
     [],

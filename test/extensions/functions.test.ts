@@ -157,7 +157,7 @@ describe('functions with one name', () => {
     expect(await ask('{ doubleNumber(a: 4) doubleText(a: "x") }')).toEqual({ doubleNumber: 8, doubleText: 'xx' });
   });
 
-  test('are named by check where they have no name of their own', async () => {
+  test('are reported by `check` where they have no name of their own', async () => {
     const omissions = await modelReader(database).omissions(['lib']);
     expect(omissions.filter(({ object }) => object === 'lib.double').map(({ reason, fix }) => [reason, fix])).toEqual([
       [
@@ -185,7 +185,7 @@ test('none of them is a field without the extension', async () => {
   expect(await plain.field('Mutation', 'lose')).toBeUndefined();
 });
 
-test('they take no name that a function has without the extension', async () => {
+test('a name that a function has without the extension is not taken', async () => {
   const other = await createDatabase(`
     create type mood as enum ('good');
     create function feeling() returns int stable language sql as 'select 1';

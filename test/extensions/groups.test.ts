@@ -357,7 +357,7 @@ describe('what is computed of a group', () => {
     });
   });
 
-  test('is nothing without rows', async () => {
+  test('is an empty list without rows', async () => {
     expect(await groups('by: [{column: state}]', 'count', { filter: '{id: {lt: 0}}' })).toEqual([]);
   });
 
@@ -413,7 +413,7 @@ describe('having', () => {
     expect(await groups('by: [{column: buyerId}], having: $having', 'key { buyerId }', from)).toHaveLength(2);
   });
 
-  test('refuses a filter that no row could be asked, also where it asks nothing else', async () => {
+  test('refuses a filter that is refused for rows, also as its only condition', async () => {
     const many = '{lineCollection: {aggregate: {count: {gt: 1001}}}}';
     const found = await refusal(`by: {column: state}, having: {filter: ${many}}`);
     expect(found[0]).toBe('A count of related rows is compared with numbers up to 1000.');
@@ -469,7 +469,7 @@ describe('orderBy', () => {
     ]);
   });
 
-  test('is total: keys that are not named follow', async () => {
+  test('ends with the keys that it does not name, so that the order is complete', async () => {
     const keys = async (orderBy: string) => {
       const given = `by: [{column: state}, {column: buyerId}], orderBy: ${orderBy}`;
       const found = await groups(given, 'key { state buyerId }');
@@ -529,7 +529,7 @@ describe('first and offset', () => {
   });
 });
 
-describe('they work', () => {
+describe('they may be used', () => {
   test('in nested collections, for the rows of each parent', async () => {
     const query =
       '{ buyerCollection { edges { node { name saleCollection { groups(by: {column: state}) { key { state } count } } } } } }';

@@ -123,7 +123,7 @@ describe('matches', () => {
     ['{matches: null}', [], []],
   ])('%s', async (...each) => check(each));
 
-  test('a predicate and a path are two shapes, values of either are one', async () => {
+  test('a predicate and a path have a statement each, whatever their values', async () => {
     const query = 'query ($p: String) { docCollection(filter: {body: {matches: $p}}) { edges { node { id } } } }';
     const texts = async (...paths: string[]) => {
       const statements = await Promise.all(paths.map((p) => execution.statements('anon', query, { variables: { p } })));
@@ -253,7 +253,7 @@ describe('parts', () => {
   });
 });
 
-test('a json column is there or not', async () => {
+test('a json column can be filtered by null alone', async () => {
   expect(await docs('{raw: {is: NULL}}')).toEqual([5, 6]);
   expect(await docs('{raw: {is: NOT_NULL}}')).toEqual([1, 2, 3, 4, 7]);
   expect(
@@ -486,7 +486,7 @@ describe('with 100,000 rows, indexes serve', async () => {
     }
   });
 
-  test('those of a table with policies serve who passes them, others by the column of the policy', async () => {
+  test('a table with policies uses its indexes where the role bypasses them, else the index on the column of the policy', async () => {
     const query = '{ guardedCollection(filter: {data: {contains: "{\\"n\\": 4711}"}}) { edges { node { id } } } }';
     expect(await count('service_role', query)).toBe(1);
     expect(await blocks('service_role', query)).toBeLessThan(300);

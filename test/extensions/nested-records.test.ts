@@ -53,7 +53,7 @@ describe.each([
   });
 });
 
-test('a row that one of its related rows turns out to be is shown as that leaves it', async () => {
+test('a row that is also one of its own related rows is shown with the changes of both', async () => {
   const database = await createDatabase(script);
   const execution = await startExecution(database);
   const query = `mutation { it: insertIntoFolderCollection(objects: [{name: "a", size: 1, folderCollection: {

@@ -216,7 +216,7 @@ describe('aggregates of related rows', () => {
   });
 });
 
-describe('they work', () => {
+describe('they may be used', () => {
   test('in nested collections', async () => {
     const query = `{ authorCollection(filter: {id: {eq: 1}}) { edges { node {
       bookCollection(filter: {reviewCollection: {some: {stars: {lt: 2}}}}) { totalCount edges { node { title } } } } } } }`;

@@ -82,7 +82,7 @@ describe('to-one', () => {
     expect(statement!.text.match(/join "lib"."city"/g)).toHaveLength(1);
   });
 
-  test('a row that each row has is an inner join, where the role sees all of them', async () => {
+  test('a required related row is an inner join, where the role sees all of them', async () => {
     const textOf = async (field: string, orderBy: string) => {
       const [statement] = await execution.statements(
         'anon',
@@ -104,7 +104,7 @@ describe('to-one', () => {
     expect(await textOf('passportCollection', order)).toMatch(/ join .* left join /);
   });
 
-  test('rows of tables that inherit are there, whose keys nothing enforces', async () => {
+  test('rows of inheriting tables, whose foreign keys are not enforced, stay in the result', async () => {
     const on = await startExecution(
       await createDatabase(`
         create table town (id int primary key, name text not null);

@@ -69,7 +69,7 @@ describe('the comment of a schema', () => {
   });
 });
 
-test('a malformed directive of a domain counts where domains are read', async () => {
+test('a malformed directive of a domain is an error where the extension reads domains', async () => {
   const database = await createDatabase(`${setUp} comment on domain one.email is '@graphql({)';`);
   const ask = async (extensions: readonly 'domains'[]) =>
     (await startExecution(database, { schemas: ['one'], extensions })).errors(
@@ -80,7 +80,7 @@ test('a malformed directive of a domain counts where domains are read', async ()
   expect((await ask(['domains']))[0]).toContain('one.email: ');
 });
 
-test('a malformed directive of a composite type counts where functions take it', async () => {
+test('a malformed directive of a composite type is an error where functions take the type', async () => {
   const database = await createDatabase(
     `${setUp} create type one.pair as (a int); create function one.take(given one.pair) returns int stable language sql as 'select 1';
      comment on type one.pair is '@graphql({)';`,
@@ -175,7 +175,7 @@ describe('what an extension adds', async () => {
     expect(type.__type.fields.map(({ name }: { name: string }) => name)).toEqual(['nodeId', 'id']);
   });
 
-  test('and gets no name is reported, with the SQL that renames it', async () => {
+  test('and finds its name taken is reported, with the SQL that renames it', async () => {
     const all = (await reasons()).join('\n');
     expect(all).toContain(
       `Column lib.shelf."fooBar" would be "fooBar" in GraphQL, and another column has that name already. comment on column lib.shelf."fooBar" is '@graphql({"name":"fooBar_list"})';`,

@@ -155,7 +155,7 @@ describe('refused', () => {
     expect([inVariable[1], inDocument[1]]).toEqual(['$q', 'filter.search.query']);
   });
 
-  test('is a query that is long', async () => {
+  test('is a query that is too long', async () => {
     const [message, input] = await refusal('{query: $q}', { q: 'x '.repeat(50_000) });
     expect([message.slice(0, 30), input]).toEqual(['syntax error in tsquery: "x x ', '$q']);
   });
@@ -294,7 +294,7 @@ describe('with 100,000 rows, indexes serve', async () => {
     expect(await blocks('anon', query, mode)).toBeLessThan(300);
   });
 
-  test('those of a table with policies serve who passes them, others by the column of the policy', async () => {
+  test('a table with policies uses its indexes where the role bypasses them, else the index on the column of the policy', async () => {
     const query = find('guarded', 'plain: "w11", config: "english"');
     expect([await count('service_role', query), await count('anon', query)]).toEqual([10, 10]);
     expect(await blocks('service_role', query)).toBeLessThan(300);
@@ -410,7 +410,7 @@ describe('orders by rank', async () => {
     ]);
   });
 
-  test('below many rows it is too much', async () => {
+  test('it is refused below many rows, by its cost', async () => {
     const cheap = await startExecution(ranked, { limits: { maxCost: 29_000 } });
     const order = 'orderBy: {searchRank: {plain: "fox"}}';
     expect(await cheap.errors('anon', `{ paperCollection(${order}) { edges { cursor } } }`)).toEqual([]);

@@ -69,7 +69,7 @@ describe('increment', () => {
     expect(await stored('hits', 0)).toBe(null);
   });
 
-  test('is checked by the range of the column, by its domain and by nothing before', async () => {
+  test('is checked by the database: by the range of the column and its domain', async () => {
     expect(await refusal('increment: {hits: 2147483647}')).toEqual([
       'BAD_USER_INPUT',
       'integer out of range',
@@ -81,7 +81,7 @@ describe('increment', () => {
     await change('increment: {price: "9999999"}', 0);
     expect(await stored('price', 1)).toBe('1.25');
   });
-  test('out of range is said of the only increment, where no other code computes numbers', async () => {
+  test('a value out of range names the increment, where it is the only computation of the statement', async () => {
     const place = async (args: string) => {
       const query = `mutation { updateTallyCollection(set: {}, ${args}) { affectedCount } }`;
       const { message, extensions } = (await execution.run('anon', query)).errors[0];

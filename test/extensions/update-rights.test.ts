@@ -194,7 +194,7 @@ describe('a list', () => {
     { ...add(3, 1), atMost: 2 },
   ];
 
-  test('is one flight, however many statements it has', async () => {
+  test('takes one round trip, however many statements it has', async () => {
     await many('Plain', mixed);
     proxy.reset();
     const { data } = await many('Plain', mixed);
@@ -231,7 +231,7 @@ describe('a list', () => {
 });
 
 describe('names', () => {
-  test('that something else has are left out, and check says so', async () => {
+  test('that are taken are left out, and `check` says so', async () => {
     const taken = await createDatabase(`
       create schema lib; grant usage on schema lib to anon;
       comment on schema lib is '@graphql({"inflect_names": true})';

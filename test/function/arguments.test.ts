@@ -111,7 +111,7 @@ describe('an argument', () => {
     expect(await ask('{ outArgs(a: 1) inOut(a: 1) }')).toEqual({ outArgs: '1-5', inOut: 2 });
   });
 
-  test('called like the global id, and a function called heartbeat, are nothing special', async () => {
+  test('may be called like the global id, and a function may be called heartbeat', async () => {
     const query = '{ heartbeat byId(nodeId: 2) { fullName } idsAfter(nodeId: 1) { edges { node { id } } } }';
     expect(await ask(query)).toEqual({
       heartbeat: 42,
@@ -120,7 +120,7 @@ describe('an argument', () => {
     });
   });
 
-  test('is never text of the statement', async () => {
+  test('is a parameter, never text of the statement', async () => {
     const hostile = `'); drop table lib.loan; --`;
     const text = echoed.findIndex(([type]) => type === 'text');
     expect(await ask(`query($v: String!) { v: echo${text}(given: $v) }`, { v: hostile })).toEqual({ v: hostile });
@@ -173,7 +173,7 @@ describe('a default', () => {
     expect(await ask('{ hiddenDefaults }')).toEqual({ hiddenDefaults: '-7|t|1|2|7|v|1.5|2024-05-01|t|{}|f|{}' });
   });
 
-  test('of null in any spelling makes the argument nullable, without a default to show', async () => {
+  test('of null in any spelling makes the argument nullable, and no default is shown', async () => {
     expect(await field('Query', 'nulls')).toBe('(a: Int, b: String, c: BigInt, d: [String]): String');
     expect(new Set(Object.values(await shownDefaults('nulls')))).toEqual(new Set([null]));
     expect(await ask('{ x: nulls y: nulls(a: 1, d: ["x"]) }')).toEqual({ x: 'tttt', y: 'fttf' });

@@ -108,7 +108,7 @@ describe('a malformed directive', () => {
     ['function aside.tick', 'another schema'],
     ['type lib.pair', 'a composite type is none of the API'],
     ['constraint positive_check on domain lib.positive', 'no foreign key'],
-  ])('on %s disturbs nobody: %s', async (object) => {
+  ])('on %s leaves requests as they were: %s', async (object) => {
     await setComment(object, '@graphql(nonsense)');
     expect(await ask('{ plain(a: 4) }')).toEqual({ plain: 4 });
     await setComment(object, null);

@@ -92,7 +92,7 @@ describe('a function is absent', () => {
     expect(await field('Mutation', 'insertIntoPatronCollection')).toMatch(/PatronInsertResponse$/);
   });
 
-  test('where a younger one of the same root has its name', async () => {
+  test('where a later function of the same root has its name', async () => {
     expect(await ask('{ sameName }')).toEqual({ sameName: 'younger' });
     expect([await ask('{ queryAnd }'), await ask('mutation { queryAnd }')]).toEqual([{ queryAnd: 1 }, { queryAnd: 2 }]);
   });

@@ -164,13 +164,13 @@ describe('a value', () => {
     expect(await ask(query)).toEqual({ a: 1, b: null, c: { a: 1, b: 'b' }, d: null });
   });
 
-  test('of no type is null or an empty text, and decides nothing about the root', async () => {
+  test('declared as void is null or an empty text, and may be of either root', async () => {
     expect(await field('Mutation', 'nullVoid')).toBe('Opaque');
     expect(await ask('mutation { nullVoid emptyVoid }')).toEqual({ nullVoid: null, emptyVoid: '' });
     expect(await ask('{ stableVoid }')).toEqual({ stableVoid: '' });
   });
 
-  test('has the form that a column of its type has', async () => {
+  test('is written like a column of its type', async () => {
     expect(await ask('{ padded zoned notANumber bigDomain matrix jsonNull }')).toEqual({
       padded: 'ab   ',
       zoned: expect.stringMatching(/^2024-05-01T\d\d:\d\d:00\+\d\d:\d\d$/),
@@ -217,7 +217,7 @@ describe('a function runs', () => {
   });
 });
 
-test('where queries are read only, a function cannot write behind their back, and mutations can', async () => {
+test('with --read-only-queries a function of a query cannot write, and one of a mutation can', async () => {
   await database.query(`create table lib.visit (id serial primary key); grant all on lib.visit, lib.visit_id_seq to anon;
     create function lib.visited(lib.patron) returns int language sql as 'insert into lib.visit default values returning id';
     create function lib.visit_now() returns int language sql as 'insert into lib.visit default values returning id'`);

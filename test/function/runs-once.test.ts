@@ -142,7 +142,7 @@ describe('a function that only reads', () => {
     expect(await ticksOf('{ a: listed { totalCount } b: listed { aggregate { count } } }')).toBe(2);
   });
 
-  test('is read directly by one reader, and held for several or where it may write', async () => {
+  test('is read directly by one reader; its rows are kept for several readers, or where it may write', async () => {
     const held = /materialized/;
     expect(
       await text('{ allLoans(first: 2, orderBy: {title: AscNullsLast}) { edges { node { title } } } }'),
@@ -168,7 +168,7 @@ describe('a function that only reads', () => {
     expect(nested).not.toContain('Function Scan');
   });
 
-  test('answers the same, read directly or held', async () => {
+  test('answers the same, whether its rows are read directly or kept for several readers', async () => {
     const rows = 'edges { cursor node { id title patron { fullName } stateCalm } }';
     const args = '(filter: {fee: {gt: "0.6"}}, orderBy: [{title: DescNullsLast}])';
     const direct = await ask(`{ v: allLoans${args} { ${rows} } }`);

@@ -12,7 +12,7 @@ function find(trusted: readonly string[], remoteAddress: string | undefined, for
   return createClientAddress(trusted)({ headers, socket: { remoteAddress } } as never);
 }
 
-test('nobody is believed by default', () => {
+test('by default X-Forwarded-For is ignored', () => {
   expect(find([], '10.0.0.1', '192.0.2.1')).toBe('10.0.0.1');
 });
 
@@ -27,11 +27,11 @@ test('what the client itself sent in front of it does not count', () => {
   expect(find(['10.0.0.1'], '10.0.0.1', '127.0.0.1, garbage, 192.0.2.1')).toBe('192.0.2.1');
 });
 
-test('everybody can be trusted', () => {
+test('all proxies can be trusted', () => {
   expect(find(['0.0.0.0/0', '::/0'], '10.0.0.1', '192.0.2.1, 2001:db8::1')).toBe('192.0.2.1');
 });
 
-test('where all are trusted it is the one furthest away', () => {
+test('where all are trusted, the left-most address is the client', () => {
   expect(find(['10.0.0.0/8'], '10.0.0.1', '10.0.0.3, 10.0.0.2')).toBe('10.0.0.3');
 });
 
@@ -49,7 +49,7 @@ test('proxies may add ports and brackets, and IPv4 has one notation', () => {
   expect(find(trusted, '10.0.0.1', '2001:0db8:0:0::0001')).toBe('2001:db8::1');
 });
 
-test('a connection that is gone has none', () => {
+test('a connection that is closed has no address', () => {
   expect(find(['10.0.0.1'], undefined, '192.0.2.1')).toBeNull();
 });
 
@@ -65,7 +65,7 @@ test.each([
   ['', ''],
 ])('%s is counted as %s', (address, network) => expect(networkOf(address)).toBe(network));
 
-test('who has a network of IPv6 addresses has no more requests for that', async () => {
+test('the addresses of one IPv6 network share one rate limit', async () => {
   const server = await testServer({ rateLimit: 1, trustedProxies: ['127.0.0.1'] });
   const url = `${await server.listen()}/graphql/v1`;
   const ask = async (address: string) => {
@@ -90,7 +90,7 @@ test('the rate limit and the log go by it', async () => {
   await vi.waitFor(() => expect(addresses()).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.1']));
 });
 
-test('a proxy of which nobody has told is warned of once, with what to set', () => {
+test('a proxy that is not configured is warned of once, with the option to set', () => {
   const seen: unknown[] = [];
   const addressOf = createClientAddress([], (observation) => seen.push(observation));
   const from = (headers: Record<string, string>) =>

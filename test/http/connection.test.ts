@@ -43,7 +43,7 @@ test('a finished request is never aborted, even on a connection that stays open'
   expect(server.calls.map(({ context }) => context.signal?.aborted)).toEqual([false, false, false]);
 });
 
-test('bytes that are no HTTP get an error body, and the server stays', async () => {
+test('bytes that are no HTTP get an error body, and the server continues', async () => {
   const server = await testServer();
   const origin = new URL(await server.listen());
   const socket = connect(Number(origin.port), origin.hostname);
@@ -83,7 +83,7 @@ test('the log says once that Realtime is not here, because a client of WebSocket
   ]);
 });
 
-test('an error of our own is masked; the log has it under the id that the client sees', async () => {
+test('an internal error is masked; the log has it under the id that the client sees', async () => {
   const executor = {
     admits: () => true,
     notReady: () => null,
@@ -137,7 +137,7 @@ test('a refused request is observed with its code', async () => {
   expect(server.observations).toMatchObject([{ status: 401, role: null, codes: ['UNAUTHENTICATED'] }]);
 });
 
-test('the log says slow requests at warn, probes at debug, refusals for the load together, and never more than an observation holds', async () => {
+test('the log has slow requests at warn, probes at debug, and refusals under load together', async () => {
   const lines: Record<string, unknown>[] = [];
   const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
   const { observe } = await createLogger({ level: 'info', format: 'json', slowMs: 100, stream });

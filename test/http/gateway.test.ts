@@ -86,7 +86,7 @@ test('a role that the login role may not set is 403, one that does not exist too
   }
 });
 
-test('a change of the schema is seen after a reload', async () => {
+test('a change of the schema is in answers after a reload', async () => {
   const own = await createDatabase(
     'create table first (id int primary key); grant usage on schema public to anon; grant select on first to anon',
   );
@@ -161,7 +161,7 @@ async function road(url: string): Promise<{ url: string; cut: () => Promise<void
   return { url: through.href, cut, join };
 }
 
-test('while the database is away requests are 503 at once, and all works again when it is back', async () => {
+test('while the database is away requests get 503 at once, and they are answered again when it is back', async () => {
   const { url, cut, join } = await road(database.urlAs('authenticator', 'test'));
   const gateway = await testGateway(database, { databaseUrl: url, schemaPollMs: 200 });
   const readiness = async () => (await fetch(`${gateway.url}/ready`)).status;

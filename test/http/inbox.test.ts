@@ -78,7 +78,7 @@ describe('the JSON', () => {
     });
   });
 
-  test('can be asked for what is newer than an id; what is no id is left out', async () => {
+  test('can be limited to emails newer than an id; an invalid id is ignored', async () => {
     await capture('first');
     const [{ id }] = (await ask('/studio/inbox.json')).json();
     await capture('second');
@@ -125,7 +125,7 @@ describe('who may read', () => {
     ],
     ['with a wrong token', { remoteAddress: '192.0.2.1', headers: { authorization: 'Bearer wrong' } }],
     ['with the service key', { remoteAddress: '192.0.2.1', headers: { authorization: `Bearer ${serviceKey}` } }],
-  ])('not somebody who asks %s', async (_how, asked) => {
+  ])('nobody who asks %s', async (_how, asked) => {
     await capture('secret');
     for (const each of paths) {
       const response = await ask(each, asked);
@@ -192,7 +192,7 @@ describe('the events', () => {
     expect(await reader.read()).toEqual({ done: true, value: undefined });
   });
 
-  test('twenty pages may wait; one that leaves makes room, and none keeps the server from stopping', async () => {
+  test('twenty pages may wait for events; one that closes makes room, and none keeps the server from stopping', async () => {
     const app = await inboxServer(true, false);
     const url = await app.listen({ port: 0 });
     const leaving = new AbortController();

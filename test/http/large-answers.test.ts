@@ -183,7 +183,7 @@ describe('A large introspection', () => {
     return { headers: response.headers, body };
   };
 
-  test('comes as it is kept to clients who accept gzip, and the same unpacked to the others', async () => {
+  test('is sent compressed to clients that accept gzip, and with the same text to the others', async () => {
     const gateway = await gatewayWith();
     const plain = await read(gateway);
     const { types } = JSON.parse(plain.body.toString()).data.__schema;
@@ -213,7 +213,7 @@ describe('A large introspection', () => {
     expect(stream.body.toString()).toContain(`\ndata: ${plain}\n`);
   });
 
-  test('is of no more interest when the client leaves', async () => {
+  test('is dropped when the client leaves, without an error in the log', async () => {
     const gateway = await gatewayWith();
     const { client } = await begin(gateway, query);
     client.on('error', () => {});

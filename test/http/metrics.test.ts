@@ -40,7 +40,7 @@ async function seriesValue(series: string): Promise<number | null> {
 }
 
 describe('who may read them', () => {
-  test('everyone who reaches the port of their own, where nothing else is', async () => {
+  test('everyone who reaches their own port, which serves nothing else', async () => {
     const { status, type, text } = await get(own());
     expect([status, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
     expect(text).toContain('# TYPE pgreflect_requests_total counter');
@@ -128,7 +128,7 @@ describe('what they count', () => {
   });
 });
 
-test('nothing that a client makes up gets into a label', async () => {
+test('no label has a value that a client can choose', async () => {
   const made = 'made_up_by_a_client';
   await ask(operation(`query ${made} { ${made} }`, { operationName: made }));
   await get(`${gateway.url}/${made}?${made}`);

@@ -39,7 +39,7 @@ function openSocket(url: string) {
   return { ask, sockets: () => ports.size };
 }
 
-test('who would wait in vain gets 503 with Retry-After, until the others have been served', async () => {
+test('a request that would wait too long gets 503 with Retry-After, until the others have been served', async () => {
   const gateway = await testGateway(database, { poolSize: 1, poolWaitMs: 10_000, metricsPort: 0 });
   const pool = async () => {
     const metrics = await gateway.readMetrics();

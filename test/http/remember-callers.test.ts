@@ -52,7 +52,7 @@ test('a wrong key is refused on a socket that was just used with a right one, an
   expect(statuses).toEqual([200, 401, 401, 200]);
 });
 
-test('a token that ends is refused on the socket where it was good', async () => {
+test('a token that expires is refused on the socket where it was accepted', async () => {
   let now = Date.now();
   const server = await testServer({}, { clock: { now: () => now } });
   const { send } = await openSocket(server);

@@ -97,7 +97,7 @@ describe('which server answers', () => {
     await eventually(() => dataOf(gateway, bodyOf(1)), { server: 'replica', noteByPk: { body: 'written' } });
   });
 
-  test('several replicas take turns, and one that is none of this database is left out', async () => {
+  test('several replicas take turns, and a server that is no replica of this database is not used', async () => {
     const urls = [servers.replica, servers.primary].map((each) => each.urlAs('authenticator', 'test'));
     const gateway = await start({ ...patient, readReplicaUrls: urls });
     expect(gateway.observations).toContainEqual({ kind: 'replica_used', replica: 1 });
@@ -127,7 +127,7 @@ describe('which server answers', () => {
     }
   });
 
-  test('a query that stands in the way of replaying the log is answered by the primary', async () => {
+  test('a query that conflicts with the replay of the log is answered by the primary', async () => {
     const gateway = await start();
     const answer = dataOf(gateway, '{ readSlowly }');
     const sleeping = () =>
@@ -156,7 +156,7 @@ describe('reading your own writes', () => {
     await eventually(() => dataOf(gateway, bodyOf(10), { 'pgreflect-lsn': position }), replicated);
   });
 
-  test('a browser needs to know nothing of it: a cookie brings the position back', async () => {
+  test('a browser sends the position back in a cookie, without code of the page', async () => {
     const gateway = await start({ maxReplicaLagMs: 5000, externalUrl: 'https://api.app.test' });
     await pauseReplay();
     const cookie = (await gateway.ask(insert(11, 'mine'))).headers.get('set-cookie') ?? '';
@@ -191,7 +191,7 @@ describe('reading your own writes', () => {
     }
   });
 
-  test('in a browser a page of the same origin gets it for nothing, and one of another brings the header back', async () => {
+  test('in a browser a page of the same origin needs no code for it, and one of another origin sends the header back', async () => {
     const gateway = await start();
     await pauseReplay();
     const browser = await openBrowser();
@@ -213,7 +213,7 @@ describe('reading your own writes', () => {
 });
 
 describe('a replica that is not well', () => {
-  test('one that is too far behind is left out, and taken back when it has caught up', async () => {
+  test('is not used while it is too far behind, and used again when it has caught up', async () => {
     const gateway = await start({ maxReplicaLagMs: 100 });
     const resume = await pauseReplay();
     await gateway.ask(insert(30, 'new'));
@@ -222,7 +222,7 @@ describe('a replica that is not well', () => {
     await eventually(() => dataOf(gateway, bodyOf(30)), { server: 'replica', noteByPk: { body: 'new' } });
   });
 
-  test('one that is idle with its primary is not behind, even where the log ends at the edge of a page', async () => {
+  test('is not behind while its primary is idle, even where the log ends at the edge of a page', async () => {
     const ends = async () => {
       await servers.primary.query('select pg_switch_wal()');
       const [end] = await servers.primary.query<{ position: string; inserted: string; written: string }>(
@@ -235,7 +235,7 @@ describe('a replica that is not well', () => {
     await eventually(ends, true);
   });
 
-  test('while it is away the primary answers, without an error, and it is used again when it is back', async () => {
+  test('that is away is replaced by the primary, without an error, and used again when it is back', async () => {
     const gateway = await start({ maxReplicaLagMs: 60_000 });
     await servers.replica.stop();
     expect(await dataOf(gateway, server)).toEqual({ server: 'primary' });

@@ -141,7 +141,7 @@ describe('changing', () => {
     ]);
   });
 
-  test('after what was stored was deleted in the database, a change of what one reads then is taken, of what one read before not', async () => {
+  test('after the stored values were deleted in the database, a change with the new version is accepted, one with an old version is refused', async () => {
     const { get, patch, call } = await managedGateway(database, token);
     const change = (version: string | null, body: unknown) =>
       call({ method: 'PATCH', headers: { 'if-match': version! }, body: JSON.stringify(body) });
@@ -299,7 +299,7 @@ describe('who may ask', () => {
     ['the service key', `Bearer ${serviceKey}`, 401, 'Unauthorized'],
     ['another scheme', 'Basic dGVzdDp0ZXN0', 401, 'Unauthorized'],
     ['a blank token', 'Bearer ', 401, 'Unauthorized'],
-  ])('%s is no way in', async (_, authorization, status, message) => {
+  ])('%s is refused', async (_, authorization, status, message) => {
     const { call } = await managedGateway(database, token);
     const answer = await call({ token: authorization });
     expect([answer.status, answer.body.message]).toEqual([status, message]);
@@ -332,7 +332,7 @@ describe('who may ask', () => {
     expect((await call({ token: `Bearer ${writer}`, method: 'PATCH', body: '{}' })).status).toBe(200);
   });
 
-  test('an expired and a revoked token are as good as none', async () => {
+  test('an expired token and a revoked one are refused as a missing one is', async () => {
     const expired = await addToken(database, { expiresAt: new Date(Date.now() - 1000) });
     const { call, get } = await managedGateway(database, token);
     expect((await call({ token: `Bearer ${expired}` })).status).toBe(401);

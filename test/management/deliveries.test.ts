@@ -204,7 +204,7 @@ test.each([
   expect(await untilState(auth, 'sent')).toMatchObject([{ recipient: shown }]);
 });
 
-test('neither code nor link nor text of an email is in the rows', async () => {
+test('rows of deliveries have no code, link or text of the email', async () => {
   const auth = await serve();
   await auth.ask('/signup', { email: 'secret@x.test', password });
   await untilState(auth, 'sent');
@@ -226,7 +226,7 @@ test('a change that is rolled back leaves no delivery', async () => {
   expect((await call(auth, 'deliveries')).body).toEqual([]);
 });
 
-test('pages, filters and their mistakes', async () => {
+test('deliveries can be paged and filtered, and a wrong filter is refused by name', async () => {
   const auth = await serve();
   for (const name of ['p1', 'p2', 'p3']) await auth.ask('/signup', { email: `${name}@x.test`, password });
   await vi.waitFor(async () => expect((await call(auth, 'deliveries?state=sent')).body).toHaveLength(3));

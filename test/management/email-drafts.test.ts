@@ -173,7 +173,7 @@ describe('rendering a draft', () => {
     });
   });
 
-  test('ends a template that never would', async () => {
+  test('stops a template that would never end', async () => {
     const loop = '{{ define "x" }}{{ template "x" . }}{{ end }}{{ template "x" . }}';
     for (const content of [loop, '{{ range 1000000000 }}x{{ end }}']) {
       const { status, body } = await post('/emails/render', { email: 'invite', content });
@@ -189,7 +189,7 @@ describe('rendering a draft', () => {
     expect(body.subject.output).toBe('You have been invited to shop.test');
   });
 
-  test('refuses what it cannot read, naming it', async () => {
+  test('refuses invalid members of the request by name', async () => {
     const email = 'recovery';
     const cases: readonly [unknown, string][] = [
       [[], 'The body must be a JSON object'],
@@ -208,7 +208,7 @@ describe('rendering a draft', () => {
     }
   });
 
-  test('is counted apart from other requests: somebody who types does not use up theirs', async () => {
+  test('has a rate limit of its own, so that typing does not use up that of other requests', async () => {
     const subjects = Array.from({ length: 61 }, (_, index) => `${index}`);
     for (const subject of subjects) {
       expect((await post('/emails/render', { email: 'invite', subject })).status).toBe(200);

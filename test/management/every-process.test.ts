@@ -126,7 +126,7 @@ describe('a change that was answered', () => {
     await until(() => patchUntil(management.store, patch), Boolean);
   });
 
-  test('reaches them after the connection that listens was cut', async () => {
+  test('reaches idle processes after the connection that listens was cut', async () => {
     const token = await addToken(database);
     const first = await managedGateway(database, token);
     const second = await managedGateway(database, token);
@@ -148,7 +148,7 @@ function patchUntil(store: ConfigStore, patch: (body: unknown) => Promise<unknow
 }
 
 describe('reading', () => {
-  test('answers that overtake each other never bring back what is older', async () => {
+  test('answers that arrive out of order never bring back older values', async () => {
     const token = await addToken(database);
     const { patch } = await managedGateway(database, token);
     const other = processOf();
@@ -164,14 +164,14 @@ describe('reading', () => {
     }
   });
 
-  test('a database that does not answer is no reason to go on with old values', async () => {
+  test('while the database does not answer, old values are not used', async () => {
     const { store } = processOf();
     const away = openPool('postgresql://nobody@127.0.0.1:1/none');
     onTestFinished(() => away.stop());
     await expect(store.refreshIfNewer(away)).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  test('what cannot be read is said once, and the last good configuration stays', async () => {
+  test('a configuration that cannot be read is reported once, and the last good one stays', async () => {
     const { patch } = await managedGateway(database, await addToken(database));
     const { refresh, observations } = processOf();
     await patch({ jwt_exp: 60 });

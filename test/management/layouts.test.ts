@@ -58,7 +58,7 @@ describe('partials', () => {
     );
   });
 
-  test('so is a subject and a text part that uses an unknown one', async () => {
+  test('a subject or text part that uses an unknown one is refused too', async () => {
     const values = { mailer_partials: partials, mailer_subjects_recovery: 'A {{ template "sing" . }}' };
     expect(await message(values)).toBe('mailer_subjects_recovery: line 1, column 15: no such template "sing"');
     expect(await message({ ...values, mailer_subjects_recovery: 'A {{ template "sign" . }}' })).toBe('stored');

@@ -367,7 +367,7 @@ test('the subscription of the topic is confirmed, at SNS alone', async () => {
   expect(asked.filter((each) => !each.startsWith(`${sns}/`))).toEqual([]);
 });
 
-test('a flood of forged events asks SNS for few certificates at once', async () => {
+test('many forged events request few certificates from SNS at once', async () => {
   const { post, asked } = await receiveFromSns();
   const good = signSns({ Type: 'Notification', Message: sesBounce });
   const forged = Array.from({ length: 50 }, (_, index) => {

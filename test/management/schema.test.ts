@@ -165,7 +165,7 @@ describe('the schema of a role', () => {
     expect(JSON.stringify(twin.missing)).not.toContain('service_role');
   });
 
-  test('is for operators alone: it names what the role cannot see', async () => {
+  test('is for operators only, because it names what the role cannot see', async () => {
     const usual = await addToken(database);
     expect(await get('anon', usual)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     const operator = await addToken(database, { scopes: ['project:operate'] });
@@ -173,7 +173,7 @@ describe('the schema of a role', () => {
     expect(await get('anon', 'sbp_0000000000000000000000000000000000000000')).toMatchObject({ status: 401 });
   });
 
-  test('is refused for what is no role of requests', async () => {
+  test('is refused for a role that requests may not have', async () => {
     const message = 'role must be one of the roles that requests may have';
     for (const role of ['', 'postgres', 'anon&role=service_role', 'nobody"; drop table author; --']) {
       expect(await get(role)).toMatchObject({ status: 400, body: { code: 'validation_failed', message } });

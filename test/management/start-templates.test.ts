@@ -132,7 +132,7 @@ describe('a text that is valid and most likely a mistake', () => {
     await vi.waitFor(() => expect(warnings(auth)).toEqual([empty, link, subject, uses]));
   });
 
-  test('is not said of one that is right', async () => {
+  test('is not reported for one without mistakes', async () => {
     const file = templateFile('{{ .ConfirmationURL }}');
     expect(warnings(await start(file.source, { mailer_subjects_recovery: 'For {{ .Email }}' }))).toEqual([]);
   });
@@ -332,7 +332,7 @@ describe('what is not accepted from an address', () => {
     );
   });
 
-  test('other schemes, users and passwords', async () => {
+  test('is one with another scheme, a user or a password', async () => {
     await expect(fetchTemplate('ftp://templates.test/x', null, never)).rejects.toThrow('is no http or https address');
     await expect(fetchTemplate('http://ana:hunter2@templates.test/x', null, never)).rejects.toThrow(
       'must not contain a user name or a password',
@@ -340,7 +340,7 @@ describe('what is not accepted from an address', () => {
     expect(showAddress('http://ana:hunter2@templates.test/x?key=hunter2#hunter2')).toBe('http://templates.test/x');
   });
 
-  test('redirects on the same origin are followed', async () => {
+  test('a redirect on the same origin is followed', async () => {
     const { url } = await templateSite((request, response) => {
       if (request.url === '/old') response.writeHead(301, { location: '/new' }).end();
       else response.end('\ufeffmoved');

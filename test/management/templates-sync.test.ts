@@ -435,7 +435,7 @@ describe('pgreflect templates', () => {
     expect([escaped.code, escaped]).toEqual([1, await run('push')]);
   });
 
-  test('warnings of the API are passed on', async () => {
+  test('warnings of the API are printed', async () => {
     const { run, file } = await project();
     mkdirSync(file('.'));
     writeFileSync(file('invite.html'), '<p>{{ .Token }} {{ .Nobody }}</p>');
@@ -542,14 +542,14 @@ describe('pgreflect templates', () => {
       expect(heard).toHaveLength(1);
     });
 
-    test('nor does one that a file of a local project names, which a checkout may bring along', async () => {
+    test('an address that a file of a local project names gets none either, because a checkout may contain it', async () => {
       const { heard, port } = await listener((response) => response.end('{}'));
       const directory = await localProject(`http://localhost.localhost:${port}`);
       await runCommand(['templates', 'pull'], { env: { PGREFLECT_ACCESS_TOKEN: token }, directory });
       expect(heard).toEqual([]);
     });
 
-    test('a redirect, which no token follows', async () => {
+    test('a redirect gets no token', async () => {
       const { heard, port } = await listener((response) => response.end('{}'));
       const inner = await listener((response) =>
         response.writeHead(307, { location: `http://127.0.0.1:${port}/` }).end(),

@@ -37,7 +37,7 @@ describe('pgreflect tokens', () => {
     expect((await (await managedGateway(database, elsewhere.out.trim())).get()).status).toBe(403);
   });
 
-  test('list shows what there is but no token, and a revoked one stops to work at once', async () => {
+  test('list shows all access tokens without their text, and a revoked one is refused at once', async () => {
     const made = JSON.parse((await tokens('create', '--name', 'to be revoked', '--json')).out);
     const { get } = await managedGateway(database, made.token);
     expect((await get()).status).toBe(200);

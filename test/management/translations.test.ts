@@ -122,7 +122,7 @@ describe('variables that differ from those of the email itself', () => {
     expect(await warningsOf({ [subject]: 'New' })).toEqual([]);
   });
 
-  test('are not told where a comment switches the check off, or the email itself is a built-in one', async () => {
+  test('are not reported where a comment switches the check off, or the email itself is a built-in one', async () => {
     const ignored = `{{/* check: ignore language-variables */}}${german}`;
     await warningsOf({ [content]: '<p>{{ .Token }}</p>' });
     expect(await warningsOf({ [content]: base, [field]: { de: { content: ignored } } })).toEqual([]);

@@ -248,17 +248,14 @@ describe('templates', () => {
     ['{{ if .Data.a }}<a href="{{ else }}<b>{{ end }}', /a tag or quote that begins in one branch/],
     ['{{#if name}}', 'line 1, column 3: unexpected "#" in command (write {{ if … }} and {{ end }})'],
     ['<p>{{ .Token }}</p>\n\n<style> p {', /^line 3, column \d+: `<style>` is never closed: /],
-  ])(
-    'what is missing in %j is said beside the words of Go, with the line where it is missing',
-    async (content, problem) => {
-      const { patch } = await gateway();
-      const { status, body } = await patch({ mailer_templates_recovery_content: content });
-      expect(status).toBe(400);
-      const [, said] = /^mailer_templates_recovery_content: (.*)$/s.exec(body.message) ?? [];
-      if (typeof problem === 'string') expect(said).toBe(problem);
-      else expect(said).toMatch(problem);
-    },
-  );
+  ])('what %j lacks is added to the message of Go, with the line where it is missing', async (content, problem) => {
+    const { patch } = await gateway();
+    const { status, body } = await patch({ mailer_templates_recovery_content: content });
+    expect(status).toBe(400);
+    const [, said] = /^mailer_templates_recovery_content: (.*)$/s.exec(body.message) ?? [];
+    if (typeof problem === 'string') expect(said).toBe(problem);
+    else expect(said).toMatch(problem);
+  });
 
   test('an unclosed attribute is refused in a body and accepted in a subject', async () => {
     const managed = await gateway();
@@ -482,7 +479,7 @@ describe('templates', () => {
     expect((await patch(notice)).status).toBe(200);
   });
 
-  test('the message to a phone is a template too', async () => {
+  test('the template of text messages is checked too', async () => {
     expect(await problemOf(await gateway(), { sms_template: '{{ .Code' })).toMatch(
       /^sms_template: line 1, column \d+: /,
     );

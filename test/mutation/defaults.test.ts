@@ -73,7 +73,7 @@ test('null is null, not the default', async () => {
   });
 });
 
-test('a default that counts is asked once for each row that needs it, in the order of the objects', async () => {
+test('a default that takes numbers from a sequence takes one for each row that needs it, in the order of the objects', async () => {
   await database.query('alter sequence lib.ticket restart with 100');
   const query = `mutation { insertIntothingCollection(objects: [{stamp: "s"}, {stamp: "s", ticket: "5"}, {stamp: "s"}, {stamp: "s"}]) { records { ticket } } }`;
   const { insertIntothingCollection } = await library.data('anon', query);
@@ -105,7 +105,7 @@ test('a default calls a function of a schema that is not exposed', async () => {
   ]);
 });
 
-test('a default calls what the role may not name', async () => {
+test('a default uses objects of a schema that the role may not use', async () => {
   const records = async (objects: string) => {
     const query = `mutation { insertIntosealedCollection(objects: ${objects}) { records { id a stamp no dots } } }`;
     return (await library.data('anon', query)).insertIntosealedCollection.records;
@@ -119,7 +119,7 @@ test('a default calls what the role may not name', async () => {
   expect(await records('[{id: 5, a: "y"}]')).toEqual([{ id: 5, a: 'y', stamp: 'stamp', no: '3', dots: 'a.b' }]);
 });
 
-test('a default calls what it was made of, whatever other schemas of the search path have', async () => {
+test('a default calls the function it was created with, whatever functions of that name the search path has', async () => {
   const query =
     'mutation { insertIntomixedCollection(objects: [{id: 1}, {id: 2, label: "l", data: "1"}]) { records { label data } } }';
   const { insertIntomixedCollection } = await library.data('anon', query);
@@ -157,7 +157,7 @@ test('a domain checks what is written', async () => {
   });
 });
 
-test.each(['id', 'length'])('the column %s, which fills itself, is no input', async (column) => {
+test.each(['id', 'length'])('the column %s, which the database fills, is no input', async (column) => {
   const [message] = await library.errors(
     'anon',
     `mutation { insertIntothingCollection(objects: [{${column}: 1}]) { affectedCount } }`,

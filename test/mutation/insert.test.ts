@@ -185,7 +185,7 @@ describe('the answer to an insert', () => {
     expect(await volumes()).toHaveLength(1);
   });
 
-  test('knows type names, aliases, node ids and merged fields', async () => {
+  test('has type names, aliases, node ids and merged fields', async () => {
     const selection =
       'n: affectedCount records { __typename id: nodeId } records { mark: shelfMark } again: records { title }';
     expect(await insert('{shelfMark: "N1"}', selection)).toEqual({
@@ -219,7 +219,7 @@ describe('a large insert', () => {
     });
   });
 
-  test('has the text of a small one, also when some objects lack keys', async () => {
+  test('has the statement of a small one, also when some objects lack keys', async () => {
     const text = async (o: unknown) => (await library.statements('anon', query, { variables: { o } }))[0]?.text;
     expect(await text(objects(1))).toBe(await text(objects(1000)));
     const mixed = (count: number) => [...objects(count), { shelfMark: 'N' }];

@@ -65,7 +65,7 @@ test('a mutation writes, through tables and functions', async () => {
   expect(await entries()).toEqual(['called', 'inserted']);
 });
 
-test('a mutation may read what writes below its records', async () => {
+test('a mutation may select a function that writes below its records', async () => {
   const query = 'mutation { insertIntoitemCollection(objects: {id: 2}) { records { noted } } }';
   expect(await readOnly.data('anon', query)).toEqual({ insertIntoitemCollection: { records: [{ noted: 'read 2' }] } });
   await database.query('delete from item where id = 2');

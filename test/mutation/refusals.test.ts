@@ -155,7 +155,7 @@ describe('a trigger', () => {
     expect(await run(update)).toEqual({ data: { updateguardedCollection: { records: [{ log: 'insert update' }] } } });
   });
 
-  test('takes rows out of count and records, and of what atMost counts', async () => {
+  test('that skips rows takes them out of the count, the records and what atMost counts', async () => {
     expect(await insertGuarded('suppress')).toEqual({
       data: { insertIntoguardedCollection: { affectedCount: 1, records: [{ id: 8, body: 'ok', log: 'insert' }] } },
     });

@@ -83,7 +83,7 @@ describe.each(Object.keys(places))('settings of the %s', (place) => {
     expect(deleted.records[0].petCollection.edges).toHaveLength(1);
   });
 
-  test('moments and intervals are handed on as they are', async () => {
+  test('timestamps and intervals of a key reach related rows unchanged', async () => {
     const { insertIntoWalkCollection: inserted } = await ask(
       `mutation { insertIntoWalkCollection(objects: [
           {at: "2024-03-04T05:06:07.123456Z", long: "1 mon -2 days +03:04:05.6", name: "a", stepCollection: {insert: [{id: 1}]}},
@@ -128,7 +128,7 @@ describe.each(Object.keys(places))('settings of the %s', (place) => {
     expect((await ask(found, { a, b })).pairCollection.edges).toEqual([{ node: { n: 3 } }]);
   });
 
-  test('a caller writes as who the token says', async () => {
+  test('a caller writes as the user of the token', async () => {
     const caller = 'me {} POST /graphql/v1';
     const query = 'mutation { insertIntoMineCollection(objects: [{id: 1}]) { affectedCount } }';
     await execution.data('anon', query, { claims: { sub: 'me' } });
@@ -152,7 +152,7 @@ describe.each(Object.keys(places))('settings of the %s', (place) => {
     expect(await database.query(`select count(*)::int as n from owner where name = 'NULL'`)).toEqual([{ n: 0 }]);
   });
 
-  test('batches and operators find their rows', async () => {
+  test('lists of updates and update operators find their rows', async () => {
     await ask(
       'mutation ($id: Float!) { insertIntoOwnerCollection(objects: [{id: $id, name: "one"}]) { affectedCount } }',
       {

@@ -162,7 +162,7 @@ describe('the way to the database', () => {
     expect((await roundTripsOf(`mutation { a: ${insert('N1')} }`)).roundTrips).toBe(1);
   });
 
-  test('carries no write for a mutation that is refused before SQL', async () => {
+  test('sends no write for a mutation that is refused before SQL', async () => {
     await data('{ __typename }');
     let sent = '';
     proxy.inspect((from, packet) => {

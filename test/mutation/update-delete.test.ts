@@ -254,13 +254,13 @@ describe('atMost', () => {
     expect(await titles()).toEqual(original);
   });
 
-  test('is not bound to the text: any number shares one statement', async () => {
+  test('is a parameter: any number shares one statement', async () => {
     const text = async (n: number) =>
       (await library.statements('anon', update('atMost: $n', '($n: Int!)'), { variables: { n } }))[0]?.text;
     expect(await text(1)).toBe(await text(500));
   });
 
-  test('cannot be feigned by a value that spells the marker in an insert', async () => {
+  test('is not taken for exceeded because of a value that spells the error of the gateway', async () => {
     const query =
       'mutation { insertIntoLoanCollection(objects: {patronId: "pgreflect:at_most:9", shelfMark: "QA-1", seq: 1}) { affectedCount } }';
     const { errors } = await ask(query);

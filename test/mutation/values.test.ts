@@ -317,7 +317,7 @@ describe('a value that PostgreSQL refuses', () => {
     expect(await database.query('select 1 from lib.value')).toEqual([]);
   });
 
-  test('leaves the connection in working order', async () => {
+  test('leaves the connection usable', async () => {
     const query = 'mutation ($s: valueUpdateInput!) { updatevalueCollection(set: $s) { affectedCount } }';
     for (let repetition = 0; repetition < 6; repetition++) {
       const answers = await Promise.all([

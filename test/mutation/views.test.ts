@@ -57,7 +57,7 @@ describe('a simple view', () => {
     });
   });
 
-  test('does so for objects in a variable too, with one text for any number of them', async () => {
+  test('gives them for objects in a variable too, with one statement for any number of them', async () => {
     const query =
       'mutation ($o: [ShelfInsertInput!]!) { insertIntoShelfCollection(objects: $o) { records { id title shout } } }';
     const objects = (count: number) =>

@@ -109,7 +109,7 @@ test('a cancel request that is lost on its way is made again', async () => {
   await proxy.stop();
 });
 
-test('a network that swallows everything does not hold a request for ever', async () => {
+test('a network that drops everything does not hold a request forever', async () => {
   const proxy = await startRecordingProxy(url);
   const pool = openPool(proxy.url);
   await runAs(pool, flightOf(['select 1']));

@@ -109,7 +109,7 @@ test('a process that is killed leaves no server behind, and the next start recov
   await again.stop();
 });
 
-test('the owner decides how to stop: a signal to it reaches neither the server nor its exit code', async () => {
+test('a signal to the process does not stop the server: the process stops it, with an exit code of its own', async () => {
   const { child } = await startInOtherProcess(await copyData('signalled'));
   const output = once(child.stdout, 'data');
   child.kill('SIGTERM');
@@ -148,7 +148,7 @@ test('data of another major version is refused with the commands that move it', 
   });
 });
 
-test('a directory with something else in it is refused and left alone', async () => {
+test('a directory with other contents is refused and left as it is', async () => {
   const dataDirectory = join(folder, 'foreign');
   await mkdir(dataDirectory);
   await writeFile(join(dataDirectory, 'diary.txt'), 'mine');
@@ -164,7 +164,7 @@ test('a start that fails says what the server said', async () => {
   await expect(attempt).rejects.toMatchObject({ message: expect.stringContaining('no_such_setting') });
 });
 
-test.runIf(isRoot)("root's private directory works: the data lies elsewhere, behind a link", async () => {
+test.runIf(isRoot)('in a private directory of root, the data is stored elsewhere, behind a link', async () => {
   const home = join(folder, 'home');
   await mkdir(home, { mode: 0o700 });
   const dataDirectory = join(home, 'project', 'data');

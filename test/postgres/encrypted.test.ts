@@ -88,7 +88,7 @@ test('sslmode is what libpq means by it: encrypted without a look at the certifi
   expect(await ask('{ encrypted }')).toMatchObject({ errors: [{ extensions: { code: 'UNAVAILABLE' } }] });
 });
 
-test('without sslmode a database that may be on another machine is asked for TLS', async () => {
+test('without sslmode the gateway asks a database on another machine for TLS', async () => {
   const isEncrypted = async (host: string) => {
     const { ask } = await start('', login('', host));
     return (await ask('{ encrypted }')) as unknown;
@@ -146,7 +146,7 @@ test('a certificate that the named authority has not signed is refused, and the 
   });
 });
 
-test('the command says so, and does not wait for a server that it will never trust', async () => {
+test('the command reports it, and does not wait for a server that it cannot trust', async () => {
   const database = login(`sslmode=verify-full&sslrootcert=${tlsFixture('elsewhere.pem')}`);
   const env = { DATABASE_URL: database, PGREFLECT_JWT_SECRET: 'a-secret-of-at-least-thirty-two-characters' };
   const { code, err } = await runProcess(['serve', '--port', '0'], { env });

@@ -67,7 +67,7 @@ async function processesOf(count: number, more: Partial<RunAsOptions> = {}): Pro
 const makeShared = (ask: () => Promise<unknown>) => makeSharedThrough(proxy, ask);
 const makeSleepShared = () => makeShared(() => sleep('0'));
 
-test('reads of the same moment take one round trip on one connection', async () => {
+test('reads that arrive together take one round trip on one connection', async () => {
   // On a busy machine three may not seem quick enough at once.
   await vi.waitFor(
     async () => {
@@ -80,16 +80,16 @@ test('reads of the same moment take one round trip on one connection', async () 
   );
 });
 
-test('mutations of the same moment run side by side', async () => {
+test('mutations that arrive together run on connections of their own', async () => {
   await makeSleepShared();
   expect(await processesOf(3, { mutation: true })).toBe(3);
 });
 
-test('statements that nobody knows yet run side by side', async () => {
+test('statements that were never run before run on connections of their own', async () => {
   expect(await processesOf(3)).toBe(3);
 });
 
-test('statements that are known to be slow run side by side', async () => {
+test('statements that are known to be slow run on connections of their own', async () => {
   for (let time = 0; time < 5; time += 1) await sleep('0.05');
   expect(await processesOf(2)).toBe(2);
 });
@@ -109,7 +109,7 @@ test('each caller of a batch sees its own rows, limits and claims', async () => 
   } while (proxy.roundTrips() === users.length);
 });
 
-test('an error of one is its own, wherever it stands', async () => {
+test('an error of one is told to its request alone, wherever it is in the batch', async () => {
   await makeSleepShared();
   for (const broken of [0, 1, 2]) {
     const seconds = ['0', '0', '0'].map((each, index) => (index === broken ? 'x' : each));
@@ -120,7 +120,7 @@ test('an error of one is its own, wherever it stands', async () => {
   }
 });
 
-test('an error of one costs the others nothing: their answers count', async () => {
+test('an error of one leaves the answers of the others valid', async () => {
   await vi.waitFor(
     async () => {
       await makeSleepShared();
@@ -132,7 +132,7 @@ test('an error of one costs the others nothing: their answers count', async () =
   );
 });
 
-test('behind one that failed before the connection was clean nobody is answered from it', async () => {
+test('after one that failed before the connection was reset, no request is answered from that connection', async () => {
   pool = openPool(proxy.url, { size: 1 });
   const table = `select coalesce(to_regclass('pg_temp.note')::text, 'none')`;
   await makeShared(() => runAs(pool, flightOf([table])));
@@ -179,7 +179,7 @@ test('a query that writes is known from then on, and is sent alone', async () =>
   expect(await ask()).toBe(0);
 });
 
-test('what nobody waits for any more is cancelled', async () => {
+test('a statement whose request is gone is cancelled', async () => {
   await makeSleepShared();
   const ends = await answersOf([sleep('0.1'), sleep('40', { requestTimeoutMs: 200 })]);
   expect(ends[1]).toBe('timeout');
@@ -195,7 +195,7 @@ test('what nobody waits for any more is cancelled', async () => {
   );
 });
 
-test('what a failed one leaves on the connection is gone before anything is answered', async () => {
+test('what a failed one leaves on the connection is reset before the next answer', async () => {
   const state = `select coalesce(current_setting('my.state', true), '') || (select count(*) from pg_prepared_statements
     where not name like 'pgreflect%')`;
   await makeShared(() => runAs(pool, flightOf([state])));
@@ -209,7 +209,7 @@ test('what a failed one leaves on the connection is gone before anything is answ
   expect(ends).toEqual(['statement', '1', '0']);
 });
 
-test('a statement that is slow for once keeps nobody waiting', async () => {
+test('a statement that is slow for once does not delay the other requests', async () => {
   await makeSleepShared();
   const client = new AbortController();
   const slow = answersOf([sleep('30', { signal: client.signal })]);
@@ -219,7 +219,7 @@ test('a statement that is slow for once keeps nobody waiting', async () => {
   expect(await slow).toEqual(['cancelled']);
 });
 
-test('a client that leaves while its statement runs takes nobody with it', async () => {
+test('a client that leaves while its statement runs cancels no other request', async () => {
   await makeSleepShared();
   for (let round = 0; round < 50; round += 1) {
     const client = new AbortController();
@@ -247,7 +247,7 @@ test('a client that leaves before its turn sends no cancel request', async () =>
   expect(proxy.connections()).toBe(0);
 });
 
-test('the time limit holds for each, also behind a slow one', async () => {
+test('the time limit applies to each, also after a slow one', async () => {
   await makeSleepShared();
   const ends = await answersOf([sleep('0.2'), sleep('30', { requestTimeoutMs: 300 }), sleep('0')]);
   expect(Number(ends[0])).toBeGreaterThan(0);
@@ -264,7 +264,7 @@ test('a connection that dies under a batch: each read is repeated', async () => 
   expect(ends).toEqual([null, 'unavailable', null, null]);
 });
 
-test('while the database is away all are told so, and once it is back they share again', async () => {
+test('while the database is away all requests are refused, and once it is back they share round trips again', async () => {
   await makeSleepShared();
   proxy.inspect(() => 'cut');
   proxy.cut();
@@ -275,7 +275,7 @@ test('while the database is away all are told so, and once it is back they share
   await makeSleepShared();
 });
 
-test('more statements than a connection may keep come and go in batches', async () => {
+test('batches use more statements than a connection may keep prepared', async () => {
   pool = openPool(proxy.url, { size: 1, maxStatementsPerConnection: 8 });
   const texts = Array.from({ length: 12 }, (_, n) => `select ${n} + $1::int`);
   const ask = (round: number) =>
@@ -285,7 +285,7 @@ test('more statements than a connection may keep come and go in batches', async 
   }
 });
 
-test('a statement that the server forgot is prepared again for everybody', async () => {
+test('a statement that the server no longer has is prepared again', async () => {
   pool = openPool(proxy.url, { size: 1 });
   await makeSleepShared();
   await database.query(
@@ -296,7 +296,7 @@ test('a statement that the server forgot is prepared again for everybody', async
   for (const answer of await answersOf([sleep('0'), sleep('0'), sleep('0')])) expect(Number(answer)).toBeGreaterThan(0);
 });
 
-test('requests that find no connection are told so, each after its own wait', async () => {
+test('requests that find no connection are refused, each after its own wait', async () => {
   pool = openPool(proxy.url, { size: 1, waitMs: 6000 });
   await makeSleepShared();
   const client = new AbortController();

@@ -207,7 +207,7 @@ test('the check reads its table as the login role, whatever role a function has 
   expect(await runAs(own, flightOf(['select current_user'], { freshness }))).toEqual(['anon']);
 });
 
-test('installing twice is harmless, only the login role may read, and removal leaves nothing', async () => {
+test('installing twice changes nothing, only the login role may read, and removal leaves nothing', async () => {
   const own = await createDatabase(watch, watch);
   const other = openPool(own.urlAs('authenticator', 'test'));
   await expect(runAs(other, flightOf(['select count(*) from pgreflect.catalog_change']))).rejects.toMatchObject({

@@ -98,7 +98,7 @@ describe('a connection that ends while it is being opened', () => {
     await fresh.stop();
   });
 
-  test('a second time is told', async () => {
+  test('a second time is an error', async () => {
     proxy.inspect(cutOpenings(2));
     const fresh = openPool(proxy.url);
     const lost = runAs(fresh, flightOf(['insert into note values (2000)'], { mutation: true }));

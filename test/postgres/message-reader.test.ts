@@ -76,7 +76,7 @@ function tell(
 describe('A flight is told', () => {
   const expected = ['row 1', 'complete', `row ${long}`, 'row ', 'complete', 'complete'];
 
-  test('of rows and of completed statements, the driver of the rest', () => {
+  test('of rows and of completed statements, and the driver of all other messages', () => {
     const { told, forwarded } = tell([flight]);
     expect(told).toEqual(expected);
     expect(forwarded).toEqual([setting, ready]);
@@ -174,7 +174,7 @@ test('A receiver that fails loses its connection, and not the process', () => {
   expect(problem?.message).toBe('as asked');
 });
 
-test('Without a flight everything is the driver’s', () => {
+test('without a flight every message goes to the driver', () => {
   const { told, forwarded } = tell([flight], false);
   expect(told).toEqual([]);
   expect(Buffer.concat(forwarded)).toEqual(flight);

@@ -40,7 +40,7 @@ test.each([
   expect(taken.equals(Buffer.concat(expected))).toBe(true);
 });
 
-test('what was taken stays as it is while the next flight is written', () => {
+test('messages that were taken do not change while the next flight is written', () => {
   const writer = new MessageWriter();
   for (const size of [10, 20_000, 100_000]) {
     const first = writer.run('a', ['1'.repeat(size)]).take();
@@ -50,7 +50,7 @@ test('what was taken stays as it is while the next flight is written', () => {
   }
 });
 
-test('after a flight that could not be written nothing of it is left', () => {
+test('a flight that could not be written leaves no bytes behind', () => {
   const writer = new MessageWriter();
   writer.run('a', ['x'.repeat(100_000)]).clear();
   expect(writer.sync().take().equals(serialize.sync())).toBe(true);

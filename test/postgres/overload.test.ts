@@ -51,7 +51,7 @@ test('a role that holds no connection gets the next one, before those who came e
   expect(await Promise.all(slow)).toEqual(slow.map(() => ['held']));
 });
 
-test('who cannot be served in time is refused at once, and counted; those before are served', async () => {
+test('a request that cannot be served in time is refused at once, and counted; earlier ones are served', async () => {
   const pool = openPool(url, { size: 1, waitMs: 10_000 });
   const [releaseFirst, release] = [await takeLock(database, 2), await takeLock(database, 1)];
   const first = ask(pool, 'anon', 'select hold(2)');

@@ -56,7 +56,7 @@ afterAll(() => pool.stop());
 
 const caught = () => database.query('select what, who from trap.caught');
 
-test('the traps work for a connection that is not ours', async () => {
+test('on a connection without the settings of the gateway, planted functions run', async () => {
   const client = createSystemPool({
     connectionString: database.url,
     size: 1,
@@ -80,7 +80,7 @@ test('a statement alone, one of a shared round trip and those of a transaction f
   expect(await caught()).toEqual([]);
 });
 
-test('so they do where the connection has been given another path, as other programs may behind a pooler', async () => {
+test('statements find the names of PostgreSQL although another program has changed the path of the connection, as behind a pooler', async () => {
   await pool.transaction((connection) => connection.query(`commit; set search_path = trap, pg_catalog`));
   expect(await pool.query(bait, ['B'])).toEqual(honest);
   expect(await pool.shared.query(bait, ['B'])).toEqual(honest);

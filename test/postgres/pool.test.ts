@@ -122,7 +122,7 @@ describe('our own statements', () => {
     await pool.stop();
   });
 
-  test('a transaction left open by a statement is not the next one’s', async () => {
+  test('a transaction that a statement left open does not reach the next statement', async () => {
     const pool = open();
     await pool.query('begin');
     await pool.query('insert into public.note values (50)');
@@ -131,7 +131,7 @@ describe('our own statements', () => {
     await pool.stop();
   });
 
-  test('overload, a lost connection and a missing server are told apart', async () => {
+  test('overload, a lost connection and a missing server have different errors', async () => {
     const pool = open({ waitMs: 3000 });
     const release = await takeLock(database, 1);
     const busy = pool.query('select pg_advisory_xact_lock_shared(1)');

@@ -37,7 +37,7 @@ test('with prepared statements switched off nothing is prepared', async () => {
   expect(await preparedTexts(false)).toEqual([]);
 });
 
-test('a statement that a trigger throws away is prepared anew', async () => {
+test('a statement that a trigger deallocates is prepared again', async () => {
   const database = await createDatabase('create table note (id int)');
   const options = {
     connectionString: database.url,
@@ -103,7 +103,7 @@ test('a transaction whose first statements are lost begins again', async () => {
   }
 });
 
-test('a trigger that only claims such a loss is not run twice', async () => {
+test('a trigger that raises the error of a lost statement is not run twice', async () => {
   const database = await createDatabase(
     'create table note (id int); create sequence tries',
     `create function lie() returns trigger language plpgsql as $$ begin

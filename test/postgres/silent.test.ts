@@ -44,7 +44,7 @@ test('a statement of our own waits for its answer for a while, and the next one 
   expect(await pool.transaction(nap, { answerWithinMs: null })).toEqual(one);
 });
 
-test('/ready says so, instead of waiting with the server', async () => {
+test('/ready answers while the server is silent', async () => {
   const proxy = await startFreezingProxy(login);
   const gateway = await testGateway(database, { databaseUrl: proxy.through(login), schemaPollMs: 60_000 });
   const ready = async () => (await fetch(`${gateway.url}/ready`, { signal: AbortSignal.timeout(10_000) })).json();

@@ -118,7 +118,7 @@ test('1,000 mixed flights, good, failing at every step and cancelled, all get th
   await proxy.stop();
 });
 
-test('statements that a function throws away are made again, on another connection', async () => {
+test('statements that a function deallocates are prepared again, on another connection', async () => {
   const events: unknown[] = [];
   const pool = openPool(url, { onEvent: (event) => events.push(event) });
   for (let loss = 0; loss < 5; loss += 1) {
@@ -149,7 +149,7 @@ test('behind a pooler, whose server processes others use as well, nothing is pre
   await proxy.stop();
 });
 
-test('a name that exists already is not taken for ours', async () => {
+test('a prepared statement that exists under a name of the gateway is not used', async () => {
   const [first, second] = [openPool(url), openPool(url)];
   for (let time = 0; time < 2; time += 1) await runAs(first, flightOf(["select 't real'"]));
   const read = "select name from pg_prepared_statements where statement = 'select ''t real'''";
@@ -160,7 +160,7 @@ test('a name that exists already is not taken for ours', async () => {
   }
 });
 
-test('a function that only claims such a loss is not run twice', async () => {
+test('a function that raises the error of a lost statement is not run twice', async () => {
   const proxy = await startRecordingProxy(url);
   const pool = openPool(proxy.url);
   await runAs(pool, flightOf(['select 1']));

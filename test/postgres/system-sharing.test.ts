@@ -34,7 +34,7 @@ const ask = (value: number) => pool.shared.query('select 100 / $1::int as share'
 const use = (id: number) =>
   pool.shared.query('update public.counter set uses = uses + 1 where id = $1::int returning uses', [id]);
 
-test('what is asked for at the same time, and while two round trips are under way, shares one', async () => {
+test('statements that arrive together, or while two round trips are under way, share one', async () => {
   const first = ask(1);
   await Promise.resolve();
   const second = [2, 4].map(ask);
@@ -49,7 +49,7 @@ test('what is asked for at the same time, and while two round trips are under wa
   expect(proxy.roundTrips()).toBe(4);
 });
 
-test('each has the answer to its own question, whoever fails beside it', async () => {
+test('each statement gets its own answer, also when another one fails', async () => {
   const asked = await Promise.allSettled([ask(1), ask(0), ask(2), use(7), ask(0)]);
   expect(asked).toMatchObject([
     { value: [{ share: 100 }] },
@@ -74,7 +74,7 @@ test('two round trips that write the same rows in another order both end, and ev
   expect(await pool.query('select distinct uses from public.counter')).toEqual([{ uses: 40 }]);
 });
 
-test('what was committed before a question is in its answer', async () => {
+test('what was committed before a statement is in its answer', async () => {
   const busy = [1, 2, 3].map(ask);
   await pool.query('update public.counter set uses = 5 where id = 3');
   const [row] = await pool.shared.query('select uses from public.counter where id = $1::int', [3]);
@@ -82,7 +82,7 @@ test('what was committed before a question is in its answer', async () => {
   await Promise.all(busy);
 });
 
-test('nobody waits for ever for a round trip that is stuck', async () => {
+test('a round trip that is stuck does not hold others forever', async () => {
   const lock = 'select uses from public.counter where id = $1::int for update';
   let stuck: Promise<unknown> = Promise.resolve();
   await pool.transaction(async (connection) => {

@@ -176,7 +176,7 @@ describe('a row after a cursor', () => {
     expect(await ties(`${order}, before: "${encode('[2, null]')}"`)).toEqual([6, 3, 1, 2]);
   });
 
-  test('is found where directions differ', async () => {
+  test('is found where the columns of the order have different directions', async () => {
     const order = 'orderBy: [{a: DescNullsLast}, {b: AscNullsLast}]';
     expect(await ties(order)).toEqual([5, 4, 1, 2, 3, 6, 7]);
     expect(await ties(`${order}, after: "${encode('[2, 5, 5]')}"`)).toEqual([1, 2, 3, 6]);
@@ -184,7 +184,7 @@ describe('a row after a cursor', () => {
     expect(await ties(`${order}, before: "${encode('[1, 1, 2]')}"`)).toEqual([5, 4, 1]);
   });
 
-  test('is the same whether the cursor is written or given, and the text depends on its nulls alone', async () => {
+  test('is the same for a cursor in the document and in a variable; the statement depends on its nulls alone', async () => {
     const head = 'query ($c: Cursor)';
     const selection = 'entryCollection(orderBy: {day: AscNullsFirst}, after: $c)';
     expect(await column(selection, 'id', { c: encode('[null, 2]') }, head)).toEqual([4, 1, 3]);

@@ -59,12 +59,12 @@ test('a filter by what JSON, texts or arrays hold is planned for its values alwa
   }
 });
 
-test('what is found by its key is planned once, however long it has taken', async () => {
+test('a lookup by key is planned once, however long it has taken', async () => {
   expect(await modeAfterHeavy('query ($id: Int!)', 'parcelByPk(id: $id) { mode wait }')).toBe('auto');
   expect(await modeAfterHeavy('query ($id: Int!)', `parcelCollection(filter: {id: {eq: $id}}) ${node}`)).toBe('auto');
 });
 
-test('what has no filter by a value is planned once, however long it has taken', async () => {
+test('an operation without a filter by a value is planned once, however long it has taken', async () => {
   expect(await modeAfterHeavy('query', `parcelCollection ${node}`)).toBe('auto');
   expect(await modeAfterHeavy('query', `parcelCollection(filter: {opened: {is: NULL}}) ${node}`)).toBe('auto');
 });
@@ -79,7 +79,7 @@ test('a write by a filter is planned for its values always, one by its key never
   expect(await update('{id: {eq: 1}}')).toBe('auto');
 });
 
-test('where the operator has chosen for the role that is what counts', async () => {
+test('a plan_cache_mode that the operator has set for the role is kept', async () => {
   const pool = openPool(database.urlAs('authenticator', 'test'));
   const write = flightOf([`select current_setting('plan_cache_mode')`], { mutation: true, customPlanning: 'always' });
   const settings = new Map([['plan_cache_mode', 'force_generic_plan']]);
@@ -87,7 +87,7 @@ test('where the operator has chosen for the role that is what counts', async () 
   expect(await runAs(pool, { ...write, settings })).toEqual(['force_generic_plan']);
 });
 
-test('it takes no further round trip', async () => {
+test('planning for the values takes no further round trip', async () => {
   const proxy = await startRecordingProxy(database.urlAs('authenticator', 'test'));
   const pool = openPool(proxy.url);
   const write = flightOf(['select 1'], { mutation: true, customPlanning: 'always' });

@@ -161,7 +161,7 @@ describe('null, absent and empty', () => {
     expect(await words('$x', { x: { n: { eq: null } } }, 'query ($x: WordFilter)')).toEqual([]);
   });
 
-  test('"is: null" fails the field, written or given', async () => {
+  test('"is: null" fails the field, in the document and in a variable', async () => {
     const expected = {
       data: null,
       errors: [{ message: '"is" on "n" must be NULL or NOT_NULL.', path: ['wordCollection'] }],
@@ -209,7 +209,7 @@ describe('boolean operators', () => {
     expect(await words(filter)).toEqual(expected);
   });
 
-  test('may be nested thirty deep', async () => {
+  test('may be nested thirty levels deep', async () => {
     const nested = `${'{and: [{or: ['.repeat(15)}{n: {eq: 10}}${']}]}'.repeat(15)}`;
     expect(await words(nested)).toEqual([1]);
   });
@@ -261,7 +261,7 @@ describe('a filter from variables', () => {
     expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
   });
 
-  test('with hostile text finds nothing and breaks nothing', async () => {
+  test('with SQL in a text finds nothing and leaves the rows as they are', async () => {
     for (const value of ["'; drop table lib.word; --", '\\', '"', '$1', '$$', '{1,2}', '\u0001', '\n']) {
       expect(await words('{s: {eq: $v, like: $v, in: [$v]}}', { v: value }, 'query ($v: String!)')).toEqual([]);
       expect(await words(`{s: {in: [${JSON.stringify(value)}]}}`)).toEqual([]);

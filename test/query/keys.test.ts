@@ -50,7 +50,7 @@ const { ask, database, run } = await openReader([
 describe('rows with a key of type', () => {
   const orderable = keys.filter(([name]) => name !== 'list');
 
-  test.each(orderable)('%s (%s) are met once by paging, forward and backward', async (name) => {
+  test.each(orderable)('%s (%s) are visited once by paging, forward and backward', async (name) => {
     const rows = await database.query<{ n: number }>(`select n from lib.key_${name} order by k`);
     const expected = rows.map(({ n }) => n);
     const walk = async (given: string, next: 'endCursor' | 'startCursor', argument: string) => {

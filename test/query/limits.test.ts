@@ -99,7 +99,7 @@ describe('a request is refused', () => {
   });
 });
 
-test('a document with hundreds of levels is refused and does no harm', async () => {
+test('a document with hundreds of levels is refused, also without limits', async () => {
   const deep = `${'{ a '.repeat(500)}${'}'.repeat(500)}`;
   expect(await limited.execution.run('anon', deep)).not.toHaveProperty('data');
   const unlimited = await openReader(['query-library.sql'], { limits: null });
@@ -108,7 +108,7 @@ test('a document with hundreds of levels is refused and does no harm', async () 
   expect(await unlimited.run(nested)).toHaveProperty(['errors']);
 });
 
-test('reading only is kept to where the operator demands it', async () => {
+test('a function that a query calls writes, unless --read-only-queries forbids it', async () => {
   const writing =
     "create sequence lib.marks; create function lib.mark() returns bigint stable language plpgsql as 'begin return nextval(''lib.marks''); end'; grant usage on sequence lib.marks to anon";
   const free = await openReader(['query-library.sql', writing]);

@@ -78,7 +78,7 @@ describe('a lookup by key', () => {
     expect(patronByPk.f119).toBe('Ada');
   });
 
-  test('gives one row where the key is declared over a view or repeated by inheritance children, and has several', async () => {
+  test('gives one row where several have the key: of a view with a declared key, or with inheritance children', async () => {
     await database.query(`
       create table lib.parcel (id int primary key, label text);
       create table lib.crate () inherits (lib.parcel);
@@ -178,7 +178,7 @@ describe('a node id', () => {
     expect(await run('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeId })).toMatchObject(expected);
   });
 
-  test('that is hidden and one that is nonsense fail alike', async () => {
+  test('of a hidden table and one of no table fail with the same error', async () => {
     const of = (name: string) => errors(`{ node(nodeId: "${id(['lib', name, 1])}") { nodeId } }`);
     expect(await of('hidden')).toEqual(await of('nonsense'));
   });

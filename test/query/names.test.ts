@@ -39,7 +39,7 @@ const hostile = `
   grant select on all tables in schema lib to anon;`;
 const { ask, run, text } = await openReader([hostile]);
 
-describe('a column named like an alias of ours', () => {
+describe('a column named like an alias of the generated SQL', () => {
   test('is read as a column, at every place', async () => {
     const fields = ours.join(' ');
     const expected = Object.fromEntries(ours.map((name) => [name, `${name}!`]));
@@ -75,7 +75,7 @@ describe('a column named like an alias of ours', () => {
 });
 
 describe('an alias of the request', () => {
-  test('may be any alias of ours, at every level', async () => {
+  test('may be any alias of the generated SQL, at every level', async () => {
     for (const name of ours) {
       const key = (rest: string) => `${name}: ${rest}`;
       const inner = `{ ${key('mimic')} { ${key('id')} } ${name}x: id }`;
@@ -98,7 +98,7 @@ describe('an alias of the request', () => {
     }
   });
 
-  test('may be longer than a name of PostgreSQL, at every level', async () => {
+  test('may be longer than PostgreSQL allows a name, at every level', async () => {
     const long = (mark: string) => `${'very_long_'.repeat(10)}${mark}`;
     const data = await ask(`{
       ${long('a')}: mimicCollection(first: 1) {
@@ -132,7 +132,7 @@ describe('an alias of the request', () => {
     });
   });
 
-  test('of more than fifty members may be long as well', async () => {
+  test('may be long where an object has more than fifty members', async () => {
     const keys = Array.from({ length: 120 }, (_, index) => `${'k'.repeat(70)}${index}`);
     const { mimicByPk } = await ask(`{ mimicByPk(id: 1) { ${keys.map((key) => `${key}: id`).join(' ')} } }`);
     expect(mimicByPk).toEqual(Object.fromEntries(keys.map((key) => [key, 1])));

@@ -57,7 +57,7 @@ describe('of two namespaces', () => {
     expect(await ask('{ total }')).toEqual({ total: 3 });
   });
 
-  test('only those that opted in are described, and the others are still read', async () => {
+  test('introspection shows only those whose comment enables it, and the others are still read', async () => {
     const data = await ask(`{
       item: __type(name: "item") { name } invoice: __type(name: "invoice") { name } nope: __type(name: "nope") { name }
       __type(name: "Query") { fields { name } } invoiceCollection(first: 1) { edges { node { id } } } total }`);
@@ -85,7 +85,7 @@ describe('of two namespaces', () => {
     );
   });
 
-  test('a table named like a type of the API is left out, and the rest works', async () => {
+  test('a table named like a type of the API is left out, and the others are answered', async () => {
     expect(await errors('{ FloatCollection { edges { cursor } } }')).toHaveLength(1);
     expect(await errors('{ floatCollection { edges { cursor } } }')).toHaveLength(1);
   });

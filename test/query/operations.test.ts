@@ -33,13 +33,13 @@ describe('of several operations', () => {
       'mutation { insertIntoVolumeCollection(objects: []) { affectedCount } }',
       undefined,
     ],
-  ])('%s: errors only', async (_, query, operationName) => {
+  ])('%s: the answer has errors and no data', async (_, query, operationName) => {
     const body = await choose(query, operationName);
     expect(body).not.toHaveProperty('data');
     expect(body.errors.length).toBeGreaterThan(0);
   });
 
-  test('a subscription is refused in words of its own', async () => {
+  test('a subscription is refused with the reason: subscriptions are not supported', async () => {
     const body = await choose('subscription { x: __typename }');
     expect(body).not.toHaveProperty('data');
     expect(body.errors.map((error: { message: string }) => error.message)).toContain('Subscriptions are not supported');
@@ -84,7 +84,7 @@ describe('a request is rejected as a whole, without data, for', () => {
     expect(body.errors.length).toBeGreaterThan(0);
   });
 
-  test('nothing that is merely unused', async () => {
+  test('but not for an unused variable or fragment', async () => {
     expect(await run('query ($n: Int) { __typename } fragment f on Volume { title }')).toEqual({
       data: { __typename: 'Query' },
     });
@@ -92,7 +92,7 @@ describe('a request is rejected as a whole, without data, for', () => {
 });
 
 describe('an answer', () => {
-  test('has no errors key when all is well', async () => {
+  test('has no errors key when nothing failed', async () => {
     expect(Object.keys(await run('{ __typename }'))).toEqual(['data']);
   });
 

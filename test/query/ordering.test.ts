@@ -93,7 +93,7 @@ describe('orderBy', () => {
     expect(await ids(`first: 1, orderBy: [${terms.join(', ')}], after: "${first.cursor}"`)).toEqual([second.node.id]);
   });
 
-  test('has one text for each set of directions, whatever the order in which keys were given', async () => {
+  test('has one statement for each list of directions, whatever the order of the members of its objects', async () => {
     const query = 'query ($o: [TieOrderBy!]) { c: tieCollection(orderBy: $o) { edges { cursor } } }';
     const one = await text(query, { o: [{ a: 'AscNullsLast', b: 'DescNullsLast' }] });
     expect(await text(query, { o: { b: 'DescNullsLast', a: 'AscNullsLast' } })).toBe(one);
@@ -101,7 +101,7 @@ describe('orderBy', () => {
   });
 });
 
-test('rows without a column that can be ordered by come by their key', async () => {
+test('rows without a column that can be ordered by come in the order of their key', async () => {
   const page = { edges: [{ node: { doc: '1' } }], pageInfo: { hasNextPage: true } };
   const selection = '{ edges { node { doc } } pageInfo { hasNextPage } }';
   expect(await ask(`{ c: unorderedCollection(first: 1) ${selection} }`)).toEqual({ c: page });

@@ -188,19 +188,19 @@ describe('page info', () => {
     expect(await info(`itemCollection(${given})`)).toEqual(expected);
   });
 
-  test('of a backward page speaks of the order that was asked for', async () => {
+  test('of a backward page is about the order that was asked for', async () => {
     expect(await info('itemCollection(last: 2, orderBy: {id: DescNullsLast})')).toEqual([true, false, 2, 1]);
     expect(await info('itemCollection(first: 2, orderBy: {id: DescNullsLast})')).toEqual([false, true, 5, 4]);
   });
 
-  test('of an empty collection has two falses and two nulls', async () => {
+  test('of an empty collection has no previous page, no next page and no cursors', async () => {
     expect(await info('emptyCollection')).toEqual([false, false, null, null]);
     expect(await info('emptyCollection(last: 1)')).toEqual([false, false, null, null]);
     expect(await info(`emptyCollection(first: 1, after: "${cursor([1])}")`)).toEqual([false, false, null, null]);
     expect(await info('emptyCollection(first: 0)')).toEqual([false, false, null, null]);
   });
 
-  test('of a filtered collection knows nothing of the other rows', async () => {
+  test('of a filtered collection ignores the other rows', async () => {
     expect(await info(`itemCollection(filter: {id: {gte: 2, lte: 4}}, after: "${cursor([1])}")`)).toEqual([
       false,
       false,
@@ -232,7 +232,7 @@ describe('page info', () => {
   });
 
   test.each(['hasPreviousPage', '__typename', 'hasNextPage', 'startCursor', 'hasPreviousPage __typename'])(
-    'has page info of nothing but %s',
+    'answers %s of the page info alone',
     async (selected) => {
       const data = await ask(`{ itemCollection(first: 2) { pageInfo { ${selected} } } }`);
       const known = { hasPreviousPage: false, __typename: 'PageInfo', hasNextPage: true, startCursor: 'WzFd' };
@@ -244,7 +244,7 @@ describe('page info', () => {
   );
 });
 
-test('the largest limit there is has room for the one row more that tells whether there are more', async () => {
+test('with the largest possible limit, hasNextPage is still answered', async () => {
   const huge = `comment on table lib.item is '@graphql({"max_rows": 2147483647})'`;
   const reader = await openReader(['query-pages.sql', huge], { limits: null });
   const flags = { pageInfo: { hasNextPage: false } };

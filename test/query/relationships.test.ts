@@ -59,7 +59,7 @@ describe('a relationship', () => {
     expect(data.deleteFromlockerCollection).toEqual({ affectedCount: 2 });
   });
 
-  test('stays to many where the unique index is partial or on an expression', async () => {
+  test('leads to many rows where the unique index is partial or on an expression', async () => {
     const data = await ask(
       '{ personByPk(id: 1) { membershipCollection { edges { node { id } } } aliasCollection { edges { node { id } } } } }',
     );
@@ -77,7 +77,7 @@ describe('a relationship', () => {
     ]);
   });
 
-  test('of a table to itself leads up and down', async () => {
+  test('of a table to itself leads to the parent and to the children', async () => {
     const data = await ask(
       '{ treeByPk(id: 2) { tree { id tree { id } } treeCollection { edges { node { id treeCollection { edges { node { id } } } } } } } }',
     );

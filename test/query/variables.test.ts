@@ -12,7 +12,7 @@ describe('a variable', () => {
   const length = async (variables?: Record<string, unknown>) =>
     (await ask(query, variables)).volumeCollection.edges.length;
 
-  test('uses its default when it is not given, and not when it is null', async () => {
+  test('has its default where it is left out, and null where it is null', async () => {
     expect(await length()).toBe(2);
     expect(await length({ n: 1 })).toBe(1);
     expect(await length({ n: null })).toBe(4);

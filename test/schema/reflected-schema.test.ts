@@ -156,7 +156,7 @@ enum LoanState {
   });
 });
 
-describe('hard names and types', () => {
+describe('unusual names and types', () => {
   let schema: GraphQLSchema;
   let model: Model;
 
@@ -190,7 +190,7 @@ describe('hard names and types', () => {
     schema = buildSchema(model);
   });
 
-  test('every type has its scalar', () => {
+  test('each type of PostgreSQL has its scalar', () => {
     expect(sdl(schema, 'everything')).toContain(`  id: Int!
   small: Int
   big: BigInt

@@ -37,7 +37,7 @@ async function write(page: Page, field: ReturnType<typeof body>, text: string): 
   await page.keyboard.insertText(text);
 }
 
-test('edit, see it change, save, get it, follow its link: signed in', async () => {
+test('an email is edited, previewed and saved; the next one has the change, and its link signs in', async () => {
   const { page, context, foreign, problems } = await studio.visit('emails');
   await studio.patch({ site_url: `${studio.url}/health` });
   await page.getByRole('link', { name: 'Magic link' }).click();
@@ -314,7 +314,7 @@ test('a token that ends while somebody edits loses nothing: another one goes on'
   await page.getByText('Saved.').waitFor();
 });
 
-test('a draft survives a walk, a reload and a server that is away', async () => {
+test('a draft survives other pages, a reload and a server that is away', async () => {
   const { page } = await studio.visit('emails/recovery');
   await write(page, subject(page), 'A draft');
   await page.getByRole('link', { name: 'Invite user' }).click();
@@ -367,7 +367,7 @@ test('versions can be compared and restored, texts discarded and put back to the
   expect(await studio.database.query('select values from auth.pgreflect_config')).toEqual([{ values: {} }]);
 });
 
-test('who may only read can look at everything and change nothing', async () => {
+test('a token that may only read shows everything and changes nothing', async () => {
   const reader = await addToken(studio.database, { scopes: ['auth_config:read'] });
   const { page } = await studio.visit('emails/password_changed_notification', { entry: 'stranger' });
   await page.getByLabel('Access token').fill(reader);

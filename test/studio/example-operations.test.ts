@@ -37,7 +37,7 @@ test.each([
   ['check-trading.sql', ['public']],
   ['check-warehouse.sql', ['public', 'catalogue', 'billing']],
   ['mutation-library.sql', ['lib']],
-] as const)('so is every example of other schemas: %s', async (name, schemas) => {
+] as const)('every example of other schemas is answered as well: %s', async (name, schemas) => {
   const database = await createDatabase(fixture(name));
   const lists = schemas.join(', ');
   await database.query(
@@ -64,7 +64,7 @@ async function runExamples(database: TestDatabase, schemas: readonly string[]) {
   return { tables, titles: [...titles].sort(), refused };
 }
 
-test('they are made of what the caller sees: who may change nothing gets no mutation, who sees nothing no example', async () => {
+test('examples are made of what the caller sees: no mutation for a role that may not write, none at all without tables', async () => {
   const database = await createDatabase(
     `create table reading (id int primary key, taken_at timestamptz); grant select on reading to anon`,
   );

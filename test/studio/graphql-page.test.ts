@@ -63,7 +63,7 @@ test('begins with one tab; an example of a table or of the project opens in a ta
   expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
 });
 
-test('no request is sent before there is something to ask', async () => {
+test('no request is sent before there is an operation', async () => {
   const { page } = await open();
   const asked: string[] = [];
   page.on('request', (request) => {
@@ -113,7 +113,7 @@ async function countBytes(page: Page): Promise<() => number> {
   return () => bytes;
 }
 
-test('it loads less than 1 MB until the first answer, in the studio and at /graphql/v1', async () => {
+test('GraphiQL loads less than 1 MB until the first answer, in the studio and at /graphql/v1', async () => {
   const { page } = await studio.visit('inbox');
   const bytes = await countBytes(page);
   for (const path of ['studio/graphql', 'graphql/v1']) {

@@ -16,7 +16,7 @@ test.each([
   expect(withNewTabLinks(html)).toBe(shown);
 });
 
-test('an email of heads without an end keeps nobody from the page', () => {
+test('an email with many unclosed heads does not freeze the page', () => {
   const html = '<head '.repeat(200_000);
   expect(withNewTabLinks(html)).toBe(base + html);
 });

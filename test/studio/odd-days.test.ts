@@ -47,7 +47,7 @@ async function run(page: Page, operation: 'One' | 'Two'): Promise<void> {
 }
 
 describe('sign-in', () => {
-  test('what no token can be is no token, not a server that is away', async () => {
+  test('a text that cannot be a token is refused as one, not reported as a server that is away', async () => {
     const { page } = await studio.visit('emails', { entry: 'stranger' });
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     // Who comes by keyboard types at once.
@@ -120,7 +120,7 @@ describe('a text that the project starts with', () => {
     expect(row).toEqual({ values: {} });
   });
 
-  test('is what earlier versions had that say nothing', async () => {
+  test('comes back with a version that had no text of its own', async () => {
     await studio.patch({ mailer_templates_phone_changed_notification_content: '<p>{{ .Phone }}</p>' });
     await studio.patch({ mailer_subjects_phone_changed_notification: '' });
     const { page } = await studio.visit(path);
@@ -202,7 +202,7 @@ test('an operation that is refused has no plan, and the page says why; of the st
   await expect.poll(() => page.locator('.explained').count()).toBe(1);
 });
 
-test('who goes on in a page with another access token does not act as the user of the one before', async () => {
+test('after a sign-in with another access token, the page does not act as the user of the one before', async () => {
   await studio.ask('/admin/users', { email: 'ada@mail.test', email_confirm: true }, serviceKey);
   const operator = await addToken(studio.database, { scopes: ['auth_config:read', 'project:operate'] });
   const reader = await addToken(studio.database, { scopes: ['auth_config:read'] });

@@ -30,7 +30,7 @@ test.each([
   expect([headers.get('access-control-allow-origin'), headers.get('cache-control')]).toEqual([null, 'no-store']);
 });
 
-test('nobody else is told a key: no token, an API key, a token that has ended', async () => {
+test('without a valid access token no key is shown: not for an API key, nor an expired token', async () => {
   const { managed } = await start({ scopes: ['project:operate'] });
   const ended = await addToken(database, { scopes: ['project:operate'], expiresAt: new Date(Date.now() - 1000) });
   const revoked = await addToken(database, { scopes: ['project:operate'] });

@@ -105,7 +105,7 @@ test.each([
   await expect.poll(names).toEqual(['Unit14', 'Unit15', 'Unit3', 'Unit7']);
 });
 
-test('the drawing is made larger and smaller at the pointer, moved, and fits again; what is dragged is not opened', async () => {
+test('the drawing is zoomed at the pointer, moved and fitted again; a table that is dragged is not opened', async () => {
   const page = await open('schema/Unit3?role=service_role', { viewport: { width: 1280, height: 800 } });
   await box(page, 'Unit3').waitFor();
   const before = await rectOf(box(page, 'Unit3'));
@@ -149,7 +149,7 @@ test('the drawing is made larger and smaller at the pointer, moved, and fits aga
   await expect.poll(() => hidden(page)).not.toContain(outside);
 });
 
-test('two fingers make it larger, one moves it, and a tap opens a table', async () => {
+test('two fingers zoom it, one moves it, and a tap opens a table', async () => {
   const look = { viewport: { width: 390, height: 844 }, hasTouch: true };
   const page = await open('schema/Unit3?role=service_role', look);
   await box(page, 'Unit3').waitFor();

@@ -68,7 +68,7 @@ test('its files have names that change with them, so browsers keep them; other n
   expect((await fetch(`${gateway.url}/studio/assets/none.js`)).status).toBe(404);
 });
 
-test('a one-time token is worth nothing after ten minutes', async () => {
+test('a one-time token is refused after ten minutes', async () => {
   const auth = await testAuth(database, {}, { localProject: true, accessToken });
   const [early, late] = [ticketOf(auth.gateway.studioEntry()), ticketOf(auth.gateway.studioEntry())];
   const exchanged = (ticket: string) =>
@@ -83,7 +83,7 @@ test('a one-time token is worth nothing after ten minutes', async () => {
   });
 });
 
-test('a one-time token is worth the access token once, and nothing else is worth it', async () => {
+test('a one-time token is exchanged for the access token once; anything else is refused', async () => {
   const managed = await start({ accessToken });
   const ticket = ticketOf(managed.gateway.studioEntry());
   const first = await exchange(managed, JSON.stringify({ token: ticket }));
@@ -151,7 +151,7 @@ describe('what only operators may ask', () => {
     expect(await database.query('select 1 from auth.sessions')).toEqual([]);
   });
 
-  test('wrong questions are refused with what is wrong, and others than operators altogether', async () => {
+  test('wrong requests are refused with the reason, and all requests of others than operators', async () => {
     const managed = await start(operator);
     const claims = {};
     const query = '{ __typename }';
