@@ -5,7 +5,7 @@ import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
 import { notifyUser } from '../messages/notify-user.ts';
 import type { Session } from '../session.ts';
-import { takeCodeGuesses } from '../steps/attempt-limit.ts';
+import { countPasswordGuess, takeCodeGuesses } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { endFlows } from '../store/flows.ts';
@@ -29,14 +29,19 @@ export interface NewPassword {
   readonly nonce: string | null;
 }
 
-/** Computes the hashes before the transaction starts. */
+/** Computes the hashes before the transaction starts. @throws AuthError `over_request_rate_limit` */
 export async function preparePassword(
-  { services, deadline }: AuthContext,
+  context: AuthContext,
   { user }: UserBearer,
   given: { readonly password: string; readonly currentPassword: string | null; readonly nonce: string | null },
 ): Promise<NewPassword> {
   const { password, currentPassword, nonce } = given;
+  const { services, config, deadline } = context;
   const { hasher } = services;
+  if (currentPassword && config.security_update_password_require_current_password) {
+    const address = user.email === null ? `phone:${user.phone}` : `email:${user.email}`;
+    await countPasswordGuess(context, address);
+  }
   const oldHash = user.passwordHash;
   const isSame = oldHash !== null && (await hasher.verify(password, oldHash, deadline));
   const isRight = currentPassword && oldHash !== null && (await hasher.verify(currentPassword, oldHash, deadline));
