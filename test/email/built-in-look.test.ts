@@ -5,7 +5,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { contrast } from '../../src/email/brand.ts';
@@ -19,6 +18,8 @@ import { sampleData } from '../support/email.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const browser = await openBrowser();
+/** One for all emails: whatever it shows, axe-core is loaded once. */
+const page = await (await browser.newContext({ offline: true })).newPage();
 
 const wide = 'x'.repeat(64);
 const data = { ...sampleData, email: `${wide}@${wide}.test`, newEmail: `${wide}@mail.test`, to: `${wide}@mail.test` };
@@ -35,8 +36,8 @@ function htmlOf(kind: EmailKind, locale = 'en', values: AuthValues = {}): string
 }
 
 /** What axe-core finds: rule and place. */
-async function violations(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe);
+async function violations(): Promise<readonly string[]> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
   return page.evaluate(async () => {
     // A mail program puts the email into its own page, which has the landmarks.
     const options = { rules: { region: { enabled: false }, 'landmark-one-main': { enabled: false } } };
@@ -47,16 +48,15 @@ async function violations(page: Page): Promise<readonly string[]> {
   });
 }
 
-async function open(html: string, colorScheme: 'light' | 'dark', width: number): Promise<Page> {
-  const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 }, offline: true });
-  const page = await context.newPage();
+async function show(html: string, colorScheme: 'light' | 'dark', width: number): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize({ width, height: 800 });
   await page.setContent(html);
-  return page;
 }
 
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   test('every email fits a phone, a tablet and a computer, and axe-core finds no fault', async () => {
-    const page = await open('', colorScheme, 320);
+    await show('', colorScheme, 320);
     for (const kind of emailKindNames) {
       await page.setContent(htmlOf(kind));
       for (const width of widths) {
@@ -68,12 +68,12 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
         const space = Math.min(560, width - 16);
         expect([kind, width, card]).toEqual([kind, width, { left: (width - space) / 2, own: space, scrolls: false }]);
       }
-      expect([kind, await violations(page)]).toEqual([kind, []]);
+      expect([kind, await violations()]).toEqual([kind, []]);
     }
   });
 
   test('its colors follow the settings of the reader', async () => {
-    const page = await open(htmlOf('recovery'), colorScheme, 600);
+    await show(htmlOf('recovery'), colorScheme, 600);
     const ground = await page.evaluate(() => getComputedStyle(document.querySelector('.card')!).backgroundColor);
     expect(ground).toBe(colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(28, 28, 31)');
   });
@@ -81,8 +81,8 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   test.each(['#ffdd00', '#001f3f', '#777777', '#ffffff', '#000000'])(
     'the button can be read in the color %s',
     async (color) => {
-      const page = await open(htmlOf('recovery', 'ja', { mailer_brand_color: color }), colorScheme, 390);
-      expect(await violations(page)).toEqual([]);
+      await show(htmlOf('recovery', 'ja', { mailer_brand_color: color }), colorScheme, 390);
+      expect(await violations()).toEqual([]);
       const link = page.getByRole('link');
       expect((await link.boundingBox())?.height).toBeGreaterThanOrEqual(44);
       expect(await link.getAttribute('href')).toBe(sampleData.confirmationUrl);
@@ -104,7 +104,7 @@ describe.each(builtInLocales)('in the language %s', (locale) => {
   test('no email is wider than a phone, and axe-core finds no fault', async () => {
     const html = together(emailKindNames.map((kind) => htmlOf(kind, locale)));
     for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await open(html, colorScheme, 320);
+      await show(html, colorScheme, 320);
       for (const width of widths) {
         await page.setViewportSize({ width, height: 800 });
         const seen = await page.evaluate(() => ({
@@ -119,19 +119,19 @@ describe.each(builtInLocales)('in the language %s', (locale) => {
         }));
         expect([width, seen]).toEqual([width, { cards: emailKindNames.length, wide: [], scrolls: false }]);
       }
-      expect(await violations(page)).toEqual([]);
+      expect(await violations()).toEqual([]);
     }
   });
 
   test('no page of links is wider than a phone, and axe-core finds no fault', async () => {
-    const page = await open('', 'dark', 320);
+    await show('', 'dark', 320);
     for (const action of linkActions) {
       const facts = { action, email: `${wide}@${wide}.test`, siteUrl: `https://${wide}.test`, locale, languages: [] };
       await page.setContent(renderBuiltIn({ ...facts, fields: { token: 'x' } }));
       const scrolls = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
       expect([action, scrolls]).toEqual([action, false]);
     }
-    expect(await violations(page)).toEqual([]);
+    expect(await violations()).toEqual([]);
   });
 });
 
@@ -161,27 +161,27 @@ test.each(['light', 'dark'] as const)('the manual shows them at four widths in %
     viewport: { width: total, height: 600 },
     deviceScaleFactor: 0.5,
   });
-  const page = await context.newPage();
+  const picture = await context.newPage();
   const ground = colorScheme === 'light' ? '#d4d4d8' : '#3f3f46';
-  await page.setContent(
+  await picture.setContent(
     `<body style="margin: 16px; background: ${ground}; display: grid; gap: 16px; grid-template-columns: ${widths.map((width) => `${width}px`).join(' ')}">${frames.join('')}`,
   );
-  await page.screenshot({ path, fullPage: true });
+  await picture.screenshot({ path, fullPage: true });
 });
 
 test('a screen reader reads the digits of the code one by one, and a program copies them as a number', async () => {
-  const page = await open(htmlOf('reauthentication'), 'light', 390);
+  await show(htmlOf('reauthentication'), 'light', 390);
   const code = page.getByRole('img', { name: '0 1 2 3 4 5', exact: true });
   expect(await code.textContent()).toBe('012345');
 });
 
 test('a logo stands for the name of the service, which is shown where images are not', async () => {
   const values = { mailer_brand_name: 'The Shop', mailer_brand_logo_url: 'https://app.test/logo.png' };
-  const page = await open(htmlOf('recovery', 'en', values), 'light', 390);
+  await show(htmlOf('recovery', 'en', values), 'light', 390);
   expect(await page.getByRole('img', { name: 'The Shop' }).getAttribute('src')).toBe('https://app.test/logo.png');
-  expect(await violations(page)).toEqual([]);
-  const named = await open(htmlOf('recovery', 'en', { mailer_brand_name: 'A & B <x>' }), 'light', 390);
-  await named.getByText('A & B <x>', { exact: true }).waitFor();
+  expect(await violations()).toEqual([]);
+  await show(htmlOf('recovery', 'en', { mailer_brand_name: 'A & B <x>' }), 'light', 390);
+  await page.getByText('A & B <x>', { exact: true }).waitFor();
 });
 
 test('black or white can be read on any color', () => {
