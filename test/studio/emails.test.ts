@@ -315,7 +315,7 @@ test('a token that ends while somebody edits loses nothing: another one goes on'
 });
 
 test('a draft survives other pages, a reload and a server that is away', async () => {
-  const { page } = await studio.visit('emails/recovery');
+  const { page } = await studio.visit('emails/recovery', { isFirst: true });
   await write(page, subject(page), 'A draft');
   await page.getByRole('link', { name: 'Invite user' }).click();
   await page.getByRole('link', { name: /Reset password.*Unsaved/ }).waitFor();

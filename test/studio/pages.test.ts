@@ -124,7 +124,7 @@ describe('the inbox', () => {
   });
 
   test('a stranger who may not read it is asked to sign in, and nothing is asked again until then', async () => {
-    const { page } = await studio.visit('', { entry: 'stranger' });
+    const { page } = await studio.visit('', { entry: 'stranger', isFirst: true });
     let count = 0;
     await page.route('**/inbox.events?**', (route) => {
       count += 1;
@@ -290,7 +290,7 @@ describe('every page', () => {
   );
 
   test('is small: all but GraphiQL comes in less than 1.2 MB', async () => {
-    const { page } = await studio.visit('', { entry: 'stranger' });
+    const { page } = await studio.visit('', { entry: 'stranger', isFirst: true });
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     const sizes: number[] = [];
     page.on('response', async (response) => {
