@@ -80,16 +80,17 @@ function isAllowedAddress(url: string, site: Address, patterns: readonly UrlPatt
 }
 
 /**
- * A wildcard for a part of the host must not match beyond the host: text after `?` is not part of it, nor is text
- * before `@`. A pattern that spells out the whole authority has no such limit.
+ * A wildcard for a part of the host must not match beyond the host: text after `/` or `?` is not part of it, nor is
+ * text before `@`. A pattern that spells out the whole authority has no such limit.
  */
 function isWebListed(text: string, { scheme, authority }: Address, patterns: readonly UrlPattern[]): boolean {
   const authorityEnd = `${scheme}://${authority}`.length;
   // Browsers read `?` after the authority as `/?`.
   const plain = text.slice(authorityEnd).replace(/^\?/, '/?');
   const isNamed = (pattern: UrlPattern) => pattern.fixedLength >= authorityEnd && pattern.matches(text);
+  const origin = text.slice(0, authorityEnd);
   const isMatched = (pattern: UrlPattern) =>
-    !authority.includes('@') && pattern.matches(text.slice(0, authorityEnd) + plain);
+    !authority.includes('@') && pattern.matchesOrigin(origin) && pattern.matches(origin + plain);
   return patterns.some((pattern) => isNamed(pattern) || isMatched(pattern));
 }
 

@@ -10,6 +10,8 @@
 export interface UrlPattern {
   /** Whether the whole text matches. */
   matches(text: string): boolean;
+  /** Whether the part before the path matches the whole of `origin`: scheme and authority of an address. */
+  matchesOrigin(origin: string): boolean;
   /** Number of leading characters that the pattern fixes literally, up to its first wildcard. */
   readonly fixedLength: number;
 }
@@ -20,17 +22,32 @@ const maxTextLength = 16_384;
 
 /** Compiles a pattern. @throws Error with the rest of a sentence ("has …") if it is malformed. */
 export function compileUrlPattern(pattern: string): UrlPattern {
+  const matches = compile(pattern);
+  const origin = originOf(pattern);
+  return {
+    matches,
+    matchesOrigin: origin === null ? () => true : compile(origin),
+    fixedLength: /^(?:[^*?[{\\]|\\.)*/su.exec(pattern)?.[0].replace(/\\(.)/gsu, '$1').length ?? 0,
+  };
+}
+
+function compile(pattern: string): UrlPattern['matches'] {
   const characters = [...pattern];
   if (characters.length > maxPatternLength) throw new Error(`is longer than ${maxPatternLength} characters`);
   const part = readSequence({ characters, at: 0 }, false);
-  return {
-    matches(given) {
-      const text = [...given.slice(0, maxTextLength + 1)];
-      if (text.length > maxTextLength) return false;
-      return part(new Uint8Array(text.length + 1).fill(1, 0, 1), text)[text.length] === 1;
-    },
-    fixedLength: /^(?:[^*?[{\\]|\\.)*/su.exec(pattern)?.[0].replace(/\\(.)/gsu, '$1').length ?? 0,
+  return (given) => {
+    const text = [...given.slice(0, maxTextLength + 1)];
+    if (text.length > maxTextLength) return false;
+    return part(new Uint8Array(text.length + 1).fill(1, 0, 1), text)[text.length] === 1;
   };
+}
+
+/** The pattern up to the slash of the path; all of it without one. Null: the slash is in braces. */
+function originOf(pattern: string): string | null {
+  const scheme = /^.*?:\/\//s.exec(pattern)?.[0] ?? '';
+  const [rest = ''] = /^(?:\\.|\[(?:\\.|[^\]\\])*\]|\{[^/}]*\}|[^/{[\\])*/su.exec(pattern.slice(scheme.length)) ?? [];
+  const end = scheme.length + rest.length;
+  return pattern[end] === '{' ? null : pattern.slice(0, end);
 }
 
 /** Splits a list at commas outside braces and without a backslash; drops surrounding blanks and empty items. */

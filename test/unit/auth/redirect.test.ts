@@ -115,6 +115,17 @@ describe('the allow list', () => {
     ['https://cb.test?x=1', 'https://cb.test?x=1', true],
     ['https://me:secret@cb.test/**', 'https://me:secret@cb.test/x', true],
     ['https://*.cb.test/**', 'https://a.cb.test/@me?b=c@d', true],
+    ['https://**--cb.host.test/**', 'https://evil.test/--cb.host.test/', false],
+    ['https://**.cb.test', 'https://evil.test/.cb.test', false],
+    ['https://**.{cb,cd}.test:*/x', 'https://evil.test/.cb.test:1/x', false],
+    ['**.cb.test/**', 'https://evil.test/.cb.test/', false],
+    ['https://e[!a]**.cb.test/', 'https://evil.test/.cb.test/', false],
+    ['https://**--cb.host.test/**', 'https://a.b--cb.host.test/x', true],
+    ['https://**.cb.test', 'https://a.b.cb.test', true],
+    ['http{s,}://**.cb.test/x', 'https://a.cb.test/x', true],
+    ['https://{a,b}**{.cb.test/x,.cb.test/y}', 'https://a.cb.test/y', true],
+    ['https://**/cb', 'https://any.test/x/cb', true],
+    ['https://**', 'https://any.test/x', true],
   ])('%s and %s: a wild card says nothing of other hosts: %s', (list, url, expected) => {
     expect(isAllowed(url, list)).toBe(expected);
   });
