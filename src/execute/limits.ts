@@ -3,7 +3,7 @@
  */
 import type { CompiledOperation } from '../compile/compile-operation.ts';
 import { hasBackReference } from '../compile/input/json-path.ts';
-import type { Comparing, Operand, Pattern } from '../compile/input/plan-budget.ts';
+import type { Comparing, Operand, ValueLanguage } from '../compile/input/plan-budget.ts';
 import { type BindingSource, bindSlot, entriesAt, type Slot, type Variables, valueAt } from '../compile/input/slot.ts';
 import { longestTexts, textBound } from '../compile/input/text-bound.ts';
 import { entryValue } from '../compile/input/update-list.ts';
@@ -56,11 +56,12 @@ export function assertOperationLimits(
  */
 function refuseBackReferences({ patterns }: CompiledOperation, variables: Variables): void {
   const source = { variables, introspection: new Map<string, string>() };
-  const isRefused = ({ slot, language }: Pattern): boolean => {
-    const text = bindSlot(slot, source) ?? '';
-    return language === 'jsonpath' ? hasBackReference(text) : language === 'regex' && /\\[1-9]/.test(text);
-  };
-  if (!patterns.some(isRefused)) return;
+  // A long pattern may be used very often.
+  const some = (language: ValueLanguage, isRefused: (text: string) => boolean) =>
+    new Set(patterns.filter((pattern) => pattern.language === language).map(({ slot }) => slot))
+      .values()
+      .some((slot) => isRefused(bindSlot(slot, source) ?? ''));
+  if (!some('jsonpath', hasBackReference) && !some('regex', (text) => /\\[1-9]/.test(text))) return;
   const message = 'Write the regular expression without a back reference (a backslash with a digit from 1 to 9).';
   const hint =
     'For a backslash itself write "[\\\\]". The service role may use back references, others with --allow-back-references.';

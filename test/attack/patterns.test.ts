@@ -123,6 +123,21 @@ test('reading a long path takes no longer than its length', async () => {
   }
 });
 
+test('a long path or pattern is read once, however often it is used', async () => {
+  const use = async (operator: string, p: string, times: number) => {
+    const document = `query ($p: String) { itemCollection(filter: {or: [${`{${operator}} `.repeat(times)}]}) { edges { node { id } } } }`;
+    const { body } = await gateway.ask(document, { variables: { p } });
+    return body.errors[0].extensions;
+  };
+  // Read each time, this would take minutes.
+  const tooLong = { code: 'LIMIT_EXCEEDED', limit: 'text' };
+  expect(await use('data: {matches: $p}', `$.a${'.b'.repeat(200_000)}`, 1500)).toEqual(tooLong);
+  const escaped = `$.a ? (@ like_regex "${'\\x'.repeat(5000)}")`;
+  expect(await use('data: {matches: $p}', escaped, 1500)).toMatchObject({ code: 'BAD_USER_INPUT' });
+  // The same text, in both languages.
+  expect(await use('data: {matches: $p}, body: {regex: $p}', '(a)\\1', 1)).toMatchObject({ code: 'BAD_USER_INPUT' });
+});
+
 test('a pattern without a back reference is answered, also where it has the characters of one', async () => {
   const ids = async (p: string) => {
     const { body } = await gateway.ask(query('regex'), { variables: { p } });

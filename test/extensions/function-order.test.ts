@@ -147,6 +147,7 @@ describe('pages', () => {
       '[{distance: {x: 0}}, {distance: {x: 1}}]',
       '[{distance: {x: 1}}, {distance: {x: 0}}]',
     ],
+    ['another long argument', `{tag: {word: "${'x'.repeat(2000)}a"}}`, `{tag: {word: "${'x'.repeat(2000)}b"}}`],
   ])('a cursor made with %s is refused', async (_, made, used) => {
     const cursorOf = async (orderBy: string) =>
       (await ask(`{ placeCollection(first: 1, orderBy: ${orderBy}) { pageInfo { endCursor } } }`)).placeCollection

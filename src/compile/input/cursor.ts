@@ -3,26 +3,17 @@
  *
  * Numbers keep all digits: they are read as source text, never as a JavaScript number.
  */
+import { readOnce } from './read-once.ts';
 
 /** Elements as text, null for JSON null; null for an invalid cursor. */
 export type Elements = readonly (string | null)[] | null;
-
-const decoded = new WeakMap<object, Map<string, Elements>>();
 
 /**
  * Decodes a text of a request or document once for all its uses, because a long text may be used very often.
  *
  * @param owner The variables of the request, or the node of the document.
  */
-export function decodeOnce(owner: object, encoded: string): Elements {
-  const all = decoded.get(owner) ?? new Map<string, Elements>();
-  decoded.set(owner, all);
-  const known = all.get(encoded);
-  if (known !== undefined) return known;
-  const elements = decodeJsonArray(encoded);
-  all.set(encoded, elements);
-  return elements;
-}
+export const decodeOnce = readOnce(decodeJsonArray);
 
 /**
  * Decodes to the elements as text, null for JSON null. Returns null if the text is not Base64, not UTF-8, not a JSON

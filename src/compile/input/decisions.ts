@@ -12,6 +12,7 @@ import { unreachable } from '../../shared/invariant.ts';
 import { decodeOnce, type Elements, readNodeId } from './cursor.ts';
 import { haveSameKeys } from './input-coercer.ts';
 import { readJsonPath } from './json-path.ts';
+import { readOnce } from './read-once.ts';
 import {
   type BindingSource,
   bindSlot,
@@ -141,6 +142,8 @@ function subjectOf({ kind, path }: Question, variables: Variables): unknown {
 
 const nothing: ReadonlyMap<string, string> = new Map();
 
+const jsonPathKind = readOnce(readJsonPath);
+
 /** A question about a value at hand. */
 export type Asked<Q = Question> = Q extends Question ? Omit<Q, 'path'> : never;
 
@@ -164,7 +167,7 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
     case 'search_config':
       return configName.test(String(value)) ? 'name' : 'bad';
     case 'json_path':
-      return readJsonPath(String(value));
+      return jsonPathKind(owner, String(value));
     case 'json_kind':
       return isNestedJson(value) ? 'nested' : 'other';
     case 'fits':
@@ -210,10 +213,10 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
  * The form of time zone names. PostgreSQL also accepts self-defined zones such as `AAA1BBB2`, but each connection
  * caches every one it was given, without limit.
  */
-const timeZoneName = /^(?:[A-Za-z_]+(?:[-/][A-Za-z_]+)*|Etc\/GMT[-+]?1?\d|EST5EDT|CST6CDT|MST7MDT|PST8PDT)$/;
+const timeZoneName = /^(?!.{65})(?:[A-Za-z_]+(?:[-/][A-Za-z_]+)*|Etc\/GMT[-+]?1?\d|EST5EDT|CST6CDT|MST7MDT|PST8PDT)$/;
 
 // PostgreSQL would read numbers as object ids, and its errors distinguish missing schemas from forbidden ones.
-const configName = /^[A-Za-z_][A-Za-z0-9_$]*$/;
+const configName = /^[A-Za-z_][A-Za-z0-9_$]{0,62}$/;
 
 function describeCount(value: number | readonly number[], most: number): string {
   if (typeof value !== 'number') return value.some((each) => each > most) ? 'large' : 'more';

@@ -7,6 +7,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { invariant, unreachable } from '../../shared/invariant.ts';
 import { decodeOnce } from './cursor.ts';
+import { readOnce } from './read-once.ts';
 import { type Entry, entryValue, type Run } from './update-list.ts';
 
 /**
@@ -174,7 +175,10 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
       return arrayText(entriesAt(source.variables, slot).map((entry) => text(entryValue(entry, slot.at))));
     }
     case 'digest':
-      return digestText(slot.of.map((part) => (typeof part === 'string' ? part : bindSlot(part, source))));
+      return digestText(
+        slot.of.map((part) => (typeof part === 'string' ? part : bindSlot(part, source))),
+        source.variables,
+      );
     case 'introspection':
       return source.introspection.get(slot.responseKey) ?? null;
     default:
@@ -186,8 +190,16 @@ function limitText(value: unknown, maxRows: number): string {
   return String(typeof value === 'number' ? Math.min(value, maxRows) : maxRows);
 }
 
-function digestText(values: readonly (string | null)[]): string {
-  return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 12);
+function digestText(values: readonly (string | null)[], owner: object): string {
+  // A long value may be used very often.
+  const short = values.map((value) => (value !== null && value.length > 1000 ? digestOnce(owner, value) : value));
+  return digest(JSON.stringify(short));
+}
+
+const digestOnce = readOnce(digest);
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 12);
 }
 
 /** See {@link Path}. */

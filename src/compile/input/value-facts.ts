@@ -6,6 +6,8 @@
 export function fits(value: unknown, maxLength: number): boolean {
   if (Array.isArray(value)) return value.every((item) => fits(item, maxLength));
   if (typeof value !== 'string' || value.length <= maxLength) return true;
+  // A code point is one or two characters. Long values may be asked about very often.
+  if (value.length > 2 * maxLength) return false;
   let characters = 0;
   for (const _character of value) characters++;
   return characters <= maxLength;
