@@ -1,6 +1,7 @@
 /**
  * Language tags: their canonical form, and the lookup of RFC 4647 that finds the best of those that exist.
  */
+import Negotiator from 'negotiator';
 
 /** Longest tag that is read. Longer ones would be a way to keep the process busy. */
 const maxLength = 100;
@@ -65,15 +66,7 @@ const maxLanguages = 20;
 /** The tags of a header `Accept-Language`, best first. */
 export function parseAcceptLanguage(header: string | undefined): readonly string[] {
   if (header === undefined) return [];
-  const wishes = header
-    .slice(0, maxLanguages * maxLength)
-    .split(',', maxLanguages)
-    .map((entry) => {
-      const [text = '', ...parameters] = entry.split(';').map((part) => part.trim());
-      const quality = parameters.find((parameter) => /^q\s*=/i.test(parameter))?.replace(/^q\s*=\s*/i, '') ?? '1';
-      return { tag: canonicalTag(text), quality: /^[01](\.\d{0,3})?$/.test(quality) ? Number(quality) : 0 };
-    })
-    .filter(({ tag, quality }) => tag !== null && quality > 0)
-    .sort((a, b) => b.quality - a.quality);
-  return [...new Set(wishes.map(({ tag }) => tag ?? ''))];
+  const given = header.slice(0, maxLanguages * maxLength);
+  const wishes = new Negotiator({ headers: { 'accept-language': given } }).languages().slice(0, maxLanguages);
+  return [...new Set(wishes.map(canonicalTag))].filter((tag) => tag !== null);
 }

@@ -25,6 +25,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': ['egress', 'http'],
   jose: ['config', 'http', 'auth'],
   'lru-cache': ['compile', 'execute', 'postgres', 'email', 'auth', 'http'],
+  negotiator: ['http', 'shared'],
   nodemailer: ['email'],
   'openid-client': ['auth'],
   pg: ['postgres'],

@@ -4,6 +4,7 @@
  * If no accepted type is available, the answer is `application/json`: existing clients expect that, and the
  * GraphQL-over-HTTP specification allows it.
  */
+import Negotiator from 'negotiator';
 
 const requestTypes = {
   'application/json': 'json',
@@ -39,29 +40,20 @@ export function requestTypeOf(contentType: string | undefined): RequestType | nu
 /** The best available type for an `Accept` header: highest `q` first, then header order; wildcards mean JSON. */
 export function answerTypeOf(accept: string | undefined): AnswerType {
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'application/json';
-  let best: AnswerType = 'application/json';
-  let bestQuality = 0;
-  for (const { type, quality } of parseAccept(accept)) {
-    if (quality <= bestQuality) continue;
+  for (const type of acceptedTypes(accept)) {
     const ours = answerTypes.find((known) => known === type);
-    if (ours !== undefined) best = ours;
-    else if (type === '*/*' || type === 'application/*') best = 'application/json';
-    else continue;
-    bestQuality = quality;
+    if (ours !== undefined) return ours;
+    if (type === '*/*' || type === 'application/*') break;
   }
-  return best;
+  return 'application/json';
 }
 
 /** Whether the client is a browser that opens a page. */
 export function acceptsHtml(accept: string | undefined): boolean {
-  return accept !== undefined && parseAccept(accept).some(({ type, quality }) => type === 'text/html' && quality > 0);
+  return accept !== undefined && acceptedTypes(accept).includes('text/html');
 }
 
-function parseAccept(accept: string): { readonly type: string; readonly quality: number }[] {
-  return accept.split(',').map((entry) => {
-    const [type = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
-    const given = parameters.find((parameter) => parameter.startsWith('q='));
-    const quality = given === undefined ? 1 : Number(given.slice(2));
-    return { type, quality: Number.isFinite(quality) ? quality : 0 };
-  });
+/** The best first. */
+function acceptedTypes(accept: string): readonly string[] {
+  return new Negotiator({ headers: { accept } }).mediaTypes().map((type) => type.toLowerCase());
 }
