@@ -89,7 +89,7 @@ export const authEdgeCases: readonly SectionRow[] = [
   ['82', 'A change where addresses count as confirmed', 'auth/user: where addresses count as confirmed the emails of a change are sent all the same'],
   ['83', 'The code of the one address with the other', 'auth/user: a change of the address is confirmed at both addresses', 'auth/core/one-time-tokens: the code of an email change finds its user by the address it was sent to'],
   ['84', 'The same address; that of another user', 'auth/user: the same address in another case changes nothing', 'auth/user: an address that another user takes before a change is complete stays theirs'],
-  ['85', 'A new password while a change is pending', 'auth/user: a new password ends a pending change of address, which can be asked for again'],
+  ['85', 'A new password while a change is pending', 'auth/user: a new password invalidates the links of a change, the address stays pending, and new links can be requested'],
   ['86', 'A new password with an old session', 'auth/user: an old session needs a code for a new password, once'],
   ['87', 'A wrong code with a young session', 'auth/user: is not asked for within a day of the sign-in'],
   ['88', 'The same password; an empty one', 'auth/user: and must be new', 'auth/user: POST %s with %j is refused'],

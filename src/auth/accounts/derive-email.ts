@@ -47,9 +47,10 @@ export async function adoptEmail(tx: Transaction, user: User, { email, isVerifie
     emailConfirmedAt: null,
     userMetadata: mergeMetadata(user.userMetadata, { email_verified: false }),
   };
+  const settled = { emailChange: '', emailChangeConfirmStatus: 0, phoneChange: '' } as const;
   await Promise.all([
     clearTokens(tx, user.id),
-    updateUser(tx, user.id, { email, ...(isConfirmed ? {} : unconfirmed) }),
+    updateUser(tx, user.id, { email, ...settled, ...(isConfirmed ? {} : unconfirmed) }),
     ...(isConfirmed || email === null ? [] : [noteEntry(tx, user.id, 'code')]),
   ]);
   return reloadUser(tx, user.id);

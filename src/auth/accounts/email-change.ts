@@ -13,9 +13,40 @@ import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { type Proof, settleFirstProof } from './claim-account.ts';
 
-/** Whether the user must confirm a change of address at the old address, too. */
-export function isSecureChange(context: AuthContext, user: User): boolean {
+/** Whether the user must confirm a change of address at the present address, too. */
+function isSecureChange(context: AuthContext, user: User): boolean {
   return context.config.mailer_secure_email_change_enabled && user.email !== null;
+}
+
+/** A change that is asked for. */
+interface EmailChange {
+  readonly newEmail: string;
+  readonly pkce: PkceChallenge | null;
+  readonly mayKnowOfAccount: boolean;
+  /** The present address must agree, whatever is configured. */
+  readonly mustAgree?: boolean;
+}
+
+/** `email_change_confirm_status` of a change that both addresses must confirm, whatever is configured. */
+const contested = 2;
+
+/**
+ * Whether the links of a pending change were ended by a new password (`clearTokens`). Whoever asked may have held a stolen
+ * session, and `/resend` needs none: the present address must agree, also if the new one is proven already.
+ */
+export function isContested({ emailChangeSentAt, emailChangeConfirmStatus }: User): boolean {
+  return emailChangeSentAt === null || emailChangeConfirmStatus !== 0;
+}
+
+/** Whether a proof of the present address counts. */
+export function asksPresentAddress(context: AuthContext, user: User): boolean {
+  return user.emailChangeConfirmStatus !== 0 || isSecureChange(context, user);
+}
+
+/** Whether a proof of one address leaves the other one to be proven. */
+export function needsOther(context: AuthContext, user: User): boolean {
+  const { emailChangeConfirmStatus: status } = user;
+  return status === contested || (status === 0 && isSecureChange(context, user) && !context.config.mailer_autoconfirm);
 }
 
 /**
@@ -25,15 +56,12 @@ export function isSecureChange(context: AuthContext, user: User): boolean {
  * @param user Locked.
  * @param change `pkce` is null without the PKCE flow, `mayKnowOfAccount` as of `sendTokenEmail`.
  */
-export async function askEmailChange(
-  tx: Transaction,
-  user: User,
-  change: { readonly newEmail: string; readonly pkce: PkceChallenge | null; readonly mayKnowOfAccount: boolean },
-): Promise<void> {
-  const { newEmail, pkce, mayKnowOfAccount } = change;
+export async function askEmailChange(tx: Transaction, user: User, change: EmailChange): Promise<void> {
+  const { newEmail, pkce, mayKnowOfAccount, mustAgree = false } = change;
   if (!(await allowEmail(tx, user.emailChangeSentAt, mayKnowOfAccount))) return;
+  const emailChangeConfirmStatus = mustAgree ? contested : 0;
   // Clears the token of the present address: a request that sends no email there must invalidate the earlier token.
-  const reset = { emailChange: newEmail, emailChangeConfirmStatus: 0, emailChangeTokenCurrent: '' } as const;
+  const reset = { emailChange: newEmail, emailChangeConfirmStatus, emailChangeTokenCurrent: '' } as const;
   await updateUser(tx, user.id, reset);
   await tx.query(
     `delete from auth.one_time_tokens t where t.user_id = $1::uuid and t.token_type = 'email_change_token_current'`,
@@ -42,7 +70,7 @@ export async function askEmailChange(
   const common = { kind: 'email_change', user, newEmail } as const;
   const flow = pkce === null ? null : ({ pkce, method: 'email_change' } as const);
   const toNew = { ...common, to: newEmail, tokenType: 'email_change_token_new' } as const;
-  if (!isSecureChange(tx, user) || user.email === null) return sendTokens(tx, flow, toNew);
+  if (user.email === null || !(mustAgree || isSecureChange(tx, user))) return sendTokens(tx, flow, toNew);
   await sendTokens(tx, flow, toNew, { ...common, to: user.email, tokenType: 'email_change_token_current' });
 }
 

@@ -2,7 +2,7 @@
  * Sends a message again with a new token. The older token becomes invalid.
  */
 
-import { askEmailChange } from '../accounts/email-change.ts';
+import { askEmailChange, isContested } from '../accounts/email-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
@@ -79,7 +79,8 @@ function isPending(user: User, type: Request['type']): boolean {
     case 'email_change':
       return user.emailChange !== '';
     case 'phone_change':
-      return user.phoneChange !== '';
+      // Ended by a new password (`clearTokens`): somebody else may have asked, and no other address can tell.
+      return user.phoneChange !== '' && user.phoneChangeSentAt !== null;
   }
 }
 
@@ -93,7 +94,12 @@ async function send(tx: Transaction, user: User, { type, pkce }: Request): Promi
       return '';
     }
     case 'email_change':
-      await askEmailChange(tx, user, { newEmail: user.emailChange, pkce, mayKnowOfAccount: false });
+      await askEmailChange(tx, user, {
+        newEmail: user.emailChange,
+        pkce,
+        mayKnowOfAccount: false,
+        mustAgree: isContested(user),
+      });
       return '';
     case 'sms': {
       await auditUser(tx, 'user_recovery_requested', user);

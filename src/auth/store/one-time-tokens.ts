@@ -225,15 +225,14 @@ export async function consumeToken(
 }
 
 /**
- * Ends all pending tokens and changes, as a new password does: token columns, their times, all rows, and new addresses.
- * `/resend` needs no session, so whoever asked for a change could otherwise still finish it.
+ * Invalidates all pending tokens, as a new password does: token columns, their times, and all rows. Pending new
+ * addresses stay.
  */
 export async function clearTokens(tx: StoreTransaction, userId: string): Promise<void> {
   await tx.query(
     `with gone as (delete from auth.one_time_tokens t where t.user_id = $1::uuid)
     update auth.users set
       confirmation_token = '', confirmation_sent_at = null, recovery_token = '', recovery_sent_at = null,
-      email_change = '', email_change_confirm_status = 0, phone_change = '',
       email_change_token_new = '', email_change_token_current = '', email_change_sent_at = null,
       phone_change_token = '', phone_change_sent_at = null, reauthentication_token = '', reauthentication_sent_at = null,
       updated_at = $2::timestamptz

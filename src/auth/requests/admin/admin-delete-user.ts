@@ -53,6 +53,8 @@ async function forget(tx: Transaction, user: User): Promise<void> {
   const changes = {
     email: concealed(user.email),
     phone: concealed(user.phone)?.slice(0, phoneLength) ?? null,
+    emailChange: concealed(user.emailChange) ?? '',
+    phoneChange: concealed(user.phoneChange)?.slice(0, phoneLength) ?? '',
     passwordHash: '',
     userMetadata: {},
     appMetadata: {},
