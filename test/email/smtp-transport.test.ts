@@ -418,7 +418,7 @@ describe('failures', () => {
     const transport = connect(port);
     await server.stop();
     const error = await failure(transport.send(sampleMessage()));
-    expect(error).toMatchObject({ code: 'unreachable', isTemporary: true });
+    expect(error).toMatchObject({ code: 'unreachable' });
     expect(error.message).toBe(
       `The mail server localhost:${port} is unreachable (ECONNREFUSED). Check smtp_host and smtp_port, and whether the server is running.`,
     );

@@ -5,37 +5,32 @@
  * content. Clients see only the text of `emailKinds`.
  */
 
-/** All codes, with whether a retry of the same email may succeed. */
-const emailErrorCodes = {
+/** Why an email was not sent. */
+export type EmailErrorCode =
   /** No connection: wrong name or port, a firewall, the server is down. */
-  unreachable: { isTemporary: true },
+  | 'unreachable'
   /** The connection could not be encrypted, or the server's certificate is not trusted. */
-  tls_failed: { isTemporary: false },
-  login_refused: { isTemporary: false },
-  sender_refused: { isTemporary: false },
-  recipient_refused: { isTemporary: false },
+  | 'tls_failed'
+  | 'login_refused'
+  | 'sender_refused'
+  | 'recipient_refused'
   /** The server refused the content, for example its size. */
-  message_refused: { isTemporary: false },
+  | 'message_refused'
   /** The server asked to try again later. */
-  try_later: { isTemporary: true },
+  | 'try_later'
   /** The same for this recipient alone: it takes emails to others. */
-  recipient_later: { isTemporary: true },
+  | 'recipient_later'
   /** The connection broke. The server may have accepted the email. */
-  connection_lost: { isTemporary: true },
+  | 'connection_lost'
   /** The time limit passed. The server may have accepted the email. */
-  timed_out: { isTemporary: true },
+  | 'timed_out'
   /** The sender is shutting down. */
-  stopped: { isTemporary: true },
-} as const satisfies Record<string, { readonly isTemporary: boolean }>;
+  | 'stopped';
 
-/** One of the codes above. */
-export type EmailErrorCode = keyof typeof emailErrorCodes;
-
-/** An email that was not sent. Callers branch on `code` or on `isTemporary`. */
+/** An email that was not sent. */
 export class EmailError extends Error {
   override readonly name = 'EmailError';
   readonly code: EmailErrorCode;
-  readonly isTemporary: boolean;
   /** What the server said, without addresses, for the list of deliveries; null if it said nothing. */
   readonly answer: string | null;
 
@@ -43,6 +38,5 @@ export class EmailError extends Error {
     super(message);
     this.code = code;
     this.answer = answer;
-    this.isTemporary = emailErrorCodes[code].isTemporary;
   }
 }
