@@ -289,3 +289,18 @@ test('where addresses need no proof, a second sign-up takes the account of a fir
   expect((await auth.ask('/token?grant_type=password', { email, password: thief })).status).toBe(400);
   expect((await auth.ask('/token?grant_type=password', { email, password: own })).status).toBe(200);
 });
+
+test('an account that an admin has prepared is not for who signs up with its address where no proof is needed', async () => {
+  const auth = await serve({ mailer_autoconfirm: true });
+  const [made, invited] = ['made.for@x.test', 'invited.for@x.test'];
+  const app_metadata = { is_manager: true };
+  expect((await auth.askAdmin('/admin/users', { email: made, password: own, app_metadata })).status).toBe(200);
+  expect((await auth.askAdmin('/invite', { email: invited })).status).toBe(200);
+  const signUp = (email: string, password: string) => auth.ask('/signup', { email, password });
+  const answers = [await signUp(made, thief), await signUp(invited, thief)];
+  const opened = 'select from auth.sessions s join auth.users u on u.id = s.user_id where u.email = any ($1)';
+  expect(await database.query(opened, [[made, invited]])).toEqual([]);
+  expect(answers.map(({ status, body }) => [status, body.code])).toEqual(Array(2).fill([422, 'user_already_exists']));
+  expect((await signUp(made, own)).body.user).toMatchObject({ app_metadata });
+  expect((await open(await linkTo(auth, invited))).location).toContain('access_token=');
+});

@@ -25,7 +25,7 @@ import { type BodyMembers, type Members, readMembers } from '../steps/members.ts
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { emailIdentityData, insertIdentity, phoneIdentityData } from '../store/identities.ts';
-import { contestEntry, noteEntry } from '../store/unproved-entries.ts';
+import { contestEntry, noteEntry, readEntry } from '../store/unproved-entries.ts';
 import { findEmailOwner, findUserByPhone, insertUser, lockKnownUser, reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
@@ -153,6 +153,7 @@ async function enter(tx: Transaction, entry: Entry): Promise<SignUpOutcome> {
   // Another request has just signed up with the address; its password was not compared yet.
   if (known !== null && known.passwordHash !== entry.knownHash) throw new AuthError('email_exists');
   const isStrange = known !== null && !isSameEntry(known, entry);
+  if (isStrange && entry.startSession && countsAsConfirmed(tx, address)) await assertNotPrepared(tx, known);
   if (isStrange) await contestEntry(tx, known.id);
   const user = known ?? (await insert(tx, entry));
   const { confirmed, messageId } = await confirmOrAsk(tx, user, entry);
@@ -163,6 +164,12 @@ async function enter(tx: Transaction, entry: Entry): Promise<SignUpOutcome> {
   // The account's data was entered by another person and must not be shown.
   const json = isStrange ? imitate(tx, entry) : toUserJson(confirmed ?? (await reloadUser(tx, user.id)));
   return { kind: 'unconfirmed', user: json, messageId };
+}
+
+/** An account that an admin has made is for who proves the address. @throws AuthError `user_already_exists` */
+async function assertNotPrepared(tx: Transaction, { id, invitedAt }: User): Promise<void> {
+  if (invitedAt === null && (await readEntry(tx, id)) !== 'admin') return;
+  throw new AuthError('user_already_exists');
 }
 
 /**
