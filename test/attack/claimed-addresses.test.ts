@@ -74,6 +74,23 @@ test('an address that a provider has verified cannot be used by a second account
   expect(await auth.messages('proved@x.test')).toEqual([]);
 });
 
+test('an account is not opened by who claims its address, also where addresses of sign-ups need no proof', async () => {
+  const open = await testAuth(database, { ...googleValues(provider), mailer_autoconfirm: true });
+  const enter = async (claims: object) => {
+    const id_token = await provider.sign({ ...claims });
+    return open.ask('/token?grant_type=id_token', { provider: 'google', id_token });
+  };
+  const email = 'automatic@x.test';
+  const { body: owner } = await open.ask('/signup', { email, password });
+  const claimed = await enter({ sub: 'seven', email, email_verified: false });
+  const identities = 'select from auth.identities where user_id = $1';
+  expect(await database.query(identities, [owner.user.id])).toHaveLength(1);
+  expect(claimed).toMatchObject({ status: 422, body: { code: 'provider_email_needs_verification' } });
+  const free = { sub: 'eight', email: 'free@x.test', email_verified: false };
+  expect(await enter(free)).toMatchObject({ status: 200, body: { user: { email: 'free@x.test' } } });
+  expect((await enter({ sub: 'nine', email, email_verified: true })).body.user.id).toBe(owner.user.id);
+});
+
 const google = async (claims: object) => ({ provider: 'google', id_token: await provider.sign({ ...claims }) });
 
 /** Each has a session, and then a user with an address that nobody has proved. */

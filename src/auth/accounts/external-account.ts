@@ -74,7 +74,8 @@ export function isProved({ config }: AuthContext, { email, isEmailVerified }: Ex
 async function findOrMakeAccount(tx: Transaction, external: ExternalUser): Promise<User> {
   const known = await findIdentityOwner(tx, external.provider, external.subject);
   if (known !== null) return returnToAccount(tx, external, known);
-  const owner = isProved(tx, external) ? await findProvedOwner(tx, external.email ?? '') : null;
+  // With autoconfirm, an address needs no proof for a new account. For the account of somebody else it does.
+  const owner = external.isEmailVerified ? await findProvedOwner(tx, external.email ?? '') : null;
   return owner === null ? makeAccount(tx, external) : joinAccount(tx, external, owner);
 }
 
