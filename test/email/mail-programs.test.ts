@@ -82,7 +82,7 @@ describe('a built-in email', () => {
 });
 
 describe('the check "unsupported"', () => {
-  test('finds what the data of caniemail.com lists', async () => {
+  test('has the elements and CSS that the data of caniemail.com lists', async () => {
     const tables = Object.entries(told).map(([kind, slugs]) => {
       const rows = Object.entries(slugs).flatMap(([slug, names]) =>
         names.map((name) => `['${name}', '${programsWithout(slug)}']`),

@@ -85,7 +85,7 @@ test.each([
     'mutation { updateproductCollection(increment: { in_stock: 1 }) { affectedCount } }',
     'Write set: {} beside increment.',
   ],
-])('%s', async (query, hint) => {
+])('%s gets the hint: %s', async (query, hint) => {
   expect(await hintsOf(query)).toContain(hint);
 });
 
@@ -121,7 +121,7 @@ test.each([
   ['mutation { insertIntoProductCollection { id } }', 'insertIntoproductCollection'],
   ['mutation { update_product { id } }', 'updateproductCollection'],
   ['mutation { deleteCategory { id } }', 'deleteFromcategoryCollection'],
-])('%s: the name in this schema, for those who may discover it', async (query, meant) => {
+])('%s gets a hint with the name in this schema, where hints or introspection are on', async (query, meant) => {
   expect(await hintsOf(query, {}, local)).toContain(`Did you mean "${meant}"?`);
   expect((await hintsOf(query)).filter((hint?: string) => hint !== undefined)).toEqual([]);
 });
@@ -137,7 +137,7 @@ test.each([
   ],
   ['mutation { search_products(word: "x") { edges { cursor } } }', '"search_products" is a field of Query.'],
   ['mutation { productCollection { edges { cursor } } }', '"productCollection" is a field of Query.'],
-])('%s: the operation that has the field', async (query, hint) => {
+])('%s gets a hint with the type of operation that has the field', async (query, hint) => {
   expect(await hintsOf(query, {}, local)).toEqual([hint]);
   expect(await hintsOf(query, {}, open)).toEqual([hint]);
   expect(await hintsOf(query)).toEqual([undefined]);
@@ -148,11 +148,11 @@ test.each([
   'mutation { getProduct { id } }',
   '{ createProduct { id } }',
   '{ deleteProduct { id } }',
-])('%s: nothing that does something else is proposed', async (query) => {
+])('%s gets no hint with a field that does something else', async (query) => {
   expect(await hintsOf(query, {}, local)).toEqual([undefined]);
 });
 
-test('the collection is named where the message suggests something else', async () => {
+test('the hint has the collection where the message suggests another name', async () => {
   expect(await hintsOf('{ products { name } }', {}, open)).toEqual(['Did you mean "productCollection"?']);
   expect(await hintsOf('{ productsCollection { edges { cursor } } }', {}, open)).toEqual([undefined]);
 });
@@ -175,12 +175,12 @@ test.each([
     '"label" takes no value here: the database fills it, or the role has no privilege to write it.',
   ],
   ['{ categoryCollection { edges { node { products { edges { cursor } } } } } }', 'Did you mean "productCollection"?'],
-])('%s: what an input has, for those who may discover it', async (query, hint) => {
+])('%s gets a hint with what the input has, where hints or introspection are on', async (query, hint) => {
   expect(await hintsOf(query, {}, local)).toEqual([hint]);
   expect(await hintsOf(query)).toEqual([undefined]);
 });
 
-test('the values of an enum, and the labels to write as strings, for those who may discover it', async () => {
+test('the hint has the values of an enum, and the labels to write as strings, where hints or introspection are on', async () => {
   const query = where('{ size: { eq: HUGE } }');
   expect(await hintsOf(query, {}, local)).toEqual(['size has small and large. Write "extra large" as a string.']);
   expect(await hintsOf(query)).toEqual([undefined]);

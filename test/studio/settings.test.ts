@@ -103,7 +103,7 @@ test('offers no scope and no end that the token in use lacks, and asks for anoth
   await page.getByRole('heading', { name: 'Your access token is no longer valid' }).waitFor();
 });
 
-test('tells those who may see no tokens which scope they need', async () => {
+test('shows those who may see no tokens the command that creates a token for them', async () => {
   const page = await visitWith(await addToken(studio.database));
   await page.getByRole('alert').getByText(operatorTokenCommand, { exact: true }).waitFor();
 });
