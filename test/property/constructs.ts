@@ -23,6 +23,11 @@ export function constructsOf({ query, variables }: Operation, model: ExpectedMod
     ),
   );
   const functions = new Set([...model.entities.values()].flatMap(({ orderFunctions }) => [...orderFunctions.keys()]));
+  const contents = new Set(
+    [...model.entities.values()].flatMap(({ json, searches, columns }) =>
+      [...json.keys(), ...searches.keys()].filter((name) => !columns.has(name)),
+    ),
+  );
   const calls = new Set(
     [...model.entities.values()].flatMap(({ filterCalls, orderCalls }) => [
       ...filterCalls.keys(),
@@ -47,7 +52,9 @@ export function constructsOf({ query, variables }: Operation, model: ExpectedMod
           found.add(`${argument.value} by a function`);
         if (['filter', 'orderBy'].includes(argument.value) && [...calls].some((each) => text?.includes(`"${each}":{`)))
           found.add(`${argument.value} by a call`);
-        if (argument.value === 'at') found.add('a part of JSON');
+        if (argument.value === 'filter' && [...contents].some((each) => text?.includes(`"${each}":{`)))
+          found.add('filter by the content of a function');
+        if (argument.value === 'at') found.add(`a part of JSON${contents.has(name) ? ' of a function' : ''}`);
         if (name === 'totalCount') found.add('totalCount atMost');
         readArgument(found, linked, `${name === 'groups' ? 'groups ' : ''}${argument.value}`, input);
       }

@@ -314,6 +314,9 @@ function prepareCalled(
 function prepareComputed(evaluation: Evaluation, field: Field, routine: Routine): Prepared<Row> {
   const { model, snapshot } = evaluation;
   if (routine.takes !== null) return prepareCalled(evaluation, field, routine, routine.takes.column);
+  const at = evaluation.document.argument(field, 'at');
+  if (routine.entry !== null && at !== null && at !== undefined)
+    return prepareColumnField(evaluation, routine.entry, at);
   if (routine.result.kind === 'value') return async (row) => row.computed.get(routine) ?? null;
   const entity = entityOf(model, routine.result.relation);
   if (routine.result.kind === 'row') {

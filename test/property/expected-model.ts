@@ -236,7 +236,6 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
     return hasType && isSortable(entity) && !entity.columns.get(name)?.type.canOrder ? [[name, field]] : [];
   });
   const taken = new Set(['nodeId', 'and', 'or', 'not', ...entity.filters.keys(), ...related.map(([name]) => name)]);
-  const json = [...entity.columns].filter(([name, column]) => isJson(column) && !taken.has(name));
   const { base, relation } = entity;
   const eligible: Readonly<Record<Computation, (column: Column) => boolean>> = {
     distinctCount: ({ type }) => type.canOrder && type.graphql !== 'Opaque',
@@ -263,20 +262,26 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
   const calls = [...entity.fields].flatMap(([name, field]): [string, Routine][] =>
     field.kind === 'computed' && field.routine.takes !== null ? [[name, field.routine]] : [],
   );
-  const searches = [...entity.filters].filter(([, { type }]) => type.sql === 'tsvector');
-  const plain = [...entity.filters].filter(([, { type }]) => type.sql !== 'tsvector');
+  const entries = functions.filter(([name]) => !taken.has(name));
+  const json = [...entity.columns, ...entries].filter(([name, column]) => isJson(column) && !taken.has(name));
+  const filters = [...entity.filters, ...entries.filter(([, column]) => !isJson(column))];
+  const isSearched = ({ type }: Column) => type.sql === 'tsvector';
+  const sortable = functions.filter(([, column]) => !isJson(column) && !isSearched(column));
   const isOrder = (name: string) =>
     isSortable(entity) && !entity.columns.has(name) && ordered.every(([other]) => other !== name);
   return {
     ...entity,
-    filters: new Map([...plain, ...functions.filter(([name]) => !taken.has(name))]),
-    searches: new Map(searches),
+    filters: new Map(filters.filter(([, column]) => !isSearched(column))),
+    searches: new Map(filters.filter(([, column]) => isSearched(column))),
     ranks: new Map(
-      searches.map(([name, column]) => [`${name}Rank`, column] as const).filter(([name]) => isOrder(name)),
+      [...entity.filters]
+        .filter(([, column]) => isSearched(column))
+        .map(([name, column]) => [`${name}Rank`, column] as const)
+        .filter(([name]) => isOrder(name)),
     ),
     filterCalls: new Map(calls.filter(([name, { takes }]) => takes?.by === 'comparing' && !taken.has(name))),
     orderCalls: new Map(calls.filter(([name]) => isOrder(name))),
-    orderFunctions: new Map(functions.filter(([name]) => isSortable(entity) && !entity.columns.has(name))),
+    orderFunctions: new Map(sortable.filter(([name]) => isSortable(entity) && !entity.columns.has(name))),
     related: new Map(related),
     ordered: new Map(ordered),
     orderComputations: new Map(computationsIn('OrderBy').filter(([name]) => name !== 'distinctCount')),

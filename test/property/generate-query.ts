@@ -200,7 +200,8 @@ function writeField(
 ): string {
   const { random } = writer;
   const alias = prefix !== '' || random.chance(0.1) ? `${prefix}${random.pick(['a', 'b'])}_${name}: ` : '';
-  if (field.kind === 'column' && of.parted.has(field.column) && random.chance(0.5))
+  const content = field.kind === 'column' ? field.column : field.kind === 'computed' ? field.routine.entry : null;
+  if (content !== null && of.parted.has(content) && random.chance(0.5))
     return `${alias}${name}${argumentsText([['at', random.chance(0.04) ? nullValue : writeKeys(writer, { type: '[String!]' })]])}`;
   if (field.kind === 'computed' && field.routine.takes !== null)
     return `${alias}${name}${argumentsText(writeGiven(writer, material, field.routine))}`;

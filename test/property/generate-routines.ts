@@ -53,7 +53,7 @@ function makeValue(ground: Ground, relation: Relation, index: number): Routine {
     of: relation,
     arguments: [],
     result: { kind: 'value', type: column.type },
-    entry: canBeEntry(column) && random.chance(0.7) ? column : null,
+    entry: (canBeEntry(column) || canOnlyFilter(column)) && random.chance(0.7) ? column : null,
     body: `select rec.${quote(column.name)}`,
   };
 }
@@ -92,6 +92,11 @@ export function callExpression({ takes, arguments: [argument] }: Routine, given:
 /** A modifier of the type is none of the function's. */
 function canBeEntry({ type }: Column): boolean {
   return type.canCompare && type.canOrder && !type.isList && !/[("]/.test(type.sql);
+}
+
+/** By what is in JSON or in a text, and not by its order. */
+function canOnlyFilter({ type }: Column): boolean {
+  return !type.isList && ['jsonb', 'tsvector'].includes(type.comparedAs ?? type.sql);
 }
 
 function rowsOf(ground: Ground, relation: Relation, other: Relation, index: number): Routine {
@@ -203,6 +208,9 @@ function directiveOf({ directiveName, entry, takes }: Routine): string {
   return JSON.stringify({
     ...(directiveName !== null && { name: directiveName }),
     // With an argument, rows are filtered by a truth alone.
-    ...((entry !== null || takes !== null) && { filter: takes?.by !== 'filling', order: true }),
+    ...((entry !== null || takes !== null) && {
+      filter: takes?.by !== 'filling',
+      order: entry === null || canBeEntry(entry),
+    }),
   });
 }
