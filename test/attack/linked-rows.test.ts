@@ -115,6 +115,32 @@ test.each(posts)('nothing is told by %s', async (given) => {
 });
 
 test.each([
+  '{title: AscNullsLast}',
+  '{tagCollection: {max: {name: DescNullsFirst}}}',
+  '{wordsRank: {plain: "red", config: "simple"}}',
+])('nothing is told by a cursor of %s, changed anywhere', async (orderBy) => {
+  const query = `query ($c: Cursor) { postCollection(orderBy: [${orderBy}], after: $c) ${selection} }`;
+  const { postCollection } = await full!.data('anon', query);
+  const text = atob(postCollection.edges[0].cursor);
+  const forged = [...text].flatMap((_, index) =>
+    ['0', '"', 'x', '!', ']', '\\', '\0', ',', '-', 'é'].map(
+      (letter) => text.slice(0, index) + letter + text.slice(index + 1),
+    ),
+  );
+  const values = ['1e400', '9'.repeat(400), '"\\u0000"', '"\\ud800"', '{"a": 1}', '[1]', '1e999999', '""', 'NaN'];
+  for (const elements of [...forged, ...values.map((value) => text.replace(/^\[[^,]*/, `[${value}`))]) {
+    const variables = { c: Buffer.from(elements).toString('base64') };
+    const [answer, other] = await Promise.all([full, empty].map((on) => on!.run('anon', query, { variables })));
+    for (const error of [answer, other].flatMap((each) => each!.errors ?? [])) {
+      expect(error.extensions.code, elements).toBe('BAD_USER_INPUT');
+      // The place in the log of the message that is not shown.
+      delete error.extensions.id;
+    }
+    expect(answer, elements).toEqual(other);
+  }
+});
+
+test.each([
   '{ postCollection { edges { node { pin } } } }',
   '{ postCollection { edges { node { noteCollection { totalCount } } } } }',
   '{ postCollection { edges { node { labelCollection { totalCount } } } } }',
