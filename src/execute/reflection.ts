@@ -176,8 +176,11 @@ const unitsInMs: Readonly<Record<string, number>> = {
 };
 
 // PostgreSQL's notation: a number in milliseconds, or with a unit; 0 is no limit.
+const timeoutPattern =
+  /^\s*\+?(0[xX][\da-fA-F]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(?:(us|ms|s|min|h|d)\s*)?$/;
+
 function smallerTimeout(own: string | undefined, limitMs: number): number {
-  const match = /^\s*(\d+(?:\.\d+)?)\s*(?:([a-z]+)\s*)?$/.exec(own ?? '');
+  const match = timeoutPattern.exec(own ?? '');
   const ownMs = match ? Number(match[1]) * (unitsInMs[match[2] || 'ms'] ?? 1) : 0;
   if (ownMs <= 0) return limitMs;
   return limitMs === 0 ? Math.ceil(ownMs) : Math.min(Math.ceil(ownMs), limitMs);

@@ -3,6 +3,7 @@
  */
 import { describe, expect, test, vi } from 'vitest';
 import { startExecution } from '../support/execution.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { openReader } from './reader.ts';
 
 const limited = await openReader(['query-library.sql', 'query-functions.sql'], {
@@ -97,6 +98,28 @@ describe('a request is refused', () => {
     });
     await vi.waitFor(isThere);
   });
+});
+
+test.each([
+  ['50ms', '50ms'],
+  ['50000us', '50ms'],
+  ['.5s', '500ms'],
+  [' 1.5 s ', '1500ms'],
+  ['1e3', '1s'],
+  ['0x1F4', '500ms'],
+  ['+700', '700ms'],
+  ['+0x1F4', '500ms'],
+  ['0.01min', '600ms'],
+  // No limit of its own, or one that is larger than that of the gateway.
+  ['0', '8s'],
+  ['1h', '8s'],
+])('a role with statement_timeout = %j has the limit %s', async (setting, limit) => {
+  const database = await createDatabase(
+    `create function limit_now() returns text language sql stable as $$ select current_setting('statement_timeout') $$`,
+  );
+  await database.query(`alter role anon in database ${database.name} set statement_timeout = '${setting}'`);
+  const execution = await startExecution(database, { statementTimeoutMs: 8000 });
+  expect(await execution.data('anon', '{ limit_now }')).toEqual({ limit_now: limit });
 });
 
 test('a document with hundreds of levels is refused, also without limits', async () => {
