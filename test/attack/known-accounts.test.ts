@@ -54,6 +54,17 @@ test.each(asked)(
   },
 );
 
+test.each(asked)('%s %j answers alike where only some addresses get emails', async (path, members) => {
+  const name = `listed-${path.slice(1)}-${JSON.stringify(members).replace(/\W/g, '')}`.toLowerCase();
+  await signedUp(await testAuth(database), `known.${name}@x.test`);
+  const auth = await testAuth(database, { external_email_authorized_addresses: 'me@x.test' });
+  const answers = [];
+  for (const kind of ['unknown', 'known']) {
+    answers.push(await answerOf(auth, path, { ...members, email: `${kind}.${name}@x.test` }));
+  }
+  expect(answers[1]).toEqual(answers[0]);
+});
+
 test.each(asked)('%s %j takes a time that the work for an account is small beside', async (path, members) => {
   const minResponseMs = 300;
   const auth = await testAuth(database, {}, { minResponseMs });

@@ -37,11 +37,7 @@ export async function sendTokens(
   ...emails: readonly TokenEmail[]
 ): Promise<void> {
   const { services, config } = tx;
-  const stranger = emails.find(({ to }) => !isAuthorized(to, config.external_email_authorized_addresses));
-  if (stranger !== undefined) {
-    const message = `Email address "${stranger.to}" cannot be used as it is not authorized`;
-    throw new AuthError('email_address_not_authorized', message);
-  }
+  for (const { to } of emails) assertAuthorized(tx, to);
   const sent: [TokenEmail, MadeToken][] = [];
   for (const email of emails) {
     await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
@@ -154,7 +150,7 @@ export async function allowEmail(
   const refusal = findTooFrequent('email', sentAt, config.smtp_max_frequency, services.clock.now());
   if (refusal === null) return true;
   if (mayKnowOfAccount) throw refusal;
-  await countUnsentEmail(context);
+  await countUnsentEmail(context, null);
   if (services.localProject) {
     const message = `An email was not sent, because the same user got one less than ${config.smtp_max_frequency} s ago. The answer does not tell.`;
     services.observe({ kind: 'warning', message, hint: 'Set --smtp-max-frequency 0 to send all.' });
@@ -165,10 +161,20 @@ export async function allowEmail(
 /**
  * Counts an email that is not sent, so that the limit on all emails does not reveal whether an account exists.
  *
- * @throws AuthError `over_email_send_rate_limit`
+ * @param to The address that was asked for; null if it has got an email before.
+ * @throws AuthError `over_email_send_rate_limit`, and `email_address_not_authorized` as an email to it would.
  */
-export async function countUnsentEmail({ services, config }: AuthContext): Promise<void> {
+export async function countUnsentEmail(context: AuthContext, to: string | null): Promise<void> {
+  const { services, config } = context;
+  if (to !== null) assertAuthorized(context, to);
   await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
+}
+
+/** @throws AuthError `email_address_not_authorized` */
+function assertAuthorized({ config }: AuthContext, to: string): void {
+  if (isAuthorized(to, config.external_email_authorized_addresses)) return;
+  const message = `Email address "${to}" cannot be used as it is not authorized`;
+  throw new AuthError('email_address_not_authorized', message);
 }
 
 /** False if a list is configured and the address is not on it. */

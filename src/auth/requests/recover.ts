@@ -28,7 +28,7 @@ export async function recover(context: AuthContext, body: unknown): Promise<Reco
   const email = parseEmail(members.email);
   const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
   const found = await findUserByEmail(services.database, email, audience);
-  if (found === null) await countUnsentEmail(context);
+  if (found === null) await countUnsentEmail(context, email);
   else await emailSignIn(context, 'recovery', found, pkce);
   return {};
 }

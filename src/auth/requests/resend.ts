@@ -32,13 +32,13 @@ export async function resend(context: AuthContext, body: unknown): Promise<Messa
   const find = isEmail ? findUserByEmail : findUserByPhone;
   const found = await find(services.database, request.address, audience);
   if (found === null) {
-    if (isEmail) await countUnsentEmail(context);
+    if (isEmail) await countUnsentEmail(context, request.address);
     return {};
   }
   const messageId = await transact(context, ['send_email', 'send_sms'], async (tx) => {
     const user = await lockKnownUser(tx, found);
     if (isPending(user, request.type)) return send(tx, user, request);
-    if (isEmail) await countUnsentEmail(context);
+    if (isEmail) await countUnsentEmail(context, request.address);
     return '';
   });
   return messageAnswer(messageId);

@@ -73,7 +73,7 @@ async function sendMagicLink(
   const known = await find();
   const isNew = known === null || known.emailConfirmedAt === null;
   if ((known === null && !request.mayCreate) || (isNew && config.disable_signup)) {
-    await countUnsentEmail(context);
+    await countUnsentEmail(context, email);
     return {};
   }
   if (isNew) {

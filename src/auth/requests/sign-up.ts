@@ -147,7 +147,7 @@ async function enter(tx: Transaction, entry: Entry): Promise<SignUpOutcome> {
   if (known !== null && isConfirmed(known, address)) {
     await auditUser(tx, 'user_repeated_signup', known, { provider: address.kind });
     if (tx.config.mailer_autoconfirm || tx.config.sms_autoconfirm) throw new AuthError('user_already_exists');
-    if (address.kind === 'email') await countUnsentEmail(tx);
+    if (address.kind === 'email') await countUnsentEmail(tx, address.email);
     return { kind: 'unconfirmed', user: imitate(tx, entry), messageId: '' };
   }
   // Another request has just signed up with the address; its password was not compared yet.
