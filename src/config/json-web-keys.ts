@@ -5,7 +5,7 @@
  * keys by position or `kid`, never by content.
  */
 
-import { isObject } from '../shared/json.ts';
+import { isObject, parseJson } from '../shared/json.ts';
 /** A JSON Web Key with the members that the gateway reads; others are kept. */
 export interface JsonWebKeyMember {
   readonly kty: string;
@@ -32,12 +32,8 @@ export function usualAlgorithm({ kty, crv }: { readonly kty: string; readonly cr
 
 /** @throws Error with the rest of a sentence that begins with the option's name. */
 export function parseJsonWebKeys(text: string): readonly JsonWebKeyMember[] {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new Error('must be JSON (an array of keys) or the name of a file that holds it');
-  }
+  const json = parseJson(text);
+  if (json === undefined) throw new Error('must be JSON (an array of keys) or the name of a file that holds it');
   const list = Array.isArray(json) ? json : isObject(json) && Array.isArray(json.keys) ? json.keys : [json];
   if (list.length === 0) throw new Error('holds no key');
   const keys = list.map((key, index) => pinned(key, index));

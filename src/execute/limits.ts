@@ -9,6 +9,7 @@ import { longestTexts, textBound } from '../compile/input/text-bound.ts';
 import { entryValue } from '../compile/input/update-list.ts';
 import type { LimitPlan } from '../compile/plan/plan.ts';
 import { PublicError } from '../shared/errors.ts';
+import { parseJson } from '../shared/json.ts';
 import { type PreparedDocument, tooManyTokens } from './documents.ts';
 
 /** Limits of one request. */
@@ -111,12 +112,8 @@ function countOf(value: unknown): number {
 function valuesInLists(json: string): number {
   let count = 0;
   // No recursion: PostgreSQL takes values that are deeper than our stack.
-  const rest: { readonly value: unknown; readonly isInList: boolean }[] = [];
-  try {
-    rest.push({ value: JSON.parse(json), isInList: false });
-  } catch {
-    // PostgreSQL refuses it.
-  }
+  // PostgreSQL refuses what is no JSON.
+  const rest = [{ value: parseJson(json), isInList: false }];
   for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
     const { value, isInList } = next;
     if (isInList) count += 1;

@@ -1,6 +1,7 @@
 /**
  * Handles the return from a provider: redirects the browser with a session, a code or an error.
  */
+import { isObject, parseJson } from '../../shared/json.ts';
 import { acceptInvitation } from '../accounts/accept-invitation.ts';
 import { askedFor, type ExternalEntry, enterExternally } from '../accounts/external-account.ts';
 import { linkIdentity } from '../accounts/link-identity.ts';
@@ -134,14 +135,10 @@ function requireStillServed(config: AuthContext['config'], { provider }: Provide
 
 /** `{"name": {"firstName": …, "lastName": …}}`. It is not signed, so it is used only as a name. */
 function readName(text: string | null): string | null {
-  if (text === null) return null;
-  try {
-    const { name } = JSON.parse(text) as { name?: Readonly<Record<string, unknown>> };
-    const parts = [name?.firstName, name?.lastName].filter((part) => typeof part === 'string' && part !== '');
-    return parts.length === 0 ? null : parts.join(' ');
-  } catch {
-    return null;
-  }
+  const json = text === null ? null : parseJson(text);
+  if (!isObject(json) || !isObject(json.name)) return null;
+  const { firstName, lastName } = json.name;
+  return [firstName, lastName].filter((part) => typeof part === 'string' && part !== '').join(' ') || null;
 }
 
 /** A session, the code of the PKCE flow, or a refusal. A refusal is a result, so that the changes are committed. */

@@ -50,7 +50,7 @@ function isComputedOnce(group: Group | null): boolean {
  */
 export function comparesColumn(expression: string, column: string): boolean {
   const text = expression.replaceAll(/'(?:[^']|'')*'/g, "''");
-  const name = `(?:(?:"(?:[^"]|"")+"|[a-z_][\\w$]*)\\.)?${column.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}`;
+  const name = `(?:(?:"(?:[^"]|"")+"|[a-z_][\\w$]*)\\.)?${RegExp.escape(column)}`;
   const onTheLeft = new RegExp(
     `(?<![\\w$".])${name} (?:IN \\( SELECT|= (?!''|\\(?-?\\d|true|false|ANY \\((?:ARRAY\\[|'')))`,
   );

@@ -1,7 +1,7 @@
 /**
  * What a mail service tells of an email that it took: facts of an event, and readers of JSON that anybody may send.
  */
-import { isObject } from '../../shared/json.ts';
+import { isObject, parseJson } from '../../shared/json.ts';
 
 /** `bounced` is for good; `failed` is this email alone. */
 export type MailEventKind = 'delivered' | 'bounced' | 'failed' | 'complained';
@@ -61,11 +61,9 @@ export function jsonOf({ body }: EventRequest): unknown {
 
 /** @throws EventRefusal */
 export function parseEvent(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new EventRefusal('The body is not JSON');
-  }
+  const json = parseJson(text);
+  if (json === undefined) throw new EventRefusal('The body is not JSON');
+  return json;
 }
 
 /** What is at a path; null for nothing. */

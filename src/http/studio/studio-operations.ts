@@ -12,7 +12,7 @@ import type { AuthContext } from '../../auth/steps/auth-context.ts';
 import type { Operator } from '../../auth/store/audit.ts';
 import type { ExplainedStatement } from '../../execute/explain-operation.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
-import { isObject } from '../../shared/json.ts';
+import { isObject, parseJson } from '../../shared/json.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { readAuthRequest } from '../auth/auth-request.ts';
 import { callerOf } from '../caller/authenticate.ts';
@@ -96,8 +96,8 @@ async function contextOf(request: FastifyRequest, { auth }: HttpParts): Promise<
 }
 
 function readUserId(body: Buffer | undefined): string {
-  const text = decodeText(body ?? Buffer.alloc(0));
-  const [, id = ''] = /^\s*\{\s*"user"\s*:\s*"([^"]+)"\s*\}\s*$/.exec(text) ?? [];
-  if (!isUuid(id)) throw new PublicError('BAD_USER_INPUT', 'user must be the id of a user.');
+  const json = parseJson(String(body));
+  const id = isObject(json) ? json.user : null;
+  if (typeof id !== 'string' || !isUuid(id)) throw new PublicError('BAD_USER_INPUT', 'user must be the id of a user.');
   return id;
 }

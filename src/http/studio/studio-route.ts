@@ -15,8 +15,8 @@ import { findSigningKey, makeApiKey } from '../../config/keys.ts';
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import { PublicError } from '../../shared/errors.ts';
+import { isObject, parseJson } from '../../shared/json.ts';
 import type { HttpParts, StudioParts } from '../server/parts.ts';
-import { graphqlPath } from '../server/paths.ts';
 
 /** The path of the studio. */
 export const studioPath = '/studio';
@@ -134,7 +134,6 @@ async function describeProject(caller: ManagementCaller, { config, inbox }: Http
     scopes: caller.scopes,
     keys: await keysFor(caller, config),
     roles: { anon: config.anonRole, authenticated: config.authenticatedRole, service: config.serviceRole },
-    graphqlPath,
     isEmailCaptured: inbox?.isCaptured() ?? false,
     exampleOperations: config.exampleOperations,
   };
@@ -158,12 +157,8 @@ async function makeAnonKey({ jwtSecret, jwtKeys, anonRole }: Config): Promise<st
 }
 
 function readTicket(body: Buffer | undefined): string | null {
-  try {
-    const { token } = JSON.parse((body ?? '').toString()) as { readonly token?: unknown };
-    return typeof token === 'string' ? token : null;
-  } catch {
-    return null;
-  }
+  const json = parseJson(String(body));
+  return isObject(json) && typeof json.token === 'string' ? json.token : null;
 }
 
 /** Runs after the server's hooks, one of which adds the CORS headers. */
