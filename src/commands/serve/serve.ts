@@ -13,7 +13,7 @@ import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { endSoon, obeySignals } from '../../signals.ts';
 import { type Command, type CommandContext, CommandError } from '../shared/command.ts';
-import { describeError, isAway } from '../shared/describe-error.ts';
+import { describeError, isNotReady } from '../shared/describe-error.ts';
 import { refuseAddress } from '../shared/listen-error.ts';
 import { type Findings, findProblems, type StartupConfig } from '../shared/startup-checks.ts';
 import { withDatabase } from '../shared/with-database.ts';
@@ -107,7 +107,7 @@ async function inspectDatabase(config: StartupConfig): Promise<Findings> {
     return await withDatabase(config.databaseUrl, (pool) => findProblems(pool, config));
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    if (!isAway(error.cause)) return { problems: error.problems, warnings: [] };
+    if (!isNotReady(error.cause)) return { problems: error.problems, warnings: [] };
     const later = { problem: 'Requests get 503 until the database responds.', fix: null };
     return { problems: [], warnings: [...error.problems, later] };
   }

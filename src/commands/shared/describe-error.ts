@@ -5,7 +5,7 @@
  */
 import { ConfigError, type Problem, printProblem } from '../../config/config-error.ts';
 import { changeConnectionUrl, decodePart, parseConnectionUrl } from '../../config/connection-url.ts';
-import { DatabaseError } from '../../postgres/database-error.ts';
+import { DatabaseError, isAway } from '../../postgres/database-error.ts';
 import { EmbeddedServerError } from '../../postgres/embedded/embedded-server-error.ts';
 import { UnusableConnectionError } from '../../postgres/wire/driver.ts';
 import { onOneLine } from '../../shared/one-line.ts';
@@ -72,9 +72,8 @@ export function describeDatabaseError(error: DatabaseError, connectionString: st
 }
 
 /** True if the server is unreachable or not ready, false if it refused. */
-export function isAway(error: unknown): boolean {
-  if (!(error instanceof DatabaseError) || !['unavailable', 'overloaded'].includes(error.kind)) return false;
-  if (error.cause instanceof UnusableConnectionError) return false;
+export function isNotReady(error: unknown): boolean {
+  if (!isAway(error) || error.cause instanceof UnusableConnectionError) return false;
   const code = (error.cause as { code?: string } | undefined)?.code ?? '';
   const ofTls = /CERT|SSL|TLS|VERIFY/.test(code) || /SSL/.test((error.cause as Error | undefined)?.message ?? '');
   return !ofTls && (error.sqlstate === null || error.sqlstate.startsWith('57P') || error.sqlstate === '53300');

@@ -48,7 +48,7 @@ export function printAddresses(project: Addresses): string {
   GraphiQL     ${url}/graphql/v1   (in a browser)
   Auth         ${url}/auth/v1
   Inbox        ${url}/studio/inbox   (emails are kept here until a mail server is named)
-  Database     ${withoutPassword(adminDatabaseUrl)}   (password: superuserPassword in .pgreflect/project.json)
+  Database     ${dropPassword(adminDatabaseUrl)}   (password: superuserPassword in .pgreflect/project.json)
   psql         ${printPsql(adminDatabaseUrl)}
   anon key     ${project.anonKey}
   service key  ${project.serviceKey}   (for servers only: passes row security)
@@ -107,11 +107,11 @@ All statements: page Schema of the studio. Which rows callers see, row security 
 export function printPsql(databaseUrl: string, statements: string | null = null): string {
   const password = `"$(node -p 'require("./.pgreflect/project.json").superuserPassword')"`;
   const command = statements === null ? '' : ` -c ${quoteForShell(statements)}`;
-  return `PGPASSWORD=${password} psql '${withoutPassword(databaseUrl)}'${command}`;
+  return `PGPASSWORD=${password} psql '${dropPassword(databaseUrl)}'${command}`;
 }
 
 /** Printed text stays in logs and in a terminal's history. */
-function withoutPassword(databaseUrl: string): string {
+function dropPassword(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.password = '';
   return url.href;

@@ -23,7 +23,7 @@ import { TemplateError } from '../../email/template/template-error.ts';
 import { ignoredNames, unknownCheck } from './check-names.ts';
 import { describeFault, isComparison, noteWrongValue } from './describe-fault.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
-import { differentVariables } from './language-variables.ts';
+import { differentVariables, shorten } from './language-variables.ts';
 import { meantVariable } from './meant-variable.ts';
 import { sampleData, variablesThatAct } from './template-samples.ts';
 
@@ -325,9 +325,4 @@ function outside<T extends PlainText>(addresses: readonly PlainText[], found: re
 function guess(name: string, email: EmailKind): string {
   const meant = meantVariable(shorten(name), email);
   return meant === null ? '' : ` (did you mean ${meant}?)`;
-}
-
-/** A template may have names of any length. */
-function shorten(name: string): string {
-  return name.slice(0, 80);
 }

@@ -77,6 +77,6 @@ function isData(name: string): boolean {
 }
 
 /** A template may have names of any length. */
-function shorten(name: string): string {
+export function shorten(name: string): string {
   return name.slice(0, 80);
 }
