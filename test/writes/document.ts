@@ -1,7 +1,7 @@
 /** The document and the variables of a write. */
 import { type GraphQLInputType, type GraphQLSchema, isInputObjectType, isListType, isNonNullType } from 'graphql';
 import type { Random } from '../property/random.ts';
-import type { Filter, Values } from './values.ts';
+import type { RelatedFilter, Values } from './values.ts';
 import type { Reference, Table } from './world.ts';
 import type { Change, Children, Conflict, Tree, Write } from './write.ts';
 
@@ -165,6 +165,12 @@ function changeOf({ set, operators, related, filter, atMost }: Change): object {
   return { set: values, ...changes, filter: filterOf(filter), atMost };
 }
 
-function filterOf(filter: Filter): object {
-  return Object.fromEntries(filter.map(({ column, operator, value }) => [column.name, { [operator]: value }]));
+function filterOf(filter: RelatedFilter): object {
+  return Object.fromEntries(
+    filter.map((each) => {
+      if ('column' in each) return [each.column.name, { [each.operator]: each.value }];
+      const related = filterOf(each.filter);
+      return [each.field, each.quantifier === 'one' ? related : { [each.quantifier]: related }];
+    }),
+  );
 }

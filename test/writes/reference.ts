@@ -6,7 +6,8 @@
  */
 import type pg from 'pg';
 import type { Below } from './document.ts';
-import { isRefused, isTree } from './refused.ts';
+import { keyOf, lookUp, type Met, versions } from './met-rows.ts';
+import { isRefused, isTree, mayKeep } from './refused.ts';
 import { codeOf, conditionOf, pathOf, place, query, Refusal, type Row, type Run, returning } from './statements.ts';
 import type { Value, Values } from './values.ts';
 import type { Reference, Role, Table } from './world.ts';
@@ -182,34 +183,39 @@ async function insertLevel(
   if (new Set(shapes).size > 1) run.events.add('different keys');
   const isUpdating = conflict !== null && conflict.columns.length > 0;
   let before = isUpdating ? await versions(run, table) : null;
+  const met = conflict !== null && before !== null ? await lookUp(run, table, conflict, before) : null;
   for (const object of objects) {
     await run.client.query('savepoint object');
     try {
-      const row = await insertOne(run, table, object, { conflict, read });
+      const row = await insertOne(run, table, object, { conflict, met, read });
       rows.push(row);
       if (before === null) continue;
       const after = await versions(run, table);
       for (const [key, version] of after) {
         if (before.get(key) === version) continue;
         if (written.has(key)) throw new Refusal('BAD_USER_INPUT');
+        if (met?.hidden.has(key)) throw new Refusal('CONFLICT');
         written.add(key);
         run.events.add(before.has(key) ? 'row met' : 'row new');
       }
-      // A row that an earlier object has written is refused before its filter is asked.
-      if (row === null && written.size > 0 && conflict?.filter.length) run.allowed.add('BAD_USER_INPUT');
-      // Of a row that policies hide, the gateway asks no filter; one that a view hides, it does not update.
-      if (row === null && conflict?.filter.length) run.allowed.add('PERMISSION_DENIED');
-      if (table.kind === 'view') run.allowed.add('CONFLICT');
+      // A row that an earlier object has written is refused before its filter is asked. Whether it is seen is not known.
+      if (row === null && conflict?.filter.length && met === null)
+        for (const code of ['BAD_USER_INPUT', 'PERMISSION_DENIED']) run.allowed.add(code);
       before = after;
     } catch (error) {
       run.refused.add(codeOf(error));
       // A later object may be for the row that this one would have written.
       if (isUpdating) run.allowed.add('BAD_USER_INPUT');
+      // A row that the view hides is refused before what is written is checked.
+      if (met !== null && met.hidden.size > 0 && table.kind === 'view') run.allowed.add('CONFLICT');
       await run.client.query('rollback to object');
       if (objects.length > 1 && (error as pg.DatabaseError).code === '23503') unmet.push(object);
     }
   }
-  await findForwardReferences(run, unmet, (object) => insertOne(run, table, object, { conflict, read }));
+  // Suppressed, not kept: the k-th row of those with these keys is taken for their k-th object.
+  const isMoved = new Set(shapes).size > 1 && rows.includes(null) && (conflict === null || !mayKeep(conflict));
+  if (isMoved) run.events.add(unknownOrder);
+  await findForwardReferences(run, unmet, (object) => insertOne(run, table, object, { conflict, met, read }));
   return rows;
 }
 
@@ -230,33 +236,28 @@ async function findForwardReferences(
   }
 }
 
+/** Event: the order of the records is not known. */
+export const unknownOrder = 'order unknown';
+
 /** Event: refused here, where each object is inserted by itself, but not by the gateway. */
 export const forwardReference = 'reference to a later object';
-
-/** Where each row of the table is stored, by its key: an update moves it. */
-async function versions({ client }: Run, table: Table): Promise<ReadonlyMap<string, string>> {
-  const { rows: roles } = await client.query('select current_user as role');
-  await client.query('reset role');
-  const key = table.key.join(', ');
-  const { rows } = await client.query(
-    `select row(${key})::text as key, ctid::text as at from ${pathOf(table.base ?? table)}`,
-  );
-  await client.query(`set local role ${roles[0].role}`);
-  return new Map(rows.map((row) => [row.key, row.at]));
-}
 
 async function insertOne(
   run: Run,
   table: Table,
   object: Values,
-  { conflict, read }: { conflict: Conflict | null; read: readonly string[] },
+  { conflict, met, read }: { conflict: Conflict | null; met: Met | null; read: readonly string[] },
 ): Promise<Row | null> {
   const values: Value[] = [];
   const names = [...object.keys()];
   const list = names.map((name) => place(table, name, object.get(name) as Value, values));
   const source = names.length === 0 ? 'default values' : `(${names.join(', ')}) values (${list.join(', ')})`;
   const set = conflict?.columns.map((column) => `${column} = excluded.${column}`).join(', ');
-  const update = set ? `update set ${set} where ${conditionOf(conflict?.filter ?? [], values)}` : 'nothing';
+  const condition = () =>
+    met === null
+      ? conditionOf(conflict?.filter ?? [], values)
+      : `${keyOf(table)} <> all($${values.push([...met.kept])}::text[])`;
+  const update = set ? `update set ${set} where ${condition()}` : 'nothing';
   const clause = conflict ? ` on conflict ${conflict.arbiter} do ${update}` : '';
   const rows = await query(run, `insert into ${pathOf(table)} as t ${source}${clause} ${returning(read)}`, values);
   return rows[0] ?? null;

@@ -45,11 +45,15 @@ function keepsOthers({ up, down }: Tree, conflict: Conflict | null, left: readon
   );
 }
 
+/** Whether a row that is there may stay as it is. */
+export function mayKeep({ columns, filter }: Conflict): boolean {
+  return columns.length === 0 || filter.length > 0;
+}
+
 /** Rows that others are made with cannot stay as they are. */
 function keepsRows({ up, down }: Tree, conflict: Conflict | null, isNeeded = true): boolean {
-  const mayKeep = conflict !== null && (conflict.columns.length === 0 || conflict.filter.length > 0);
   return (
-    (mayKeep && (isNeeded || down.length > 0)) ||
+    (conflict !== null && mayKeep(conflict) && (isNeeded || down.length > 0)) ||
     up.some((each) => keepsRows(each.tree, each.conflict)) ||
     down.some((each) => each.trees.some((tree) => keepsRows(tree, each.conflict, false)))
   );

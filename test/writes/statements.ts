@@ -1,6 +1,6 @@
 /** Statements of the reference: rows in plain SQL, and errors as the gateway names them. */
 import pg from 'pg';
-import type { Filter, Value } from './values.ts';
+import type { RelatedCondition, RelatedFilter, Value } from './values.ts';
 import type { Table } from './world.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -29,12 +29,32 @@ export function place({ columns }: Table, name: string, value: Value, values: Va
   return `$${values.push(value)}::${type}`;
 }
 
-export function conditionOf(filter: Filter, values: Value[]): string {
-  const operators = { eq: '=', lt: '<', neq: '<>' };
-  const conditions = filter.map(
-    ({ column, operator, value }) => `t.${column.name} ${operators[operator]} $${values.push(value)}::${column.type}`,
+const operators = { eq: '=', lt: '<', neq: '<>' };
+
+/** @param alias Of the row that the filter is about. */
+export function conditionOf(filter: RelatedFilter, values: Value[], alias = 't'): string {
+  const conditions = filter.map((each) =>
+    'column' in each
+      ? `${alias}.${each.column.name} ${operators[each.operator]} $${values.push(each.value)}::${each.column.type}`
+      : relatedCondition(each, values, alias),
   );
   return conditions.join(' and ') || 'true';
+}
+
+function relatedCondition(
+  { reference, quantifier, related, filter }: RelatedCondition,
+  values: Value[],
+  alias: string,
+): string {
+  const other = `${alias}r`;
+  const [holder, referenced] = quantifier === 'one' ? [alias, other] : [other, alias];
+  const joined = reference.columns.map(
+    (column, index) => `${holder}.${column} = ${referenced}.${reference.targetColumns[index]}`,
+  );
+  const condition = conditionOf(filter, values, other);
+  const found = `exists (select from ${pathOf(related)} as ${other} where ${joined.join(' and ')} and (${condition})`;
+  if (quantifier === 'every') return `not ${found} is not true)`;
+  return quantifier === 'none' ? `not ${found})` : `${found})`;
 }
 
 export function returning(columns: readonly string[]): string {

@@ -1,7 +1,7 @@
 /** Random values and filters, from rows that are there. */
 import type { GraphQLInputObjectType, GraphQLSchema } from 'graphql';
 import type { Random } from '../property/random.ts';
-import type { Column, Table, World } from './world.ts';
+import type { Column, Reference, Table, World } from './world.ts';
 
 export type Value = string | number | boolean | null | readonly (string | null)[];
 export type Values = ReadonlyMap<string, Value>;
@@ -12,6 +12,20 @@ export type Filter = readonly {
   readonly operator: 'eq' | 'lt' | 'neq';
   readonly value: Value;
 }[];
+
+/** A condition on rows that a relationship leads to. */
+export interface RelatedCondition {
+  /** To the one row, or to one of many. */
+  readonly field: string;
+  readonly reference: Reference;
+  readonly quantifier: 'one' | 'some' | 'every' | 'none';
+  /** The table of the related rows. */
+  readonly related: Table;
+  readonly filter: RelatedFilter;
+}
+
+/** All of them hold. */
+export type RelatedFilter = readonly (Filter[number] | RelatedCondition)[];
 
 /** Rows of a table. */
 export type Rows = readonly Readonly<Record<string, Value>>[];
@@ -38,6 +52,14 @@ export function inputFields(schema: GraphQLSchema, name: string): ReadonlySet<st
 
 export function rowsOf({ rows }: ValueSource, { base, name }: Table) {
   return rows.get(base?.name ?? name) ?? [];
+}
+
+/** A row that is there, often one that policies or views hide; null: there is none. */
+export function rowToMeet(source: ValueSource, table: Table): Rows[number] | null {
+  const there = rowsOf(source, table);
+  const hidden = there.filter(({ hidden, n }) => hidden === true || n === 12 || n === 13);
+  if (there.length === 0) return null;
+  return source.random.pick(hidden.length > 0 && source.random.chance(0.4) ? hidden : there);
 }
 
 export function operand(random: Random, name: string, { domain }: Column): Value {
@@ -70,6 +92,31 @@ export function makeFilter(source: ValueSource, table: Table, byKey: number, amo
       ({ column, value }) =>
         typeof value === (column.type === 'int' ? 'number' : column.type === 'text' ? 'string' : 'boolean'),
     );
+}
+
+/** As `makeFilter`, mostly with conditions on related rows. @param depth Relationships that may be passed. */
+export function makeRelatedFilter(source: ValueSource, table: Table, depth: number): RelatedFilter {
+  const { random, world, schema } = source;
+  const own = makeFilter(source, table, 0.2);
+  const offered = inputFields(schema, `${table.name}Filter`);
+  if (depth === 0) return own;
+  const up = table.references.map((reference) => ({ field: reference.up, reference, related: reference.target }));
+  const down = world.tables.flatMap((related) =>
+    related.references
+      .filter(({ target }) => target.name === table.name)
+      .map((reference) => ({ field: reference.down, reference, related })),
+  );
+  const related = [...up, ...down].filter(({ field }) => offered.has(field));
+  const conditions = random.some(related, 1.5 / Math.max(related.length, 1)).flatMap((each): RelatedCondition[] => {
+    const quantifier = up.some(({ field }) => field === each.field)
+      ? ('one' as const)
+      : random.pick(['some', 'every', 'none'] as const);
+    const filter = makeRelatedFilter(source, each.related, depth - 1);
+    // Without a condition these are none.
+    if (filter.length === 0 && (quantifier === 'one' || quantifier === 'every')) return [];
+    return [{ ...each, quantifier, filter }];
+  });
+  return [...(conditions.length > 0 ? random.some(own, 0.3) : own), ...conditions];
 }
 
 export function keyFilter(source: ValueSource, table: Table, among: Rows = rowsOf(source, table)): Filter | null {

@@ -115,6 +115,7 @@ export function generateWorld(random: Random, name: string): World {
     ...views.flatMap((view) => viewStatements(random, view)),
     ...all.flatMap((table) => roles.flatMap((role) => grantStatements(random, table, role))),
     `grant usage on all sequences in schema ${name} to public`,
+    ...tables.flatMap(hiddenRows),
   ].join(';\n');
   const numbers = tables.flatMap((table) => [
     `${name}.${table.name}_numbers`,
@@ -201,6 +202,29 @@ function tableStatements(random: Random, table: Table): string[] {
     ...triggerStatements(table),
     ...(random.chance(0.6) ? policyStatements(random, table) : []),
   ];
+}
+
+/** Rows that policies or views hide: the roles cannot make them. */
+function hiddenRows(table: Table): string[] {
+  const others = table.references.filter(({ target }) => target.name !== table.name);
+  const referring = others.flatMap(({ columns, target, targetColumns }) =>
+    columns.map((column, index) => [
+      column,
+      `(select ${targetColumns[index]} from ${target.schema}.${target.name} order by code limit 1)`,
+    ]),
+  );
+  return ['12, false', '13, false', '5, true'].map((values, number) => {
+    const own =
+      table.keyKind === 'composite'
+        ? [
+            ['area', `${number + 1}`],
+            ['part', `'hidden'`],
+          ]
+        : [];
+    const all = [...own, ...referring];
+    const names = ['code', 'n', 'hidden', ...all.map(([column]) => column)];
+    return `insert into ${table.schema}.${table.name} (${names.join(', ')}) values (${[`'hidden ${number}'`, values, ...all.map(([, value]) => value)].join(', ')})`;
+  });
 }
 
 function triggerStatements({ schema, name, traits, keyKind, key: [first = ''], columns, references }: Table): string[] {

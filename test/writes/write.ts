@@ -12,10 +12,13 @@ import {
   inputFields,
   keyFilter,
   makeFilter,
+  makeRelatedFilter,
   makeValue,
   operand,
+  type RelatedFilter,
   type Rows,
   rowsOf,
+  rowToMeet,
   type Value,
   type ValueSource,
   type Values,
@@ -42,7 +45,7 @@ export interface Conflict {
   readonly constraint: string;
   readonly arbiter: string;
   readonly columns: readonly string[];
-  readonly filter: Filter;
+  readonly filter: RelatedFilter;
 }
 
 /** Rows that refer to the updated ones. */
@@ -217,16 +220,15 @@ function makeTree(source: Source, table: Table, { depth, left, path, conflict: o
     values.set(column.name, met ?? makeValue(source, table, column));
   }
   giveReferences(source, table, values);
-  if (own !== null && random.chance(0.4)) meetRow(source, table, values, own);
+  if (own !== null && random.chance(own.filter.length > 0 ? 0.7 : 0.4)) meetRow(source, table, values, own);
   const isForged = [...values.keys()].some((name) => set.has(name));
   return { values, up, down, isForged };
 }
 
 /** Gives the object what the conflict is found by, of a row that is there. */
 function meetRow(source: Source, table: Table, values: Map<string, Value>, { arbiter }: Conflict): void {
-  const there = rowsOf(source, table);
-  if (there.length === 0) return;
-  const row = source.random.pick(there);
+  const row = rowToMeet(source, table);
+  if (row === null) return;
   for (const name of values.keys()) if (new RegExp(`\\b${name}\\b`).test(arbiter)) values.set(name, row[name] ?? null);
 }
 
@@ -283,7 +285,7 @@ function makeConflict(source: Source, table: Table, isSure: boolean): Conflict |
   const columns = isSure ? allowed.filter((column) => foreign.includes(column) || some.includes(column)) : some;
   if (isSure && columns.length === 0 && allowed.includes('hits')) columns.push('hits');
   const changing = columns.filter((column) => !table.key.includes(column));
-  const filter = !isSure && changing.length > 0 && random.chance(0.4) ? makeFilter(source, table, 0) : [];
+  const filter = !isSure && changing.length > 0 && random.chance(0.7) ? makeRelatedFilter(source, table, 2) : [];
   return { constraint: name, arbiter, columns: changing, filter };
 }
 

@@ -82,12 +82,13 @@ const constructs = [
   ),
   ...['columns', 'partial', 'expression'].map((name) => `onConflict by ${name}`),
   ...['keeps', 'updates', 'filter'].map((name) => `onConflict ${name}`),
+  ...['one', 'some', 'every', 'none'].map((name) => `onConflict filter: ${name}`),
   ...['delete', 'update', 'insert of an update', 'to-one', 'to-many'].flatMap((name) => [
     `nested ${name}, 1 deep`,
     `nested ${name}, 2 deep`,
   ]),
   'nested onConflict',
-  ...['row met', 'row new', 'row kept', 'row suppressed', 'different keys', 'several objects'],
+  ...['row met', 'row new', 'rows hidden', 'row kept', 'row suppressed', 'different keys', 'several objects'],
   ...['increment count', 'append list', 'append json', 'append note', 'prepend list', 'remove list', 'remove json'],
   ...['CONSTRAINT_VIOLATION', 'PERMISSION_DENIED', 'BAD_USER_INPUT', 'RAISED'].map((name) => `refused: ${name}`),
 ];

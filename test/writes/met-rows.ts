@@ -1,0 +1,55 @@
+/** Rows that the objects of an insert may meet: where they are, which of them the role sees, and which match a filter. */
+import { conditionOf, pathOf, query, type Run } from './statements.ts';
+import type { Value } from './values.ts';
+import type { Table } from './world.ts';
+import type { Conflict } from './write.ts';
+
+/** Where each row of the table is stored, by its key: an update moves it. */
+export async function versions({ client }: Run, table: Table): Promise<ReadonlyMap<string, string>> {
+  const { rows: roles } = await client.query('select current_user as role');
+  await client.query('reset role');
+  const { rows } = await client.query(
+    `select ${keyOf(table)} as key, ctid::text as at from ${pathOf(table.base ?? table)} as t`,
+  );
+  await client.query(`set local role ${roles[0].role}`);
+  return new Map(rows.map((row) => [row.key, row.at]));
+}
+
+/** Event: there are rows that the role does not see. */
+export const rowsHidden = 'rows hidden';
+
+/** Rows that objects may meet, by their keys. */
+export interface Met {
+  /** Those that do not match the filter. */
+  readonly kept: ReadonlySet<string>;
+  /** Those that the role does not see: they answer no filter. */
+  readonly hidden: ReadonlySet<string>;
+}
+
+/**
+ * Asks the filter before any object is written, as one statement for all of them does: it sees neither the rows of
+ * others of them nor what triggers change then. Null where the role cannot tell rows apart.
+ */
+export async function lookUp(
+  run: Run,
+  table: Table,
+  { filter }: Conflict,
+  rows: ReadonlyMap<string, string>,
+): Promise<Met | null> {
+  const path = pathOf(table);
+  const columns = table.key.map((name) => `has_column_privilege('${path}', '${name}', 'select')`);
+  const [readable] = await query(run, `select ${columns.join(' and ')} as it`, []);
+  if (readable?.it !== true) return null;
+  const values: Value[] = [];
+  const condition = conditionOf(filter, values);
+  const found = await query(run, `select ${keyOf(table)} as key, ${condition} as matches from ${path} as t`, values);
+  const seen = new Set(found.map(({ key }) => String(key)));
+  const hidden = new Set([...rows.keys()].filter((key) => !seen.has(key)));
+  if (hidden.size > 0) run.events.add(rowsHidden);
+  return { kept: new Set(found.filter(({ matches }) => matches !== true).map(({ key }) => String(key))), hidden };
+}
+
+/** The key of a row as text, of the alias `t`. */
+export function keyOf(table: Table): string {
+  return `row(${table.key.map((name) => `t.${name}`).join(', ')})::text`;
+}
