@@ -60,6 +60,15 @@ describe('refused is an operation', () => {
     expect(await refusal(ordered, { o, c })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'inputs' });
   });
 
+  test('with an order by rows that are hundreds of relationships away', async () => {
+    const o = times(2, () =>
+      Array.from({ length: 600 }).reduce<object>((order) => ({ boss: order }), { id: 'AscNullsLast' }),
+    );
+    expect(
+      await refusal('query ($o: [VictimOrderBy!]) { victimCollection(orderBy: $o) { edges { cursor } } }', { o }),
+    ).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'inputs' });
+  });
+
   test('whose fragments lead to a table more than a thousand times', async () => {
     expect(await refusal(`{ ${doubled(10, 'boss { id }')}`)).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'tables' });
   });

@@ -24,7 +24,7 @@ function ascending(column: Column): OrderTerm {
 function planRequested(budget: PlanBudget, table: Table, orderBy: Input): readonly OrderTerm[] {
   const terms: OrderTerm[] = [];
   for (const element of orderBy.items()) {
-    terms.push(...planElement(budget, table, element));
+    terms.push(...planElement(budget, table, element, 1));
     // With mixed directions, the rows after a cursor are those beyond one term and equal in all terms before it.
     spend(budget, 'inputs', terms.length);
   }
@@ -69,9 +69,11 @@ export function columnOf(table: Table, number: number): Column {
   return column;
 }
 
-function planElement(budget: PlanBudget, table: Table, element: Input): readonly OrderTerm[] {
+/** @param level Counts the values above: each is passed again by all below it. */
+function planElement(budget: PlanBudget, table: Table, element: Input, level: number): readonly OrderTerm[] {
   if (element.state() !== 'value') return [];
   return element.fields().flatMap(({ field, input }) => {
+    spend(budget, 'inputs', level);
     const origin = inputFieldOrigin(field);
     if (input.state() !== 'value') return [];
     switch (origin.kind) {
@@ -80,7 +82,7 @@ function planElement(budget: PlanBudget, table: Table, element: Input): readonly
       case 'count':
         return [{ expression: { kind: 'count' }, ...directionOf(input) }];
       case 'aggregate_function':
-        return planElement(budget, table, input);
+        return planElement(budget, table, input, level + 1);
       case 'aggregate_column': {
         const { function: name, column } = origin;
         return [{ expression: { kind: 'aggregate', function: name, column }, ...directionOf(input) }];
@@ -99,7 +101,7 @@ function planElement(budget: PlanBudget, table: Table, element: Input): readonly
       case 'related_order': {
         const { relationship, target } = origin;
         const related = { relationship, from: table, table: target, condition: null };
-        return planElement(budget, target, input).map(
+        return planElement(budget, target, input, level + 1).map(
           ({ expression, ...term }): OrderTerm => ({ expression: { kind: 'related', related, expression }, ...term }),
         );
       }
