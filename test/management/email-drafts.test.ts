@@ -80,15 +80,15 @@ describe('rendering a draft', () => {
     const { body } = await post('/emails/render', {
       email: 'recovery',
       content: '{{ template "row" . }}{{ range .Data.tags }}{{ if gt $.Data.plan 1.0 }}{{ end }}{{ end }}{{ .Token }}',
-      layout: '\n{{ if lt .Data.age 18.0 }}x{{ end }}{{ template "content" . }}',
-      partials: { row: '{{ if ge .Data.age 18.0 }}x{{ end }}' },
+      layout: '\n{{ if lt .Data.plan 1.0 }}x{{ end }}{{ template "content" . }}',
+      partials: { row: '{{ if ge .Data.plan 1.0 }}x{{ end }}' },
     });
     const hint = 'invalid type for comparison (where it may be missing: {{ if and .Data.age (gt .Data.age 18.0) }})';
     const found = { name: 'comparison', refused: false };
     expect(body.content.warnings).toMatchObject([
-      { ...found, line: 1, column: 51, message: `error calling gt: ${hint}` },
       { ...found, line: null, message: `in the layout, line 2: error calling lt: ${hint}` },
       { ...found, line: null, message: `in the partial "row", line 1: error calling ge: ${hint}` },
+      { ...found, line: 1, column: 51, message: `error calling gt: ${hint}` },
     ]);
   });
 

@@ -51,6 +51,14 @@ describe('partials', () => {
     expect(await message({ mailer_partials: given })).toContain(expected);
   });
 
+  test('with a comparison that is false for some users are no warning of the emails that use them', async () => {
+    const doubtful = { sign: '{{ if gt .Data.plan 1.0 }}Pro{{ end }}' };
+    const content = '<p>{{ .ConfirmationURL }} {{ template "sign" . }}</p>';
+    const change = { mailer_compatible: true, mailer_partials: doubtful, mailer_templates_recovery_content: content };
+    const { status, headers } = await managed.patch(change);
+    expect([status, headers.get('x-template-warnings')]).toEqual([200, null]);
+  });
+
   test('a template that uses an unknown one is refused with its place', async () => {
     const content = '<p>{{ .ConfirmationURL }}</p>\n{{ template "buton" . }}';
     expect(await message({ mailer_partials: partials, mailer_templates_recovery_content: content })).toBe(

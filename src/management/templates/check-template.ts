@@ -97,15 +97,17 @@ function findings(text: string, email: EmailKind | null, check: () => TemplateFi
 export const trialMs = 250;
 const limitCodes = ['depth_limit', 'iteration_limit', 'output_limit', 'time_limit'];
 
-/** Finds comparisons that are false for users with the metadata of a sample. @throws TemplateError */
+/** Finds comparisons of the template itself that are false for users with the metadata of a sample. @throws TemplateError */
 function tryTemplate(template: Template, email: EmailKind, found: Map<string, Finding>): void {
+  const lines = template.source.split('\n').length;
   for (const data of sampleData(email)) {
     try {
       // Lenient, because strict rendering would stop at the first wrong value.
       renderTemplate(template, data, {
         maxMs: trialMs,
         onWrongValue: (message, place) => {
-          if (isComparison(message)) noteWrongValue(found, template, message, place);
+          // Those of a layout or partial would be told of each email.
+          if (isComparison(message) && place.line <= lines) noteWrongValue(found, template, message, place);
         },
       });
     } catch (error) {
