@@ -17,6 +17,7 @@ import { ManagementError } from '../../management/management-error.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import type { HttpParts, StudioParts } from '../server/parts.ts';
+import type { Project } from './studio-project.ts';
 
 /** The path of the studio. */
 export const studioPath = '/studio';
@@ -125,8 +126,11 @@ async function authorizeOperator(request: FastifyRequest, studio: StudioParts): 
   throw new PublicError('ROLE_NOT_ALLOWED', 'The access token lacks the scope "project:operate".');
 }
 
-/** Describes the project to the holder of an access token, according to its scopes. */
-async function describeProject(caller: ManagementCaller, { config, inbox }: HttpParts, studio: StudioParts) {
+async function describeProject(
+  caller: ManagementCaller,
+  { config, inbox }: HttpParts,
+  studio: StudioParts,
+): Promise<Project> {
   const ref = await studio.ref();
   return {
     ref,
@@ -143,11 +147,11 @@ async function describeProject(caller: ManagementCaller, { config, inbox }: Http
  * Operators get the anon key, which every client has. The service key outlives their tokens, so only a local project
  * shows it.
  */
-async function keysFor({ scopes }: ManagementCaller, config: Config) {
+async function keysFor({ scopes }: ManagementCaller, config: Config): Promise<Project['keys']> {
   const { anonKey, serviceKey, localProject } = config;
-  if (localProject && scopes.includes('auth_config:write')) return { anon: anonKey, service: serviceKey };
-  if (!scopes.includes('project:operate')) return null;
-  return { anon: anonKey ?? (await makeAnonKey(config)), service: '' };
+  const seesService = localProject && scopes.includes('auth_config:write');
+  if (!seesService && !scopes.includes('project:operate')) return null;
+  return { anon: anonKey ?? (await makeAnonKey(config)), service: (seesService && serviceKey) || '' };
 }
 
 /** The anon key that `pgreflect keys` makes; empty if no key signs. */

@@ -4,27 +4,11 @@
  *
  * An expired token does not close the page: the session is `expired`, input stays, and a new token continues it.
  */
+import type { Project } from '../../http/studio/studio-project.ts';
 import type { operatorTokenCommand } from '../../management/tokens/access-tokens.ts';
 import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer } from './api.ts';
 import { createStore, type Store, useStore } from './store.ts';
 import { mayLose } from './unsaved.ts';
-
-/** The project as its token holder may see it. */
-export interface Project {
-  readonly ref: string;
-  /** A project of `pgreflect start`. */
-  readonly isLocal: boolean;
-  /**
-   * Scopes of the token: `auth_config:write` may change the configuration; `project:operate` may see plans and act as a
-   * user or as the service role.
-   */
-  readonly scopes: readonly string[];
-  /** Null: not provided. `service` is empty unless the project is local. */
-  readonly keys: { readonly anon: string; readonly service: string } | null;
-  readonly roles: { readonly anon: string; readonly authenticated: string; readonly service: string };
-  readonly isEmailCaptured: boolean;
-  readonly exampleOperations: readonly string[];
-}
 
 /** The states of a session. `expired` keeps the project, so that pages stay unchanged. */
 export type Session =

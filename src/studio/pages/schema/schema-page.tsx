@@ -1,10 +1,11 @@
 /**
  * The Schema page: what each role sees of the database, as tables and as a drawing, and what it does not see and why.
  */
+import type { Project } from '../../../http/studio/studio-project.ts';
 import { Choice } from '../../components/choice.tsx';
 import { OperatorsOnly, Waiting } from '../../components/problem.tsx';
 import { goTo, usePlace } from '../../shared/router.ts';
-import { type Project, session } from '../../shared/session.ts';
+import { session } from '../../shared/session.ts';
 import { useStore } from '../../shared/store.ts';
 import { MissingList, MissingOverview } from './missing-list.tsx';
 import { placeOf } from './place-of.ts';
