@@ -184,14 +184,12 @@ function imitate(context: AuthContext, { address, data }: SignUpRequest): UserJs
   const userMetadata = { ...data, ...identityDataOf(id, address, data) };
   const times = { createdAt: now, updatedAt: now };
   const identity = {
-    ...{
-      id: randomUUID(),
-      providerId: id,
-      userId: id,
-      provider: kind,
-      email,
-      identityData: userMetadata,
-    },
+    id: randomUUID(),
+    providerId: id,
+    userId: id,
+    provider: kind,
+    email,
+    identityData: userMetadata,
     lastSignInAt: now,
     ...times,
   };

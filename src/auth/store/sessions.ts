@@ -55,15 +55,13 @@ export async function createSession(
   const now = tx.clock.now();
   const refreshToken = makeRefreshToken();
   const session: Session = {
-    ...{
-      id: randomUUID(),
-      userId,
-      createdAt: now,
-      refreshedAt: null,
-      notAfter: null,
-      factorId: null,
-      aal: 'aal1',
-    },
+    id: randomUUID(),
+    userId,
+    createdAt: now,
+    refreshedAt: null,
+    notAfter: null,
+    factorId: null,
+    aal: 'aal1',
     userAgent: client.userAgent,
     ip: toStorableIp(client.ip),
     tag: tag ?? null,
