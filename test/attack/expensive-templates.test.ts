@@ -97,7 +97,9 @@ test.each(Object.keys(changes))(
   async (name) => {
     managed = await managedGateway(database, await addToken(database));
     const { status, body } = await managed.patch(changes[name] as object);
-    expect([status, body.message]).toEqual([400, expect.stringContaining('take longer than 3000 ms to check')]);
+    // A busy machine may need the time of the whole change, or of a single template before.
+    const message = expect.stringMatching(/take longer than 3000 ms to check|takes longer than 250 ms/);
+    expect([status, body.message]).toEqual([400, message]);
     expect(await database.query('select from auth.pgreflect_config')).toEqual([]);
   },
 );
