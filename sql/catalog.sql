@@ -17,7 +17,7 @@ tables as materialized (
   where c.relkind in ('r', 'v', 'm', 'f', 'p') and c.relnamespace in (select e.oid from exposed e)
 ),
 columns as materialized (
-  select a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attidentity, a.attgenerated, a.atthasdef,
+  select a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attidentity, a.attgenerated, a.atthasdef, a.attcollation,
     a.attacl as list,
     -- Since PostgreSQL 18 a row may be older than the constraint.
     a.attnotnull and not exists (
@@ -375,6 +375,12 @@ select pg_catalog.json_build_object(
     from columns c
     join types t on t.oid = c.atttypid
     where c.attgenerated = '' and c.attidentity = '' and (c.atthasdef or t.typdefault is not null)
+  ),
+  'loose_columns', (
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum)), '[]')
+    from columns c
+    join pg_catalog.pg_collation o on o.oid = c.attcollation
+    where not o.collisdeterministic
   ),
   'routine_defaults', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(r.oid::pg_catalog.text, pg_catalog.pg_get_expr(r.proargdefaults, 0))), '[]')

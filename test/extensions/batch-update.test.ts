@@ -9,6 +9,8 @@ const database = await createDatabase(`
   create table pair (a int, b text, v int, primary key (b, a));
   create table word (w char(5) primary key, v int);
   create extension citext;
+  create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+  create table player (name text collate loose primary key, score int not null default 0);
   create type kind as enum ('old', 'new');
   create table label (kind kind, name citext, id uuid, v int, primary key (kind, name, id));
   create function loud(i item) returns text stable language sql as 'select upper(i.name)';
@@ -145,6 +147,21 @@ describe('the same key twice', () => {
     expect(
       data.updateManyItemCollection.map(({ records }: { records: { hits: number }[] }) => records[0]!.hits),
     ).toEqual([11, 21, 13, 16]);
+  });
+
+  test('in two ways that its collation takes for equal is updated by each of them, in order', async () => {
+    await database.query(`insert into player values ('Ann'), ('Bob')`);
+    const updates = ['Ann', 'aNN', 'bob'].map((eq) => ({ increment: { score: 5 }, filter: { name: { eq } } }));
+    const { updateManyPlayerCollection: answers } = await execution.data(
+      'anon',
+      'mutation ($updates: [PlayerUpdateEntry!]!) { updateManyPlayerCollection(updates: $updates) { records { name score } } }',
+      { variables: { updates } },
+    );
+    expect(answers.flatMap(({ records }: { records: unknown[] }) => records)).toEqual([
+      { name: 'Ann', score: 5 },
+      { name: 'Ann', score: 10 },
+      { name: 'Bob', score: 5 },
+    ]);
   });
 
   test('in two ways of writing is refused, and nothing is changed', async () => {

@@ -45,7 +45,7 @@ function inputsIn(entry: Input) {
   return entry.fields().map(({ field, input }) => ({ origin: inputFieldOrigin(field), input }));
 }
 
-/** A run updates a row once, so a table must have no two rows with one key. */
+/** A run updates a row once, so a table must have no two rows with one key, and equal keys must be found among the entries. */
 function shapeOf(table: Table): UpdateListShape {
   const key = keyColumns(table);
   const isUsable = table.uniqueKey && key.every(isComparable);
@@ -64,8 +64,8 @@ function shapeOf(table: Table): UpdateListShape {
   };
 }
 
-function isComparable({ filterable, fieldName, type, cast }: Column): boolean {
-  return filterable && fieldName !== null && type?.kind !== 'list' && cast.arrays === 'of_it';
+function isComparable({ filterable, fieldName, type, cast, isLoose }: Column): boolean {
+  return filterable && !isLoose && fieldName !== null && type?.kind !== 'list' && cast.arrays === 'of_it';
 }
 
 function planRun(planner: Planner, table: Table, updates: Input, run: Run): EachUpdate {
