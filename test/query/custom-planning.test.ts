@@ -39,10 +39,11 @@ test('a filter that has taken long is planned for its values', async () => {
     '{kind: {eq: $kind}}',
     '{not: {kind: {neq: $kind}}}',
     '{or: [{kind: {in: [$kind]}}, {id: {gt: 2}}]}',
-  ])
-    expect(await modeAfterHeavy('query ($kind: String!)', `parcelCollection(filter: ${filter}) ${node}`)).toBe(
-      'force_custom_plan',
-    );
+  ]) {
+    const selection = `parcelCollection(filter: ${filter}) ${node}`;
+    // Where this process waits for a processor itself, a long time is not the database's and does not count.
+    await expect.poll(() => modeAfterHeavy('query ($kind: String!)', selection)).toBe('force_custom_plan');
+  }
 });
 
 test('a filter by what JSON, texts or arrays hold is planned for its values always', async () => {
