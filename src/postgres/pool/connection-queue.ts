@@ -8,7 +8,8 @@
  * would block all others. Requests are refused on arrival, when that costs nothing yet (`admits`).
  *
  * Measured at twice the rate that can be answered (`npm run bench -- --overload`, docs/performance.md): where PostgreSQL is the
- * limit, 1.00 of that rate is answered and refusals take 10 ms; where the gateway is, 0.88, and none is refused.
+ * limit, 0.99 of that rate is answered and refusals take 10 ms; where the gateway is, 0.75, as at once that rate with as
+ * many sockets, and none is refused.
  */
 import { performance } from 'node:perf_hooks';
 import { DatabaseError } from '../database-error.ts';
