@@ -6,6 +6,7 @@ import { type CleanUpOptions, cleanUp, createCleanUpWork } from '../../src/auth/
 import { assertSendAllowed, createRateLimiter } from '../../src/auth/store/rate-limit.ts';
 import { loadSession } from '../../src/auth/store/sessions.ts';
 import { defaultAuthConfig } from '../../src/config/auth/auth-config.ts';
+import { beginUnpaused, endUnpaused } from '../../src/postgres/wire/unpaused-clock.ts';
 import { type TestAuth, testAuth } from '../support/auth.ts';
 import { signedUp, testAuth as startGateway } from '../support/auth-service.ts';
 import { createAuthDatabase } from '../support/postgres.ts';
@@ -169,6 +170,9 @@ test('a worker goes on until there is nothing left, and then waits', async () =>
     `insert into auth.flow_state (id, provider_type, authentication_method, created_at)
     select gen_random_uuid(), 'email', 'magiclink', '2020-01-01' from generate_series(1, 250)`,
   );
+  // The clock of all waits keeps the real timer that it has now. A fake one would stand still for the files that follow.
+  beginUnpaused();
+  onTestFinished(endUnpaused);
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   let rounds = 0;
