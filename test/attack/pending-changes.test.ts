@@ -94,3 +94,16 @@ test.each(Object.keys(measures))(
     expect(await now()).toEqual(settled);
   },
 );
+
+test('a link to the present address proves nothing of a change that an admin has ended with a new number', async () => {
+  const auth = await testAuth(database, { mailer_autoconfirm: true, mailer_secure_email_change_enabled: true });
+  const email = 'ended@x.test';
+  const { user, access_token: token } = (await auth.ask('/signup', { email, password })).body;
+  await auth.ask('/user', { email: 'ended-new@x.test' }, { method: 'PUT', token });
+  const { link, code } = await auth.message(email);
+  await auth.askAdmin(`/admin/users/${user.id}`, { phone: '4915551999' }, { method: 'PUT' });
+  await fetch(link, { redirect: 'manual' });
+  await auth.ask('/verify', { type: 'email_change', email, token: code });
+  const rows = await database.query('select email, email_change from auth.users where id = $1', [user.id]);
+  expect(rows).toEqual([{ email, email_change: '' }]);
+});

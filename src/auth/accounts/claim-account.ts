@@ -15,7 +15,7 @@ import {
 import { clearTokens } from '../store/one-time-tokens.ts';
 import { endSessions } from '../store/sessions.ts';
 import { takeEntry, withholdEntry } from '../store/unproved-entries.ts';
-import { reloadUser, updateUser } from '../store/users.ts';
+import { noPendingChanges, reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 
 /** How an address was proven. */
@@ -82,7 +82,6 @@ async function evict(tx: Transaction, user: User, { identity, address, pkce }: K
   const { id } = user;
   const { provider, subject: providerId, identityData } = identity;
   const kept = user.identities.find((own) => isSame(own, identity));
-  const pending = { emailChange: '', emailChangeConfirmStatus: 0, phoneChange: '' } as const;
   const other = address === 'email' ? { phone: null, phoneConfirmedAt: null } : { email: null, emailConfirmedAt: null };
   // In this order, in one round trip.
   const writes = [
@@ -94,7 +93,7 @@ async function evict(tx: Transaction, user: User, { identity, address, pkce }: K
     tx.query('delete from auth.mfa_factors f where f.user_id = $1::uuid', [id]),
     clearTokens(tx, id),
     endFlows(tx, id, pkce),
-    updateUser(tx, id, { ...pending, ...other, passwordHash: '', userMetadata: identityData }),
+    updateUser(tx, id, { ...noPendingChanges, ...other, passwordHash: '', userMetadata: identityData }),
     syncProviders(tx, id),
   ];
   const [alone] = await Promise.all([reloadUser(tx, id), ...writes]);

@@ -5,7 +5,7 @@ import { mergeMetadata } from '../metadata.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { clearTokens } from '../store/one-time-tokens.ts';
 import { noteEntry } from '../store/unproved-entries.ts';
-import { isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
+import { isEmailTaken, noPendingChanges, reloadUser, updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';
 
 /** What the identities say about an address. */
@@ -47,10 +47,9 @@ export async function adoptEmail(tx: Transaction, user: User, { email, isVerifie
     emailConfirmedAt: null,
     userMetadata: mergeMetadata(user.userMetadata, { email_verified: false }),
   };
-  const settled = { emailChange: '', emailChangeConfirmStatus: 0, phoneChange: '' } as const;
   await Promise.all([
     clearTokens(tx, user.id),
-    updateUser(tx, user.id, { email, ...settled, ...(isConfirmed ? {} : unconfirmed) }),
+    updateUser(tx, user.id, { email, ...noPendingChanges, ...(isConfirmed ? {} : unconfirmed) }),
     ...(isConfirmed || email === null ? [] : [noteEntry(tx, user.id, 'code')]),
   ]);
   return reloadUser(tx, user.id);

@@ -22,7 +22,7 @@ import { auditAdmin } from '../../store/audit.ts';
 import { endFlows } from '../../store/flows.ts';
 import { clearTokens } from '../../store/one-time-tokens.ts';
 import { endSessions } from '../../store/sessions.ts';
-import { findUserByPhone, isEmailTaken, reloadUser, updateUser } from '../../store/users.ts';
+import { findUserByPhone, isEmailTaken, noPendingChanges, reloadUser, updateUser } from '../../store/users.ts';
 import type { User } from '../../user.ts';
 import { toUserJson, type UserJson } from '../../user-json.ts';
 
@@ -84,15 +84,13 @@ async function apply(tx: Transaction, user: User, facts: AdminUserFacts, passwor
   }
 }
 
-/** What the admin sets ends the changes that were asked for before, perhaps by whoever held a session. */
-const settled = { emailChange: '', emailChangeConfirmStatus: 0, phoneChange: '', phoneChangeToken: '' } as const;
-
+// What the admin sets ends the changes that were asked for before, perhaps by whoever held a session.
 async function applyEmail(tx: Transaction, user: User, facts: AdminUserFacts): Promise<void> {
   const { email, isEmailConfirmed } = facts;
   if (email !== null && email !== user.email) {
     if (await isEmailTaken(tx, email, user.audience ?? tx.audience, user.id)) throw new AuthError('email_exists');
     await setEmailIdentity(tx, user, email, isEmailConfirmed);
-    await updateUser(tx, user.id, { email, ...settled });
+    await updateUser(tx, user.id, { email, ...noPendingChanges });
   }
   const now = await reloadUser(tx, user.id);
   await notifyOfAdminChange(tx, { kind: 'email_changed', user: now, oldEmail: user.email });
@@ -105,7 +103,7 @@ async function applyPhone(tx: Transaction, user: User, facts: AdminUserFacts): P
     const owner = await findUserByPhone(tx, phone, user.audience ?? tx.audience);
     if (owner !== null && owner.id !== user.id) throw new AuthError('phone_exists');
     await setPhoneIdentity(tx, user, phone, isPhoneConfirmed);
-    await updateUser(tx, user.id, { phone, ...settled });
+    await updateUser(tx, user.id, { phone, ...noPendingChanges });
   }
   const now = await reloadUser(tx, user.id);
   await notifyOfPhone(tx, { before: user, after: now }, notifyOfAdminChange);
