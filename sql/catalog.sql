@@ -376,7 +376,7 @@ select pg_catalog.json_build_object(
     join types t on t.oid = c.atttypid
     where c.attgenerated = '' and c.attidentity = '' and (c.atthasdef or t.typdefault is not null)
   ),
-  'loose_columns', (
+  'nondeterministic_columns', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum)), '[]')
     from columns c
     join pg_catalog.pg_collation o on o.oid = c.attcollation

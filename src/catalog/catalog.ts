@@ -34,7 +34,7 @@ export interface CatalogColumn extends AttributeRow {
   /** An index on it puts nulls last where descending, or first where ascending. */
   readonly hasUnusualNullOrder: boolean;
   /** Its collation takes different texts for equal. */
-  readonly isLoose: boolean;
+  readonly hasNondeterministicCollation: boolean;
   /** Its type as printed by `format_type`; only for modified types outside `pg_catalog`, otherwise null. */
   readonly declaredType: string | null;
 }

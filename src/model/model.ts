@@ -236,8 +236,8 @@ export interface Column {
   readonly usualNullOrder: boolean;
   /** No row has a null, and the null order is usual. */
   readonly hasNoNulls: boolean;
-  /** Different texts may be equal, by its collation. */
-  readonly isLoose: boolean;
+  /** Its collation may take different texts for equal. */
+  readonly hasNondeterministicCollation: boolean;
   /** In the object type: privilege, type and name allow it (the schema resolves name conflicts). */
   readonly readable: boolean;
   readonly filterable: boolean;

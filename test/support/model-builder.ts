@@ -55,7 +55,7 @@ export function column(fieldName: string | null, type: ValueType | ScalarName, c
     notNull: false,
     neverNull: change.notNull === true,
     usualNullOrder: false,
-    isLoose: false,
+    hasNondeterministicCollation: false,
     hasNoNulls: false,
     added: false,
     readable: true,

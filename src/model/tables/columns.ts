@@ -63,7 +63,7 @@ function buildColumn(
     neverNull: row.attnotnull === true || (source.table.relkind === 'r' && types.isNeverNull(declared)),
     usualNullOrder: !row.hasUnusualNullOrder,
     hasNoNulls: row.attnotnull === true && isPlain(source.table) && !row.hasUnusualNullOrder,
-    isLoose: row.isLoose,
+    hasNondeterministicCollation: row.hasNondeterministicCollation,
     readable,
     filterable: readable && isFilterable(type),
     orderable: readable && isOrdered(type),

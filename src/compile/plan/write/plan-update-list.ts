@@ -64,8 +64,14 @@ function shapeOf(table: Table): UpdateListShape {
   };
 }
 
-function isComparable({ filterable, fieldName, type, cast, isLoose }: Column): boolean {
-  return filterable && !isLoose && fieldName !== null && type?.kind !== 'list' && cast.arrays === 'of_it';
+function isComparable({ filterable, fieldName, type, cast, hasNondeterministicCollation }: Column): boolean {
+  return (
+    filterable &&
+    !hasNondeterministicCollation &&
+    fieldName !== null &&
+    type?.kind !== 'list' &&
+    cast.arrays === 'of_it'
+  );
 }
 
 function planRun(planner: Planner, table: Table, updates: Input, run: Run): EachUpdate {
