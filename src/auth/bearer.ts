@@ -14,7 +14,7 @@ import type { Time } from './times.ts';
 import { highestAal, isBanned, type User } from './user.ts';
 
 /** Claims of a token whose signature and times are verified. */
-export type Claims = Readonly<Record<string, unknown>>;
+type Claims = Readonly<Record<string, unknown>>;
 
 /** Verifies signature and `exp`. Rejects with an error whose message is the reason, fit for the client. */
 export type VerifyClaims = (token: string) => Promise<Claims>;

@@ -9,7 +9,7 @@ import { integer, type JsonSchema, listOf, objectOf, oneOf, text } from '../shar
 import { AuthError, authErrorCodes, OAuthStyleError, weakPasswordReasons } from './auth-error.ts';
 
 /** A response, ready to be sent. */
-export interface ErrorResponse {
+interface ErrorResponse {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;

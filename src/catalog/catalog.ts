@@ -147,7 +147,7 @@ export interface CatalogType
 }
 
 /** A member of a composite type. */
-export type CompositeMember = Pick<PgAttribute, 'attname' | 'atttypid' | 'atttypmod'>;
+type CompositeMember = Pick<PgAttribute, 'attname' | 'atttypid' | 'atttypmod'>;
 
 /** Comparisons of a type. */
 export type TypeOperation =

@@ -9,7 +9,7 @@ import { type OptionName, type OptionsOf, optionNames, optionOf } from './option
 import { parseBaseUrl } from './value-kinds.ts';
 
 /** Values that a local project sets as defaults or overrides; null for `serve`. */
-export type LocalProject = Pick<
+type LocalProject = Pick<
   Config,
   | 'databaseUrl'
   | 'adminDatabaseUrl'

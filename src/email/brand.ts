@@ -4,7 +4,7 @@
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 
 /** The value of `.Brand`; texts that are not set are empty. */
-export interface Brand {
+interface Brand {
   readonly Name: string;
   readonly LogoURL: string;
   /** `#2563eb` */

@@ -34,7 +34,7 @@ export interface ValidChanges {
 }
 
 /** What the checks depend on. */
-export interface ValidationContext {
+interface ValidationContext {
   /** The current configuration; its switches affect the meaning of templates. */
   readonly config: AuthConfig;
   /** The values that apply if nothing is stored. */

@@ -23,6 +23,8 @@ export interface Import {
   readonly typeOnly: boolean;
   /** `import('…')`: loaded when the program gets there. */
   readonly isDynamic: boolean;
+  /** What is imported, by its name in the imported file; empty if `isDynamic`. */
+  readonly names: readonly string[];
 }
 
 /** A file of src/. */
@@ -47,22 +49,25 @@ export function listFiles(directory: string, ending: string): string[] {
 
 /** Every TypeScript file of src/ but the studio, which is a program of its own. */
 export function readSources(): SourceFile[] {
-  return listFiles('src', '.ts')
-    .filter((path) => !path.startsWith('src/studio/'))
-    .map((path) => {
-      const text = readFileSync(join(root, path), 'utf8');
-      return {
-        path,
-        folder: path.split('/')[1] ?? path,
-        text,
-        lines: text.split('\n'),
-        imports: findImports(path, text),
-      };
-    });
+  return readFiles(listFiles('src', '.ts').filter((path) => !path.startsWith('src/studio/')));
+}
+
+/** The TypeScript files at these paths from the root. */
+export function readFiles(paths: readonly string[]): SourceFile[] {
+  return paths.map((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    return {
+      path,
+      folder: path.split('/')[1] ?? path,
+      text,
+      lines: text.split('\n'),
+      imports: findImports(path, text),
+    };
+  });
 }
 
 const importPattern =
-  /^(?:import|export)\s+(?<type>type\s+)?[^'";]*?from\s+'(?<from>[^']+)'|^import\s+'(?<bare>[^']+)'|\bimport\('(?<dynamic>[^']+)'\)/gm;
+  /^(?:import|export)\s+(?<type>type\s+)?(?<clause>[^'";]*?)from\s+'(?<from>[^']+)'|^import\s+'(?<bare>[^']+)'|\bimport\('(?<dynamic>[^']+)'\)/gm;
 
 function findImports(path: string, text: string): Import[] {
   return [...withoutBlockComments(text).matchAll(importPattern)].map(({ groups = {} }) => {
@@ -74,6 +79,7 @@ function findImports(path: string, text: string): Import[] {
       package: ours ? null : packageOf(specifier),
       typeOnly: groups.type !== undefined,
       isDynamic: groups.dynamic !== undefined,
+      names: [...(groups.clause ?? '').matchAll(/(?:^|[{,])\s*(?:type\s+)?(\w+)/g)].map(([, name = '']) => name),
     };
   });
 }
@@ -86,7 +92,7 @@ function packageOf(specifier: string): string {
     .join('/');
 }
 
-/** The text with block comments blanked; lines keep their numbers. */
+/** The text with block comments blanked; lines keep their numbers. A `/*` within a word is no comment: `'/assets/*'`. */
 export function withoutBlockComments(text: string): string {
-  return text.replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ' '));
+  return text.replace(/(?<!\S)\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ' '));
 }

@@ -18,7 +18,7 @@ import { applyPhoneChange } from './phone-change.ts';
 const invitedPasswordLength = 64;
 
 /** A valid token, and what it proves. */
-export interface Verification {
+interface Verification {
   readonly presented: PresentedToken;
   readonly kind: VerificationKind;
   /** What the client presented. For a link of the PKCE flow, the verifier is still to come. */

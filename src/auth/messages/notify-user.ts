@@ -14,7 +14,7 @@ import { toNotificationHookEmail } from './send-by-hook.ts';
 import { isAuthorized, reportUnsent, usedUp } from './send-token.ts';
 
 /** A change. `user` is the state after the change, unless a kind says otherwise. */
-export type Notification =
+type Notification =
   | { readonly kind: 'password_changed'; readonly user: User }
   /** Goes to the old address. */
   | { readonly kind: 'email_changed'; readonly user: User; readonly oldEmail: string | null }

@@ -9,7 +9,7 @@ import type { AuthRole } from './auth-role.ts';
 import type { RoleSetup } from './role-setup.ts';
 
 /** The result of the preparation, with its new logins. */
-export interface Prepared {
+interface Prepared {
   readonly setup: RoleSetup;
   readonly authRole: AuthRole;
   readonly made: { readonly login: boolean; readonly auth: boolean };

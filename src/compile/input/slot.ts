@@ -249,7 +249,7 @@ const syntax = /["\\]/;
 const everySyntax = /["\\]/g;
 
 /** PostgreSQL's array literal; every element is quoted, so none can be read as syntax. */
-export function arrayText(elements: readonly (string | null)[]): string {
+function arrayText(elements: readonly (string | null)[]): string {
   return `{${elements.map((element) => (element === null ? 'NULL' : quoteText(element))).join(',')}}`;
 }
 

@@ -223,7 +223,7 @@ export type GroupExpression =
   | { readonly kind: 'aggregate'; readonly function: AggregateFunction; readonly column: Column };
 
 /** The result of a function on the current row. */
-export interface Computed {
+interface Computed {
   readonly kind: 'computed';
   readonly call: CallPlan;
   readonly type: ValueType;

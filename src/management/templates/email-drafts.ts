@@ -83,7 +83,7 @@ function sampleOf(email: EmailKind, { config, authUrl }: Project): TemplateData 
 }
 
 /** A checked request. */
-export interface EmailDraft {
+interface EmailDraft {
   readonly email: EmailKind;
   /** Language tag; empty: the email itself. */
   readonly locale: string;

@@ -43,7 +43,7 @@ export interface AccessToken {
 }
 
 /** The values of a new token. */
-export type NewAccessToken = Pick<AccessToken, 'name' | 'scopes' | 'projectRef' | 'createdAt' | 'expiresAt'>;
+type NewAccessToken = Pick<AccessToken, 'name' | 'scopes' | 'projectRef' | 'createdAt' | 'expiresAt'>;
 
 /** A new token in the format that Supabase's programs accept. */
 export function makeAccessToken(): string {

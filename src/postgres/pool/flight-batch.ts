@@ -35,7 +35,7 @@ const refusedWrite = '25006';
 const cancelled = '57014';
 
 /** Source of a batch's connections. */
-export interface Connections {
+interface Connections {
   /** Decides whose turn it is. */
   readonly queue: ConnectionQueue;
   readonly durations: StatementDurations;

@@ -7,7 +7,7 @@
  */
 
 /** What a flight must send before it may bind a name. */
-export type Preparation = 'none' | 'parse' | 'close_and_parse';
+type Preparation = 'none' | 'parse' | 'close_and_parse';
 
 interface Name {
   state: 'known' | 'unknown';

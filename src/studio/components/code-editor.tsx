@@ -33,7 +33,7 @@ export interface EditorFault {
 }
 
 /** A part of a text, in UTF-16 units from 0. */
-export interface TextRange {
+interface TextRange {
   readonly from: number;
   readonly to: number;
 }

@@ -6,7 +6,7 @@ import { session } from './session.ts';
 import { createStore, type Store } from './store.ts';
 
 /** Both may be empty. */
-export interface ApiKeys {
+interface ApiKeys {
   readonly anon: string;
   readonly service: string;
   /** Why the entered service key was dropped. */

@@ -9,7 +9,7 @@ const place = createStore(location.pathname + location.search);
 addEventListener('popstate', () => place.set(location.pathname + location.search));
 
 /** The current place: `/studio/emails/recovery?x=1` is `['emails', 'recovery']` and `x=1`. */
-export interface Place {
+interface Place {
   readonly segments: readonly string[];
   readonly query: URLSearchParams;
 }

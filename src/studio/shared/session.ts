@@ -11,7 +11,7 @@ import { createStore, type Store, useStore } from './store.ts';
 import { mayLose } from './unsaved.ts';
 
 /** The states of a session. `expired` keeps the project, so that pages stay unchanged. */
-export type Session =
+type Session =
   | { readonly kind: 'none' }
   | { readonly kind: 'open' | 'expired'; readonly token: string; readonly project: Project };
 

@@ -7,7 +7,7 @@ import { createStore, type Store } from './store.ts';
 export const themes = ['system', 'light', 'dark'] as const;
 
 /** One of the choices. */
-export type Theme = (typeof themes)[number];
+type Theme = (typeof themes)[number];
 
 const storageName = 'pgreflect:theme';
 

@@ -15,7 +15,7 @@ import { planValue } from '../plan-operator.ts';
 import type { Assignment } from './assignment.ts';
 
 /** The inputs of an update's changes; an operator without one is absent. */
-export type ChangeInputs = ReadonlyMap<(typeof changes)[number], Input>;
+type ChangeInputs = ReadonlyMap<(typeof changes)[number], Input>;
 
 const changes = ['set', ...updateOperators] as const;
 

@@ -18,7 +18,7 @@ const absent: unique symbol = Symbol('absent');
 const maxTextLength = 4 * 1024 * 1024;
 
 /** A variable of a template; of equal names, the last counts. */
-export interface Variable {
+interface Variable {
   /** Including its `$`. */
   readonly name: string;
   value: Value;

@@ -32,7 +32,7 @@ export const plainDirective = {
 };
 
 /** The directive between `%` and the verb. */
-export type Directive = Readonly<typeof plainDirective>;
+type Directive = Readonly<typeof plainDirective>;
 
 /** Longest formatted text, in UTF-16 units; longer ones could never be sent. */
 const maxFormattedLength = 4 * 1024 * 1024;

@@ -80,7 +80,7 @@ export function kindOf(value: Value): ValueKind {
 }
 
 /** Go's names of the kinds, in messages and `%T`. */
-export const typeNames = {
+const typeNames = {
   nil: '<nil>',
   bool: 'bool',
   string: 'string',

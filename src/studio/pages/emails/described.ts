@@ -14,7 +14,7 @@ export interface EmailTexts {
 }
 
 /** Name of a text. */
-export type TextPart = keyof EmailTexts;
+type TextPart = keyof EmailTexts;
 
 /** An email or a shared template. Names of fields that it does not have are empty. */
 export interface DescribedEmail {

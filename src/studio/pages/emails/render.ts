@@ -19,7 +19,7 @@ export interface Preview {
 }
 
 /** What a draft is seen with. */
-export interface Setting {
+interface Setting {
   readonly config: AuthConfig;
   /** Values of variables instead of the sample's; null: the sample. */
   readonly data: Readonly<Record<string, unknown>> | null;

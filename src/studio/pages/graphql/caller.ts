@@ -28,7 +28,7 @@ session.subscribe(() => {
 });
 
 /** The credentials of a request, and its claims. */
-export interface Credentials {
+interface Credentials {
   /** If not the API's path. */
   readonly path?: string;
   readonly headers: Readonly<Record<string, string>>;

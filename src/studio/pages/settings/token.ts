@@ -29,7 +29,7 @@ const lives = [
 ] as const;
 
 /** A choice. */
-export interface End {
+interface End {
   readonly title: string;
   /** ISO 8601; null: never. */
   readonly expiresAt: string | null;
