@@ -11,7 +11,7 @@ import { builtInLinkPage } from '../email/link-page-texts.ts';
 import { configFields } from './config-fields.ts';
 import type { ConfigSnapshot } from './config-store.ts';
 import type { DigestSecret } from './secret-digest.ts';
-import { templateField } from './templates/check-template.ts';
+import { templateField } from './templates/checks/check-template.ts';
 
 /** The whole object, in the order of the fields. */
 export function presentConfig(snapshot: ConfigSnapshot, digest: DigestSecret): Readonly<Record<string, unknown>> {

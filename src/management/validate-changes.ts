@@ -14,11 +14,11 @@ import { isObject } from '../shared/json.ts';
 import { type ConfigField, configFields } from './config-fields.ts';
 import { type ChangeProblem, ManagementError, refuseChange } from './management-error.ts';
 import { isDigest } from './secret-digest.ts';
-import { checkedFields, checkField, checkKeptTranslations } from './templates/check-field.ts';
-import { checkSurroundings, saySurrounding } from './templates/check-surroundings.ts';
-import { templateField } from './templates/check-template.ts';
+import { checkedFields, checkField, checkKeptTranslations } from './templates/checks/check-field.ts';
+import { checkSurroundings, saySurrounding } from './templates/checks/check-surroundings.ts';
+import { templateField } from './templates/checks/check-template.ts';
+import { type Finding, sayFinding } from './templates/checks/finding.ts';
 import { endedTranslations } from './templates/ended-translations.ts';
-import { type Finding, sayFinding } from './templates/finding.ts';
 import { processorMs } from './templates/rendering-time.ts';
 
 /** Checked values. */

@@ -4,7 +4,7 @@
  */
 import type { Queryable } from '../postgres/system/queryable.ts';
 import { integer, listOf, objectOf, record, type SchemaOf, text, type ValueOf } from '../shared/json-schema.ts';
-import { checkedFields } from './templates/check-field.ts';
+import { checkedFields } from './templates/checks/check-field.ts';
 
 const members = {
   version: integer,

@@ -4,7 +4,7 @@ import { authFieldNames } from '../../src/config/auth/auth-fields.ts';
 import type { Config } from '../../src/config/config.ts';
 import { makeSigningKey } from '../../src/config/keys.ts';
 import { inertFields } from '../../src/management/config-fields.ts';
-import { templateFieldNames } from '../../src/management/templates/check-template.ts';
+import { templateFieldNames } from '../../src/management/templates/checks/check-template.ts';
 import { defaultTemplates } from '../support/default-templates.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import { createAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';

@@ -9,8 +9,8 @@ import { setUpDatabase } from '../init/init.ts';
 import type { RoleSetup, StepOutcome } from '../init/role-setup.ts';
 import { type CommandContext, CommandError, flagText, readTypedFile, refuse } from '../shared/command.ts';
 import { type LocalProject, localDatabase } from '../shared/local-project.ts';
-import { findExample, readPackageFile } from '../shared/package-files.ts';
 import { withDatabase } from '../shared/with-database.ts';
+import { findExample, readPackageFile } from './package-files.ts';
 
 /** Content of a new database. `title` names each text in messages. */
 export interface Content {

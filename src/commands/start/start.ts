@@ -24,12 +24,12 @@ import {
   publishAddress,
   writeProject,
 } from '../shared/local-project.ts';
-import { readExampleOperations } from '../shared/package-files.ts';
 import { commandLine } from '../shared/typed-options.ts';
 import { findUnexposed } from '../shared/unexposed-schemas.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { describeChange, keepContent } from './content-change.ts';
 import { type Content, createLocalDatabase, fillDatabase, readContent } from './fill-database.ts';
+import { readExampleOperations } from './package-files.ts';
 import { printPsql, printWelcome } from './welcome.ts';
 
 /** Default port of the database, next to the gateway's. */

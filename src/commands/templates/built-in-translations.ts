@@ -5,7 +5,7 @@
 import { translationsField } from '../../config/auth/auth-template-fields.ts';
 import { builtInTexts, isBuiltInText } from '../../email/choose-texts.ts';
 import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
-import { templateField, templateFieldNames } from '../../management/templates/check-template.ts';
+import { templateField, templateFieldNames } from '../../management/templates/checks/check-template.ts';
 import { languagesWithout } from '../../management/templates/ended-translations.ts';
 import { isObject } from '../../shared/json.ts';
 import type { TemplateTexts } from './templates-files.ts';

@@ -8,10 +8,10 @@ import { enabledField, notificationEmails } from '../../config/auth/auth-templat
 import { loadAuthConfig } from '../../config/auth/load-auth-config.ts';
 import { loadOptions } from '../../config/load-options.ts';
 import { isBuiltInText } from '../../email/choose-texts.ts';
-import { checkField } from '../../management/templates/check-field.ts';
-import { checkSurroundings, saySurrounding } from '../../management/templates/check-surroundings.ts';
-import { templateField } from '../../management/templates/check-template.ts';
-import { type Finding, findingOnWhole } from '../../management/templates/finding.ts';
+import { checkField } from '../../management/templates/checks/check-field.ts';
+import { checkSurroundings, saySurrounding } from '../../management/templates/checks/check-surroundings.ts';
+import { templateField } from '../../management/templates/checks/check-template.ts';
+import { type Finding, findingOnWhole } from '../../management/templates/checks/finding.ts';
 import { isObject } from '../../shared/json.ts';
 import { type CommandContext, CommandError, flagText, pathOf, refuse } from '../shared/command.ts';
 import { lostLanguages, ownEmails } from './built-in-translations.ts';

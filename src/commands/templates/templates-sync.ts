@@ -12,11 +12,11 @@ import { linkPageField } from '../../config/auth/auth-template-fields.ts';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { builtInText, isBuiltInText } from '../../email/choose-texts.ts';
 import { builtInLinkPage } from '../../email/link-page-texts.ts';
-import { templateField, templateFieldNames } from '../../management/templates/check-template.ts';
+import { templateField, templateFieldNames } from '../../management/templates/checks/check-template.ts';
 import { isObject } from '../../shared/json.ts';
 import { type CommandContext, CommandError, flagText, pathOf, refuse } from '../shared/command.ts';
-import { createManagementClient, type ManagementClient, type ReadConfig } from '../shared/management-client.ts';
 import { lostTranslations } from './built-in-translations.ts';
+import { createManagementClient, type ManagementClient, type ReadConfig } from './management-client.ts';
 import {
   layoutField,
   partialPrefix,

@@ -10,7 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { createTrust, networkOf, parseAddress } from '../caller/client-address.ts';
-import { reportCounts } from '../server/report-counts.ts';
+import { reportCounts } from './report-counts.ts';
 
 /** Longest pause of a client in reading an answer, in milliseconds. */
 export const readTimeoutMs = 30_000;

@@ -14,9 +14,9 @@ import { errorAnswer } from '../server/error-body.ts';
 import { answerTypeOf } from '../server/media-types.ts';
 import type { Hook, HttpParts } from '../server/parts.ts';
 import { graphqlPath } from '../server/paths.ts';
-import { reportCounts } from '../server/report-counts.ts';
 import { writeRawHead } from '../server/response-head.ts';
 import { noStages, requestId } from '../server/track-requests.ts';
+import { reportCounts } from './report-counts.ts';
 
 const busy = new PublicError('UNAVAILABLE', 'All database connections are busy. Try again in a moment.');
 const { status, code, body } = errorAnswer(busy);

@@ -10,10 +10,10 @@ import { bytesOf, CompressedText } from '../../execute/answer/compressed-text.ts
 import type { Answer } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Utf8Text } from '../../shared/utf8-text.ts';
-import { minCompressedBytes } from '../server/compress.ts';
 import { type AnswerType, answerTypeOf, requestTypeOf } from '../server/media-types.ts';
 import type { Hook, HttpParts } from '../server/parts.ts';
 import { writeRawHead } from '../server/response-head.ts';
+import { minCompressedBytes } from './compress.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
 import { decodeText, readRequest } from './read-request.ts';
 import { ResponseStream, streamsAnswers } from './response-stream.ts';

@@ -8,10 +8,10 @@ import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import type { OpenResponse } from '../../postgres/wire/answer-sink.ts';
 import { countedAs } from '../caller/client-address.ts';
-import { acceptedEncodings, compress } from '../server/compress.ts';
 import { retryAfterSeconds, statusOf } from '../server/error-body.ts';
 import type { AnswerType } from '../server/media-types.ts';
 import type { HttpParts } from '../server/parts.ts';
+import { acceptedEncodings, compress } from './compress.ts';
 import { readPosition, writePosition } from './read-your-writes.ts';
 
 /** Runs a request whose caller is verified. Rejects only for internal errors. */

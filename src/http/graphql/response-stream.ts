@@ -12,11 +12,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defaultConfig } from '../../config/config.ts';
 import type { Answer } from '../../execute/executor.ts';
 import type { ResponseSink } from '../../postgres/wire/answer-sink.ts';
-import { acceptedEncodings } from '../server/compress.ts';
 import { anyOriginHeaders } from '../server/cors.ts';
 import type { AnswerType } from '../server/media-types.ts';
 import type { HttpParts } from '../server/parts.ts';
 import { writeRawHead } from '../server/response-head.ts';
+import { acceptedEncodings } from './compress.ts';
 
 /**
  * Whether large answers are streamed: only to clients that can tell an aborted body from a complete one. HTTP/1.0

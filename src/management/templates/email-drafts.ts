@@ -24,8 +24,9 @@ import { PieceError, TemplateError } from '../../email/template/template-error.t
 import { isObject } from '../../shared/json.ts';
 import { canonicalTag } from '../../shared/language-tag.ts';
 import { ManagementError } from '../management-error.ts';
-import { mistakesIn, trialMs } from './check-template.ts';
-import { describeFault, noteWrongValue } from './describe-fault.ts';
+import { mistakesIn, trialMs } from './checks/check-template.ts';
+import { describeFault, noteWrongValue } from './checks/describe-fault.ts';
+import { type Finding, sayFinding } from './checks/finding.ts';
 import {
   type DescribedEmail,
   type DraftSchema,
@@ -34,7 +35,6 @@ import {
   type RenderedDraft,
   type RenderedText,
 } from './draft-schemas.ts';
-import { type Finding, sayFinding } from './finding.ts';
 import { ownText } from './language-variables.ts';
 import { sampleData } from './template-samples.ts';
 

@@ -9,7 +9,7 @@ import type { EmailKind } from '../../email/email-kind.ts';
 import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/parse-options.ts';
 import { parseTemplate, variablePaths } from '../../email/template/template.ts';
 import { placeOf, TemplateError } from '../../email/template/template-error.ts';
-import { type Finding, findingAt, findingOnWhole } from './finding.ts';
+import { type Finding, findingAt, findingOnWhole } from './checks/finding.ts';
 
 /** They choose the language, so only one of the texts needs them. */
 const ofLanguage = ['Locale', 'Data.locale', 'Data.language', 'Data.lang'];

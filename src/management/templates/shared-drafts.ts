@@ -12,11 +12,11 @@ import { builtInLinkPage, type LinkAction, linkActions } from '../../email/link-
 import { maskAddress } from '../../email/shown-address.ts';
 import { TemplateError } from '../../email/template/template-error.ts';
 import { isObject } from '../../shared/json.ts';
-import { checkLinkPage } from './check-link-page.ts';
-import { trialMs } from './check-template.ts';
+import { checkLinkPage } from './checks/check-link-page.ts';
+import { trialMs } from './checks/check-template.ts';
+import { type Finding, findingOnWhole } from './checks/finding.ts';
 import { emailDraft, type RenderedDraft, type RenderedText, type SharedTemplate } from './draft-schemas.ts';
 import { assertKnown, type Project, readDraft, readLocale, readText, refuse, renderDraft } from './email-drafts.ts';
-import { type Finding, findingOnWhole } from './finding.ts';
 import { sampleData } from './template-samples.ts';
 
 /** All of them. @param start The values that apply if nothing is stored. */

@@ -14,11 +14,11 @@ import { TemplateError } from '../../email/template/template-error.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { ConfigStore } from '../config-store.ts';
-import { checkField, translationFieldNames } from './check-field.ts';
-import { checkSurroundings, saySurrounding } from './check-surroundings.ts';
-import { mistakesIn } from './check-template.ts';
-import { describeFault } from './describe-fault.ts';
-import { sayFinding } from './finding.ts';
+import { checkField, translationFieldNames } from './checks/check-field.ts';
+import { checkSurroundings, saySurrounding } from './checks/check-surroundings.ts';
+import { mistakesIn } from './checks/check-template.ts';
+import { describeFault } from './checks/describe-fault.ts';
+import { sayFinding } from './checks/finding.ts';
 import { createTemplateReader, type TemplateReader } from './template-reader.ts';
 
 /** The start values, and the sources of bodies that they do not contain. */

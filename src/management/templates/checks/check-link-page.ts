@@ -2,11 +2,11 @@
  * Checks the template of the page that asks before an emailed link is used: for every kind of link, with an address and
  * without, it has to make a page whose button works.
  */
-import { LinkPageFault, linkPageVariables, parseLinkPage, renderPage } from '../../email/link-page.ts';
-import { linkActions } from '../../email/link-page-texts.ts';
-import type { TemplateSwitches } from '../../email/parse-options.ts';
-import { type Template, templateVariables } from '../../email/template/template.ts';
-import { TemplateError } from '../../email/template/template-error.ts';
+import { LinkPageFault, linkPageVariables, parseLinkPage, renderPage } from '../../../email/link-page.ts';
+import { linkActions } from '../../../email/link-page-texts.ts';
+import type { TemplateSwitches } from '../../../email/parse-options.ts';
+import { type Template, templateVariables } from '../../../email/template/template.ts';
+import { TemplateError } from '../../../email/template/template-error.ts';
 import { nothing, type TemplateFindings, trialMs } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
 import { findingAt, findingOnWhole } from './finding.ts';

@@ -7,8 +7,8 @@ import type { LoadedOptions } from '../../config/load-options.ts';
 import { type ChangeProblem, ManagementError } from '../../management/management-error.ts';
 import { validateChanges } from '../../management/validate-changes.ts';
 import type { ConfigVersion } from '../../management/version-history.ts';
-import { CommandError, refuse } from './command.ts';
-import { findRunningProject, isLocalUrl, projectDirectory } from './local-project.ts';
+import { CommandError, refuse } from '../shared/command.ts';
+import { findRunningProject, isLocalUrl, projectDirectory } from '../shared/local-project.ts';
 
 /** The configuration of one project. */
 export interface ManagementClient {

@@ -3,15 +3,15 @@
  * checked with each email.
  */
 import { randomBytes } from 'node:crypto';
-import type { Partials } from '../../config/auth/auth-template-fields.ts';
-import { parseOptions, type TemplateSwitches } from '../../email/parse-options.ts';
-import { contentName } from '../../email/template/compose.ts';
-import { parseTemplate, renderTemplate, type TemplateOptions, unseenBehind } from '../../email/template/template.ts';
-import { TemplateError } from '../../email/template/template-error.ts';
+import type { Partials } from '../../../config/auth/auth-template-fields.ts';
+import { parseOptions, type TemplateSwitches } from '../../../email/parse-options.ts';
+import { contentName } from '../../../email/template/compose.ts';
+import { parseTemplate, renderTemplate, type TemplateOptions, unseenBehind } from '../../../email/template/template.ts';
+import { TemplateError } from '../../../email/template/template-error.ts';
+import { sampleData } from '../template-samples.ts';
 import { trialMs } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
 import { type Finding, findingOnWhole, sayFinding } from './finding.ts';
-import { sampleData } from './template-samples.ts';
 
 /** What is wrong with a layout or a partial. */
 interface SurroundingFault {

@@ -4,28 +4,28 @@
  *
  * Faults that depend on the data do not count: a template may use metadata that the samples lack.
  */
-import { textFields } from '../../config/auth/auth-template-fields.ts';
-import { type EmailKind, emailKindNames, emailKinds } from '../../email/email-kind.ts';
-import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/parse-options.ts';
-import { assertKnownCalls, isWrapped } from '../../email/template/compose.ts';
-import { findDoubtfulMarkup } from '../../email/template/parse/doubtful-markup.ts';
-import { readEmailMarkup } from '../../email/template/parse/email-markup.ts';
-import { findEmptyLinks } from '../../email/template/parse/empty-links.ts';
+import { textFields } from '../../../config/auth/auth-template-fields.ts';
+import { type EmailKind, emailKindNames, emailKinds } from '../../../email/email-kind.ts';
+import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../../email/parse-options.ts';
+import { assertKnownCalls, isWrapped } from '../../../email/template/compose.ts';
+import { findDoubtfulMarkup } from '../../../email/template/parse/doubtful-markup.ts';
 import {
   findDeadAddresses,
   findPlainVariables,
   hideActions,
   type PlainText,
-} from '../../email/template/parse/plain-variables.ts';
-import { findUnevenBranches } from '../../email/template/parse/uneven-branches.ts';
-import { parseTemplate, renderTemplate, type Template, templateVariables } from '../../email/template/template.ts';
-import { TemplateError } from '../../email/template/template-error.ts';
+} from '../../../email/template/parse/plain-variables.ts';
+import { parseTemplate, renderTemplate, type Template, templateVariables } from '../../../email/template/template.ts';
+import { TemplateError } from '../../../email/template/template-error.ts';
+import { differentVariables, shorten } from '../language-variables.ts';
+import { sampleData, variablesThatAct } from '../template-samples.ts';
 import { ignoredNames, unknownCheck } from './check-names.ts';
 import { describeFault, isComparison, noteWrongValue } from './describe-fault.ts';
+import { readEmailMarkup } from './email-markup.ts';
+import { findEmptyLinks } from './empty-links.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
-import { differentVariables, shorten } from './language-variables.ts';
 import { meantVariable } from './meant-variable.ts';
-import { sampleData, variablesThatAct } from './template-samples.ts';
+import { findUnevenBranches } from './uneven-branches.ts';
 
 /** The findings. */
 export interface TemplateFindings {

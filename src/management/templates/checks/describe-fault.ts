@@ -1,10 +1,10 @@
 /**
  * Describes the fault of a template for its author: where it starts, what is probably missing, and Go's own words.
  */
-import type { EmailKind } from '../../email/email-kind.ts';
-import { located } from '../../email/template/compose.ts';
-import type { Template } from '../../email/template/template.ts';
-import { offsetOf, TemplateError, type TemplatePlace } from '../../email/template/template-error.ts';
+import type { EmailKind } from '../../../email/email-kind.ts';
+import { located } from '../../../email/template/compose.ts';
+import type { Template } from '../../../email/template/template.ts';
+import { offsetOf, TemplateError, type TemplatePlace } from '../../../email/template/template-error.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
 import { meantVariable } from './meant-variable.ts';
 

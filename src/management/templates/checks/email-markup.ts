@@ -4,9 +4,9 @@
  *
  * Reads each character a fixed number of times, because the text is untrusted.
  */
-import { contrast } from '../../brand.ts';
-import { markupAttribute, markupPieces } from './doubtful-markup.ts';
-import { hideActions } from './plain-variables.ts';
+import { contrast } from '../../../email/brand.ts';
+import { markupAttribute, markupPieces } from '../../../email/template/parse/doubtful-markup.ts';
+import { hideActions } from '../../../email/template/parse/plain-variables.ts';
 import { unsupportedDeclaration, unsupportedElement } from './unsupported-markup.ts';
 
 type MarkupKind = 'unquoted-href' | 'missing-alt' | 'external-style' | 'unsupported' | 'contrast';
