@@ -377,7 +377,8 @@ select pg_catalog.json_build_object(
     where c.attgenerated = '' and c.attidentity = '' and (c.atthasdef or t.typdefault is not null)
   ),
   'nondeterministic_columns', (
-    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum)), '[]')
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum,
+      pg_catalog.current_setting('server_version_num')::pg_catalog.int4 >= 180000)), '[]')
     from columns c
     join pg_catalog.pg_collation o on o.oid = c.attcollation
     where not o.collisdeterministic

@@ -44,7 +44,7 @@ interface CatalogRows extends AccessRows {
   readonly unusual_null_orders: readonly (readonly [string, number])[];
   readonly descriptions: readonly DescriptionRow[];
   readonly exposed: readonly string[];
-  readonly nondeterministic_columns: readonly (readonly [string, number])[];
+  readonly nondeterministic_columns: readonly (readonly [string, number, allowsLike: boolean])[];
   readonly column_defaults: readonly (readonly [string, number])[];
   readonly user_code: readonly (readonly [string, number])[];
   readonly routine_defaults: readonly (readonly [string, string])[];
@@ -143,10 +143,11 @@ function columnsByTable(source: CatalogRows): ReadonlyMap<string, readonly Catal
   const defaults = byColumn(source.column_defaults);
   const sequences = byColumn(source.owned_sequences);
   const nullOrders = byColumn(source.unusual_null_orders);
-  const nondeterministic = byColumn(source.nondeterministic_columns);
+  const nondeterministic = byColumn<boolean>(source.nondeterministic_columns);
   const declaredTypes = byColumn(source.declared_types);
   const rows = (lists.attrelid ?? []).map((attrelid, index): CatalogColumn => {
     const attnum = lists.attnum![index]!;
+    const allowsLike = nondeterministic.get(attrelid)?.get(attnum);
     return {
       attrelid,
       attnum,
@@ -159,7 +160,7 @@ function columnsByTable(source: CatalogRows): ReadonlyMap<string, readonly Catal
       hasDefault: defaults.get(attrelid)?.has(attnum) === true,
       ownsSequence: sequences.get(attrelid)?.has(attnum) === true,
       hasUnusualNullOrder: nullOrders.get(attrelid)?.has(attnum) === true,
-      hasNondeterministicCollation: nondeterministic.get(attrelid)?.has(attnum) === true,
+      nondeterministicCollation: allowsLike === undefined ? null : { allowsLike },
       declaredType: declaredTypes.get(attrelid)?.get(attnum) ?? null,
     };
   });

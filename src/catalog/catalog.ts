@@ -25,6 +25,12 @@ export type AttributeRow = Pick<
   'attrelid' | 'attname' | 'attnum' | 'atttypid' | 'atttypmod' | 'attnotnull' | 'attidentity' | 'attgenerated'
 >;
 
+/** A collation that takes different texts for equal. It allows neither regular expressions nor `ilike` and `startsWith`. */
+export interface NondeterministicCollation {
+  /** From PostgreSQL 18 on. */
+  readonly allowsLike: boolean;
+}
+
 /** A column with derived facts. */
 export interface CatalogColumn extends AttributeRow {
   /** It or its domain has a default; not for generated and identity columns. */
@@ -33,8 +39,8 @@ export interface CatalogColumn extends AttributeRow {
   readonly ownsSequence: boolean;
   /** An index on it puts nulls last where descending, or first where ascending. */
   readonly hasUnusualNullOrder: boolean;
-  /** Its collation takes different texts for equal. */
-  readonly hasNondeterministicCollation: boolean;
+  /** Set if its collation takes different texts for equal. */
+  readonly nondeterministicCollation: NondeterministicCollation | null;
   /** Its type as printed by `format_type`; only for modified types outside `pg_catalog`, otherwise null. */
   readonly declaredType: string | null;
 }

@@ -6,7 +6,7 @@
  * made from it; it knows nothing of GraphQL objects or SQL text.
  */
 
-import type { TypeOperators } from '../catalog/catalog.ts';
+import type { NondeterministicCollation, TypeOperators } from '../catalog/catalog.ts';
 import type { ExtensionName } from '../config/extensions.ts';
 import type { tableTypeNames } from './inflect.ts';
 
@@ -236,8 +236,8 @@ export interface Column {
   readonly usualNullOrder: boolean;
   /** No row has a null, and the null order is usual. */
   readonly hasNoNulls: boolean;
-  /** Its collation may take different texts for equal. */
-  readonly hasNondeterministicCollation: boolean;
+  /** Set if its collation may take different texts for equal. */
+  readonly nondeterministicCollation: NondeterministicCollation | null;
   /** In the object type: privilege, type and name allow it (the schema resolves name conflicts). */
   readonly readable: boolean;
   readonly filterable: boolean;

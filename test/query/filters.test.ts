@@ -11,7 +11,11 @@ const more = `
   insert into lib.word values
     (1, 10, 'alpha', true, 0.5, '{1,2}', 'ab', 'Qa', 'äöüß'), (2, 20, 'Beta', false, 1.5, '{}', 'abc', 'qb', 'x'),
     (3, 30, '100%', null, null, '{2,3}', 'b', null, null), (4, null, null, true, 2.5, null, null, 'QC', 'y');
-  grant select on lib.word to anon;`;
+  create collation lib.loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+  create table lib.player (id int primary key, name text collate lib.loose);
+  comment on table lib.player is '@graphql({"aggregate": {"enabled": true}})';
+  insert into lib.player values (1, 'Ada'), (2, 'ada'), (3, 'Bo');
+  grant select on lib.word, lib.player to anon;`;
 const { ask, run, errors, column, database } = await openReader(['query-library.sql', more], {
   extraSearchPath: ['public'],
 });
@@ -121,6 +125,48 @@ describe('an operator', () => {
     expect(await errors(given, { v: '12345' })).toEqual([message]);
     expect(await errors(given, { l: ['a', '12345'] })).toEqual([message]);
     expect(await errors(given, { v: 'äöüß', l: ['👍👍👍👍'] })).toEqual([]);
+  });
+});
+
+describe('on a column whose collation takes different texts for equal', () => {
+  const players = (filter: string) => `{ playerCollection(filter: ${filter}) { edges { node { id } } } }`;
+  const given = { eq: '"ADA"', in: '["ADA"]', neq: '"bo"' };
+
+  test.each(['eq', 'in', 'neq'] as const)('%s compares as it does', async (operator) => {
+    expect(await column(`playerCollection(filter: {name: {${operator}: ${given[operator]}}})`, 'id')).toEqual([1, 2]);
+  });
+
+  test.each(['ilike', 'startsWith', 'regex', 'iregex'])(
+    '%s is refused, with the name and what to use',
+    async (operator) => {
+      const message = new RegExp(`^"${operator}" cannot be used on "name": its collation .+ Use "eq"`);
+      for (const filter of [`{name: {${operator}: "a"}}`, `{not: {or: [{name: {${operator}: "a"}}]}}`]) {
+        const { errors } = await run(players(filter));
+        expect(errors).toMatchObject([
+          {
+            message: expect.stringMatching(message),
+            path: ['playerCollection'],
+            extensions: { code: 'BAD_USER_INPUT' },
+          },
+        ]);
+      }
+      expect(await errors(players(`{name: {${operator}: null}}`))).toEqual([]);
+      const groups = `{ playerCollection { groups(by: {column: id}, having: {max: {name: {${operator}: "a"}}}) { count } } }`;
+      expect(await errors(groups)).toEqual([expect.stringMatching(message)]);
+    },
+  );
+
+  test('like compares as it does, or is refused where PostgreSQL cannot', async () => {
+    const [server] = await database.query<{ version: number }>(
+      `select current_setting('server_version_num')::int as version`,
+    );
+    if (server!.version >= 180_000) {
+      expect(await column('playerCollection(filter: {name: {like: "ad%"}})', 'id')).toEqual([1, 2]);
+    } else {
+      expect(await errors(players('{name: {like: "ad%"}}'))).toEqual([
+        expect.stringMatching(/^"like" cannot .+ Use "eq" or "in"/),
+      ]);
+    }
   });
 });
 

@@ -55,7 +55,7 @@ export function column(fieldName: string | null, type: ValueType | ScalarName, c
     notNull: false,
     neverNull: change.notNull === true,
     usualNullOrder: false,
-    hasNondeterministicCollation: false,
+    nondeterministicCollation: null,
     hasNoNulls: false,
     added: false,
     readable: true,

@@ -1,7 +1,7 @@
 /**
  * Plans one operator of a filter with its operand.
  *
- * Refuses operands that are too long, and `is: null`.
+ * Refuses operands that are too long, patterns that the collation does not allow, and `is: null`.
  */
 import { type GraphQLInputField, getNullableType, isListType } from 'graphql';
 import type { Column } from '../../model/model.ts';
@@ -33,7 +33,7 @@ export function planOperator(
   const { operator } = origin;
   const state = input.state();
   if (operator === 'is') return { kind: 'null_test', expression, negated: planNullTest(input, nameOf(expression)) };
-  if (state === 'value') assertLength(expression, operator, input);
+  if (state === 'value') assertOperand(expression, operator, input);
   const isList = isListType(getNullableType(input.type));
   const slot: Slot = state !== 'value' ? { kind: 'constant', value: null } : isList ? input.listSlot() : input.slot();
   const by = comparing[operator];
@@ -80,10 +80,19 @@ function nameOf(expression: Expression): string {
 
 const patternOperators: readonly FilterOperator[] = ['like', 'ilike', 'regex', 'iregex', 'startsWith'];
 
-function assertLength(expression: Expression, operator: FilterOperator, input: Input): void {
-  if (patternOperators.includes(operator)) return;
-  if (expression.kind === 'column') assertFits(expression.column, input);
-  if (expression.kind === 'computed') assertFits(expression.type, input);
+function assertOperand(expression: Expression, operator: FilterOperator, input: Input): void {
+  if (patternOperators.includes(operator)) assertMatchable(expression, operator, input);
+  else if (expression.kind === 'column') assertFits(expression.column, input);
+  else if (expression.kind === 'computed') assertFits(expression.type, input);
+}
+
+/** Refuses patterns that PostgreSQL does not compare under the column's collation. */
+function assertMatchable(expression: Expression, operator: FilterOperator, input: Input): void {
+  const collation = 'column' in expression ? expression.column.nondeterministicCollation : null;
+  if (collation === null || (operator === 'like' && collation.allowsLike)) return;
+  const others = collation.allowsLike ? '"eq", "in" or "like"' : '"eq" or "in"';
+  const reason = 'its collation takes different texts for equal, and PostgreSQL looks for no such patterns in it';
+  throw refuseInput(`"${operator}" cannot be used on "${nameOf(expression)}": ${reason}. Use ${others}.`, input);
 }
 
 /** Refuses strings over a type's declared length. */

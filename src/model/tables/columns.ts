@@ -63,7 +63,7 @@ function buildColumn(
     neverNull: row.attnotnull === true || (source.table.relkind === 'r' && types.isNeverNull(declared)),
     usualNullOrder: !row.hasUnusualNullOrder,
     hasNoNulls: row.attnotnull === true && isPlain(source.table) && !row.hasUnusualNullOrder,
-    hasNondeterministicCollation: row.hasNondeterministicCollation,
+    nondeterministicCollation: row.nondeterministicCollation,
     readable,
     filterable: readable && isFilterable(type),
     orderable: readable && isOrdered(type),

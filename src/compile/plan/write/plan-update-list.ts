@@ -64,10 +64,10 @@ function shapeOf(table: Table): UpdateListShape {
   };
 }
 
-function isComparable({ filterable, fieldName, type, cast, hasNondeterministicCollation }: Column): boolean {
+function isComparable({ filterable, fieldName, type, cast, nondeterministicCollation }: Column): boolean {
   return (
     filterable &&
-    !hasNondeterministicCollation &&
+    nondeterministicCollation === null &&
     fieldName !== null &&
     type?.kind !== 'list' &&
     cast.arrays === 'of_it'
