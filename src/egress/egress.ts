@@ -9,7 +9,7 @@ import { type LookupOptions, lookup as lookUp } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { createUnzip } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../config/auth/auth-config.ts';
@@ -108,7 +108,8 @@ function toResponse(answer: IncomingMessage): Response {
   const entries = Object.entries(headers).flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one]));
   const isEmpty = [204, 205, 304].includes(status);
   if (isEmpty) answer.resume();
-  const body = isPacked ? answer.pipe(createUnzip()).on('close', () => answer.destroy()) : answer;
+  // Passes errors on, which `pipe` does not: otherwise, the reader of a cut or aborted answer would wait for ever.
+  const body = isPacked ? pipeline(answer, createUnzip(), () => {}) : answer;
   const stream = Readable.toWeb(body) as ReadableStream<Uint8Array>;
   return new Response(isEmpty ? null : stream, { status, statusText, headers: entries as [string, string][] });
 }

@@ -1,0 +1,49 @@
+/**
+ * A server that we ask answers with compressed bytes and stops, with or without closing the connection. What waits for it ends all the
+ * same: nobody's transaction stays open, and nobody's lock with it.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { expect, onTestFinished, test } from 'vitest';
+import { createBoundedFetch } from '../../src/auth/providers/issuers.ts';
+import { unrestrictedEgress } from '../../src/egress/egress.ts';
+import { testAuth } from '../support/auth-service.ts';
+import { hookSecret } from '../support/hook-server.ts';
+import { createAuthDatabase } from '../support/postgres.ts';
+
+/** Its answer; `/cut` ends with the connection, `/held` does not end. */
+async function partialServer(): Promise<string> {
+  const bytes = gzipSync(JSON.stringify({ text: 'x' })).subarray(0, -4);
+  const server = createServer((request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+    response.write(bytes, () => request.url === '/cut' && response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close().closeAllConnections());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('a sign-up whose hook does so is answered, and its transaction ends', async () => {
+  const database = await createAuthDatabase();
+  const auth = await testAuth(database, {
+    hook_before_user_created_enabled: true,
+    hook_before_user_created_uri: `${await partialServer()}/held`,
+    hook_before_user_created_secrets: hookSecret,
+  });
+  const { status, body } = await auth.ask('/signup', { email: 'ana@x.test', password: 'a good password' });
+  const open = `select from pg_catalog.pg_stat_activity a
+    where a.datname = pg_catalog.current_database() and a.state like 'idle in transaction%'`;
+  expect(await database.query(open)).toEqual([]);
+  expect(await database.query('select from auth.users')).toEqual([]);
+  expect([status, body.code]).toEqual([422, 'hook_timeout']);
+});
+
+test.each([
+  ['cut', /aborted/],
+  ['held', /timeout/],
+])('a provider whose answer is %s is given up', async (path, reason) => {
+  const url = `${await partialServer()}/${path}`;
+  const send = createBoundedFetch({ timeoutMs: 500, maxBytes: 1000 }, unrestrictedEgress.fetchFor(url));
+  await expect(send(url)).rejects.toThrow(reason);
+});
