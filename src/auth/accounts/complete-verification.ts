@@ -12,7 +12,7 @@ import { updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import type { Proof } from './claim-account.ts';
 import { confirmEmail, confirmPhone } from './confirm-user.ts';
-import { applyEmailChange, needsOther } from './email-change.ts';
+import { applyEmailChange, proofsOfChange } from './email-change.ts';
 import { applyPhoneChange } from './phone-change.ts';
 
 const invitedPasswordLength = 64;
@@ -97,7 +97,7 @@ async function recoverUser(tx: Transaction, presented: PresentedToken, proof: Pr
 
 async function confirmEmailChange(tx: Transaction, presented: PresentedToken, proof: Proof): Promise<User | null> {
   const { user } = presented;
-  if (!needsOther(tx, user)) return applyEmailChange(tx, user, proof);
+  if (!proofsOfChange(tx, user).ofBoth) return applyEmailChange(tx, user, proof);
   await consumeToken(tx, presented, 'own');
   await updateUser(tx, user.id, { emailChangeConfirmStatus: 1 });
   return null;

@@ -23,30 +23,29 @@ interface EmailChange {
   readonly newEmail: string;
   readonly pkce: PkceChallenge | null;
   readonly mayKnowOfAccount: boolean;
-  /** The present address must agree, whatever is configured. */
-  readonly mustAgree?: boolean;
+  /** By `/resend`, of a change that is pending. */
+  readonly isRepeated?: boolean;
 }
 
 /** `email_change_confirm_status` of a change that both addresses must confirm, whatever is configured. */
-const contested = 2;
+const mustAgree = 2;
 
-/**
- * Whether the links of a pending change were ended by a new password (`clearTokens`). Whoever asked may have held a stolen
- * session, and `/resend` needs none: the present address must agree, also if the new one is proven already.
- */
-export function isContested({ emailChangeSentAt, emailChangeConfirmStatus }: User): boolean {
-  return emailChangeSentAt === null || emailChangeConfirmStatus !== 0;
+/** Whose proof a pending change needs. */
+interface ChangeProofs {
+  /** One of the present address counts. */
+  readonly ofPresent: boolean;
+  /** One of either address leaves the other one to be proven. */
+  readonly ofBoth: boolean;
 }
 
-/** Whether a proof of the present address counts. */
-export function asksPresentAddress(context: AuthContext, user: User): boolean {
-  return user.emailChangeConfirmStatus !== 0 || isSecureChange(context, user);
-}
-
-/** Whether a proof of one address leaves the other one to be proven. */
-export function needsOther(context: AuthContext, user: User): boolean {
-  const { emailChangeConfirmStatus: status } = user;
-  return status === contested || (status === 0 && isSecureChange(context, user) && !context.config.mailer_autoconfirm);
+/** Whose proof the pending change of a user needs now. */
+export function proofsOfChange(context: AuthContext, user: User): ChangeProofs {
+  const status = user.emailChangeConfirmStatus;
+  const isSecure = isSecureChange(context, user);
+  return {
+    ofPresent: status !== 0 || isSecure,
+    ofBoth: status === mustAgree || (status === 0 && isSecure && !context.config.mailer_autoconfirm),
+  };
 }
 
 /**
@@ -57,9 +56,12 @@ export function needsOther(context: AuthContext, user: User): boolean {
  * @param change `pkce` is null without the PKCE flow, `mayKnowOfAccount` as of `sendTokenEmail`.
  */
 export async function askEmailChange(tx: Transaction, user: User, change: EmailChange): Promise<void> {
-  const { newEmail, pkce, mayKnowOfAccount, mustAgree = false } = change;
+  const { newEmail, pkce, mayKnowOfAccount, isRepeated = false } = change;
   if (!(await allowEmail(tx, user.emailChangeSentAt, mayKnowOfAccount))) return;
-  const emailChangeConfirmStatus = mustAgree ? contested : 0;
+  // A new password ends the links (`clearTokens`): whoever asked may have held a stolen session, and `/resend` needs none.
+  // The present address must agree then, also if the new one is proven already.
+  const isContested = isRepeated && (user.emailChangeSentAt === null || user.emailChangeConfirmStatus !== 0);
+  const emailChangeConfirmStatus = isContested ? mustAgree : 0;
   // Clears the token of the present address: a request that sends no email there must invalidate the earlier token.
   const reset = { emailChange: newEmail, emailChangeConfirmStatus, emailChangeTokenCurrent: '' } as const;
   await updateUser(tx, user.id, reset);
@@ -70,7 +72,7 @@ export async function askEmailChange(tx: Transaction, user: User, change: EmailC
   const common = { kind: 'email_change', user, newEmail } as const;
   const flow = pkce === null ? null : ({ pkce, method: 'email_change' } as const);
   const toNew = { ...common, to: newEmail, tokenType: 'email_change_token_new' } as const;
-  if (user.email === null || !(mustAgree || isSecureChange(tx, user))) return sendTokens(tx, flow, toNew);
+  if (user.email === null || !(isContested || isSecureChange(tx, user))) return sendTokens(tx, flow, toNew);
   await sendTokens(tx, flow, toNew, { ...common, to: user.email, tokenType: 'email_change_token_current' });
 }
 

@@ -2,7 +2,7 @@
  * Sends a message again with a new token. The older token becomes invalid.
  */
 
-import { askEmailChange, isContested } from '../accounts/email-change.ts';
+import { askEmailChange } from '../accounts/email-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
@@ -98,7 +98,7 @@ async function send(tx: Transaction, user: User, { type, pkce }: Request): Promi
         newEmail: user.emailChange,
         pkce,
         mayKnowOfAccount: false,
-        mustAgree: isContested(user),
+        isRepeated: true,
       });
       return '';
     case 'sms': {

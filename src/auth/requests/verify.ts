@@ -6,7 +6,7 @@
 
 import { trialToken } from '../../email/confirmation-url.ts';
 import { completeVerification } from '../accounts/complete-verification.ts';
-import { asksPresentAddress } from '../accounts/email-change.ts';
+import { proofsOfChange } from '../accounts/email-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { isPkceHash } from '../secrets/one-time-code.ts';
@@ -121,7 +121,7 @@ async function present(tx: Transaction, given: Extract<Given, { kind: 'code' }>)
   // The token of the present address is checked only in a secure change.
   const isKnown = address === user.email?.toLowerCase() || address === user.emailChange.toLowerCase();
   const isCurrentToken = presented.type === 'email_change_token_current';
-  if (!isKnown || (isCurrentToken && !asksPresentAddress(tx, user))) throw new AuthError('otp_expired');
+  if (!isKnown || (isCurrentToken && !proofsOfChange(tx, user).ofPresent)) throw new AuthError('otp_expired');
   return presented;
 }
 
