@@ -9,6 +9,4 @@ import { setFlagsFromString } from 'node:v8';
 // idle gateway does not need. It still grows under load.
 setFlagsFromString('--semi-space-growth-factor=1');
 const { runProcess } = await import('./commands/run-process.ts');
-setFlagsFromString('--semi-space-growth-factor=2');
-
-await runProcess();
+await runProcess(() => setFlagsFromString('--semi-space-growth-factor=2'));

@@ -1,5 +1,6 @@
 /**
- * The command line: builds commander's program from the commands and the option table, with help for each.
+ * The command line: builds commander's program from the commands and the option table, with help for each. Only the code of the
+ * command that runs is loaded.
  *
  * Collects unknown flags instead of letting commander refuse them, so that the user sees all problems of the
  * configuration in one list.
@@ -12,7 +13,7 @@ import type { Problem } from '../config/config-error.ts';
 import type { Sources } from '../config/load-options.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { environmentName, flagName, type OptionName, optionNames, optionOf, serving } from '../config/options.ts';
-import type { Command, CommandContext } from './shared/command.ts';
+import type { Command, CommandContext, ListedCommand } from './shared/command.ts';
 
 /** Characters of a line of the help. */
 const helpWidth = 120;
@@ -24,12 +25,14 @@ export interface Edge {
   readonly version: string;
   print(text: string): void;
   note(text: string): void;
+  /** Called when the code of the command is loaded, before it runs. */
+  loaded(): void;
   /** Called with the exit code of the command. */
   finished(exitCode: number): void;
 }
 
 /** The program; `parseAsync(argv)` runs a command. Throws `CommanderError` for usage errors, help and version. */
-export function buildProgram(commands: readonly Command[], edge: Edge): Program {
+export function buildProgram(commands: readonly ListedCommand[], edge: Edge): Program {
   const program = new Program('pgreflect')
     .description('A GraphQL API reflected from any PostgreSQL 14-18, without an extension.')
     .version(edge.version, '--version', 'Print the version.')
@@ -38,21 +41,32 @@ export function buildProgram(commands: readonly Command[], edge: Edge): Program 
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({ writeOut: (text) => edge.print(text.trimEnd()), writeErr: (text) => edge.note(text.trimEnd()) })
-    .configureHelp({ helpWidth });
-  for (const command of commands) addCommand(program, command, edge);
-  return program;
+    .configureHelp({ helpWidth, subcommandTerm: (sub) => `${sub.name()} ${sub.usage()}` });
+  for (const command of commands) addCommand(program, command);
+  return program.hook('preSubcommand', async (_, sub) => {
+    const listed = commands.find(({ name }) => name === sub.name());
+    if (listed !== undefined) defineCommand(sub, { ...listed, ...(await listed.load()) }, edge);
+    edge.loaded();
+  });
 }
 
-function addCommand(program: Program, command: Command, edge: Edge): void {
-  const names = optionNames.filter((name) => optionOf(name).commands.includes(command.name));
+function addCommand(program: Program, { name, summary, operands = [] }: ListedCommand): void {
   const sub = program
-    .command(command.name)
-    .summary(command.summary)
-    .description(command.summary)
+    .command(name)
+    .summary(summary)
+    .description(summary)
     .helpOption('--help', 'Print this help.')
     .allowUnknownOption()
     .allowExcessArguments();
-  for (const operand of command.operands ?? []) sub.argument(`[${operand}]`);
+  for (const operand of operands) sub.argument(`[${operand}]`);
+}
+
+/** A command with its code. */
+type LoadedCommand = ListedCommand & Command;
+
+/** Adds what only the code of a command knows. */
+function defineCommand(sub: Program, command: LoadedCommand, edge: Edge): void {
+  const names = optionNames.filter((name) => optionOf(name).commands.includes(command.name));
   for (const flag of command.flags) {
     const value = flag.placeholder === undefined ? '' : ` <${flag.placeholder}>`;
     sub.addOption(new Option(`--${flag.flag}${value}`, flag.doc).helpGroup('Of this command:'));
@@ -74,7 +88,7 @@ function addCommand(program: Program, command: Command, edge: Edge): void {
 }
 
 /** Only commands that run the service take auth configuration flags. */
-function takesAuthFlags({ name }: Command): boolean {
+function takesAuthFlags({ name }: ListedCommand): boolean {
   return serving.some((taker) => taker === name);
 }
 
@@ -136,7 +150,7 @@ function readFlags<N extends string>(
   return flags;
 }
 
-function toContext(sub: Program, command: Command, names: readonly OptionName[], edge: Edge): CommandContext {
+function toContext(sub: Program, command: LoadedCommand, names: readonly OptionName[], edge: Edge): CommandContext {
   const given = sub.opts<Record<string, unknown>>();
   const authNames = takesAuthFlags(command) ? authFieldNames : [];
   const own = command.flags.map(({ flag }) => [flag, given[camelCase(flag)]] as const);
@@ -156,7 +170,7 @@ function toContext(sub: Program, command: Command, names: readonly OptionName[],
   };
 }
 
-function findUnknown(sub: Program, command: Command, names: readonly OptionName[]): readonly Problem[] {
+function findUnknown(sub: Program, command: LoadedCommand, names: readonly OptionName[]): readonly Problem[] {
   const authFlags = takesAuthFlags(command) ? authFieldNames.map(authFlagName) : [];
   const known = [...names.map(flagName), ...authFlags, ...command.flags.map(({ flag }) => flag), 'config', 'help'];
   const unknown = sub.args.filter((text) => text.startsWith('-') && text !== '-');
@@ -167,7 +181,7 @@ function findUnknown(sub: Program, command: Command, names: readonly OptionName[
   return [{ problem, fix: `pgreflect ${command.name} --help` }];
 }
 
-function unknownFlag(text: string, command: Command, known: readonly string[]): Problem {
+function unknownFlag(text: string, command: ListedCommand, known: readonly string[]): Problem {
   // The text after `=` may be a secret.
   const flag = text.replace(/=.*$/s, '');
   const name = flag.replace(/^-+/, '');

@@ -17,9 +17,6 @@ import { withDatabase } from './shared/with-database.ts';
 
 /** The command `pgreflect explain`. */
 export const explain: Command = {
-  name: 'explain',
-  summary: "Print the SQL of an operation and PostgreSQL's plan for it.",
-  operands: ['FILE.graphql'],
   flags: [
     { flag: 'role', placeholder: 'ROLE', doc: 'Role to use (default: the anon role).' },
     { flag: 'variables', placeholder: 'JSON', doc: 'Variables, a JSON object.' },

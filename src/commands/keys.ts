@@ -10,8 +10,6 @@ import { quoteForShell } from './shared/typed-options.ts';
 
 /** The command `pgreflect keys`. */
 export const keys: Command = {
-  name: 'keys',
-  summary: 'Create a signing secret, the anon key and the service key, as environment variables.',
   flags: [{ flag: 'asymmetric', doc: 'Create an ES256 key pair instead of a secret.' }],
   notes: `Works offline. With --jwt-secret, prints the keys of that secret; they are always the same. With --jwt-keys, prints
 keys signed by the signing key. ES256 signatures are random, so these keys differ each time, and all are valid.

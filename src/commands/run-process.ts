@@ -5,24 +5,18 @@ import { CommanderError } from 'commander';
 import { inLines } from '../shared/one-line.ts';
 import { version } from '../shared/version.ts';
 import { buildProgram, type Edge } from './build-program.ts';
-import { check } from './check/check.ts';
-import { explain } from './explain.ts';
-import { init } from './init/init.ts';
-import { keys } from './keys.ts';
-import { schema } from './schema.ts';
-import { serve } from './serve/serve.ts';
-import type { Command } from './shared/command.ts';
+import type { ListedCommand } from './shared/command.ts';
 import { describeError } from './shared/describe-error.ts';
-import { start } from './start/start.ts';
-import { status } from './start/status.ts';
-import { templates } from './templates/templates.ts';
-import { tokens } from './tokens.ts';
 
 /** The input of a command line. */
 type CommandLineEdge = Omit<Edge, 'finished'>;
 
-/** Runs the process's command. */
-export async function runProcess(): Promise<void> {
+/**
+ * Runs the process's command.
+ *
+ * @param loaded Called when the code of the command is loaded.
+ */
+export async function runProcess(loaded: () => void): Promise<void> {
   toleratePipes();
   process.exitCode = await runCommandLine(process.argv.slice(2), {
     environment: process.env,
@@ -30,6 +24,7 @@ export async function runProcess(): Promise<void> {
     version,
     print: (text) => process.stdout.write(`${text}\n`),
     note: (text) => process.stderr.write(`${text}\n`),
+    loaded,
   });
 }
 
@@ -71,4 +66,58 @@ function toleratePipes(): void {
 }
 
 /** All commands, in the order in which `--help` lists them. */
-const commands: readonly Command[] = [start, status, serve, init, keys, tokens, schema, check, templates, explain];
+const commands: readonly ListedCommand[] = [
+  {
+    name: 'start',
+    summary: 'Start the gateway with an embedded PostgreSQL and an example schema.',
+    load: async () => (await import('./start/start.ts')).start,
+  },
+  {
+    name: 'status',
+    summary: 'Print the URLs and keys of the running local project again.',
+    load: async () => (await import('./start/status.ts')).status,
+  },
+  {
+    name: 'serve',
+    summary: 'Serve the database of --database-url.',
+    load: async () => (await import('./serve/serve.ts')).serve,
+  },
+  {
+    name: 'init',
+    summary: 'Prepare a database: roles, their memberships, and usage on the exposed schemas.',
+    load: async () => (await import('./init/init.ts')).init,
+  },
+  {
+    name: 'keys',
+    summary: 'Create a signing secret, the anon key and the service key, as environment variables.',
+    load: async () => (await import('./keys.ts')).keys,
+  },
+  {
+    name: 'tokens',
+    summary: 'Create, list and revoke access tokens for the management API.',
+    operands: ['create|list|revoke', 'ID'],
+    load: async () => (await import('./tokens.ts')).tokens,
+  },
+  {
+    name: 'schema',
+    summary: 'Print the GraphQL schema of a role.',
+    load: async () => (await import('./schema.ts')).schema,
+  },
+  {
+    name: 'check',
+    summary: 'Report problems of a database, with the SQL that fixes them.',
+    load: async () => (await import('./check/check.ts')).check,
+  },
+  {
+    name: 'templates',
+    summary: 'Copy email templates between files and a project, check them, or render them for tests.',
+    operands: ['pull|push|diff|check|render', 'DIRECTORY'],
+    load: async () => (await import('./templates/templates.ts')).templates,
+  },
+  {
+    name: 'explain',
+    summary: "Print the SQL of an operation and PostgreSQL's plan for it.",
+    operands: ['FILE.graphql'],
+    load: async () => (await import('./explain.ts')).explain,
+  },
+];

@@ -17,8 +17,6 @@ import { withDatabase } from './shared/with-database.ts';
 
 /** The command `pgreflect schema`. */
 export const schema: Command = {
-  name: 'schema',
-  summary: 'Print the GraphQL schema of a role.',
   flags: [
     { flag: 'role', placeholder: 'ROLE', doc: 'Role whose schema to print (default: the anon role).' },
     { flag: 'json', doc: 'Print the introspection result instead of SDL.' },

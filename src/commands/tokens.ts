@@ -25,9 +25,6 @@ const actions = ['create', 'list', 'revoke'] as const;
 
 /** The command `pgreflect tokens`. */
 export const tokens: Command = {
-  name: 'tokens',
-  summary: 'Create, list and revoke access tokens for the management API.',
-  operands: [actions.join('|'), 'ID'],
   flags: [
     { flag: 'name', placeholder: 'TEXT', doc: 'Purpose of the token, shown in lists and with every change it makes.' },
     {

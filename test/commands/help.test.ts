@@ -14,6 +14,19 @@ test('--version prints the version', async () => {
   expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
+test.each(['--help', 'keys', 'check --help'])(
+  '%s loads neither the HTTP server nor the GraphQL engine',
+  async (args) => {
+    const tellLoaded = `import { registerHooks } from 'node:module';
+    registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });`;
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tellLoaded)}` };
+    const { code, err } = await runProcess(args.split(' '), { env });
+    expect(code).toBe(0);
+    expect(err).toContain('/node_modules/commander/');
+    expect(err).not.toMatch(/\/node_modules\/(graphql|fastify)\//);
+  },
+);
+
 test.each(['start', 'serve', 'init', 'keys', 'schema', 'check', 'explain'])(
   '%s has help with environment names',
   async (name) => {

@@ -129,6 +129,7 @@ export async function runCommand(
     note: (text) => {
       err += `${text}\n`;
     },
+    loaded() {},
   });
   return { code, out, err };
 }

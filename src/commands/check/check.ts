@@ -24,8 +24,6 @@ import { formats } from './report.ts';
 
 /** The command `pgreflect check`. */
 export const check: Command = {
-  name: 'check',
-  summary: 'Report problems of a database, with the SQL that fixes them.',
   flags: [
     { flag: 'only', placeholder: 'KINDS', doc: 'Report these kinds of findings alone, separated by commas.' },
     { flag: 'ignore', placeholder: 'KINDS', doc: 'Leave these kinds out.' },

@@ -35,8 +35,6 @@ const names = [
 
 /** The command `pgreflect init`. */
 export const init: Command = {
-  name: 'init',
-  summary: 'Prepare a database: roles, their memberships, and usage on the exposed schemas.',
   flags: [
     {
       flag: 'grant-defaults',

@@ -24,8 +24,6 @@ import { serveWithWorkers } from './serve-workers.ts';
 
 /** The command `pgreflect serve`. */
 export const serve: Command = {
-  name: 'serve',
-  summary: 'Serve the database of --database-url.',
   flags: [],
   notes: `Prepare the database once with \`pgreflect init\`. Create the secret and the keys with \`pgreflect keys\`.
 

@@ -19,15 +19,20 @@ interface CommandFlag {
   readonly doc: string;
 }
 
-/** One command of `pgreflect`. */
-export interface Command {
+/** What is known of a command before its code is loaded, which takes longer than most of them run. */
+export interface ListedCommand {
   readonly name: CommandName;
   /** One sentence for the list of commands. */
   readonly summary: string;
-  /** Text of `--help` below the options, mostly examples. */
-  readonly notes: string;
   /** Names of the operands, as `--help` shows them. */
   readonly operands?: readonly string[];
+  load(): Promise<Command>;
+}
+
+/** One command of `pgreflect`. */
+export interface Command {
+  /** Text of `--help` below the options, mostly examples. */
+  readonly notes: string;
   readonly flags: readonly CommandFlag[];
   /** @returns The exit code. */
   run(context: CommandContext): Promise<number>;

@@ -3,11 +3,11 @@
  * another database or other schemas.
  */
 import { flagName, optionNames, optionOf } from '../../config/options.ts';
-import type { Command, CommandContext } from './command.ts';
+import type { CommandContext, ListedCommand } from './command.ts';
 import { withoutPassword } from './describe-error.ts';
 
 /** `pgreflect check --schemas 'a,b'`. Passwords are replaced, other secrets left out. */
-export function commandLine(name: Command['name'], { sources }: CommandContext): string {
+export function commandLine(name: ListedCommand['name'], { sources }: CommandContext): string {
   const { flags, configFile } = sources;
   const typed = optionNames.flatMap((option) => {
     const { commands, secret } = optionOf(option);

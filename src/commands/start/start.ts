@@ -37,8 +37,6 @@ const usualDatabasePort = 54_322;
 
 /** The command `pgreflect start`. */
 export const start: Command = {
-  name: 'start',
-  summary: 'Start the gateway with an embedded PostgreSQL and an example schema.',
   flags: [
     { flag: 'empty', doc: 'Start with an empty database instead of the example.' },
     { flag: 'schema-file', placeholder: 'FILE.sql', doc: 'Load this SQL file instead of the example.' },

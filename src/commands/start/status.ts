@@ -9,8 +9,6 @@ import { type Addresses, printAddresses, shownOrigin } from './welcome.ts';
 
 /** The command `pgreflect status`. */
 export const status: Command = {
-  name: 'status',
-  summary: 'Print the URLs and keys of the running local project again.',
   flags: [{ flag: 'json', doc: 'Print them as one JSON object, for scripts.' }],
   notes: `Reads .pgreflect/ of the working directory, which its owner alone may read. A project that was started with a secret or
 an access token of its own needs the same options here. Exits with 1 if no project is running.

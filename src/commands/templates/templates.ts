@@ -13,9 +13,6 @@ const actions = ['pull', 'push', 'diff', 'check', 'render'] as const;
 
 /** The command `pgreflect templates`. */
 export const templates: Command = {
-  name: 'templates',
-  summary: 'Copy email templates between files and a project, check them, or render them for tests.',
-  operands: [actions.join('|'), 'DIRECTORY'],
   flags: [
     {
       flag: 'dir',
