@@ -5,6 +5,7 @@
 
 import { findWideGrants } from './check-grants.ts';
 import { findOpenTables } from './check-open-tables.ts';
+import { findOpenViews } from './check-open-views.ts';
 import { findLooseRoutines } from './check-routines.ts';
 import { type Check, statementCheck } from './finding.ts';
 
@@ -42,5 +43,6 @@ export const securityChecks: readonly Check[] = [
   findDefaultGrants,
   findOpenSchemas,
   findOpenTables,
+  findOpenViews,
   findLooseRoutines,
 ];
