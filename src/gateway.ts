@@ -288,7 +288,6 @@ function reflectionOptions(config: Config): Omit<ReflectorOptions, 'systemPool' 
     extraSearchPath: config.extraSearchPath,
     statementTimeoutMs: config.statementTimeoutMs,
     strictVariablePositions: config.variablePositions === 'strict',
-    maxResponseBytes: config.limits.maxResponseBytes,
   };
 }
 

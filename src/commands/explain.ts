@@ -4,7 +4,6 @@
  */
 
 import { readCatalog } from '../catalog/read-catalog.ts';
-import { defaultConfig } from '../config/config.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { type BoundStatement, bindOperation, explainStatements } from '../execute/explain-operation.ts';
 import { Reflection, type RoleReflection } from '../execute/reflection.ts';
@@ -68,7 +67,6 @@ async function runExplain(context: CommandContext): Promise<number> {
       extraSearchPath: values.extraSearchPath ?? [],
       statementTimeoutMs: values.statementTimeoutMs!,
       strictVariablePositions: values.variablePositions === 'strict',
-      maxResponseBytes: defaultConfig.limits.maxResponseBytes,
     } as const;
     const reflection = new Reflection(catalog, readSince, options, null).role(role);
     if (reflection === null) refuse(`There is no role "${role}" in the database.`, 'Check --role.');

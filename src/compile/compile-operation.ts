@@ -57,7 +57,6 @@ interface OperationSource {
   readonly places: DocumentVariables;
   /** Whether `__schema` and `__type` are answered. */
   readonly introspection: boolean;
-  readonly maxResponseBytes: number;
   readonly kept: CompiledOperations;
 }
 
@@ -170,7 +169,7 @@ function compileOperation(
   };
   const plan = planOperation(planner, source.operation);
   const constants = plan.kind === 'query' ? constantsOf(plan.fields) : null;
-  const statements = constants === null ? printOperation(plan, source.maxResponseBytes) : [];
+  const statements = constants === null ? printOperation(plan) : [];
   return {
     kind: plan.kind,
     statements,

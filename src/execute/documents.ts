@@ -63,7 +63,6 @@ interface DocumentsOptions {
   /** Messages may suggest names, because the whole schema may be introspected anyway. */
   readonly suggestions: boolean;
   readonly strictVariablePositions: boolean;
-  readonly maxResponseBytes: number;
   /** Counts for all schemas of the gateway. */
   readonly counts: DocumentCounts;
 }
@@ -120,9 +119,9 @@ export class Documents {
     }
     const known = this.#operations.get(operation);
     if (known) return known;
-    const { model, schema, introspection, maxResponseBytes } = this.#options;
+    const { model, schema, introspection } = this.#options;
     const places = examineVariables(schema, document.document, operation);
-    const compiling = { model, schema, introspection, maxResponseBytes, kept: this.#kept };
+    const compiling = { model, schema, introspection, kept: this.#kept };
     const source = { ...compiling, document: document.document, operation, places };
     const prepared = { operation, places, compiler: new OperationCompiler(source) };
     this.#operations.set(operation, prepared);

@@ -23,7 +23,6 @@ export interface ReflectionOptions extends Pick<ModelOptions, 'extensions'> {
   readonly extraSearchPath: readonly string[];
   readonly statementTimeoutMs: number;
   readonly strictVariablePositions: boolean;
-  readonly maxResponseBytes: number;
 }
 
 /** The schema shared by all roles that see the same. */
@@ -127,7 +126,7 @@ export class Reflection {
 
   #share(role: string): SharedSchema {
     const model = buildModel(this.catalog, { role, extensions: this.#options.extensions });
-    const { introspection: mode, serviceRole, strictVariablePositions, maxResponseBytes } = this.#options;
+    const { introspection: mode, serviceRole, strictVariablePositions } = this.#options;
     const always = mode === 'always' || (mode === 'service' && role === serviceRole);
     const policy: IntrospectionPolicy = mode === 'never' ? 'never' : always ? 'always' : 'directive';
     const key = `${policy}:${model.fingerprint}`;
@@ -143,7 +142,6 @@ export class Reflection {
       introspection: introspection !== null,
       suggestions,
       strictVariablePositions,
-      maxResponseBytes,
       counts: this.documentCounts,
     };
     return this.#keep({ key, model, schema, introspection, suggestions, documents: new Documents(options) });

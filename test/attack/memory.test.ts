@@ -25,8 +25,11 @@ const database = await createDatabase(`
   create function large_setting() returns int language plpgsql as
     $$ begin perform set_config('search_path', repeat('x', ${large}), false); return 7; end $$;
   create function large_text() returns text language sql as $$ select repeat('x', ${large}) $$;
+  create table note (id int primary key, body text);
+  insert into note values (1, repeat('x', 1000000)), (2, repeat(chr(1), 3000000));
   grant usage on schema public to anon;
   grant select on item, giant to anon;
+  grant select, update on note to anon;
 `);
 
 const gateway = await gatewayProcess(database, { poolSize: 1, statementTimeoutMs: 60_000 }, afterAll);
@@ -51,6 +54,27 @@ test.each([
     expect(await gateway.ask(select)).toEqual(items);
   },
 );
+
+const fields = (count: number, of: string) => Array.from({ length: count }, (_, at) => `a${at}: ${of}`).join(' ');
+const touch = (count: number, id: number) =>
+  `updateNoteCollection(set: {id: ${id}}, filter: {id: {eq: ${id}}}) { records { ${fields(count, 'body')} } }`;
+
+test.each([
+  ['A column as hundreds of fields', `{ noteByPk(id: 1) { ${fields(400, 'body')} } }`, {}],
+  ['A text with an escape for each character', '{ noteByPk(id: 2) { body } }', {}],
+  ['A written column as hundreds of fields', `mutation { ${touch(400, 1)} }`, { outcome: 'committed' }],
+  [
+    'An answer below the limit for each of many fields',
+    `mutation { ${fields(40, touch(10, 1))} }`,
+    { outcome: 'committed' },
+  ],
+])('%s takes no more memory than one answer may', { timeout: 120_000 }, async (_, query, extensions) => {
+  const before = await gateway.peakBytes();
+  const { errors } = await gateway.ask(query);
+  expect(errors).toMatchObject([{ extensions: { limit: 'max-response-bytes', ...extensions } }]);
+  expect((await gateway.peakBytes()) - before).toBeLessThan(2 * allowedGrowth);
+  expect(await gateway.ask(select)).toEqual(items);
+});
 
 test('a row that is too long ends a statement of our own, and the next one is served', async () => {
   const pool = createSystemPool({

@@ -96,7 +96,6 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
     extraSearchPath: options.extraSearchPath ?? [],
     statementTimeoutMs,
     strictVariablePositions: options.strictVariablePositions ?? false,
-    maxResponseBytes,
     observe,
   });
   await reflector.start();

@@ -63,3 +63,8 @@ export interface AnswerLayout {
 export function layOutAll(pieces: readonly AnswerPiece[]): AnswerLayout {
   return { pieces, limit: null, backward: false, marker: null };
 }
+
+/** The layout of one row with one column, the JSON. */
+export function layOutText(): AnswerLayout {
+  return layOutAll([{ kind: 'rows', row: [{ kind: 'column', index: 0, form: 'json' }] }]);
+}

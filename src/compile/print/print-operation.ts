@@ -8,12 +8,11 @@ import type { Path, Slot } from '../input/slot.ts';
 import type { Entry, Keyed, ObjectsPlace, OperationPlan, ValuePlan, WriteChange } from '../plan/plan.ts';
 import type { Assignment, EachUpdate } from '../plan/write/assignment.ts';
 import type { NestedWrites } from '../plan/write/nested-writes.ts';
-import { markers, printFailure } from '../sql/failure-marker.ts';
 import { isTypename, printEntries, printObject } from '../sql/object.ts';
 import type { Printer } from '../sql/printer.ts';
 import { Names } from '../sql/row.ts';
-import { integer, printSql, type Sql, sql } from '../sql/sql.ts';
-import { type AnswerLayout, layOutAll } from './answer-layout.ts';
+import { printSql, type Sql, sql } from '../sql/sql.ts';
+import { type AnswerLayout, layOutAll, layOutText } from './answer-layout.ts';
 import { printConnectionText } from './print-connection.ts';
 import { printRows } from './print-rows.ts';
 import { jsonText, printText } from './print-text.ts';
@@ -30,7 +29,7 @@ export interface Statement {
   readonly slots: readonly Slot[];
   /** How often each parameter stands in the text. */
   readonly uses: readonly number[];
-  /** How its rows become JSON; null: it returns one row with one column, the JSON. */
+  /** How its rows become JSON; null: it has no result. */
   readonly layout: AnswerLayout | null;
   /** Index of its root field; 0 for a query. */
   readonly field: number;
@@ -59,11 +58,11 @@ const noRefusals: Refusals = { atMost: null, objects: null, place: null, increme
 type UpdateListValue = Extract<ValuePlan, { readonly kind: 'update_list' }>;
 
 /** Prints the statements of an operation; none if every field was refused. */
-export function printOperation(plan: OperationPlan, maxResponseBytes: number): readonly Statement[] {
+export function printOperation(plan: OperationPlan): readonly Statement[] {
   if (plan.fields.length === 0 && plan.errors.length > 0) return [];
   if (plan.kind === 'mutation') {
     return plan.fields.flatMap((field, index) =>
-      printMutationField(plan, field, maxResponseBytes).map((printed) => ({ ...printed, field: index })),
+      printMutationField(plan, field).map((printed) => ({ ...printed, field: index })),
     );
   }
   const check = offsetCheck(plan, plan.fields);
@@ -71,7 +70,7 @@ export function printOperation(plan: OperationPlan, maxResponseBytes: number): r
   if (rows !== null) return [{ ...valueStatement(sql`${rows.select}${check}`, rows.layout), field: 0 }];
   const printer = makePrinter(plan);
   const select = plan.fields.some(hasEdges) ? printDataText(printer, plan.fields) : printData(printer, plan.fields);
-  return [{ ...valueStatement(sql`${guardSize(null, select, maxResponseBytes)}${check}`), field: 0 }];
+  return [{ ...valueStatement(sql`${select}${check}`), field: 0 }];
 }
 
 // Parsed after all other parts of a select.
@@ -82,7 +81,7 @@ function offsetCheck({ composites }: OperationPlan, fields: readonly Entry[]): S
 
 type Printed = Omit<Statement, 'field'>;
 
-function valueStatement(piece: Sql, layout: AnswerLayout | null = null, refusals = noRefusals): Printed {
+function valueStatement(piece: Sql, layout = layOutText(), refusals = noRefusals): Printed {
   return { ...printSql(piece), layout, result: 'value', refusals };
 }
 
@@ -109,11 +108,11 @@ function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
   return sql`select ${printText(texts)}`;
 }
 
-function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes: number): readonly Printed[] {
-  if (field.kind === 'update_list') return printUpdateList(plan, field, maxResponseBytes);
+function printMutationField(plan: OperationPlan, field: Entry): readonly Printed[] {
+  if (field.kind === 'update_list') return printUpdateList(plan, field);
   const refusals = refusalsOf(field);
   if (field.kind === 'write' && field.write.nested !== null) {
-    return printNestedWrites(plan, field, field.write.nested, maxResponseBytes);
+    return printNestedWrites(plan, field, field.write.nested);
   }
   if (field.kind === 'write') {
     const written = printWrittenRows(makePrinter(plan), field.write, printTypeCheck([field], plan.composites));
@@ -123,42 +122,32 @@ function printMutationField(plan: OperationPlan, field: Entry, maxResponseBytes:
   if (called !== null) {
     return [valueStatement(sql`${called.select}${offsetCheck(plan, [field])}`, layOutAll([called.column]))];
   }
-  const text = sql`${printMutationText(plan, field, maxResponseBytes)}${offsetCheck(plan, [field])}`;
-  return [valueStatement(text, null, refusals)];
+  const text = sql`${printMutationText(plan, field)}${offsetCheck(plan, [field])}`;
+  return [valueStatement(text, layOutText(), refusals)];
 }
 
-function printUpdateList(
-  plan: OperationPlan,
-  field: Keyed<UpdateListValue>,
-  maxResponseBytes: number,
-): readonly Printed[] {
+function printUpdateList(plan: OperationPlan, field: Keyed<UpdateListValue>): readonly Printed[] {
   const { key, list } = field;
   const { table, entries } = list;
   return list.writes.flatMap(({ change, place }): readonly Printed[] => {
     if (change.kind === 'update') {
       const alone = { key, kind: 'write', write: { table, change, entries, nested: null } } as const;
-      return printMutationField(plan, alone, maxResponseBytes).map((printed) => ({
+      return printMutationField(plan, alone).map((printed) => ({
         ...printed,
         result: 'elements',
         refusals: { ...printed.refusals, place },
       }));
     }
     const refusals = { ...noRefusals, increment: onlyIncrement(table, change.set) };
-    return [{ ...printRun(plan, field, change, { maxResponseBytes, refusals }), result: 'elements' }];
+    return [{ ...printRun(plan, field, change, refusals), result: 'elements' }];
   });
 }
 
-function printRun(
-  plan: OperationPlan,
-  field: Keyed<UpdateListValue>,
-  change: EachUpdate,
-  { maxResponseBytes, refusals }: { readonly maxResponseBytes: number; readonly refusals: Refusals },
-): Printed {
+function printRun(plan: OperationPlan, field: Keyed<UpdateListValue>, change: EachUpdate, refusals: Refusals): Printed {
   const check = offsetCheck(plan, [field]);
   const rows = printEachRow(makePrinter(plan), field.list, change);
   if (rows !== null) return valueStatement(sql`${rows.statement}${check}`, rows.layout, refusals);
-  const { expressions, select } = printEach(makePrinter(plan), field.list, change);
-  return valueStatement(sql`${guardSize(expressions, select, maxResponseBytes)}${check}`, null, refusals);
+  return valueStatement(sql`${printEach(makePrinter(plan), field.list, change)}${check}`, layOutText(), refusals);
 }
 
 function refusalsOf(field: Entry): Refusals {
@@ -183,7 +172,6 @@ function printNestedWrites(
   plan: OperationPlan,
   field: Extract<Entry, { kind: 'write' }>,
   nested: NestedWrites<WriteChange>,
-  maxResponseBytes: number,
 ): readonly Printed[] {
   const { steps, root } = nested;
   const check = offsetCheck(plan, [field]);
@@ -199,36 +187,17 @@ function printNestedWrites(
   const refusals = { ...noRefusals, place: steps[root]!.place };
   const rows = printNestedRows(makePrinter(plan), field.write, nested);
   if (rows !== null) return [...printed, valueStatement(sql`${rows.select}${check}`, rows.layout, refusals)];
-  const { expressions, select } = printNestedAnswer(makePrinter(plan), field.write, nested);
-  const answer = sql`${guardSize(expressions, select, maxResponseBytes)}${check}`;
-  return [...printed, valueStatement(answer, null, refusals)];
+  const answer = sql`${printNestedAnswer(makePrinter(plan), field.write, nested)}${check}`;
+  return [...printed, valueStatement(answer, layOutText(), refusals)];
 }
 
-function printMutationText(plan: OperationPlan, field: Entry, maxResponseBytes: number): Sql {
+function printMutationText(plan: OperationPlan, field: Entry): Sql {
   const printer = makePrinter(plan);
-  if (field.kind === 'write') {
-    const { expressions, select } = printWrite(printer, field.write);
-    return guardSize(expressions, select, maxResponseBytes);
-  }
+  if (field.kind === 'write') return printWrite(printer, field.write);
   const [member] = printEntries([field], (value) => printValue(printer, value, null));
-  return guardSize(
-    null,
-    sql`select coalesce(pg_catalog.to_json(${member!.value}), 'null'::pg_catalog.json)`,
-    maxResponseBytes,
-  );
+  return sql`select coalesce(pg_catalog.to_json(${member!.value}), 'null'::pg_catalog.json)`;
 }
 
 function makePrinter(plan: OperationPlan): Printer {
   return { names: new Names(), enums: plan.enums, printValue };
-}
-
-// Makes a too large answer fail in the database, before it is sent. `offset 0` keeps the planner from merging the
-// subquery, which would make the text twice. Writing expressions come first, because PostgreSQL allows them only at the
-// top of a statement.
-function guardSize(expressions: Sql | null, select: Sql, maxResponseBytes: number): Sql {
-  const bytes = sql`pg_catalog.octet_length(d."t")`;
-  const marker = printFailure(markers.tooLarge, bytes);
-  const before = expressions === null ? sql`` : sql`with ${expressions} `;
-  const text = sql`(select v."j"::pg_catalog.text as "t" from (${select}) as v("j") offset 0) as d`;
-  return sql`${before}select case when ${bytes} operator(pg_catalog.>) ${integer(maxResponseBytes)} then (${marker})::pg_catalog.text else d."t" end from ${text}`;
 }

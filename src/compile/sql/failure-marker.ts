@@ -8,8 +8,6 @@ import { literal, type Sql, sql } from './sql.ts';
 
 /** How each text begins. */
 export const markers = {
-  /** The answer exceeds the limit; its bytes follow. */
-  tooLarge: 'pgreflect:too_large:',
   /** More rows than `atMost`; their number follows. */
   atMost: 'pgreflect:at_most:',
   /** A value does not fit its operator; the operator and the field follow. */

@@ -84,6 +84,13 @@ const maxBuffers = 8;
 /** Largest initial size in bytes. */
 export const maxInitialBytes = 1024 * 1024;
 const noBuffer = allocate(0);
+/** A text may reserve this much more than it needs. */
+const spareBytes = 64;
+
+/** The text would exceed the limit of its writer: one column may be a thousand fields of a row. */
+export class TextTooLong extends Error {
+  override readonly name = 'TextTooLong';
+}
 
 function allocate(length: number): PooledBuffer {
   const bytes = Buffer.allocUnsafeSlow(length);
@@ -108,10 +115,13 @@ export class JsonWriter {
   #out = noBuffer.view;
   #capacity = 0;
   readonly #expectedBytes: number;
+  readonly #maxBytes: number;
   length = 0;
 
-  constructor(expectedBytes: number) {
+  /** @param maxBytes The text never takes more memory than this, by little. */
+  constructor(expectedBytes: number, maxBytes: number) {
     this.#expectedBytes = expectedBytes;
+    this.#maxBytes = maxBytes + spareBytes;
   }
 
   /** Returns the buffer for reuse. Its content must have been read. */
@@ -143,7 +153,7 @@ export class JsonWriter {
     this.#out.setUint8(this.length++, value);
   }
 
-  /** Writes the current row. */
+  /** Writes the current row. @throws TextTooLong */
   row(pieces: readonly RowPart[]): void {
     for (const piece of pieces) {
       if (piece.kind === 'column') this.#column(piece.form, piece.index);
@@ -258,10 +268,11 @@ export class JsonWriter {
   }
 
   #grow(needed: number): void {
+    if (needed > this.#maxBytes) throw new TextTooLong();
     const isFirst = this.#buffer === noBuffer;
     const larger = isFirst
       ? acquireBuffer(Math.max(needed, this.#expectedBytes))
-      : allocate(Math.max(needed, 2 * this.#capacity));
+      : allocate(Math.max(needed, Math.min(2 * this.#capacity, this.#maxBytes)));
     this.#buffer.bytes.copy(larger.bytes, 0, 0, this.length);
     this.#move(larger);
   }

@@ -169,7 +169,7 @@ function tooLarge(error: DatabaseError, scope: ErrorScope): PublicError {
   return new PublicError('LIMIT_EXCEEDED', message, { ...placeOf(error, scope), extensions });
 }
 
-/** The rows of a mutation exceeded the limit, too late to roll it back. */
+/** The results of a mutation exceeded the limit. It is not undone for that. */
 export function committedTooLarge(maxResponseBytes: number, key: string): PublicError {
   const message = `The mutation has been committed, but its answer is larger than the limit of ${maxResponseBytes} bytes. Read what it wrote with a query.`;
   const extensions = { limit: 'max-response-bytes', outcome: 'committed' };
@@ -180,7 +180,6 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   const { sqlstate, primary } = error;
   if (sqlstate === null) return mask(error, scope);
   if (error.step === 0) return fromSettings(error, scope);
-  if (sqlstate === '22P02' && primary.includes(markers.tooLarge)) return tooLarge(error, scope);
   const place = placeOf(error, scope);
   const { atMost = null, objects = null, nested = null, increment = null } = scope.steps[error.step - 1] ?? {};
   const met = objects && { locations: objects.locations, extensions: { input: objects.input ?? nested ?? '' } };

@@ -10,15 +10,16 @@ import type { FlightResult, RowCollector } from '../../postgres/wire/flight.ts';
 import { unreachable } from '../../shared/invariant.ts';
 import { keepBytes } from '../../shared/keep-bytes.ts';
 import { Utf8Text } from '../../shared/utf8-text.ts';
-import { isNull, JsonWriter, maxInitialBytes, type RowPart, readColumns, viewOf } from './json-writer.ts';
+import { bytesOf } from './compressed-text.ts';
+import { isNull, JsonWriter, maxInitialBytes, type RowPart, readColumns, TextTooLong, viewOf } from './json-writer.ts';
 
 /** The context of one answer. */
 export interface AnswerContext {
   /** Further rows are not on the page; null: no limit. */
   readonly limit: number | null;
-  /** Limit of the finished text in bytes. */
+  /** Limit of the finished texts of all statements together, in bytes. */
   readonly maxBytes: number;
-  /** Drop a result over the limit instead of cancelling: the mutation may be committed before it can be cancelled. */
+  /** Drop a result over the limit instead of cancelling: a mutation is never undone for the size of its answer. */
   readonly isMutation: boolean;
   readonly sink: AnswerSink;
 }
@@ -81,7 +82,7 @@ export class RowsAnswer implements RowCollector {
     this.#layout = layout;
     this.#context = context;
     this.#prepared = prepare(layout);
-    this.#writer = new JsonWriter(this.#prepared.expectedBytes);
+    this.#writer = new JsonWriter(this.#prepared.expectedBytes, context.maxBytes);
   }
 
   get isTooLarge(): boolean {
@@ -101,9 +102,9 @@ export class RowsAnswer implements RowCollector {
     if (limit !== null && this.#count > limit) return;
     if (backward) this.#starts.push(writer.length);
     else if (this.#last !== null) writer.byte(comma);
-    writer.row(row);
+    if (!this.#write(row)) return;
     this.#last = { bytes, at, isKept: false };
-    if (this.#writtenBytes + writer.length > this.#context.maxBytes) this.#overflow();
+    if (writer.length > this.#roomBytes) this.#overflow();
     else if (writer.length >= (this.#writtenBytes === 0 ? firstPartBytes : partBytes)) this.#writeOn();
   }
 
@@ -120,6 +121,22 @@ export class RowsAnswer implements RowCollector {
     this.#last = this.#keptRow(this.#last);
   }
 
+  /** How many bytes the writer may hold. */
+  get #roomBytes(): number {
+    return this.#context.maxBytes - this.#context.sink.bytes - this.#writtenBytes;
+  }
+
+  /** False: the result is over the limit. */
+  #write(pieces: readonly RowPart[]): boolean {
+    try {
+      this.#writer.row(pieces);
+    } catch (error) {
+      if (!(error instanceof TextTooLong)) throw error;
+      this.#overflow();
+    }
+    return !this.#isOver;
+  }
+
   #keptRow(row: Row | null): Row | null {
     if (row === null || row.isKept) return row;
     const end = readColumns(row.bytes, row.at, this.#prepared.columns);
@@ -129,14 +146,15 @@ export class RowsAnswer implements RowCollector {
   #writeOn(): void {
     const { sink } = this.#context;
     const before = this.#prepared.beforeRows;
-    if (before === null || !sink.isOpen) return;
+    // With nothing before it, the row is the whole text. It has arrived, and frees the connection sooner when kept.
+    if (!before || !sink.isOpen) return;
     if (this.#writtenBytes === 0) {
       this.#writtenBytes = before.length;
       sink.write(Buffer.from(before), ignore);
     }
     this.#writtenBytes += this.#writer.length;
     const { part, release } = this.#writer.take();
-    this.#writer = new JsonWriter(firstPartBytes);
+    this.#writer = new JsonWriter(firstPartBytes, this.#context.maxBytes);
     sink.write(part, release);
   }
 
@@ -144,8 +162,9 @@ export class RowsAnswer implements RowCollector {
     if (this.#isOver || this.#context.sink.isOver) return '';
     this.#prepared.expectedBytes = Math.min(maxInitialBytes, this.#writer.length + 64);
     const text = this.#text();
-    const maxBytes = this.#context.maxBytes - this.#writtenBytes;
-    if (typeof text === 'string' ? isLarger(text, maxBytes) : text.bytes > maxBytes) this.#overflow();
+    const bytes = bytesOf(text);
+    if (bytes > this.#roomBytes) this.#overflow();
+    this.#context.sink.bytes += bytes;
     return text;
   }
 
@@ -176,7 +195,9 @@ export class RowsAnswer implements RowCollector {
   #overflow(): void {
     this.#isOver = true;
     this.#writer.close();
-    if (!this.#context.isMutation) this.#context.sink.overflow();
+    const { isMutation, sink } = this.#context;
+    if (isMutation) sink.abandon();
+    else sink.overflow();
   }
 
   #pieceText(piece: Exclude<AnswerPiece, string>): string {
@@ -219,7 +240,7 @@ export class RowsAnswer implements RowCollector {
     readColumns(row.bytes, row.at, this.#prepared.columns);
     const start = this.#writer.length;
     const own = pieces.map((piece) => ('form' in piece ? { kind: 'column' as const, ...piece } : piece));
-    this.#writer.row(own);
+    if (!this.#write(own)) return '';
     const text = this.#writer.text(start);
     this.#writer.length = start;
     return text;
@@ -259,9 +280,4 @@ function lastColumn(piece: AnswerPiece | RowPiece): number {
   if (typeof piece === 'string') return -1;
   if ('index' in piece) return piece.index;
   return 'columns' in piece ? Math.max(-1, ...piece.columns.map(({ index }) => index)) : -1;
-}
-
-/** A character takes three bytes at most, so most texts need no counting. */
-function isLarger(text: string, maxBytes: number): boolean {
-  return text.length * 3 > maxBytes && (text.length > maxBytes || Buffer.byteLength(text) > maxBytes);
 }

@@ -28,6 +28,8 @@ export class AnswerSink {
   #isPaused = false;
   /** Further rows are dropped. */
   isOver = false;
+  /** Bytes of the flight's results so far. */
+  bytes = 0;
 
   /** @param open Null: buffer the whole answer. */
   constructor(open: OpenResponse | null, overflow: () => void) {

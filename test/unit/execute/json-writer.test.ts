@@ -17,7 +17,7 @@ function rowOf(columns: readonly (string | null)[], before = 0): Buffer {
 }
 
 function write(columns: readonly (string | null)[], form: ColumnForm, { before = 0, expected = 0 } = {}): string {
-  const writer = new JsonWriter(expected);
+  const writer = new JsonWriter(expected, Number.POSITIVE_INFINITY);
   readColumns(rowOf(columns, before), before, columns.length);
   writer.row(columns.map((_, index) => ({ kind: 'column', form, index })));
   const text = writer.text(0);
@@ -62,7 +62,7 @@ test('Copies of every length, in a room that has to grow', () => {
 });
 
 test('Constants stand between the columns', () => {
-  const writer = new JsonWriter(0);
+  const writer = new JsonWriter(0, Number.POSITIVE_INFINITY);
   const constants = ['', '{', '{"', '{"a', '{"ab":', ',"überall":'];
   readColumns(rowOf(['"']), 0, 1);
   for (const constant of constants) {

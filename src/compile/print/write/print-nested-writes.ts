@@ -101,11 +101,7 @@ function printWithin(names: Names, { step, pairs }: Within, row: Row): { readonl
 }
 
 /** The payload as json, selected from the rows that the root step has written, as they are now. */
-export function printNestedAnswer(
-  printer: Printer,
-  plan: WritePlan,
-  nested: NestedWrites<WriteChange>,
-): { readonly expressions: Sql; readonly select: Sql } {
+export function printNestedAnswer(printer: Printer, plan: WritePlan, nested: NestedWrites<WriteChange>): Sql {
   const { names } = printer;
   const [written, given, found] = [new SubqueryRow(names.next('x')), names.next('k'), names.next('f')];
   const counted = names.next('n');
@@ -123,7 +119,7 @@ export function printNestedAnswer(
   const marker = printFailure(markers.hidden, ident(counted, 'v'));
   const isHidden = sql`${ident(counted, 'v')} operator(pg_catalog.<>) ${ident(counted, 'n')}`;
   const payload = sql`case when ${isHidden} then pg_catalog.to_json(${marker}) else ${printObjectQuery(names, members)} end`;
-  return { expressions: sql`${keyRows}, ${rows}`, select: sql`select ${payload} from ${counts}` };
+  return sql`with ${keyRows}, ${rows} select ${payload} from ${counts}`;
 }
 
 /** The same as rows, for a simple selection; null for others. */

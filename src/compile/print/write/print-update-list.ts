@@ -21,11 +21,7 @@ import { hasFlatRecords, joinConstants, layOutRow, objectPieces, type RowContext
 import { printAssignments } from './print-assignment.ts';
 
 /** The answers of the run's entries, selected from the writing common table expressions. */
-export function printEach(
-  printer: Printer,
-  list: UpdateListPlan,
-  change: EachUpdate,
-): { readonly expressions: Sql; readonly select: Sql } {
+export function printEach(printer: Printer, list: UpdateListPlan, change: EachUpdate): Sql {
   const { names } = printer;
   const run = new PrintedRun(names, list.table, change);
   const { source, written, isWritten } = run;
@@ -41,7 +37,7 @@ export function printEach(
   const texts = sql`pg_catalog.string_agg(${printObjectQuery(names, members)}::pg_catalog.text, ',' order by ${ident(source, 'n')})`;
   const { isRepeated, marker } = run.guard();
   const select = sql`select case when ${isRepeated} then ${marker}::pg_catalog.text else ${texts} end from ${run.rows()}`;
-  return { expressions: run.expressions(), select };
+  return sql`with ${run.expressions()} ${select}`;
 }
 
 /** The same for a simple selection, as a row for each entry; null for others. */

@@ -2,11 +2,9 @@
  * Prints an insert, update or delete with its result as one statement (docs/mutations.md).
  *
  * Simple selections are written as by hand (`update … where id = $1 returning id, title`), and the gateway makes the
- * JSON: for inserts into tables, and an update or delete by the whole key, which implies `atMost`. Their rows arrive
- * before the commit; an answer over `maxResponseBytes` is dropped, and the error says that the write is committed. All
- * others are one JSON text: `with x as (update … returning …) select … from (select count(*) from x) as n`. Only the
- * written rows show the new state. All columns that the role may select are returned, so the write fails on rows that
- * policies hide.
+ * JSON: for inserts into tables, and an update or delete by the whole key, which implies `atMost`. All others are one
+ * JSON text: `with x as (update … returning …) select … from (select count(*) from x) as n`. Only the written rows show
+ * the new state. All columns that the role may select are returned, so the write fails on rows that policies hide.
  */
 
 import type { Table } from '../../../model/model.ts';
@@ -27,7 +25,7 @@ import { printInsert, printInserts } from './print-insert.ts';
 export type RowChange = Exclude<WriteChange, { kind: 'insert' }>;
 
 /** The payload as json, selected from the writing common table expressions. */
-export function printWrite(printer: Printer, plan: WritePlan): { readonly expressions: Sql; readonly select: Sql } {
+export function printWrite(printer: Printer, plan: WritePlan): Sql {
   const { names } = printer;
   const written = new SubqueryRow(names.next('x'));
   for (const column of plan.table.columns.filter(({ selectable }) => selectable)) written.column(column);
@@ -43,10 +41,10 @@ export function printWrite(printer: Printer, plan: WritePlan): { readonly expres
     plan.change.kind === 'insert'
       ? printInserts(names, plan.table, plan.change, written)
       : sql`${ident(written.alias)} as (${printReturning(names, plan.table, plan.change, written)})`;
-  const select = sql`select ${payload}`;
-  if (!isCounted(plan)) return { expressions: changes, select };
+  const select = sql`with ${changes} select ${payload}`;
+  if (!isCounted(plan)) return select;
   const count = sql`select pg_catalog.count(*) as "n" from ${ident(written.alias)}`;
-  return { expressions: changes, select: sql`${select} from (${count}) as ${ident(counted)}` };
+  return sql`${select} from (${count}) as ${ident(counted)}`;
 }
 
 // Counting also completes all rows before any is read, which volatile functions can observe. Groups of objects are
