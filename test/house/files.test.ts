@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { listFiles, readFiles, readSources, root, type SourceFile, withoutBlockComments } from './source.ts';
 
 const maxLines = 400;
+const maxHeaderLines = 8;
 const maxMedianLines = 130;
 const maxFunctionLines = 60;
 const maxParameters = 4;
@@ -17,6 +18,11 @@ test('a file opens with a comment that says what it is for', () => {
   expect(
     sources.filter((file) => !/^(#!.*\n)?\/\*\*\n? ?[\s\S]{20,}?\*\//.test(file.text)).map((file) => file.path),
   ).toEqual([]);
+});
+
+test(`that comment has at most ${maxHeaderLines} lines`, () => {
+  const headers = sources.map(({ path, text }) => ({ path, lines: text.slice(0, text.indexOf('*/')).match(/^ \*/gm) }));
+  expect(headers.filter(({ lines }) => (lines?.length ?? 0) > maxHeaderLines).map(({ path }) => path)).toEqual([]);
 });
 
 test(`a file has at most ${maxLines} lines, half of them at most ${maxMedianLines}`, () => {

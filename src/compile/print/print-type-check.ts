@@ -1,10 +1,7 @@
 /**
  * Prints a condition that PostgreSQL can parse only if the answer's columns have the types that the statement was made
- * for.
- *
- * A statement may wait for a lock while a column's type changes, or miss a change that no trigger reports. It must then
- * fail before it does anything, because its result would fit neither schema. The error makes the gateway read the
- * catalog again (execute/execute-operation.ts).
+ * for: columns may change while it waits for a lock, or unnoticed. It must then fail before it does anything, because its
+ * result would fit neither schema. The error makes the gateway read the catalog again (execute/execute-operation.ts).
  *
  * The overlap operator on two arrays requires equal types. One side is null, so the planner knows the result and
  * nothing runs. It comes where PostgreSQL parses last, after locking the tables.

@@ -1,6 +1,7 @@
 /**
  * The client address of a request: the connection's, or behind trusted proxies (`--trusted-proxies`) the one they
- * report.
+ * report. Calls `@fastify/proxy-addr` itself, because `trustProxy` knows only requests of the framework, and load is shed
+ * before there is one.
  *
  * Every proxy appends its client's address to `X-Forwarded-For`, so only the right end of the list is trustworthy.
  * Entries further left may be forged by the client.

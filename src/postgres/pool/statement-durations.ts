@@ -5,9 +5,7 @@
  * database's. Network time counts, once per batch, so distant servers are not shared.
  *
  * A slow statement may have a generic plan that does not fit its values: PostgreSQL compares the estimates of plans,
- * never their run times. It then gets custom plans for a while, which cost little in comparison; longer each time,
- * because such values come again. If it is slow with custom plans too, because the machine is busy, the limit rises: 20 rows
- * found through two relationships took 1,250 µs of PostgreSQL's CPU under load, 350 of them for planning.
+ * never their run times. It then gets custom plans for a while, longer each time, because such values come again.
  */
 import { LRUCache } from 'lru-cache';
 
@@ -39,7 +37,10 @@ interface Expectation {
   /** Remaining flights with custom plans, and the number for the next time. */
   planned: number;
   plannedNext: number;
-  /** The limit for generic plans: twice the recent time with custom plans. */
+  /**
+   * The limit for generic plans: twice the recent time with custom plans, which may be long because the machine is busy.
+   * 20 rows found through two relationships took 1,250 µs of PostgreSQL's CPU under load, 350 of them for planning.
+   */
   slowMs: number;
 }
 

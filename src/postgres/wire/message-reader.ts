@@ -1,13 +1,10 @@
 /**
  * Reads the messages of flights before the driver: rows stay bytes, and messages that only mean "done" cost nothing.
- * The others (ready, errors, settings) go to the driver.
+ * The others (ready, errors, settings) go to the driver, joined where they arrive in parts. Notices are dropped: nothing
+ * reads them, and user code can raise a million a second.
  *
- * Notices are dropped: nothing reads them, and user code can raise a million a second.
- *
- * Partial messages are joined here, so the driver gets whole ones. Oversized messages, which user code can cause, are
- * never buffered: their announced length decides, and the rest is dropped on arrival (`#cut`).
- *
- * Message formats: PostgreSQL manual, "Message Formats".
+ * Oversized messages, which user code can cause, are never buffered: their announced length decides, and the rest is
+ * dropped on arrival (`#cut`). Message formats: PostgreSQL manual, "Message Formats".
  */
 import { invariant } from '../../shared/invariant.ts';
 import { DatabaseError } from '../database-error.ts';

@@ -1,8 +1,9 @@
 /**
- * A clock that stands still while the whole process is paused: stopped, starved of CPU time, or blocked in its own event loop.
+ * A clock that stands still while the whole process is paused: stopped, starved of CPU time, or blocked in its own event
+ * loop. For limits on waiting for others: after a pause everything seems late, though it may only not have been read yet.
  *
- * For limits on waiting for others. After such a pause everything seems late, though it may have arrived long ago and has only
- * not been read.
+ * By the usual clock, tests of the queue and the pool fail: after a pause of 600 ms, a request that may wait 500 ms is
+ * refused though its connection is free; after 1,100 ms, a database that has 1,000 ms to answer counts as unreachable.
  */
 
 /** Interval of the measurement in milliseconds, and the most that one interval counts: the rest was a pause. */

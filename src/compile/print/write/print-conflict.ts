@@ -3,12 +3,9 @@
  *
  * A hidden row must not answer the caller's filter. PostgreSQL would let it: it evaluates `where` before the policies of
  * the existing row, and never the condition of a view. With `filter: {salary: {gt: 100}}`, updated or not would tell the
- * salary. So where rows can be hidden:
- *
- * - `where` looks the row up again as the role sees it, and evaluates the filter on that; a row not found passes.
- * - `set` runs after the policies. It evaluates the filter once more, on the row as it is now, because another
- *   transaction may have changed it. It fails by the marker if the role does not see the row. For a view, the row is
- *   looked up with a lock, so that its condition is evaluated on the changed row; the upsert holds this lock anyway.
+ * salary. So where rows can be hidden, `where` looks the row up as the role sees it; a row not found passes. `set` runs
+ * after the policies. It fails by the marker if the role does not see the row, and evaluates the filter once more, on the
+ * row as it is now, because another transaction may have changed it.
  */
 
 import type { Column, ConflictTarget, IndexExpression, IndexToken, IndexWord, Table } from '../../../model/model.ts';
@@ -49,6 +46,7 @@ export function printConflict(names: Names, { table, alias }: InsertTarget, conf
   const [first, ...others] = update;
   const value = ident('excluded', first!.name);
   const marker = printFailure(markers.unseen, sql`(select pg_catalog.count(*)${found})`);
+  // The lock has the condition of a view evaluated on the changed row; the upsert holds it anyway.
   const isShown = target.hiddenBy === 'view' ? sql`exists (select${found} for no key update)` : isFound;
   const isSame = condition === null ? isShown : sql`case when ${isShown} then ${condition} end`;
   const refusing = sql`case when ${isSame} then ${value} when ${marker} is null then ${value} end`;
