@@ -12,6 +12,7 @@ interface Step {
 /** Each by its name. */
 const steps: Readonly<Record<string, Step>> = {
   files: { command: ['vitest', 'run', '--project=nightly'] },
+  coverage: { command: ['node', 'test/support/run-coverage.ts'] },
   property: { command: ['vitest', 'run', 'test/property'], env: { PROPERTY_OPERATIONS: '20000' } },
   writes: { command: ['vitest', 'run', 'test/writes'], env: { WRITES: '10000' } },
   race: { command: ['vitest', 'run', 'test/race'], env: { RACE_SECONDS: '600' } },
