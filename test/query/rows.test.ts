@@ -113,14 +113,15 @@ describe('The gateway makes the same bytes as PostgreSQL of', () => {
         'anon',
         `{ a: ${field} b: pairCollection(first: 0) { edges { cursor } } }`,
       );
-      expect(theirs.body).toMatch(/"b":\{"edges":\[\]\}\}\}$/);
-      expect(`${String(ours.body).slice(0, -2)},"b":{"edges":[]}}}`).toBe(theirs.body);
+      expect(`${String(ours.body).slice(0, -2)},"b":{"edges":[]}}}`).toBe(String(theirs.body));
     });
   }
 });
 
 describe('A statement returns rows', () => {
-  const isRows = async (query: string) => (await reader.execution.statements('anon', query))[0]?.layout !== null;
+  // A text that PostgreSQL makes is the only piece of its answer.
+  const isRows = async (query: string) =>
+    ((await reader.execution.statements('anon', query))[0]?.layout?.pieces.length ?? 0) > 1;
 
   test('for plain lists, rows by key and counts', async () => {
     expect(await isRows('{ oddCollection { edges { node { id txt } } pageInfo { hasNextPage } totalCount } }')).toBe(
