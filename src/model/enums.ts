@@ -96,11 +96,17 @@ function labelsFix(context: ModelContext, enumType: EnumType): string | null {
   const taken = new Set(enumType.values.map(({ graphqlName }) => graphqlName));
   const { mappings } = readSettings(context.catalog, 'type', enumType.oid).settings;
   const keepsCase = enumType.values.some(({ graphqlName }) => graphqlName !== null);
+  // Thousands of labels may differ only in what a name leaves out.
+  const numbers = new Map<string, number>();
   const added = enumType.values.flatMap(({ label, graphqlName }) => {
     if (graphqlName !== null) return [];
     const plain = validName(label);
     const base = keepsCase && isEnumValueName(plain) ? plain : plain.toUpperCase();
-    const name = [base, ...enumType.values.map((_, at) => `${base}_${at + 2}`)].find((each) => !taken.has(each))!;
+    let name = base;
+    for (let number = numbers.get(base) ?? 2; taken.has(name); number += 1) {
+      name = `${base}_${number}`;
+      numbers.set(base, number + 1);
+    }
     taken.add(name);
     return [[label, name]];
   });

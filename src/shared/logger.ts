@@ -8,6 +8,7 @@ import { Writable } from 'node:stream';
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
 import { LogOutput, type LogOutputOptions } from './log-output.ts';
 import type { Observation, Observe, RequestObservation } from './observation.ts';
+import { inLines } from './one-line.ts';
 
 /** Format and target of the lines. */
 interface LoggerOptions {
@@ -55,7 +56,8 @@ async function prettyStream(target: DestinationStream, isOutput: boolean): Promi
   const { default: pretty } = await import('pino-pretty');
   const sink = new Writable({
     write(chunk, _encoding, done) {
-      target.write(String(chunk));
+      // Texts of errors come from others. `pino-pretty` removes their escapes, but not what also begins a command.
+      target.write(String(chunk).split('\u001b').map(inLines).join('\u001b'));
       done();
     },
   });

@@ -3,7 +3,10 @@
  * connection or memory stays with who does nothing.
  */
 import { describe, expect, test } from 'vitest';
+import { createLogger } from '../../src/shared/logger.ts';
+import { testGateway } from '../support/gateway.ts';
 import { anonKey, operation, testServer } from '../support/http.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { rawClient, statusesIn } from '../support/raw-client.ts';
 
 const path = 'POST /graphql/v1 HTTP/1.1\r\n';
@@ -258,4 +261,22 @@ test('No control character for terminals gets into a log line', async () => {
     expect(JSON.stringify(observation)).not.toMatch(/\\u00|\\n/);
     expect(JSON.stringify(observation).length).toBeLessThan(2000);
   }
+});
+
+test('Nor does one come to the terminal with the text of an error, which a function of the database chooses', async () => {
+  const database = await createDatabase(`
+    create function shout() returns int language plpgsql as $$ begin
+      raise exception using errcode = 'XX000', message = E'a\x1b]0;b\x07\u009b2K\x1b[8mc\r\nd';
+    end $$;
+    grant usage on schema public to anon;
+  `);
+  const { ask, observations } = await testGateway(database);
+  const { body } = await ask('mutation { shout }');
+  expect(body.errors).toMatchObject([{ extensions: { code: 'INTERNAL' } }]);
+  const lines: string[] = [];
+  const stream = { write: (line: string) => void lines.push(line) };
+  const log = await createLogger({ level: 'debug', format: 'pretty', slowMs: 1000, stream });
+  for (const observation of observations) log.observe(observation);
+  expect(lines.join('')).toContain('\\u009b2K');
+  expect(lines.join('').replaceAll(/\r?\n/g, '')).toMatch(/^\P{Cc}*$/u);
 });
