@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { authField, authFieldNames } from '../../src/config/auth/auth-fields.ts';
 import { authReference } from '../../src/config/auth/auth-reference.ts';
 import { type OptionDefinition, options } from '../../src/config/options.ts';
 import { emailKindNames, emailKinds } from '../../src/email/email-kind.ts';
@@ -33,6 +34,11 @@ Every error has one of these codes in \`extensions.code\`. *always*: the respons
 ${rows.join('\n')}
 `;
   await expect(text).toMatchFileSnapshot(join(root, 'docs/errors.md'));
+});
+
+test('the help of an option begins with at most 12 words, before its unit and exceptions', () => {
+  const docs = [...Object.values<OptionDefinition>(options), ...authFieldNames.map(authField)].map(({ doc }) => doc);
+  expect(docs.filter((doc) => (doc.split(/[.;] |: \{/)[0] ?? '').split(' ').length > 12)).toEqual([]);
 });
 
 test('docs/options.md lists every option with its default, its names and its meaning', async () => {

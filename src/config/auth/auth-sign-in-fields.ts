@@ -59,7 +59,7 @@ export const signInFields = {
   security_manual_linking_enabled: field(boolean, false,
     'Allow users to link and unlink identities.', { file: 'auth.enable_manual_linking' }),
   security_update_password_require_reauthentication: field(boolean, false,
-    'Require a session from the last 24 hours, or an emailed code, to change the password.',
+    'Password changes need a session under 24 hours old, or emailed code.',
     { file: 'auth.email.secure_password_change' }),
   security_update_password_require_current_password: field(boolean, false,
     'Require the current password to change the password.'),
@@ -69,7 +69,7 @@ export const signInFields = {
     'Read the client address from Sb-Forwarded-For, sent by a trusted proxy.'),
 
   security_captcha_enabled: field(boolean, false,
-    'Require a captcha for sign-up, sign-in with a password or code, recovery and resending.', { file: 'auth.captcha.enabled' }),
+    'Require a captcha for sign-up, password or code sign-in, recovery and resending.', { file: 'auth.captcha.enabled' }),
   security_captcha_provider: field<'hcaptcha' | 'turnstile'>(choice('hcaptcha', 'turnstile'), 'hcaptcha',
     'Captcha service.', { file: 'auth.captcha.provider' }),
   security_captcha_secret: field<string | null>(string(checkLine, 2000), null,

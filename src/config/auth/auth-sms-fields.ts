@@ -20,13 +20,13 @@ const line = (doc: string, more: FieldExtras) => field<string | null>(string(che
 /** The fields. */
 export const smsFields = {
   sms_provider_url: field<string | null>(string(checkWebhookUrl, 2000), null,
-    "Base URL of the SMS provider's API, for another region or a relay.", { environment: null }),
+    "Base URL of the SMS provider's API, for another region or relay.", { environment: null }),
   sms_webhook_url: field<string | null>(string(checkWebhookUrl, 2000), null,
     'Webhook that receives text messages as signed JSON.', { file: 'auth.sms.webhook.url', environment: null }),
   sms_webhook_secrets: line('Webhook signing secrets, v1,whsec_BASE64, separated by |.', { secret: true, file: 'auth.sms.webhook.secrets', environment: null }),
   sms_twilio_account_sid: line('Twilio account SID (AC and 32 digits).', { file: 'auth.sms.twilio.account_sid' }),
   sms_twilio_auth_token: line('Twilio auth token.', { secret: true, file: 'auth.sms.twilio.auth_token' }),
-  sms_twilio_message_service_sid: line('Twilio messaging service SID (MG and 32 digits), or sender number or name.', { file: 'auth.sms.twilio.message_service_sid' }),
+  sms_twilio_message_service_sid: line('Twilio messaging service SID (MG and 32 digits), sender number or name.', { file: 'auth.sms.twilio.message_service_sid' }),
   sms_twilio_content_sid: line('Twilio content SID for WhatsApp; the first variable is the code.', { file: 'auth.sms.twilio.content_sid' }),
   sms_messagebird_access_key: line('MessageBird access key.', { secret: true, file: 'auth.sms.messagebird.access_key' }),
   sms_messagebird_originator: line('MessageBird sender number or name.', { file: 'auth.sms.messagebird.originator' }),

@@ -111,7 +111,7 @@ export const templateFields = Object.fromEntries([
     field<Partials | null>(
       object(readPartials, maxPartialBytes),
       null,
-      'Templates that others use as {{ template "name" . }}: an object from names to texts.',
+      'Templates for {{ template "name" . }} in others, as an object by name.',
       { environment: null },
     ),
   ],
