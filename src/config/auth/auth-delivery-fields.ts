@@ -100,7 +100,7 @@ export const deliveryFields = {
     'Private RSA key of the DKIM signature, as PEM.', { environment: null, secret: true }),
   mailer_transport: field<'smtp' | 'ses' | 'postmark' | 'resend' | 'sendgrid'>(
     choice('smtp', 'ses', 'postmark', 'resend', 'sendgrid'), 'smtp',
-    'Send emails through a mail server or the API of a mail service.', { environment: null }),
+    'Send emails through a mail server or a mail service.', { environment: null }),
   mailer_api_key: field<string | null>(string(checkLine, 2000), null,
     'API key of the mail service; for ses ACCESS_KEY_ID:SECRET_ACCESS_KEY.', { environment: null, secret: true }),
   mailer_api_url: field<string | null>(string(checkWebhookUrl, 2000), null,
