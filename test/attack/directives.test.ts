@@ -126,3 +126,13 @@ describe('a directive that is hostile', () => {
     expect(await database.query('select id from hidden')).toEqual([{ id: 1 }]);
   });
 });
+
+test('An enum of a hundred thousand labels without a name stops no request, while a name is looked for each', async () => {
+  const own = await createDatabase(`${base}
+    do $$ begin execute (
+      select 'create type odd as enum (' || string_agg(quote_literal(replace(replace(i::bit(20)::text, '0', '?'), '1', '!')), ',') || ')'
+      from generate_series(1, 100000) i
+    ); end $$`);
+  const { ask } = await testGateway(own);
+  expect((await ask(list)).body).toEqual({ data: { itemCollection: { edges: [] } } });
+});
