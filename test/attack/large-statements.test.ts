@@ -54,6 +54,19 @@ describe('refused is an operation', () => {
     expect(await refusal(query, { f: conditions(1000) })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'inputs' });
   });
 
+  test.each<[name: string, filter: (count: number) => object]>([
+    [
+      'many that must hold together',
+      (count) => ({ and: times(count, () => ({ or: [{ id: { eq: 1 } }, { body: { eq: 'a' } }] })) }),
+    ],
+    ['many that are negated', (count) => ({ not: { or: times(count, () => ({ id: { eq: 1 }, body: { eq: 'a' } })) } })],
+    ['two long ones', (count) => ({ ...conditions(count * 2), and: [{ and: [conditions(count)] }] })],
+    ['many of related rows', (count) => ({ boss: { and: times(count, () => conditions(2)) } })],
+  ])('with alternatives of which PostgreSQL compares each pair: %s', async (_, filter) => {
+    expect(await refusal(filtered, { f: filter(500) })).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'inputs' });
+    expect((await execution.run('anon', filtered, { variables: { f: filter(200) } })).errors).toBeUndefined();
+  });
+
   test('with an order of many terms, of which a cursor needs the square', async () => {
     const o = times(500, (index) => ({ id: index % 2 === 0 ? 'AscNullsLast' : 'DescNullsLast' }));
     const c = Buffer.from(JSON.stringify(times(501, () => 1))).toString('base64');

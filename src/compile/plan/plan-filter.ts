@@ -21,7 +21,28 @@ import { descend, type Nesting, type Planner } from './planner.ts';
 
 /** The condition of a `BFilter`; null without one. @param nesting Below the field that has the filter. */
 export function planFilter(planner: Planner, nesting: Nesting, table: Table, filter: Input): Condition | null {
-  return planLevel({ planner, nesting, table, level: 1, relations: 0, negated: false }, filter);
+  const condition = planLevel({ planner, nesting, table, level: 1, relations: 0, negated: false }, filter);
+  if (condition !== null) spend(planner.budget, 'inputs', Math.floor(weigh(condition, false).pairs / 2));
+  return condition;
+}
+
+/**
+ * Pairs of alternatives from different `or`s that must hold together: PostgreSQL compares each when it plans.
+ * `alternatives`: of the `or`s of this condition.
+ */
+function weigh(condition: Condition, negated: boolean): { readonly alternatives: number; readonly pairs: number } {
+  if (condition.kind === 'not') return weigh(condition.item, !negated);
+  if ('related' in condition && condition.related.condition !== null)
+    return { alternatives: 0, pairs: weigh(condition.related.condition, false).pairs };
+  if (condition.kind !== 'and' && condition.kind !== 'or') return { alternatives: 0, pairs: 0 };
+  const isOr = (condition.kind === 'or') !== negated;
+  let [alternatives, pairs] = [0, 0];
+  for (const item of condition.items) {
+    const inner = weigh(item, negated);
+    pairs += inner.pairs + (isOr ? 0 : alternatives * inner.alternatives);
+    alternatives += isOr ? Math.max(1, inner.alternatives) : inner.alternatives;
+  }
+  return { alternatives, pairs };
 }
 
 /** A filter inside filters. */
