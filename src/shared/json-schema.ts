@@ -1,7 +1,8 @@
 /**
  * JSON Schema in OpenAPI 3.1's dialect, as data, for parts that read or build JSON.
  *
- * `SchemaOf<T>` and its makers tie a schema to its TypeScript type, so that both are written once.
+ * `SchemaOf<T>` and its makers tie a schema to its TypeScript type, so that both are written once. TypeBox would save 16
+ * lines, and cost each start 78 ms of CPU (test/bench/tried.md).
  */
 
 /** A schema. */

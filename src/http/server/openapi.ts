@@ -1,6 +1,9 @@
 /**
  * `/openapi.json`, public: builds an OpenAPI 3.1 document from the descriptions of the parts. It has no list of routes
  * of its own.
+ *
+ * `@fastify/swagger` costs each start 52 ms of CPU and 15 MiB, and says of every body that it is required
+ * (test/bench/tried.md).
  */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyInstance } from 'fastify';
