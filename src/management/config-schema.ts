@@ -2,7 +2,7 @@
  * JSON Schemas of the auth configuration, made from the validation rows: the answer of GET and the body of PATCH.
  */
 import type { AuthField, FieldKind } from '../config/auth/auth-field.ts';
-import { type JsonSchema, listOf, text } from '../shared/json-schema.ts';
+import { type JsonSchema, listOf, orNull, text } from '../shared/json-schema.ts';
 import { configFields } from './config-fields.ts';
 
 /** The answer: every field, in order. */
@@ -54,11 +54,6 @@ function answerValue(row: AuthField<unknown>): JsonSchema {
   if (row.secret) return { type: 'string', pattern: '^(hmac-sha256:[0-9a-f]{64})?$' };
   const { type, choices } = row.kind;
   return choices === undefined ? { type } : { type, enum: [...choices] };
-}
-
-function orNull(schema: JsonSchema): JsonSchema {
-  const choices = schema.enum as readonly unknown[] | undefined;
-  return { ...schema, type: [schema.type, 'null'].flat(), ...(choices !== undefined && { enum: [...choices, null] }) };
 }
 
 function describe({ doc, secret, default: fallback }: AuthField<unknown>, use: 'answer' | 'change'): string {

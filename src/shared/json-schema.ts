@@ -47,7 +47,7 @@ export const oneOf = <const T extends string>(...words: readonly T[]): SchemaOf<
 /** The same, or null. */
 export const orNull = <T>(schema: SchemaOf<T>): SchemaOf<T | null> => ({
   ...schema,
-  type: [schema.type, 'null'],
+  type: [schema.type, 'null'].flat(),
   ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }),
 });
 

@@ -4,7 +4,7 @@
  * Refuses text that PostgreSQL cannot store, once for all requests.
  */
 import { isObject, isStorable } from '../../shared/json.ts';
-import type { JsonSchema } from '../../shared/json-schema.ts';
+import { type JsonSchema, orNull } from '../../shared/json-schema.ts';
 import { AuthError } from '../auth-error.ts';
 import { assertModest, type Metadata } from '../metadata.ts';
 
@@ -62,11 +62,8 @@ function memberSchema(name: string, member: Member): JsonSchema {
   const type = schemaTypes[typeOf(member)];
   const words = typeof member === 'string' ? memberWords[name] : member;
   const format = memberFormats[name];
-  return {
-    type: isNeeded(member) ? type : [type, 'null'],
-    ...(words && { enum: isNeeded(member) ? words : [...words, null] }),
-    ...(format && { format }),
-  };
+  const schema = { type, ...(words && { enum: words }), ...(format && { format }) };
+  return isNeeded(member) ? schema : orNull(schema);
 }
 
 /** Formats by member name: a name means the same in every body. */

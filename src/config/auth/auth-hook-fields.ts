@@ -29,12 +29,7 @@ export const hookFields = Object.fromEntries(
     const uri = field<string | null>(string(checkHookTarget, 2000), null, target, place('uri'));
     const doc = `Signing secrets of the ${title} webhook, v1,whsec_BASE64, separated by |.`;
     const more = { secret: true, ...place('secrets') } as const;
-    const secrets = field<string | null>(
-      string(() => null, 2000),
-      null,
-      doc,
-      more,
-    );
+    const secrets = field<string | null>(string(undefined, 2000), null, doc, more);
     return Object.entries({ enabled, uri, secrets }).map(([key, made]) => [`hook_${name}_${key}`, made]);
   }),
 ) as unknown as HookFields;

@@ -94,6 +94,7 @@ export function emailOfContent(field: string): EmailName | null {
 
 /** Largest body in bytes. */
 export const maxTemplateBytes = 1_000_000;
+const source = string(undefined, maxTemplateBytes);
 
 /** The fields, in the order of the list of emails. */
 export const templateFields = Object.fromEntries([
@@ -124,18 +125,12 @@ function textsOf(email: EmailName, table: string) {
   const place = { like, file: `${table}.subject` };
   const subject = field<string | null>(string(checkSubject, 4000), null, doc('Subject'), place);
   const more = { like, file: `${table}.content`, environment: `GOTRUE_MAILER_TEMPLATES_${email.toUpperCase()}` };
-  const content = field<string | null>(
-    string(() => null, maxTemplateBytes),
-    null,
-    doc('Body'),
-    more,
-  );
-  const text = field<string | null>(
-    string(() => null, maxTemplateBytes),
-    null,
-    `Text part of the ${words} email; empty: made from its body.`,
-    { like, file: `${table}.text`, environment: null },
-  );
+  const content = field<string | null>(source, null, doc('Body'), more);
+  const text = field<string | null>(source, null, `Text part of the ${words} email; empty: made from its body.`, {
+    like,
+    file: `${table}.text`,
+    environment: null,
+  });
   const translated = field<Translations | null>(
     translations({ subject: subject.kind, content: content.kind, text: text.kind }),
     null,
@@ -147,20 +142,18 @@ function textsOf(email: EmailName, table: string) {
 
 function layout(): AuthField<string | null> {
   const doc = 'Template around emails that are no whole page. It has {{ template "content" . }} once.';
-  const text = string(() => null, maxTemplateBytes);
-  return field<string | null>(text, null, doc, { environment: null });
+  return field<string | null>(source, null, doc, { environment: null });
 }
 
 function linkPage(): [string, AuthField<unknown>][] {
-  const kind = string(() => null, maxTemplateBytes);
   const own = { environment: null };
   const doc = 'Page that asks before a link is used; empty: the built-in one. It uses .Button once.';
   const translated = 'The page that asks before a link is used by language: {"de": {"content"}}.';
   return [
-    [linkPageField, field<string | null>(kind, null, doc, own)],
+    [linkPageField, field<string | null>(source, null, doc, own)],
     [
       translationsField('link_page'),
-      field<Translations | null>(translations({ content: kind }), null, translated, own),
+      field<Translations | null>(translations({ content: source }), null, translated, own),
     ],
   ];
 }

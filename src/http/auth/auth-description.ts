@@ -4,7 +4,7 @@
  */
 import { errorSchema } from '../../auth/error-response.ts';
 import { bodySchema } from '../../auth/steps/members.ts';
-import { type JsonSchema, schemaNamed } from '../../shared/json-schema.ts';
+import { type JsonSchema, parameter, schemaNamed } from '../../shared/json-schema.ts';
 import { type ApiDescription, type ApiOperation, response } from '../server/openapi.ts';
 import { authPath } from '../server/paths.ts';
 import { type AuthDocument, authDocuments } from './auth-documents.ts';
@@ -65,8 +65,7 @@ function securityOf({ access, caller }: AuthRoute): ApiOperation['security'] {
 }
 
 function pathParameters(path: string): readonly JsonSchema[] {
-  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
-  return names.map((name) => ({ name, in: 'path', required: true, description: 'Id.', schema: { type: 'string' } }));
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => parameter('path', name, 'Id.'));
 }
 
 function queryParameters({ query = {} }: AuthRoute): readonly JsonSchema[] {
