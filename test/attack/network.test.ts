@@ -242,6 +242,20 @@ test('Expect: 100-continue is answered with 100, and any other expectation is re
   await other.until(/^HTTP\/1\.1 417 /);
 });
 
+test.each([
+  '..%2findex.html',
+  '..%2f..%2f..%2fpackage.json',
+  '%2e%2e/%2e%2e/%2e%2e/package.json',
+  '..',
+  '/etc/passwd',
+  '%00',
+])('A path that leads out of the files of the pages is not found, and fills no log with an error: %s', async (name) => {
+  const server = await testServer();
+  const request = `GET /graphql/v1/assets/${name} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`;
+  expect(statusesIn(await (await rawClient(await server.listen(), request)).closed)).toEqual([404]);
+  expect(server.observations.map(({ kind }) => kind)).toEqual(['request']);
+});
+
 test('No control character for terminals gets into a log line', async () => {
   const server = await testServer();
   const origin = await server.listen();
