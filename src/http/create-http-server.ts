@@ -233,7 +233,9 @@ function toPublicError(error: FastifyError | PublicError, mask: () => string): P
   if (error instanceof PublicError) return error;
   if (error.statusCode === 413) return new PublicError('BODY_TOO_LARGE', 'The request body exceeds --max-body-bytes.');
   if (error.statusCode === 415) return new PublicError('UNSUPPORTED_MEDIA_TYPE', 'The content type is not supported.');
-  if (error.code?.startsWith('FST_ERR_') && error.statusCode === 400) {
+  // Of a file: a path that leads out of its folder, or headers such as `Range` that cannot be satisfied.
+  if (error.statusCode === 403) return new PublicError('NOT_FOUND', 'Nothing is served at this path.');
+  if (error.statusCode !== undefined && error.statusCode < 500) {
     return new PublicError('BAD_REQUEST', 'The HTTP request is malformed.', { cause: error });
   }
   return new PublicError('INTERNAL', 'Internal error. The log has the cause under this id.', {

@@ -2,6 +2,7 @@
  * Clients that speak HTTP badly, slowly or not at all: each gets one clear answer, nobody is served what another asked for, and no
  * connection or memory stays with who does nothing.
  */
+import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createLogger } from '../../src/shared/logger.ts';
 import { testGateway } from '../support/gateway.ts';
@@ -242,17 +243,22 @@ test('Expect: 100-continue is answered with 100, and any other expectation is re
   await other.until(/^HTTP\/1\.1 417 /);
 });
 
+const scripts = readdirSync(new URL('../../dist/studio/assets/', import.meta.url));
+const script = scripts.find((name) => name.endsWith('.js'));
+
 test.each([
-  '..%2findex.html',
-  '..%2f..%2f..%2fpackage.json',
-  '%2e%2e/%2e%2e/%2e%2e/package.json',
-  '..',
-  '/etc/passwd',
-  '%00',
-])('A path that leads out of the files of the pages is not found, and fills no log with an error: %s', async (name) => {
+  ['/graphql/v1/assets/..%2findex.html', '', 404],
+  ['/graphql/v1/assets/..%2f..%2f..%2fpackage.json', '', 404],
+  ['/graphql/v1/assets/%2e%2e/%2e%2e/%2e%2e/package.json', '', 404],
+  ['/graphql/v1/assets/..', '', 404],
+  ['/graphql/v1/assets//etc/passwd', '', 404],
+  ['/graphql/v1/assets/%00', '', 400],
+  [`/graphql/v1/assets/${script}`, 'range: bytes=999999999-\r\n', 400],
+  [`/graphql/v1/assets/${script}`, 'if-match: "x"\r\n', 400],
+])('What is no file, or no part of one, fills no log with errors: %s %s', async (path, header, status) => {
   const server = await testServer();
-  const request = `GET /graphql/v1/assets/${name} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`;
-  expect(statusesIn(await (await rawClient(await server.listen(), request)).closed)).toEqual([404]);
+  const request = `GET ${path} HTTP/1.1\r\nhost: a\r\n${header}connection: close\r\n\r\n`;
+  expect(statusesIn(await (await rawClient(await server.listen(), request)).closed)).toEqual([status]);
   expect(server.observations.map(({ kind }) => kind)).toEqual(['request']);
 });
 
