@@ -335,3 +335,27 @@ describe('what was made for one purpose serves no other', () => {
     ]);
   });
 });
+
+test('A third party whose list of keys does not end fills no memory, and keys of our own go on', async () => {
+  let sent = 0;
+  const piece = Buffer.alloc(65_536, 'x');
+  const server = createServer((_request, response) => {
+    response.write('{"keys": [{"kty": "');
+    const more = (): void => {
+      // More would end the test's process, where all of it is kept.
+      while (sent < 200 * 1024 * 1024 && !response.destroyed) {
+        sent += piece.length;
+        if (!response.write(piece)) return void response.once('drain', more);
+      }
+    };
+    more();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close().closeAllConnections());
+  const jwksUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
+  const auth = await testAuth(database, {}, { jwksUrl });
+  const { sign } = await thirdParty('jwks');
+  expect(await whoami(auth, await sign({ role: 'authenticated' }))).toBe('');
+  expect(sent).toBeLessThan(20 * 1024 * 1024);
+  expect(await whoami(auth, await token({ role: 'authenticated', sub: 'a' }))).toBe('authenticated a');
+});

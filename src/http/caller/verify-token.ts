@@ -20,6 +20,7 @@ import { type JsonWebKeyMember, usualAlgorithm } from '../../config/json-web-key
 import type { Clock } from '../../shared/clock.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
+import { readBounded } from '../../shared/read-bounded.ts';
 
 type ImportedKey = CryptoKey | Uint8Array;
 
@@ -162,6 +163,8 @@ async function remoteCandidates(remote: RemoteKeys, alg: string, kid: unknown): 
 
 const maxKeyAgeMs = 24 * 60 * 60 * 1000;
 const failureCooldownMs = 5000;
+/** Largest answer of a JWKS URL, hundreds of keys. */
+const maxKeyBytes = 262_144;
 
 /**
  * Keys of a JWKS URL: cached for 10 minutes; fetched again for an unknown `kid`, every 30 seconds at most. If the URL
@@ -176,7 +179,7 @@ function remoteKeys(url: URL, clock: Clock): RemoteKeys {
         if (clock.now() - failedAt < failureCooldownMs) throw new Error('the keys could not be loaded a moment ago');
         const response = await fetch(address, init);
         if (response.status !== 200) throw new Error(`the address of the keys answered ${response.status}`);
-        good = { body: pinAlgorithms(await response.text()), at: clock.now() };
+        good = { body: pinAlgorithms((await readBounded(response, maxKeyBytes)).toString()), at: clock.now() };
       } catch (error) {
         if (clock.now() - failedAt >= failureCooldownMs) failedAt = clock.now();
         if (good === null || clock.now() - good.at > maxKeyAgeMs) throw error;
