@@ -136,6 +136,7 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
       count,
       options: '--max-connections, --max-connections-per-address',
     }),
+  unread_closed: ({ count }) => warn('connections closed: their clients had not read large answers', { count }),
   prepared_statements_off: () =>
     warn('the database is behind a pooler with shared connections; prepared statements are off', {
       option: '--prepared-statements=false',

@@ -1,8 +1,8 @@
 /**
- * Limits of connections: their number, idle and stalled times, half-closed ones, and how they end when the server
- * stops.
+ * Limits of connections: their number, idle and stalled times, unread answers, half-closed ones, and how they end when
+ * the server stops.
  *
- * Guarantee: no idle client keeps a connection or memory.
+ * Guarantee: no idle client keeps a connection or memory, and what waits to be read is bounded.
  */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -18,6 +18,11 @@ export const readTimeoutMs = 30_000;
 const hurryMs = 1000;
 /** Interval in milliseconds for probing whether a half-closed client still reads. */
 const probeEveryMs = 250;
+/** Limit of all unread answers together, in bytes, and the fewest answers of the largest size that it allows. */
+const mostUnreadBytes = 256 * 1024 * 1024;
+const fewestUnread = 2;
+/** Interval in milliseconds for looking at them. */
+const lookEveryMs = 100;
 
 /** Where proxies of this machine come from, for many clients. Other loopback addresses are counted as any. */
 const local: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
@@ -32,7 +37,8 @@ class Connections {
   readonly #server: Server;
   readonly #maxPerNetwork: number;
   readonly #isExempt: (address: string) => boolean;
-  readonly #open = new Set<HttpSocket>();
+  /** With its network; null: not counted. */
+  readonly #open = new Map<HttpSocket, string | null>();
   readonly #perNetwork = new Map<string, number>();
   #isClosing = false;
 
@@ -50,7 +56,7 @@ class Connections {
     const count = network === null ? 0 : (this.#perNetwork.get(network) ?? 0);
     if (count >= this.#maxPerNetwork) return false;
     if (network !== null) this.#perNetwork.set(network, count + 1);
-    this.#open.add(socket);
+    this.#open.set(socket, network);
     socket.once('close', () => {
       this.#open.delete(socket);
       if (network !== null) this.#remove(network);
@@ -91,18 +97,44 @@ class Connections {
     socket.once('close', () => clearInterval(timer));
   }
 
+  /**
+   * Closes connections while all unread answers exceed the limit: in the network with most of them, the one with most.
+   *
+   * @returns The number of closed ones.
+   */
+  closeUnread(mostBytes: number): number {
+    for (let closed = 0; ; closed += 1) {
+      const unread = new Map<string | null, number>();
+      let bytes = 0;
+      for (const [{ writableLength }, network] of this.#open) {
+        bytes += writableLength;
+        unread.set(network, (unread.get(network) ?? 0) + writableLength);
+      }
+      if (bytes <= mostBytes) return closed;
+      const of = mostOf([...unread.keys()], (network) => unread.get(network)!);
+      const socket = mostOf([...this.#open.keys()], (each) => (this.#open.get(each) === of ? each.writableLength : 0));
+      this.#open.delete(socket);
+      socket.destroy();
+    }
+  }
+
   /** On shutdown: closes connections whose clients neither send nor read. */
   hurry(): void {
     this.#isClosing = true;
-    for (const socket of this.#open) socket.setTimeout(hurryMs);
+    for (const socket of this.#open.keys()) socket.setTimeout(hurryMs);
     const timer = setTimeout(() => {
-      for (const socket of this.#open) if (socket._httpMessage?.req.complete !== true) socket.destroy();
+      for (const socket of this.#open.keys()) if (socket._httpMessage?.req.complete !== true) socket.destroy();
     }, hurryMs);
     this.#server.once('close', () => clearTimeout(timer));
   }
 }
 
-type ConnectionLimits = Pick<Config, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'>;
+/** The one with the most; of several, the first. */
+function mostOf<Each>(all: readonly Each[], amount: (each: Each) => number): Each {
+  return all.reduce((most, each) => (amount(each) > amount(most) ? each : most));
+}
+
+type ConnectionLimits = Pick<Config, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies' | 'limits'>;
 
 /** Applies the rules to a server whose timeout is `readTimeoutMs`. */
 export function guardConnections(app: FastifyInstance, limits: ConnectionLimits, observe: Observe): void {
@@ -118,6 +150,12 @@ export function guardConnections(app: FastifyInstance, limits: ConnectionLimits,
     socket.destroy();
     noteRefused();
   });
+  const mostBytes = Math.max(mostUnreadBytes, fewestUnread * limits.limits.maxResponseBytes);
+  const timer = setInterval(() => {
+    const count = connections.closeUnread(mostBytes);
+    if (count > 0) observe({ kind: 'unread_closed', count });
+  }, lookEveryMs).unref();
+  server.once('close', () => clearInterval(timer));
   server.on('timeout', (socket: Socket) => connections.handleTimeout(socket));
   app.addHook('preClose', (done) => {
     connections.hurry();
