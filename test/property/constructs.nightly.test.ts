@@ -85,6 +85,12 @@ const names = [
     'orderBy by a call',
     'a field with an argument',
     'filter by text search',
+    'filter by a phrase in a search',
+    'an unknown configuration',
+    'filter by a call with a list',
+    'filter by related rows and a column in a not',
+    'distinctOn behind a cursor',
+    'distinctOn beside an order by related rows',
     'order by rank',
   ],
 ];

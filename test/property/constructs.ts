@@ -52,10 +52,24 @@ export function constructsOf({ query, variables }: Operation, model: ExpectedMod
           found.add(`${argument.value} by a function`);
         if (['filter', 'orderBy'].includes(argument.value) && [...calls].some((each) => text?.includes(`"${each}":{`)))
           found.add(`${argument.value} by a call`);
+        if (argument.value === 'filter' && /"listed\w*":\{"\w+":\[/i.test(text ?? ''))
+          found.add('filter by a call with a list');
+        if (text?.includes('klingon')) found.add('an unknown configuration');
         if (argument.value === 'filter' && [...contents].some((each) => text?.includes(`"${each}":{`)))
           found.add('filter by the content of a function');
         if (argument.value === 'at') found.add(`a part of JSON${contents.has(name) ? ' of a function' : ''}`);
         if (name === 'totalCount') found.add('totalCount atMost');
+        if (argument.value === 'distinctOn') {
+          const others = (node.arguments ?? []).map((other) => other.name.value);
+          if (others.includes('after') || others.includes('before')) found.add('distinctOn behind a cursor');
+          const order = document.argument({ key: '', name, nodes: [node] }, 'orderBy');
+          if (
+            listOf(order).some(
+              (element) => element instanceof Map && [...element.values()].some((value) => value instanceof Map),
+            )
+          )
+            found.add('distinctOn beside an order by related rows');
+        }
         readArgument(found, linked, `${name === 'groups' ? 'groups ' : ''}${argument.value}`, input);
       }
     },
@@ -92,9 +106,24 @@ function readFilter(found: Set<string>, linked: ReadonlySet<string>, input: Inpu
     if (name === 'at') found.add('filter by a part of JSON');
     if (['hasKey', 'hasAllKeys', 'hasAnyKey', 'matches'].includes(name)) found.add(`filter by ${name}`);
     if (searches.has(name)) found.add('filter by text search');
+    if (searches.has(name) && /" | <-> /.test(String(value))) found.add('filter by a phrase in a search');
+    if (name === 'not' && holdsBoth(value)) found.add('filter by related rows and a column in a not');
     if (quantifiers.has(name)) found.add(`filter by ${name}, ${depth + 1} deep`);
     readFilter(found, linked, value, quantifiers.has(name) ? depth + 1 : depth);
   }
+}
+
+/** Whether an `and` or `or` has related rows beside something else. */
+function holdsBoth(input: Input): boolean {
+  if (!(input instanceof Map)) return false;
+  const joined = (input as Entries).get('and') ?? (input as Entries).get('or');
+  const texts = listOf(joined).map((item) =>
+    JSON.stringify(
+      item instanceof Map ? [...item.values()].map((value) => value instanceof Map && [...value.keys()]) : null,
+    ),
+  );
+  const isRelated = (text: string) => /"(some|every|none|aggregate)"/.test(text);
+  return texts.some(isRelated) && !texts.every(isRelated);
 }
 
 /** @param passed How many relationships stand around it. */

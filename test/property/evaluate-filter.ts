@@ -10,6 +10,7 @@ import { argumentName, type Entity, type ExpectedModel } from './expected-model.
 import { callExpression } from './generate-routines.ts';
 import type { Operand, Oracle, Truth } from './oracle.ts';
 import type { Row, Snapshot } from './reader.ts';
+import { arrayText } from './rows.ts';
 import type { Type } from './types.ts';
 import { type Column, columnOf, literal, type Routine } from './world.ts';
 
@@ -71,7 +72,9 @@ export function givenTo(routine: Routine, given: ReadonlyMap<string, Input>): st
   const argument = routine.arguments[0]!;
   const input = given.get(argumentName(routine, argument.name));
   if (input === undefined) return null;
-  const text = textOf(argument.type, input);
+  const { type } = argument;
+  const text =
+    type.isList && input !== null ? arrayText(listOf(input).map((item) => textOf(type, item))) : textOf(type, input);
   return text === null ? 'null' : literal(text);
 }
 

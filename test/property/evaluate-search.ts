@@ -1,5 +1,5 @@
 /**
- * Text searches over raw values (docs/extensions.md, "Text search"): words that must and must not be among those of a value.
+ * Text searches over raw values (docs/extensions.md, "Text search"): words and phrases that must and must not be among those of a value.
  * The words of random worlds are those that no configuration changes but for their case.
  */
 import type { Input } from './document.ts';
@@ -25,8 +25,20 @@ const parsers: Readonly<Record<string, string>> = {
 export function prepareSearch(oracle: Oracle, column: Column, entries: Entries): Condition | null {
   const search = searchOf(entries);
   const operators = new Map([...entries].filter(([name]) => name === 'eq' || name === 'is'));
-  const conditions = [search && findWords(column, search), prepareColumn(oracle, column, operators)];
+  const conditions = [
+    search && (isKnown(entries) ? findWords(column, search) : refuse),
+    prepareColumn(oracle, column, operators),
+  ];
   return conjunction(conditions.filter((condition) => condition !== null));
+}
+
+/** PostgreSQL alone knows the configurations, so the error comes when it is asked. */
+const refuse: Condition = async () => {
+  throw new FieldError(null);
+};
+
+function isKnown(entries: Entries): boolean {
+  return entries.get('config') !== 'klingon';
 }
 
 /** SQL of the rank of the value `v`. @throws FieldError unless there is one search. */
@@ -48,16 +60,36 @@ function searchOf(entries: Entries): readonly [by: string, text: string | null] 
 
 function findWords(column: Column, [by, text]: readonly [string, string | null]): Condition {
   if (text === null) return async () => () => null;
-  const alternatives = (by === 'websearch' ? text.split(' or ') : [text]).map((part) =>
-    part.split(/[ &]+/).filter(Boolean),
-  );
-  const isMet = (words: ReadonlySet<string>, word: string) =>
-    words.has(word.replace(/^[-!]/, '').toLowerCase()) !== /^[-!]/.test(word);
+  const alternatives = (by === 'websearch' ? text.split(' or ') : [text]).map((part) => termsOf(by, part));
   return async () => (row) => {
     const value = row.cells.get(column.name)?.text ?? null;
     if (value === null) return null;
-    const words = new Set([...value.matchAll(/'([^']+)'/g)].map(([, word]) => word!));
+    const places = new Map([...value.matchAll(/'([^']+)':([\dA-D,]+)/g)].map(([, word, at]) => [word!, placesOf(at!)]));
     // A search without words finds nothing.
-    return alternatives.some((part) => part.length > 0 && part.every((word) => isMet(words, word)));
+    return alternatives.some(
+      (terms) => terms.length > 0 && terms.every(({ words, isNegated }) => hasPhrase(places, words) !== isNegated),
+    );
   };
+}
+
+/** Words that follow each other, or must not. */
+interface Term {
+  readonly words: readonly string[];
+  readonly isNegated: boolean;
+}
+
+function termsOf(by: string, text: string): readonly Term[] {
+  const wordsOf = (part: string) => part.toLowerCase().match(/[a-z]+/g) ?? [];
+  if (by === 'phrase') return text === '' ? [] : [{ words: wordsOf(text), isNegated: false }];
+  const terms = text.match(/[-!]?(?:"[^"]*"|\([^)]*\)|[^\s&]+)/g) ?? [];
+  return terms.map((term) => ({ words: wordsOf(term), isNegated: /^[-!]/.test(term) }));
+}
+
+function placesOf(text: string): ReadonlySet<number> {
+  return new Set(text.split(',').map((place) => Number.parseInt(place, 10)));
+}
+
+function hasPhrase(places: ReadonlyMap<string, ReadonlySet<number>>, [first, ...others]: readonly string[]): boolean {
+  const starts = [...(places.get(first!) ?? [])];
+  return starts.some((start) => others.every((word, index) => places.get(word)?.has(start + index + 1)));
 }

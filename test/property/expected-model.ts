@@ -279,7 +279,7 @@ function relate(world: World, entity: Unrelated, all: readonly Unrelated[]): Ent
         .map(([name, column]) => [`${name}Rank`, column] as const)
         .filter(([name]) => isOrder(name)),
     ),
-    filterCalls: new Map(calls.filter(([name, { takes }]) => takes?.by === 'comparing' && !taken.has(name))),
+    filterCalls: new Map(calls.filter(([name, { takes }]) => takes?.by !== 'filling' && !taken.has(name))),
     orderCalls: new Map(calls.filter(([name]) => isOrder(name))),
     orderFunctions: new Map(sortable.filter(([name]) => isSortable(entity) && !entity.columns.has(name))),
     related: new Map(related),

@@ -6,6 +6,7 @@ import { argumentName, columnName, type Entity, type Field, lowerFirst } from '.
 import { writeGroups } from './generate-groups.ts';
 import { writeKeys } from './generate-json.ts';
 import { writeQuestion } from './generate-related.ts';
+import { writeUnknownConfig } from './generate-search.ts';
 import {
   argumentsText,
   keyTexts,
@@ -17,7 +18,7 @@ import {
 import type { Random } from './random.ts';
 import { entityOf } from './reader.ts';
 import { columnOf, type Routine } from './world.ts';
-import { createWriter, nullValue, type Writer, type Written, writeList } from './writer.ts';
+import { createWriter, nullValue, type Writer, type Written, writeList, writeObject } from './writer.ts';
 
 /** A document with its variables. */
 export interface Operation {
@@ -28,9 +29,23 @@ export interface Operation {
 /** Invents a query. */
 export function generateQuery(random: Random, material: Material): Operation {
   const writer = createWriter(random);
+  const refused = random.chance(0.02) ? writeRefused(writer, material) : null;
+  // Alone, because the database refuses the whole statement.
+  if (refused !== null) return writer.finish('query', [refused]);
   const count = random.pick([1, 1, 1, 2, 3]);
   const roots = Array.from({ length: count }, (_, index) => writeRoot(writer, material, `r${index}`));
   return writer.finish('query', random.chance(0.05) ? [...roots, '__typename'] : roots);
+}
+
+/** A search with a configuration that the database does not have; null: there is nothing to search. */
+function writeRefused(writer: Writer, { model }: Material): string | null {
+  const all = [...model.entities.values()].flatMap(({ base, searches }) =>
+    [...searches.keys()].map((name) => ({ base, name })),
+  );
+  if (all.length === 0) return null;
+  const { base, name } = writer.random.pick(all);
+  const filter = writeObject([[name, writeUnknownConfig(writer)]]);
+  return `r0: ${lowerFirst(base)}Collection${argumentsText([['filter', filter]])} { edges { node { nodeId } } }`;
 }
 
 function writeRoot(writer: Writer, material: Material, key: string): string {

@@ -78,7 +78,7 @@ export function writeAggregate(
   });
 }
 
-/** One condition on the related rows, alone, because others beside it would often decide instead; null: there are none to ask. */
+/** One condition on the related rows, with at most one of the row, because others would often decide instead; null: there are none to ask. */
 export function writeQuestion(writer: Writer, material: Material, entity: Entity): Written | null {
   const { random } = writer;
   const all = [...entity.related].filter(([, { kind }]) => kind === 'to-many');
@@ -91,7 +91,13 @@ export function writeQuestion(writer: Writer, material: Material, entity: Entity
   const [kind, asked] = isTogether
     ? ['aggregate', writeObject([['count', writeNumber(writer, 1001, sizesOf(relationship))]])]
     : [random.pick(['every', 'every', 'some', 'none']), writeUnknown(writer, material, target)];
-  return writeObject([[name, writeObject([[kind, asked]])]]);
+  const question = writeObject([[name, writeObject([[kind, asked]])]]);
+  const taken = new Set([...entity.filters.keys(), ...entity.searches.keys()]);
+  if (['and', 'or', 'not'].some((word) => taken.has(word)) || random.chance(0.6)) return question;
+  // Beside a condition that is unknown for some rows: the question itself never is.
+  const both = [question, writeUnknown(writer, material, entity)];
+  const joined = writeObject([[random.pick(['and', 'or']), writeList(random.shuffle(both))]]);
+  return random.chance(0.6) ? writeObject([['not', joined]]) : joined;
 }
 
 /** A condition that is unknown for some rows, where a column has nulls. */

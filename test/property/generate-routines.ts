@@ -2,7 +2,8 @@
  * Invents the functions of a world: computed fields (a value, a row, a set) and root functions with arguments and defaults.
  */
 import type { Ground } from './generate-world.ts';
-import type { Type } from './types.ts';
+import { arrayText } from './rows.ts';
+import { listOf, type Type } from './types.ts';
 import {
   type Column,
   columnOf,
@@ -58,35 +59,46 @@ function makeValue(ground: Ground, relation: Relation, index: number): Routine {
   };
 }
 
-/** A function of a row and an argument: whether a value is greater, or a value in place of null. */
+/** A function of a row and an argument: whether a value is greater or in a list, or a value in place of null. */
 function makeCall(ground: Ground, relation: Relation, index: number): Routine[] {
   const { random } = ground;
   const columns = relation.columns.filter(canBeEntry);
   if (columns.length === 0) return [];
   const column = random.pick(columns);
   const { type } = column;
-  const by = random.pick(['filling', 'comparing', 'comparing'] as const);
+  const by = random.pick(['filling', 'comparing', 'comparing', 'listing'] as const);
   const isOptional = by === 'filling' || random.chance(0.3);
-  const value = `${literal(random.pick(type.values))}::${type.sql}`;
+  const taken = by === 'listing' ? listOf(type, false) : type;
+  const value = `${literal(by === 'listing' ? arrayText([random.pick(type.values)]) : random.pick(type.values))}::${taken.sql}`;
   const cell = `rec.${quote(column.name)}`;
   const boolean = ground.types.find(({ sql }) => sql === 'boolean')!;
   return [
     {
-      ...common(ground, `${by === 'filling' ? 'filled' : 'above'}_${index}`),
+      ...common(ground, `${{ filling: 'filled', comparing: 'above', listing: 'listed' }[by]}_${index}`),
       of: relation,
-      arguments: [{ name: 'given_one', type, default: isOptional ? value : null }],
+      arguments: [{ name: 'given_one', type: taken, default: isOptional ? value : null }],
       result: { kind: 'value', type: by === 'filling' ? type : boolean },
       takes: { column, by },
-      body: by === 'filling' ? `select coalesce(${cell}, given_one)` : `select ${cell} > given_one`,
+      body: `select ${operation(by, cell, 'given_one')}`,
     },
   ];
+}
+
+function operation(by: NonNullable<Routine['takes']>['by'], value: string, operand: string): string {
+  switch (by) {
+    case 'filling':
+      return `coalesce(${value}, ${operand})`;
+    case 'comparing':
+      return `${value} > ${operand}`;
+    case 'listing':
+      return `${value} = any (${operand})`;
+  }
 }
 
 /** SQL of what such a function makes of the value `v` of its column. @param given SQL of the argument; null: it is left out. */
 export function callExpression({ takes, arguments: [argument] }: Routine, given: string | null): string {
   const { type, default: value } = argument!;
-  const operand = given === null ? value : `(${given})::${type.sql}`;
-  return takes?.by === 'filling' ? `coalesce(v::${type.sql}, ${operand})` : `v::${type.sql} > ${operand}`;
+  return operation(takes!.by, `v::${takes!.column.type.sql}`, given === null ? value! : `(${given})::${type.sql}`);
 }
 
 /** A modifier of the type is none of the function's. */

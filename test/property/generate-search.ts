@@ -1,10 +1,11 @@
 /**
- * Invents text searches: words that must be there, others that must not, and orders by rank.
+ * Invents text searches: words and phrases that must be there, others that must not, and orders by rank.
  */
 import type { Random } from './random.ts';
 import { nullValue, type Writer, type Written, writeObject, writeToken } from './writer.ts';
 
 const words = ['tea', 'jam', 'milk', 'cup', 'Tea', 'none'];
+const neighbors = ['cup', 'jam', 'milk', 'milk', 'jam'];
 
 /** The filter of a searched column. @param eq An operand of `eq`. */
 export function writeSearchFilter(writer: Writer, eq: () => Written): Written {
@@ -20,6 +21,15 @@ export function writeSearchFilter(writer: Writer, eq: () => Written): Written {
       ...(random.chance(0.1) ? [['is', writer.value({ type: 'FilterIs', canBeNull: false }, is)] as const] : []),
     ]);
   });
+}
+
+/** A search with a configuration that the database does not have: an error, if it is asked about. */
+export function writeUnknownConfig({ random }: Writer): Written {
+  const write = (text: string): Written => ({ text: JSON.stringify(text), json: text });
+  return writeObject([
+    [random.pick(['websearch', 'plain', 'phrase', 'query']), write('tea')],
+    ['config', write('klingon')],
+  ]);
 }
 
 /** The order by the rank of a searched column. */
@@ -57,13 +67,24 @@ function writeSearch(writer: Writer): (readonly [string, Written])[] {
 }
 
 function textOf(random: Random, by: string): string {
-  const count = by === 'phrase' ? 1 : random.pick([1, 1, 1, 2, 2, 3]);
   const sign = { websearch: '-', query: '!' }[by];
+  const count = random.pick([1, 1, 1, 2, 2, 3]);
+  if (random.chance(0.03) && by !== 'query') return '';
+  if (by === 'phrase') return phraseOf(random, count).join(' ');
   const all = Array.from({ length: count }, () => {
-    const word = random.pick(words);
-    return sign !== undefined && random.chance(0.3) ? `${sign}${word}` : word;
+    const isPhrase = sign !== undefined && random.chance(0.25);
+    const words = phraseOf(random, isPhrase ? random.pick([1, 2, 2, 3]) : 1);
+    const term = !isPhrase ? words[0]! : by === 'query' ? `(${words.join(' <-> ')})` : `"${words.join(' ')}"`;
+    return sign !== undefined && random.chance(0.3) ? `${sign}${term}` : term;
   });
   if (by === 'query') return all.join(' & ');
-  if (random.chance(0.03)) return '';
   return all.join(by === 'websearch' && random.chance(0.25) ? ' or ' : ' ');
+}
+
+/** Words that often stand in this order in a value. */
+function phraseOf(random: Random, count: number): string[] {
+  const start = random.int(0, neighbors.length - count);
+  return random.chance(0.6)
+    ? neighbors.slice(start, start + count)
+    : Array.from({ length: count }, () => random.pick(words));
 }

@@ -105,8 +105,11 @@ export function writeGiven(
     const field = argumentName({ takes, of, ...routine }, name);
     if (value !== null && random.chance(0.3)) return [];
     if (value !== null && random.chance(0.1)) return [[field, nullValue]];
-    const write = () => scalarOf(random, type, columnText(random, material, of as Relation, takes!.column));
-    return [[field, writer.value({ type: type.graphql, isRequired: value === null }, write)]];
+    const one = () => scalarOf(random, type, columnText(random, material, of as Relation, takes!.column));
+    const item = () => (random.chance(0.1) ? nullValue : writer.value({ type: type.graphql }, one));
+    const write = () => (type.isList ? writeList(Array.from({ length: random.int(0, 3) }, item)) : one());
+    const place = { type: type.isList ? `[${type.graphql}]` : type.graphql, isRequired: value === null };
+    return [[field, writer.value(place, write)]];
   });
 }
 

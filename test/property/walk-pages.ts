@@ -6,7 +6,7 @@ import type { Entity } from './expected-model.ts';
 import type { Operation } from './generate-query.ts';
 import { argumentsText, type Material, writeFilter, writeOrder } from './generate-values.ts';
 import type { Random } from './random.ts';
-import { createWriter, nullValue, type Written } from './writer.ts';
+import { createWriter, nullValue, type Written, writeList } from './writer.ts';
 
 /** An operation with what came of it. */
 export interface Ran extends Checked {
@@ -37,6 +37,13 @@ export function generateWalk(random: Random, material: Material): Walk | null {
     ['orderBy', canOrder ? writeOrder(writer, material, entity) : nullValue],
     ['filter', isFiltered ? writeFilter(writer, material, entity) : nullValue],
   ];
+  // Of a page of first rows, the columns stay at the front of the order.
+  const isDistinct = entity.distinctOn.size > 0 && random.chance(0.3);
+  const names = isDistinct
+    ? new Set([random.pick([...entity.distinctOn.keys()]), random.pick([...entity.distinctOn.keys()])])
+    : [];
+  const tokens = [...names].map((name): Written => ({ text: name, json: name }));
+  if (isDistinct) given.push(['distinctOn', writeList(tokens)]);
   const known = given.filter(([, { json }]) => json !== null);
   const size = random.int(2, 6);
   const name = `${entity.base.slice(0, 1).toLowerCase()}${entity.base.slice(1)}Collection`;
@@ -52,7 +59,7 @@ export function generateWalk(random: Random, material: Material): Walk | null {
   };
   return {
     entity,
-    isFiltered,
+    isFiltered: isFiltered || isDistinct,
     page(isBackward, cursor) {
       const { query, variables } = pageOf(isBackward);
       return { query: query.replace(': "@"', () => `: ${JSON.stringify(cursor)}`), variables };

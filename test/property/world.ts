@@ -99,7 +99,7 @@ export interface Routine {
   /** The column whose value it gives, by which rows are filtered and ordered as well; null: they are not. */
   readonly entry: Column | null;
   /** What the argument behind the row does with the value of a column; null: there is no such argument. */
-  readonly takes: { readonly column: Column; readonly by: 'filling' | 'comparing' } | null;
+  readonly takes: { readonly column: Column; readonly by: 'filling' | 'comparing' | 'listing' } | null;
   /** Roles that may not execute it. */
   readonly revoked: readonly Role[];
 }
