@@ -14,8 +14,11 @@ vi.waitFor = (check, options = {}) => {
   return waitFor(check, { ...given, timeout: Math.max(patienceMs, given.timeout ?? 0) });
 };
 
+/** Twenty thousand random operations send as many statements, and each is parsed. */
+const mostMs = 1_800_000;
+
 afterAll(async () => {
   vi.waitFor = waitFor;
   await endAll();
   checkSentStatements();
-});
+}, mostMs);
