@@ -9,6 +9,7 @@ import { buildMessage } from '../../src/email/message.ts';
 import { toPlainText } from '../../src/email/plain-text.ts';
 import { parseTemplate, renderTemplate, type TemplateOptions } from '../../src/email/template/template.ts';
 import { TemplateError } from '../../src/email/template/template-error.ts';
+import { processorMs } from '../../src/management/templates/rendering-time.ts';
 import { sampleData } from '../support/email.ts';
 
 const page = '<!doctype html><body>{{ template "content" . }}<hr></body>';
@@ -81,9 +82,9 @@ describe('a layout', () => {
     for (const body of ['{{/* a */}}<p>', '<!-- <html> -->', '{{ "<html>" }}', '<htmlx>'])
       expect(render(body, { layout: '[{{ template "content" . }}]' })).toMatch(/^\[.*\]$/);
     const many = `${'<!-- a -->{{/* b */}}'.repeat(20_000)}<p>`;
-    const start = performance.now();
+    const startMs = processorMs();
     render(many, { layout: page, maxMs: 10_000 });
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(processorMs() - startMs).toBeLessThan(3000);
   });
 
   test('goes around the built-in emails, too, and around their text part', async () => {
