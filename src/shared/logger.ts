@@ -136,7 +136,8 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
       count,
       options: '--max-connections, --max-connections-per-address',
     }),
-  unread_closed: ({ count }) => warn('connections closed: their clients had not read large answers', { count }),
+  connections_closed: ({ count }) =>
+    warn('connections closed: too much memory for large requests and unread responses', { count }),
   prepared_statements_off: () =>
     warn('the database is behind a pooler with shared connections; prepared statements are off', {
       option: '--prepared-statements=false',

@@ -79,8 +79,8 @@ export type Observation =
   | { readonly kind: 'requests_shed'; readonly count: number }
   /** Number of connections refused in the last second, over the total limit or the limit per address. */
   | { readonly kind: 'connections_refused'; readonly count: number }
-  /** Number of connections closed because too many answers had not been read yet. */
-  | { readonly kind: 'unread_closed'; readonly count: number }
+  /** Number of connections closed because large requests and unread answers would have taken too much memory. */
+  | { readonly kind: 'connections_closed'; readonly count: number }
   /** A pooler is in front of the database: nothing is prepared from now on. */
   | { readonly kind: 'prepared_statements_off' }
   /** An email was stored in the inbox instead of being sent; `email` is its kind. */

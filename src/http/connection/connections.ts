@@ -1,10 +1,10 @@
 /**
- * Limits of connections: their number, idle and stalled times, unread answers, half-closed ones, and how they end when
- * the server stops.
+ * Limits of connections: their number and memory, idle and stalled times, half-closed ones, and how they end when the
+ * server stops.
  *
- * Guarantee: no idle client keeps a connection or memory, and what waits to be read is bounded.
+ * Guarantee: no idle client keeps a connection or memory, and requests and unread answers take a bounded part of it.
  */
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
@@ -18,9 +18,9 @@ export const readTimeoutMs = 30_000;
 const hurryMs = 1000;
 /** Interval in milliseconds for probing whether a half-closed client still reads. */
 const probeEveryMs = 250;
-/** Limit of all unread answers together, in bytes, and the fewest answers of the largest size that it allows. */
-const mostUnreadBytes = 256 * 1024 * 1024;
-const fewestUnread = 2;
+/** Limit of the requests and unread answers of all clients, in bytes, and the fewest of the largest size that it allows. */
+const mostKeptBytes = 256 * 1024 * 1024;
+const fewestKept = 2;
 /** Interval in milliseconds for looking at them. */
 const lookEveryMs = 100;
 
@@ -32,13 +32,42 @@ interface HttpSocket extends Socket {
   readonly _httpMessage?: ServerResponse | null;
 }
 
+/** What one client has sent and not read. */
+class Client {
+  /** Null: not counted. */
+  readonly network: string | null;
+  readonly #socket: HttpSocket;
+  #request: IncomingMessage | null = null;
+  /** Of the socket's `bytesRead`: at the last look, and where the request began, at the latest. */
+  #lookedAt = 0;
+  #start = 0;
+
+  constructor(socket: HttpSocket, network: string | null) {
+    this.#socket = socket;
+    this.network = network;
+  }
+
+  /** Bytes of the request that is worked on, and of the unread answer; call at every look. */
+  keptBytes(): number {
+    const { bytesRead, writableLength, _httpMessage } = this.#socket;
+    const request = _httpMessage?.req ?? null;
+    if (request !== this.#request) this.#start = this.#lookedAt;
+    this.#request = request;
+    this.#lookedAt = bytesRead;
+    return writableLength + (request === null ? 0 : bytesRead - this.#start);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+}
+
 /** The connections of one server. */
 class Connections {
   readonly #server: Server;
   readonly #maxPerNetwork: number;
   readonly #isExempt: (address: string) => boolean;
-  /** With its network; null: not counted. */
-  readonly #open = new Map<HttpSocket, string | null>();
+  readonly #open = new Map<HttpSocket, Client>();
   readonly #perNetwork = new Map<string, number>();
   #isClosing = false;
 
@@ -56,7 +85,7 @@ class Connections {
     const count = network === null ? 0 : (this.#perNetwork.get(network) ?? 0);
     if (count >= this.#maxPerNetwork) return false;
     if (network !== null) this.#perNetwork.set(network, count + 1);
-    this.#open.set(socket, network);
+    this.#open.set(socket, new Client(socket, network));
     socket.once('close', () => {
       this.#open.delete(socket);
       if (network !== null) this.#remove(network);
@@ -98,23 +127,21 @@ class Connections {
   }
 
   /**
-   * Closes connections while all unread answers exceed the limit: in the network with most of them, the one with most.
+   * Closes connections while what all clients have sent and not read exceeds the limit: of the network with most of it,
+   * the one with most.
    *
    * @returns The number of closed ones.
    */
-  closeUnread(mostBytes: number): number {
+  closeLargest(mostBytes: number): number {
+    const kept = new Map([...this.#open.values()].map((client) => [client, client.keptBytes()]));
     for (let closed = 0; ; closed += 1) {
-      const unread = new Map<string | null, number>();
-      let bytes = 0;
-      for (const [{ writableLength }, network] of this.#open) {
-        bytes += writableLength;
-        unread.set(network, (unread.get(network) ?? 0) + writableLength);
-      }
-      if (bytes <= mostBytes) return closed;
-      const of = mostOf([...unread.keys()], (network) => unread.get(network)!);
-      const socket = mostOf([...this.#open.keys()], (each) => (this.#open.get(each) === of ? each.writableLength : 0));
-      this.#open.delete(socket);
-      socket.destroy();
+      const networks = new Map<string | null, number>();
+      for (const [{ network }, bytes] of kept) networks.set(network, (networks.get(network) ?? 0) + bytes);
+      if (sum(networks.values()) <= mostBytes) return closed;
+      const network = largest(networks);
+      const client = largest(new Map([...kept].filter(([each]) => each.network === network)));
+      kept.delete(client);
+      client.close();
     }
   }
 
@@ -129,9 +156,15 @@ class Connections {
   }
 }
 
-/** The one with the most; of several, the first. */
-function mostOf<Each>(all: readonly Each[], amount: (each: Each) => number): Each {
-  return all.reduce((most, each) => (amount(each) > amount(most) ? each : most));
+function sum(numbers: Iterable<number>): number {
+  let total = 0;
+  for (const each of numbers) total += each;
+  return total;
+}
+
+/** The key with the largest number, the first of several. */
+function largest<Key>(numbers: ReadonlyMap<Key, number>): Key {
+  return [...numbers].reduce((most, each) => (each[1] > most[1] ? each : most))[0];
 }
 
 type ConnectionLimits = Pick<Config, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies' | 'limits'>;
@@ -150,10 +183,10 @@ export function guardConnections(app: FastifyInstance, limits: ConnectionLimits,
     socket.destroy();
     noteRefused();
   });
-  const mostBytes = Math.max(mostUnreadBytes, fewestUnread * limits.limits.maxResponseBytes);
+  const mostBytes = Math.max(mostKeptBytes, fewestKept * limits.limits.maxResponseBytes);
   const timer = setInterval(() => {
-    const count = connections.closeUnread(mostBytes);
-    if (count > 0) observe({ kind: 'unread_closed', count });
+    const count = connections.closeLargest(mostBytes);
+    if (count > 0) observe({ kind: 'connections_closed', count });
   }, lookEveryMs).unref();
   server.once('close', () => clearInterval(timer));
   server.on('timeout', (socket: Socket) => connections.handleTimeout(socket));
