@@ -80,7 +80,20 @@ function createFetch(lookup: LookupFunction | null): typeof fetch {
     const body = Buffer.from(await request.arrayBuffer());
     const options = { agent, method, signal, headers, ...(lookup !== null && { lookup }) };
     return new Promise((resolve, reject) => {
-      const sent = send(request.url, options, (answer) => resolve(toResponse(answer)));
+      const sent = send(request.url, options);
+      sent.on('response', (answer) => {
+        try {
+          resolve(toResponse(answer));
+        } catch (error) {
+          // `Response` takes fewer statuses and reasons than the parser. Uncaught, the error would end the process.
+          answer.destroy();
+          reject(error);
+        }
+      });
+      sent.on('upgrade', (_answer, socket) => {
+        socket.destroy();
+        reject(new Error('The server has changed the protocol.'));
+      });
       sent.on('error', (error) => reject(signal.aborted ? signal.reason : error));
       sent.end(body.length === 0 ? undefined : body);
     });

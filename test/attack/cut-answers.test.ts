@@ -1,15 +1,18 @@
 /**
- * A server that we ask answers with compressed bytes and stops, with or without closing the connection. What waits for it ends all the
- * same: nobody's transaction stays open, and nobody's lock with it.
+ * A server that we ask answers with compressed bytes and stops, with or without closing the connection, or in a form that is hardly HTTP.
+ * What waits for it ends all the same: nobody's transaction stays open, nobody's lock with it, and the process lives.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createServer as createSocketServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { createBoundedFetch } from '../../src/auth/providers/issuers.ts';
 import { unrestrictedEgress } from '../../src/egress/egress.ts';
 import { testAuth } from '../support/auth-service.ts';
+import { gatewayProcess } from '../support/gateway-process.ts';
 import { hookSecret } from '../support/hook-server.ts';
+import { anonKey } from '../support/http.ts';
 import { createAuthDatabase } from '../support/postgres.ts';
 
 /** Its answer; `/cut` ends with the connection, `/held` does not end. */
@@ -46,4 +49,42 @@ test.each([
   const url = `${await partialServer()}/${path}`;
   const send = createBoundedFetch({ timeoutMs: 500, maxBytes: 1000 }, unrestrictedEgress.fetchFor(url));
   await expect(send(url)).rejects.toThrow(reason);
+});
+
+/** A server whose answers are these bytes. */
+async function rawServer(bytes: string): Promise<string> {
+  const server = createSocketServer((socket) => {
+    socket.on('error', () => {}).on('data', () => socket.end(bytes, 'latin1'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test.each([
+  ['a status that there is not', 'HTTP/1.1 999 Request denied\r\n\r\n{}'],
+  ['a status below all', 'HTTP/1.1 000 None\r\n\r\n{}'],
+  ['a reason that is no text', 'HTTP/1.1 200 a\x01b\r\n\r\n{}'],
+  ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
+  ['no HTTP', '\x16\x03\x01\x00'],
+  ['bytes that are not compressed', 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\nhello'],
+])('an answer with %s is an error of its request, not of the process', async (_what, bytes) => {
+  const url = await rawServer(bytes);
+  const send = createBoundedFetch({ timeoutMs: 2000, maxBytes: 1000 }, unrestrictedEgress.fetchFor(url));
+  await expect(send(url)).rejects.toThrow(/^(?!.*timeout)/);
+});
+
+test('a process lives on whose hook answers with such a status', async () => {
+  const database = await createAuthDatabase();
+  const { url, ask } = await gatewayProcess(database, {
+    authValues: {
+      hook_before_user_created_enabled: true,
+      hook_before_user_created_uri: await rawServer('HTTP/1.1 999 Request denied\r\n\r\n{}'),
+      hook_before_user_created_secrets: hookSecret,
+    },
+  });
+  const body = JSON.stringify({ email: 'ana@x.test', password: 'a good password' });
+  const { status } = await fetch(`${url}/auth/v1/signup`, { method: 'POST', headers: { apikey: anonKey }, body });
+  expect(status).toBe(422);
+  expect(await ask('{ __typename }')).toEqual({ data: { __typename: 'Query' } });
 });
