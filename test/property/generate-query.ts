@@ -216,7 +216,7 @@ function writeField(
   const { random } = writer;
   const alias = prefix !== '' || random.chance(0.1) ? `${prefix}${random.pick(['a', 'b'])}_${name}: ` : '';
   const content = field.kind === 'column' ? field.column : field.kind === 'computed' ? field.routine.entry : null;
-  if (content !== null && of.parted.has(content) && random.chance(0.5))
+  if (content !== null && of.parted.has(content) && random.chance(field.kind === 'computed' ? 0.8 : 0.5))
     return `${alias}${name}${argumentsText([['at', random.chance(0.04) ? nullValue : writeKeys(writer, { type: '[String!]' })]])}`;
   if (field.kind === 'computed' && field.routine.takes !== null)
     return `${alias}${name}${argumentsText(writeGiven(writer, material, field.routine))}`;
