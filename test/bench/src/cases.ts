@@ -37,6 +37,8 @@ export interface BenchCase {
   readonly values: readonly number[];
   /** Rows are used up: runs as their owner before each load, which then asks for each number up to `size` once. */
   readonly refill?: (size: number) => readonly string[];
+  /** We send several statements for it, which pgbench does not measure. */
+  readonly hasSeveralStatements?: boolean;
   /** A cursor behind this key is bound to `$c`; each server gets its own form of it. */
   readonly deepKey?: number;
 }

@@ -38,7 +38,7 @@ export async function measureStatements(
   }
   const directory = mkdtempSync(join(tmpdir(), 'pgreflect-pgbench-'));
   try {
-    const measured = cases.filter(({ operations }) => operations.length === 1);
+    const measured = cases.filter((each) => each.operations.length === 1 && !each.hasSeveralStatements);
     const results: StatementResult[] = [];
     for (const benchCase of measured) {
       for (const [statement, script] of scriptsOf(db, benchCase)) {

@@ -171,12 +171,14 @@ export const writeCases: readonly BenchCase[] = [
     name: 'nested-1',
     title: 'insert one row with 5 related rows',
     operations: [nestedOf(1)],
+    hasSeveralStatements: true,
     values: spread(997, 20_000),
   },
   {
     name: 'nested-100',
     title: 'insert 100 rows with 5 related rows each',
     operations: [nestedOf(100)],
+    hasSeveralStatements: true,
     values: spread(97, 20_000),
   },
 ];
