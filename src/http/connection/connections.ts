@@ -34,7 +34,7 @@ interface HttpSocket extends Socket {
 
 /** What one client has sent and not read. */
 class Client {
-  /** Null: not counted. */
+  /** Null: this machine or a trusted proxy. Their connections have no limit, but their memory counts like a network's. */
   readonly network: string | null;
   readonly #socket: HttpSocket;
   #request: IncomingMessage | null = null;
@@ -170,11 +170,11 @@ function largest<Key>(numbers: ReadonlyMap<Key, number>): Key {
 type ConnectionLimits = Pick<Config, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies' | 'limits'>;
 
 /** Applies the rules to a server whose timeout is `readTimeoutMs`. */
-export function guardConnections(app: FastifyInstance, limits: ConnectionLimits, observe: Observe): void {
+export function guardConnections(app: FastifyInstance, config: ConnectionLimits, observe: Observe): void {
   const { server } = app;
-  const connections = new Connections(server, limits);
+  const connections = new Connections(server, config);
   const noteRefused = reportCounts((count) => observe({ kind: 'connections_refused', count }));
-  server.maxConnections = limits.maxConnections;
+  server.maxConnections = config.maxConnections;
   // Allow half-closed clients; the type declarations lack this option.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on('drop', noteRefused);
@@ -183,7 +183,7 @@ export function guardConnections(app: FastifyInstance, limits: ConnectionLimits,
     socket.destroy();
     noteRefused();
   });
-  const mostBytes = Math.max(mostKeptBytes, fewestKept * limits.limits.maxResponseBytes);
+  const mostBytes = Math.max(mostKeptBytes, fewestKept * config.limits.maxResponseBytes);
   const timer = setInterval(() => {
     const count = connections.closeLargest(mostBytes);
     if (count > 0) observe({ kind: 'connections_closed', count });
