@@ -1,5 +1,5 @@
 /**
- * Decides where a link or a sign-in may redirect: to the site URL, to loopback addresses of its host, to the allow
+ * Decides where a link or a sign-in may redirect: to the site URL, to web servers on loopback addresses, to the allow
  * list.
  *
  * An address that is not allowed is no error: the next candidate takes its place, at last the site URL. This file
@@ -22,11 +22,19 @@ interface RedirectCandidates {
   readonly referer?: string | undefined;
 }
 
+/**
+ * Why an address is not allowed: an IP address other than loopback, a scheme that runs in the page, an address that
+ * programs read differently, or one that the allow list lacks.
+ */
+export type RedirectRefusal = 'ip-address' | 'script' | 'ambiguous' | 'unlisted';
+
 /** The rules of one configuration; create them once per configuration. */
 export interface RedirectRules {
   /** The first allowed candidate, unchanged; otherwise the site URL. */
   resolve(candidates: RedirectCandidates): string;
   isAllowed(url: string): boolean;
+  /** Null for an address that is allowed. */
+  refusal(url: string): RedirectRefusal | null;
 }
 
 interface Address {
@@ -38,14 +46,18 @@ interface Address {
   readonly port: string;
   /** Includes user info, if any, as written. */
   readonly authority: string;
+  /** The address without its fragment and with its dot segments resolved; for the rest as written. */
+  readonly text: string;
 }
 
 /** Compiles the allow list. A malformed pattern, which validation refuses, allows nothing. */
 export function createRedirectRules(config: RedirectConfig): RedirectRules {
   const patterns = splitPatterns(config.uri_allow_list).flatMap(compileOrSkip);
   const site = parseAddress(config.site_url);
-  const isAllowed = (url: string) => site !== null && isAllowedAddress(url, site, patterns);
+  const refusal = (url: string) => (site === null ? 'unlisted' : findRefusal(url, site, patterns));
+  const isAllowed = (url: string) => refusal(url) === null;
   return {
+    refusal,
     isAllowed,
     resolve({ header, query, referer }) {
       const found = [header || query, referer].find((url) => url !== undefined && isAllowed(url));
@@ -62,28 +74,38 @@ function compileOrSkip(pattern: string): readonly UrlPattern[] {
   }
 }
 
+/** Dot segments beside encoded slashes: browsers leave them as they are, some servers resolve them. */
+const hiddenDots = /^[^?]*(?:\/|%2f|%5c)(?:\.|%2e){1,2}(?:%2f|%5c|\/|\?|$)/i;
+
 /** Never allowed, even if listed: such URLs run in the page that links to them. */
 const refusedSchemes = ['javascript', 'data', 'vbscript'];
 
-function isAllowedAddress(url: string, site: Address, patterns: readonly UrlPattern[]): boolean {
+function findRefusal(url: string, site: Address, patterns: readonly UrlPattern[]): RedirectRefusal | null {
   const address = parseAddress(url);
-  if (address === null || refusedSchemes.includes(address.scheme)) return false;
-  const { scheme, host, port } = address;
+  if (address === null) return 'ambiguous';
+  const { scheme, host, port, text } = address;
+  if (refusedSchemes.includes(scheme)) return 'script';
   const isSameHost = scheme === site.scheme && host === site.host;
-  if (isSameHost && (port === site.port || isLoopbackName(host))) return true;
-  if (/^[0-9]+$/.test(host)) return false;
-  if (isIP(host) !== 0) return isLoopbackIp(host);
-  const isWeb = scheme === 'http' || scheme === 'https';
-  if (isWeb && !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host)) return false;
-  const text = url.split('#')[0] ?? '';
-  return isWeb ? isWebListed(text, address, patterns) : patterns.some((pattern) => pattern.matches(text));
+  if (isSameHost && (port === site.port || isLoopbackName(host))) return null;
+  const isWeb = scheme in usualPorts;
+  if (/^[0-9]+$/.test(host)) return 'ip-address';
+  if (isIP(host) !== 0) {
+    if (!isLoopbackIp(host)) return 'ip-address';
+    // RFC 8252, 7.3. Any application of a device may claim another scheme, so that has to be listed.
+    if (isWeb) return null;
+  }
+  if (isWeb && !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host)) return 'ambiguous';
+  if (hiddenDots.test(text)) return 'ambiguous';
+  const isListed = isWeb ? isWebListed(address, patterns) : patterns.some((pattern) => pattern.matches(text));
+  if (isListed) return null;
+  return isWeb && address.authority.includes('@') ? 'ambiguous' : 'unlisted';
 }
 
 /**
  * A wildcard for a part of the host must not match beyond the host: text after `/` or `?` is not part of it, nor is
  * text before `@`. A pattern that spells out the whole authority has no such limit.
  */
-function isWebListed(text: string, { scheme, authority }: Address, patterns: readonly UrlPattern[]): boolean {
+function isWebListed({ scheme, authority, text }: Address, patterns: readonly UrlPattern[]): boolean {
   const authorityEnd = `${scheme}://${authority}`.length;
   // Browsers read `?` after the authority as `/?`.
   const plain = text.slice(authorityEnd).replace(/^\?/, '/?');
@@ -124,5 +146,14 @@ function parseAddress(url: string): Address | null {
   const seen = parsed.hostname.replace(/^\[|\]$/g, '').toLowerCase();
   // Browsers read a host of digits as an IP address; a later check refuses it by its text.
   if (isWeb && (host === '' || (seen !== host && !/^[0-9]+$/.test(host)))) return null;
-  return { scheme, host, port: port === usualPorts[scheme] ? '' : port, authority };
+  const text = resolveDots(url, match[0].length, parsed.pathname);
+  return { scheme, host, port: port === usualPorts[scheme] ? '' : port, authority, text };
+}
+
+/** The address without its fragment, with the path that a browser makes of one with dot segments. */
+function resolveDots(url: string, pathStart: number, resolved: string): string {
+  const [written = ''] = url.split('#');
+  const [path = ''] = written.slice(pathStart).split('?');
+  const hasDots = path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
+  return written.slice(0, pathStart) + (hasDots ? resolved : path) + written.slice(pathStart + path.length);
 }

@@ -22,7 +22,7 @@ export const authEdgeCases: readonly SectionRow[] = [
   ['15', 'Redirect, `Referer`, site URL', 'unit/auth/redirect: the candidates of a request > %j lead to %s'],
   ['16', 'The header shadows the query', 'unit/auth/redirect: the candidates of a request > %j lead to %s'],
   ['17', 'Ports, loopback names and schemes', 'unit/auth/redirect: of another port is another address, but not on a loopback name'],
-  ['18', 'IP addresses', 'unit/auth/redirect: %s is refused although it is listed'],
+  ['18', 'IP addresses', 'unit/auth/redirect: %s is refused although it is listed', 'unit/auth/redirect: %s is no web server on loopback: allowed only if it is listed', 'attack/redirected-sessions: the link of an email does not bring a session to %s'],
   ['19', 'Hosts that look like the application', 'unit/auth/redirect: the address of the application > %s is not', 'auth/leaks: a link never leads to a place that is not allowed'],
   ['20', 'A star stops at dots and slashes', 'unit/auth/redirect: the allow list > %s and %s: %s'],
   ['21', 'Fragments do not count in patterns', 'unit/auth/redirect: the allow list > %s and %s: %s', "auth/verify: the application's address keeps its query, and its fragment makes way for the tokens"],

@@ -97,7 +97,8 @@ export function readAuthRequest(
   const [header, inQuery] = [one(headers.redirect_to), query.get('redirect_to') ?? undefined];
   const redirectTo = redirects.resolve({ header, query: inQuery, referer });
   const asked = header || inQuery;
-  if (asked && !redirects.isAllowed(asked)) services.noteRedirect(asked);
+  const refusal = asked ? redirects.refusal(asked) : null;
+  if (asked && refusal !== null) services.noteRedirect(asked, refusal);
   const client = { userAgent: headers['user-agent'] ?? null, ip: clientAddress(request, config, parts.isFromProxy) };
   const { audience: usual, adminRoles } = services;
   const audienceHeader = config.security_jwt_aud_header_enabled ? one(headers['x-jwt-aud']) : undefined;

@@ -71,7 +71,54 @@ describe('IP addresses', () => {
     'http://127.1/',
     'http://017700000001/',
     'http://[fe80::1]/',
+    'exp://192.168.1.5:8081/--/cb',
   ])('%s is refused although it is listed', (url) => expect(isAllowed(url, '**')).toBe(false));
+
+  test.each([
+    'evilapp://127.0.0.1/',
+    'evilapp://[::1]/cb',
+    'intent://127.0.0.1/#Intent;scheme=evil;end',
+    'file://127.0.0.1/share',
+    'ftp://127.0.0.1/',
+    'ws://127.0.0.1/',
+    'blob:http://127.0.0.1/x',
+    'view-source://127.0.0.1/',
+    'exp://127.0.0.1:8081/--/cb',
+  ])('%s is no web server on loopback: allowed only if it is listed', (url) => {
+    expect(isAllowed(url)).toBe(false);
+    expect(isAllowed(url, 'other://**')).toBe(false);
+    expect(isAllowed(url, `${url.slice(0, url.indexOf(':'))}:**`)).toBe(true);
+  });
+});
+
+describe('dot segments', () => {
+  const list = 'https://shared.test/mine/**,https://*.cb.test/*/end,exp://u.expo.dev/mine/**';
+
+  test.each([
+    'https://shared.test/mine/../other/index.html',
+    'https://shared.test/mine/%2e%2e/other/',
+    'https://shared.test/mine/.%2E/other/',
+    'https://shared.test/mine/x/../../other/',
+    'https://shared.test/mine/..',
+    'https://shared.test/mine/x/..%2f..%2fother/',
+    'https://shared.test/mine/..%5Cother/',
+    'https://shared.test/mine/%2F../x',
+    'https://a.cb.test/x/../end',
+    'exp://u.expo.dev/mine/../other',
+  ])('%s leaves the path of its pattern', (url) => expect(isAllowed(url, list)).toBe(false));
+
+  test.each([
+    'https://shared.test/mine/x/../y/./z',
+    'https://shared.test/other/../mine/x',
+    'https://shared.test/mine/..hidden/...',
+    'https://shared.test/mine/x?next=/../%2F..%2Fother',
+    'https://a.cb.test/y/../x/end',
+    'exp://u.expo.dev/mine/--/../cb',
+  ])('%s does not', (url) => expect(isAllowed(url, list)).toBe(true));
+
+  test('an address of the application is free in its path', () => {
+    expect(isAllowed('https://app.test/a/../b/..%2fc')).toBe(true);
+  });
 });
 
 describe('the allow list', () => {
