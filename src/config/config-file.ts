@@ -21,7 +21,14 @@ export interface ConfigFile {
   /** The table `auth` and the fields of the auth configuration, unchecked (load-auth-config.ts reads them). */
   readonly auth: Readonly<Record<string, unknown>>;
   readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
 }
+
+/** The keys of the Supabase CLI's `config.toml` beside `auth`. */
+const supabaseKeys = [
+  'analytics', 'api', 'db', 'edge_runtime', 'experimental', 'functions', 'inbucket', 'local_smtp', 'project_id', 'realtime',
+  'remotes', 'storage', 'studio',
+]; // biome-ignore format: a list
 
 /**
  * Reads the file. A missing `pgreflect.toml` is no problem; a missing file that was named is one.
@@ -35,9 +42,9 @@ export function loadConfigFile(given: string | null, workingDirectory: string): 
     text = readFile(path, workingDirectory);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    if (given === null && code === 'ENOENT') return { path: null, values: new Map(), auth: {}, problems: [] };
+    if (given === null && code === 'ENOENT') return { path: null, ...nothing, problems: [] };
     const problem = `The configuration file "${path}" cannot be read (${code}).`;
-    return { path, values: new Map(), auth: {}, problems: [{ problem, fix: 'Check the name and its permissions.' }] };
+    return { path, ...nothing, problems: [{ problem, fix: 'Check the name and its permissions.' }] };
   }
   try {
     return { path, ...readTable(parse(text), path) };
@@ -46,9 +53,11 @@ export function loadConfigFile(given: string | null, workingDirectory: string): 
     // The parser's full message quotes the line, which may contain a secret.
     const reason = error.message.split('\n')[0]?.replace(/^Invalid TOML document: /, '') ?? '';
     const problem = `${path}, line ${error.line}: ${reason}.`;
-    return { path, values: new Map(), auth: {}, problems: [{ problem, fix: `Correct line ${error.line}.` }] };
+    return { path, ...nothing, problems: [{ problem, fix: `Correct line ${error.line}.` }] };
   }
 }
+
+const nothing = { values: new Map(), auth: {}, warnings: [] } as const;
 
 function readTable(table: Readonly<Record<string, unknown>>, path: string): Omit<ConfigFile, 'path'> {
   const values = new Map<OptionName, readonly string[]>();
@@ -60,6 +69,7 @@ function readTable(table: Readonly<Record<string, unknown>>, path: string): Omit
       auth[key] = value;
       continue;
     }
+    if (supabaseKeys.includes(key)) continue;
     const name = nameByKey.get(key);
     const texts = toTexts(value, name !== undefined && optionOf(name).repeatable === true);
     if (name === undefined) problems.push(unknownKey(key, path, [...nameByKey.keys(), ...authFieldNames]));
@@ -70,7 +80,10 @@ function readTable(table: Readonly<Record<string, unknown>>, path: string): Omit
       });
     } else values.set(name, texts);
   }
-  return { values, auth, problems };
+  const others = supabaseKeys.filter((key) => Object.hasOwn(table, key));
+  const warnings =
+    others.length === 0 ? [] : [`${path}: no effect here, as only its auth counts: ${others.join(', ')}.`];
+  return { values, auth, problems, warnings };
 }
 
 function unknownKey(key: string, path: string, known: readonly string[]): Problem {

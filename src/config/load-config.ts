@@ -147,6 +147,12 @@ function toConfig({ values, auth }: Loaded, project: LocalProject | null, source
 
 /** Each member of `defaults`, with the value of the option of that name if there is one. */
 function takeValues<T extends object>(defaults: T, values: Partial<Values>): T {
-  const entries = Object.entries(defaults).map(([name, usual]) => [name, values[name as Name] ?? usual]);
+  const entries = Object.entries(defaults).map(([name, usual]) => [name, isGiven(name) ? values[name] : usual]);
   return Object.fromEntries(entries) as T;
+
+  /** Null is "not given" only where the option has no default; elsewhere it is a value, such as `off`. */
+  function isGiven(name: string): name is Name {
+    const value = values[name as Name];
+    return value !== undefined && (value !== null || optionOf(name as Name).default !== null);
+  }
 }

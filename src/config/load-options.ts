@@ -65,7 +65,7 @@ export function loadOptions<N extends OptionName>(names: readonly N[], sources: 
     if (given !== null) origins.set(name, given.origin);
     values[name] = readValue(name, given, sources, problems);
   }
-  const warnings = unknownVariables(sources.environment);
+  const warnings = [...file.warnings, ...unknownVariables(sources.environment)];
   return { values: values as OptionValues<N>, origins, problems, warnings, file };
 }
 

@@ -5,7 +5,8 @@
  * A key that resembles one of ours is a problem, because silently ignoring a mistyped setting is the worst outcome.
  * Keys of the Supabase CLI without effect are a warning, so that its files work unchanged.
  */
-import { dirname, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import type { Problem } from '../config-error.ts';
 import type { TextSources } from '../given-texts.ts';
 import { nearestName } from '../nearest-name.ts';
@@ -132,7 +133,8 @@ function convert(
 ): AuthFileValue | null {
   try {
     const resolved = resolveVariables(value, sources.environment);
-    if (place.endsWith('.content_path')) return { kind: 'template', source: toFile(resolved, origin, sources) };
+    if (place.endsWith('.content_path'))
+      return { kind: 'template', source: toFile(resolved, { place, origin }, sources) };
     return { kind: 'json', value: place === name ? resolved : (authField(name).convert?.(resolved) ?? resolved) };
   } catch (error) {
     problems.push({ problem: `${origin} ${(error as Error).message}.`, fix: null });
@@ -140,10 +142,23 @@ function convert(
   }
 }
 
-/** Relative to the directory of the configuration file. @throws Error */
-function toFile(path: unknown, origin: string, { fileName, workingDirectory }: FileSources): TemplateSource {
+/**
+ * The file of a body, as the Supabase CLI finds it: bodies of emails are relative to the project, those of notifications
+ * to its `supabase`. Here, both may be relative to either. @throws Error
+ */
+function toFile(
+  path: unknown,
+  { place, origin }: { readonly place: string; readonly origin: string },
+  { fileName, workingDirectory }: FileSources,
+): TemplateSource {
   if (typeof path !== 'string' || path === '') throw new Error('must be the name of a file');
-  return { kind: 'file', path: resolve(workingDirectory, dirname(fileName), path), origin };
+  const own = resolve(workingDirectory, dirname(fileName));
+  const isInside = basename(own) === 'supabase';
+  const other = isInside ? dirname(own) : resolve(own, 'supabase');
+  const isOtherFirst = isInside && place.startsWith('auth.email.template.');
+  const paths = (isOtherFirst ? [other, own] : [own, other]).map((folder) => resolve(folder, path));
+  // With neither, the first is the one to tell of.
+  return { kind: 'file', path: paths.find((one) => existsSync(one)) ?? paths[0]!, origin };
 }
 
 /** The name in `env(NAME)` as the whole text; undefined for any other value. */

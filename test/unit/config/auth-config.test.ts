@@ -1,9 +1,9 @@
 /**
  * The auth configuration's start values: every field from environment and file, all problems at once.
  */
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { parse } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { checkAuthConfig, defaultAuthConfig, layerAuthConfig } from '../../../src/config/auth/auth-config.ts';
@@ -241,6 +241,39 @@ client_id = "us"
     expect(templates).toEqual({
       confirmation: file('confirm.html', 'pgreflect.toml: auth.email.template.confirmation.content_path'),
     });
+  });
+
+  test('has bodies where the Supabase CLI looks for them: in the project, those of notifications in supabase', () => {
+    const root = mkdtempSync(join(tmpdir(), 'auth-config-'));
+    const places = [
+      'templates/both.html',
+      'templates/root.html',
+      'supabase/templates/both.html',
+      'supabase/templates/own.html',
+    ];
+    for (const place of places) {
+      mkdirSync(dirname(join(root, place)), { recursive: true });
+      writeFileSync(join(root, place), place);
+    }
+    const tables = ['template.invite', 'notification.email_changed'];
+    const found = (fileName: string, path: string) => {
+      const toml = tables.map((table) => `[auth.email.${table}]\ncontent_path = "${path}"`).join('\n');
+      const { problems, templates } = load({ toml, fileName, workingDirectory: root });
+      expect(problems).toEqual([]);
+      return [templates.invite, templates.email_changed_notification].map((source) =>
+        source?.kind === 'file' ? relative(root, source.path) : null,
+      );
+    };
+    // Where it is in both places, as the CLI; else where it is.
+    const [both, inRoot, own] = ['./templates/both.html', './templates/root.html', './templates/own.html'];
+    expect(found('supabase/config.toml', both)).toEqual(['templates/both.html', 'supabase/templates/both.html']);
+    expect(found('supabase/config.toml', inRoot)).toEqual(['templates/root.html', 'templates/root.html']);
+    expect(found('supabase/config.toml', own)).toEqual(Array(2).fill('supabase/templates/own.html'));
+    expect(found('supabase/config.toml', './none.html')).toEqual(['none.html', 'supabase/none.html']);
+    // After [auth] was copied to the project.
+    expect(found('pgreflect.toml', both)).toEqual(Array(2).fill('templates/both.html'));
+    expect(found('pgreflect.toml', own)).toEqual(Array(2).fill('supabase/templates/own.html'));
+    expect(found('pgreflect.toml', './none.html')).toEqual(Array(2).fill('none.html'));
   });
 
   test('may have fields under their own names, but not the same one twice', () => {

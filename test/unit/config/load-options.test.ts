@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import { loadConfig, loadServeOptions } from '../../../src/config/load-config.ts';
 import { loadOptions, type Sources } from '../../../src/config/load-options.ts';
-import type { OptionName } from '../../../src/config/options.ts';
+import { type OptionName, optionNames, optionOf } from '../../../src/config/options.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -129,6 +129,59 @@ describe('a complete configuration', () => {
   test('the external URL may come from the name that includes the path of the auth service', () => {
     const environment = { ...minimal, API_EXTERNAL_URL: 'https://api.example.com/auth/v1' };
     expect(loadConfig(sources({ environment })).externalUrl).toBe('https://api.example.com');
+  });
+});
+
+test('a value that means none wins over a default that is one, whatever the option', () => {
+  const takesOff = optionNames.filter((name) => {
+    try {
+      return optionOf(name).default !== null && optionOf(name).parse('off') === null;
+    } catch {
+      return false;
+    }
+  });
+  expect(takesOff).toContain('managementRateLimit');
+  const flags = Object.fromEntries(takesOff.map((name) => [name, ['off']]));
+  const config = loadConfig(sources({ environment: minimal, flags }));
+  expect({ ...config, ...config.limits }).toMatchObject(Object.fromEntries(takesOff.map((name) => [name, null])));
+});
+
+describe('the config.toml of the Supabase CLI', () => {
+  const toml = `project_id = "shop"
+[api]
+port = 54321
+schemas = ["public", "graphql_public"]
+[db.seed]
+sql_paths = ["./seed.sql"]
+[storage.image_transformation]
+enabled = true
+[edge_runtime.secrets]
+key = "env(NOT_SET)"
+[remotes.staging.auth]
+site_url = "https://staging.test"
+[auth]
+site_url = "https://app.test"
+`;
+
+  test('is read whole, and one line names the parts that are not here', () => {
+    mkdirSync(join(directory, 'supabase'));
+    writeFileSync(join(directory, 'supabase/config.toml'), toml);
+    const configFile = 'supabase/config.toml';
+    expect(loadConfig(sources({ environment: minimal, configFile })).authValues).toEqual({
+      site_url: 'https://app.test',
+    });
+    expect(loadOptions([], sources({ configFile }))).toMatchObject({
+      problems: [],
+      warnings: [
+        'supabase/config.toml: no effect here, as only its auth counts: api, db, edge_runtime, project_id, remotes, storage.',
+      ],
+    });
+  });
+
+  test('may have a mistyped table, which is told', () => {
+    writeFileSync(join(directory, 'config.toml'), toml.replace('[auth]', '[auht]'));
+    const problem = 'config.toml: there is no option "auht".';
+    expect(problemsOf({ environment: minimal, configFile: 'config.toml' })).toEqual([problem]);
   });
 });
 
