@@ -142,12 +142,12 @@ async function runCompiled(
     return { data: 'null', errors: isMutation ? compiled.errors.slice(0, 1) : compiled.errors };
   }
   const { keys, constants, errors } = compiled;
-  const asked = introspectionOf(execution, run);
+  const asked = introspectionOf(options, execution, run);
   if (constants !== null) {
     await checkRole(options, execution, run);
     return answerConstants(compiled, constants, asked);
   }
-  const source = { variables: run.variables, introspection: textsOf(asked) };
+  const source = { variables: run.variables, introspection: await textsOf(asked) };
   // Errors of other fields follow the data, so then the answer is buffered.
   const openResponse = errors.length === 0 ? execution.openResponse : null;
   const answers = new Map<number, RowsAnswer>();
@@ -242,32 +242,39 @@ function parsedInput({ patterns }: CompiledOperation, of: ValueLanguage): string
 }
 
 /** The answer of an operation without statements. */
-function answerConstants(
+async function answerConstants(
   { keys, errors }: CompiledOperation,
   constants: readonly (string | null)[],
   asked: Introspection | null,
-): Pick<Outcome, 'data' | 'body' | 'errors'> {
+): Promise<Pick<Outcome, 'data' | 'body' | 'errors'>> {
   if (asked !== null && errors.length === 0) {
     const values = keys.map((key, index) => [key, constants[index] ?? null] as const);
-    return { data: '', body: introspectionBody(...asked, values), errors };
+    return { data: '', body: await introspectionBody(...asked, values), errors };
   }
-  const introspection = textsOf(asked);
+  const introspection = await textsOf(asked);
   const values = keys.map((key, index) => constants[index] ?? introspection.get(key) ?? null);
   return { data: joinFields(keys, values), errors };
 }
 
+const noTexts: ReadonlyMap<string, string> = new Map();
+
 type Introspection = readonly [schema: LazySchema, request: IntrospectionRequest];
 
-function textsOf(asked: Introspection | null): ReadonlyMap<string, string> {
-  return asked === null ? new Map() : answerIntrospection(...asked);
+async function textsOf(asked: Introspection | null): Promise<ReadonlyMap<string, string>> {
+  return asked === null ? noTexts : answerIntrospection(...asked);
 }
 
-function introspectionOf(execution: Execution, run: CompiledRun): Introspection | null {
+function introspectionOf(
+  { maxResponseBytes }: ExecuteOptions,
+  { request, context }: Execution,
+  run: CompiledRun,
+): Introspection | null {
   const { introspection } = run.attempt.role.shared;
   if (run.compiled.introspectionKeys.length === 0 || introspection === null) return null;
-  const { operationName, variables } = execution.request;
+  const { operationName, variables } = request;
   const responseKeys = new Set(run.compiled.introspectionKeys);
-  return [introspection, { document: run.document, operationName, variableValues: variables ?? {}, responseKeys }];
+  const asked = { document: run.document, operationName, variableValues: variables ?? {}, responseKeys };
+  return [introspection, { ...asked, maxBytes: maxResponseBytes, signal: context.signal }];
 }
 
 function joinFields(keys: readonly string[], values: readonly (FlightResult | null)[]): FlightResult {

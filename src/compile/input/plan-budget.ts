@@ -11,6 +11,11 @@ const limits = {
     most: 50_000,
     message: 'The operation selects more than 50000 fields when its fragments are spread out.',
   },
+  /** The same below `__schema` and `__type`, which are read at once. */
+  introspection: {
+    most: 5000,
+    message: 'The introspection selects more than 5000 fields when its fragments are spread out.',
+  },
   /** Fields with a table. PostgreSQL takes seconds to plan more, whatever they return. */
   tables: {
     most: 1000,
@@ -86,9 +91,10 @@ export interface Operand {
 
 /** The budget of one operation. */
 export function createBudget(): PlanBudget {
-  const { selections, tables, inputs, functions, relationFilters, nestedWrites, statements } = limits;
+  const { selections, introspection, tables, inputs, functions, relationFilters, nestedWrites, statements } = limits;
   return {
     selections: selections.most,
+    introspection: introspection.most,
     tables: tables.most,
     inputs: inputs.most,
     functions: functions.most,

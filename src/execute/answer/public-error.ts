@@ -13,6 +13,7 @@ import type { Model } from '../../model/model.ts';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
 import type { Observe } from '../../shared/observation.ts';
+import { textTooLarge } from './compressed-text.ts';
 import { isVisibleMessage, visibleTable } from './visible-message.ts';
 
 /** The context for translating an error. */
@@ -164,9 +165,8 @@ function outcomeUnknown(error: DatabaseError): PublicError {
 }
 
 function tooLarge(error: DatabaseError, scope: ErrorScope): PublicError {
-  const message = `The answer is larger than the limit of ${scope.maxResponseBytes} bytes. Ask for less, or page.`;
-  const extensions = { limit: 'max-response-bytes' };
-  return new PublicError('LIMIT_EXCEEDED', message, { ...placeOf(error, scope), extensions });
+  const { code, message, details } = textTooLarge(scope.maxResponseBytes);
+  return new PublicError(code, message, { ...placeOf(error, scope), ...details });
 }
 
 /** The results of a mutation exceeded the limit. It is not undone for that. */

@@ -18,10 +18,12 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { LazySchema } from '../../schema/lazy-schema.ts';
-import { PublicError } from '../../shared/errors.ts';
+import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
+import { forgetStack, PublicError } from '../../shared/errors.ts';
 import { invariant, unreachable } from '../../shared/invariant.ts';
+import { inSlices } from '../../shared/slices.ts';
 import { CompressedText, TextWriter } from '../answer/compressed-text.ts';
-import { compileIntrospection, type FieldWriters } from './write-introspection.ts';
+import { type CompiledIntrospection, compileIntrospection } from './write-introspection.ts';
 
 /** One operation of a document that is valid for the role's schema. */
 export interface IntrospectionRequest {
@@ -31,29 +33,41 @@ export interface IntrospectionRequest {
   readonly variableValues: Readonly<Record<string, unknown>>;
   /** Answer only these response keys; null: all. */
   readonly responseKeys: ReadonlySet<string> | null;
+  /** Limit of all texts together, in UTF-8. */
+  readonly maxBytes: number;
+  /** Aborted on disconnect; null: the client waits. */
+  readonly signal: DisconnectSignal | null;
 }
 
 /**
  * The JSON text of every selected introspection field by response key, without fields that `@skip` or `@include`
- * removes. Cached: for a thousand tables, the standard introspection takes half a second and 12 MB of uncompressed
- * text.
+ * removes. Made in slices and cached: for a thousand tables, the standard introspection takes half a second and 12 MB
+ * of uncompressed text.
  *
  * @param schema Made by `buildIntrospectionSchema`: only the visible part of the API.
- * @throws PublicError `BAD_USER_INPUT` if a variable does not fit its place.
+ * @throws PublicError `BAD_USER_INPUT` if a variable does not fit its place; `LIMIT_EXCEEDED`.
  */
-export function answerIntrospection(schema: LazySchema, request: IntrospectionRequest): ReadonlyMap<string, string> {
-  return remember(schema, request, '', (fields) => {
-    const texts = [...fields].map(([key, write]) => {
-      const text = new TextWriter();
-      write(text);
-      return [key, String(text.end())] as const;
-    });
-    return new Map(texts);
+export function answerIntrospection(
+  schema: LazySchema,
+  request: IntrospectionRequest,
+): Promise<ReadonlyMap<string, string>> {
+  return remember(schema, request, '', function* ({ fields }) {
+    let rest = request.maxBytes;
+    const texts = new Map<string, string>();
+    for (const [key, write] of fields) {
+      const writer = new TextWriter(rest);
+      yield* write(writer);
+      const text = String(writer.end());
+      rest -= Buffer.byteLength(text);
+      texts.set(key, text);
+    }
+    return texts;
   });
 }
 
 /**
- * The whole body of an operation with only introspection and `__typename`, compressed if long.
+ * The whole body of an operation with only introspection and `__typename`, compressed if long. The limit does not hold
+ * for one that describes each type at most once, as tools do: a large schema has a large description.
  *
  * @param values By response key, in order, JSON text; null: introspection.
  * @throws PublicError as `answerIntrospection`.
@@ -62,50 +76,99 @@ export function introspectionBody(
   schema: LazySchema,
   request: IntrospectionRequest,
   values: readonly (readonly [key: string, text: string | null])[],
-): string | CompressedText {
-  return remember(schema, request, JSON.stringify(values), (fields) => {
-    const text = new TextWriter();
+): Promise<string | CompressedText> {
+  return remember(schema, request, JSON.stringify(values), function* ({ fields, describesOnce }) {
+    const text = new TextWriter(describesOnce ? Math.max(mostDescribed, request.maxBytes) : request.maxBytes);
     text.write('{"data":{');
-    values.forEach(([key, value], index) => {
+    for (const [index, [key, value]] of values.entries()) {
       const write = fields.get(key);
       text.write(`${index === 0 ? '' : ','}${JSON.stringify(key)}:`);
-      if (value === null && write !== undefined) write(text);
+      if (value === null && write !== undefined) yield* write(text);
       else text.write(value ?? 'null');
-    });
+    }
     text.write('}}');
     return text.end();
   });
 }
 
+/** Limit of a description of each type, which is made and kept compressed: 127 MB of text for ten thousand tables. */
+const mostDescribed = 256 * 1024 * 1024;
+
 type Answer = ReadonlyMap<string, string> | string | CompressedText;
 
 /** In characters and compressed bytes, for all schemas together, so that roles and reloads do not add up. */
 const maxRemembered = 32 * 1024 * 1024;
-const answers = new LRUCache<string, Answer>({ maxSize: maxRemembered, sizeCalculation: sizeOf });
+/** Refusals as well: a client that repeats one costs no more than others. */
+const answers = new LRUCache<string, Answer | PublicError>({ maxSize: maxRemembered, sizeCalculation: sizeOf });
+
+/** An answer that is being made, for all who ask for it meanwhile. */
+interface PendingAnswer {
+  answer: Promise<Answer> | null;
+  readonly signals: (DisconnectSignal | null)[];
+}
+
+const pending = new Map<string, PendingAnswer>();
 
 /** @param kind Distinguishes answers made of the same fields. */
-function remember<T extends Answer>(
+async function remember<T extends Answer>(
   schema: LazySchema,
   request: IntrospectionRequest,
   kind: string,
-  make: (fields: FieldWriters) => T,
-): T {
+  make: (compiled: CompiledIntrospection) => Generator<void, T>,
+): Promise<T> {
   const document = reduceToIntrospection(schema, request);
-  const key = `${kind} ${cacheKey(schema, document, request.variableValues)}`;
+  const key = `${request.maxBytes} ${kind} ${cacheKey(schema, document, request.variableValues)}`;
   const known = answers.get(key);
+  if (known instanceof PublicError) throw known;
   if (known !== undefined) return known as T;
+  const begun = pending.get(key);
+  if (begun !== undefined) {
+    begun.signals.push(request.signal);
+    return begun.answer as Promise<T>;
+  }
+  const making: PendingAnswer = { answer: null, signals: [request.signal] };
+  pending.set(key, making);
+  const start = () => make(compileIntrospection(schema, document, request.variableValues));
+  const answer = inSlices(makeAnswer(key, making, start));
+  making.answer = answer;
+  return answer;
+}
+
+/** Leaves the answer in the cache. */
+function* makeAnswer<T extends Answer>(
+  key: string,
+  { signals }: PendingAnswer,
+  start: () => Generator<void, T>,
+): Generator<void, T> {
   try {
-    const answer = make(compileIntrospection(schema, document, request.variableValues));
-    answers.set(key, answer);
-    return answer;
+    const work = start();
+    for (let step = work.next(); ; step = work.next()) {
+      if (step.done) {
+        answers.set(key, step.value);
+        return step.value;
+      }
+      yield;
+      if (signals.every((signal) => signal?.aborted))
+        throw new PublicError('TIMEOUT', 'The request was cancelled by the client.');
+    }
   } catch (error) {
-    if (!(error instanceof GraphQLError)) throw error;
-    const { path, locations } = error;
-    throw new PublicError('BAD_USER_INPUT', error.message, { ...(path && { path }), ...(locations && { locations }) });
+    const refusal = error instanceof GraphQLError ? toPublicError(error) : error;
+    if (refusal instanceof PublicError && refusal.code !== 'TIMEOUT') {
+      forgetStack(refusal);
+      answers.set(key, refusal);
+    }
+    throw refusal;
+  } finally {
+    pending.delete(key);
   }
 }
 
-function sizeOf(answer: Answer, key: string): number {
+function toPublicError({ message, path, locations }: GraphQLError): PublicError {
+  return new PublicError('BAD_USER_INPUT', message, { ...(path && { path }), ...(locations && { locations }) });
+}
+
+function sizeOf(answer: Answer | PublicError, key: string): number {
+  if (answer instanceof PublicError) return key.length + answer.message.length;
   if (typeof answer === 'string') return key.length + answer.length;
   if (answer instanceof CompressedText) return key.length + answer.gzip.length;
   return [...answer.values()].reduce((sum, text) => sum + text.length, key.length);

@@ -3,7 +3,7 @@
  * the others, but without building a result tree and without keeping the described types.
  *
  * A selection is compiled once and run per value: the standard introspection of a thousand tables visits half a
- * million.
+ * million. Writers of lists are generators, which pause when their slice is over.
  */
 import {
   type DocumentNode,
@@ -18,6 +18,8 @@ import {
   GraphQLSkipDirective,
   getArgumentValues,
   getDirectiveValues,
+  getNamedType,
+  getNullableType,
   getOperationAST,
   getVariableValues,
   isListType,
@@ -32,59 +34,81 @@ import {
   type VariableValues,
 } from 'graphql';
 import { fragmentsOf } from '../../compile/input/collect-fields.ts';
+import { createBudget, type PlanBudget, spend } from '../../compile/input/plan-budget.ts';
 import type { LazySchema } from '../../schema/lazy-schema.ts';
 import { invariant } from '../../shared/invariant.ts';
+import { sliceIsOver } from '../../shared/slices.ts';
 import type { TextWriter } from '../answer/compressed-text.ts';
 
 /** Writers of the JSON text by response key, without fields that `@skip` or `@include` removes. */
-export type FieldWriters = ReadonlyMap<string, (text: TextWriter) => void>;
+type FieldWriters = ReadonlyMap<string, (text: TextWriter) => Generator<void, void>>;
+
+/** A compiled operation. */
+export interface CompiledIntrospection {
+  readonly fields: FieldWriters;
+  /** It describes each type at most once, as the standard introspection does, so the schema limits its length. */
+  readonly describesOnce: boolean;
+}
 
 /**
  * Compiles an operation. The writers throw a GraphQLError with the field's path if a variable does not fit its
  * argument.
  *
  * @param document One operation with only introspection fields, valid for the schema.
- * @throws GraphQLError if a variable does not fit its type.
+ * @throws GraphQLError if a variable does not fit its type; RequestRefusal if fragments spread out to too many fields.
  */
 export function compileIntrospection(
   schema: LazySchema,
   document: DocumentNode,
   variableValues: Readonly<Record<string, unknown>>,
-): FieldWriters {
+): CompiledIntrospection {
   const operation = getOperationAST(document);
   invariant(operation, 'there is one operation');
   const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues);
   if (coerced.errors !== undefined) throw coerced.errors[0]!;
-  const scope: Scope = { schema, fragments: fragmentsOf(document), variables: coerced.variableValues };
-  const fields = compileFields(scope, schema.getQueryType(), [operation.selectionSet]);
-  return new Map(
-    fields.map(({ key, resolve, write }) => [
-      key,
-      (text) => {
+  const variables = coerced.variableValues;
+  const fragments = fragmentsOf(document);
+  const found = { describesOnce: true };
+  const scope: Scope = { schema, fragments, variables, budget: createBudget(), isListed: false, found };
+  const compiled = compileFields(scope, schema.getQueryType(), [operation.selectionSet]);
+  const fields = new Map(
+    compiled.map((field) => [
+      field.key,
+      function* (text: TextWriter): Generator<void, void> {
         try {
-          write(resolve(undefined), text);
+          const value = field.resolve(undefined);
+          if (field.writer.pauses) yield* field.writer.write(value, text);
+          else field.writer.write(value, text);
         } catch (error) {
-          throw at(key, error);
+          throw at(field.key, error);
         }
       },
     ]),
   );
+  return { fields, describesOnce: found.describesOnce };
 }
 
 interface Scope {
   readonly schema: LazySchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly variables: VariableValues;
+  readonly budget: PlanBudget;
+  /** Whether the described type is an item of the list of all types, and not what refers to it. */
+  readonly isListed: boolean;
+  /** `describesOnce` becomes false where a selection may describe something again. */
+  readonly found: { describesOnce: boolean };
 }
 
-/** Writes one value for one selection. */
-type Writer = (value: unknown, text: TextWriter) => void;
+/** Writes one value for one selection: in one step, or with pauses if it may have lists. */
+type Writer =
+  | { readonly pauses: false; write(value: unknown, text: TextWriter): void }
+  | { readonly pauses: true; write(value: unknown, text: TextWriter): Generator<void, void> };
 
 interface CompiledField {
   /** Response key. */
   readonly key: string;
   resolve(source: unknown): unknown;
-  readonly write: Writer;
+  readonly writer: Writer;
 }
 
 function compileFields(
@@ -95,6 +119,8 @@ function compileFields(
   const selected = new Map<string, FieldNode[]>();
   const spread = new Set<string>();
   for (const { selections } of selectionSets) collect(scope, selections, { selected, spread });
+  const names = new Set(selected.values().map(([node]) => node!.name.value));
+  if (names.size < selected.size) scope.found.describesOnce = false;
   return [...selected].map(([key, nodes]) => compileField(scope, type, key, nodes));
 }
 
@@ -105,6 +131,7 @@ function collect(
   found: { readonly selected: Map<string, FieldNode[]>; readonly spread: Set<string> },
 ): void {
   for (const node of selections) {
+    spend(scope.budget, 'introspection');
     if (!isIncluded(scope, node)) continue;
     if (node.kind === Kind.FIELD) {
       const key = (node.alias ?? node.name).value;
@@ -141,8 +168,11 @@ function compileField(
     return field.resolve?.(source, values, undefined, info);
   };
   const describesAll = field.name === 'types' && parentType.name === '__Schema';
-  const write = compileValue(scope, field.type, nodes);
-  return { key, resolve: describesAll ? () => scope.schema.eachType() : resolve, write };
+  const describesLists = parentType.name === '__Type' && isListType(getNullableType(field.type));
+  if (describesLists && !scope.isListed) scope.found.describesOnce = false;
+  const isType = getNamedType(field.type).name === '__Type';
+  const writer = compileValue(isType ? { ...scope, isListed: describesAll } : scope, field.type, nodes);
+  return { key, resolve: describesAll ? () => scope.schema.eachType() : resolve, writer };
 }
 
 function fieldOf(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> {
@@ -157,21 +187,51 @@ const metaFields: ReadonlyMap<string, GraphQLField<unknown, unknown>> = new Map(
 
 function compileValue(scope: Scope, type: GraphQLOutputType, nodes: readonly FieldNode[]): Writer {
   if (isNonNullType(type)) return compileValue(scope, type.ofType, nodes);
-  if (isListType(type)) return compileList(compileValue(scope, type.ofType, nodes));
-  if (!isObjectType(type)) return writeLeaf;
+  if (isListType(type)) return { pauses: true, write: listWriter(compileValue(scope, type.ofType, nodes)) };
+  if (!isObjectType(type)) return { pauses: false, write: writeLeaf };
   const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-  return compileObject(compileFields(scope, type, selectionSets));
+  const fields = compileFields(scope, type, selectionSets);
+  return fields.some(({ writer }) => writer.pauses)
+    ? { pauses: true, write: objectWriter(fields) }
+    : { pauses: false, write: plainWriter(fields) };
 }
 
-function compileObject(fields: readonly CompiledField[]): Writer {
-  const starts = fields.map(({ key }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(key)}:`);
-  return (value, text) => {
+function startsOf(fields: readonly CompiledField[]): readonly string[] {
+  return fields.map(({ key }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(key)}:`);
+}
+
+function objectWriter(fields: readonly CompiledField[]) {
+  const starts = startsOf(fields);
+  return function* (value: unknown, text: TextWriter): Generator<void, void> {
     if (value == null) return text.write('null');
     let index = 0;
     try {
       for (const field of fields) {
         text.write(starts[index]!);
-        field.write(field.resolve(value), text);
+        if (field.writer.pauses) yield* field.writer.write(field.resolve(value), text);
+        else field.writer.write(field.resolve(value), text);
+        index += 1;
+      }
+    } catch (error) {
+      throw at(fields[index]!.key, error);
+    }
+    text.write('}');
+  };
+}
+
+/** For objects without lists. */
+function plainWriter(fields: readonly CompiledField[]) {
+  const starts = startsOf(fields);
+  return (value: unknown, text: TextWriter): void => {
+    if (value == null) {
+      text.write('null');
+      return;
+    }
+    let index = 0;
+    try {
+      for (const field of fields) {
+        text.write(starts[index]!);
+        field.writer.write(field.resolve(value), text);
         index += 1;
       }
     } catch (error) {
@@ -181,15 +241,18 @@ function compileObject(fields: readonly CompiledField[]): Writer {
   };
 }
 
-function compileList(writeItem: Writer): Writer {
-  return (value, text) => {
+function listWriter(item: Writer) {
+  return function* (value: unknown, text: TextWriter): Generator<void, void> {
     if (value == null) return text.write('null');
     let index = 0;
     text.write('[');
     try {
-      for (const item of value as Iterable<unknown>) {
+      for (const element of value as Iterable<unknown>) {
         if (index > 0) text.write(',');
-        writeItem(item, text);
+        text.countItem();
+        if (item.pauses) yield* item.write(element, text);
+        else item.write(element, text);
+        if (sliceIsOver()) yield;
         index += 1;
       }
     } catch (error) {

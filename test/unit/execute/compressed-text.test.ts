@@ -5,9 +5,11 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { bytesOf, CompressedText, joinTexts, TextWriter } from '../../../src/execute/answer/compressed-text.ts';
 
+const maxBytes = 16 * 1024 * 1024;
+
 /** A text of so many lines, written line by line. Its characters have one to four bytes. */
 function lines(count: number): { readonly text: string | CompressedText; readonly expected: string } {
-  const writer = new TextWriter();
+  const writer = new TextWriter(maxBytes);
   const parts = Array.from({ length: count }, (_, index) => `${index} "ü" € 😀\n`);
   for (const part of parts) writer.write(part);
   return { text: writer.end(), expected: parts.join('') };
@@ -17,7 +19,7 @@ describe('A text', () => {
   test('that is short stays a string', () => {
     const { text, expected } = lines(1000);
     expect(text).toBe(expected);
-    expect(new TextWriter().end()).toBe('');
+    expect(new TextWriter(maxBytes).end()).toBe('');
     expect(bytesOf('ü')).toBe(2);
   });
 
@@ -31,7 +33,7 @@ describe('A text', () => {
   });
 
   test('that comes in one long part is compressed as well', () => {
-    const writer = new TextWriter();
+    const writer = new TextWriter(maxBytes);
     writer.write('€'.repeat(1_000_000));
     const text = writer.end();
     expect(text).toBeInstanceOf(CompressedText);

@@ -1,0 +1,65 @@
+/**
+ * Runs long computations in slices, so that the one thread answers other requests in between.
+ *
+ * All of them together get one slice in each turn of the event loop: however many there are, a request waits for one.
+ */
+
+/** Longest time that a slice holds the event loop, in milliseconds, apart from a single step. */
+const sliceMs = 8;
+
+let sliceEnd = Number.POSITIVE_INFINITY;
+let hasRun = false;
+const waiting: (() => void)[] = [];
+
+/** Whether the running slice is over: a computation then yields at its next step. */
+export function sliceIsOver(): boolean {
+  return performance.now() >= sliceEnd;
+}
+
+/**
+ * The result of a generator, which yields where it may pause: when `sliceIsOver`. A short one finishes without a pause.
+ *
+ * @throws What the generator throws.
+ */
+export async function inSlices<T>(work: Iterator<void, T, void>): Promise<T> {
+  for (;;) {
+    if (hasRun) await nextTurn();
+    const step = runSlice(work);
+    if (step.done) return step.value;
+  }
+}
+
+/** The result of a generator, without pauses. */
+export function withoutPauses<T>(work: Iterator<void, T, void>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
+}
+
+function runSlice<T>(work: Iterator<void, T, void>): IteratorResult<void, T> {
+  hasRun = true;
+  if (waiting.length === 0) setImmediate(startTurn);
+  sliceEnd = performance.now() + sliceMs;
+  try {
+    let step = work.next();
+    while (!step.done && !sliceIsOver()) step = work.next();
+    return step;
+  } finally {
+    sliceEnd = Number.POSITIVE_INFINITY;
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+  });
+}
+
+function startTurn(): void {
+  hasRun = false;
+  const next = waiting.shift();
+  if (next === undefined) return;
+  if (waiting.length > 0) setImmediate(startTurn);
+  next();
+}

@@ -1,0 +1,56 @@
+/**
+ * Small requests that would keep the one thread busy: they end at the limits, and others are answered meanwhile.
+ */
+import { describe, expect, test } from 'vitest';
+import { startExecution } from '../support/execution.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const columns = Array.from({ length: 20 }, (_, at) => `c${at} text`).join(', ');
+const tables = Array.from(
+  { length: 100 },
+  (_, at) => `create table thing_${at} (id int primary key, ${columns});`,
+).join('\n');
+
+const execution = await startExecution(
+  await createDatabase(`
+    comment on schema public is '@graphql({"inflect_names": true, "introspection": true})';
+    ${tables}
+    grant usage on schema public to anon;
+    grant select, insert, update on all tables in schema public to anon;
+  `),
+);
+
+const type = 'kind name ofType { kind name ofType { kind name ofType { kind name } } }';
+const described = `fragment F on __Type {
+  kind name fields { name args { name type { ${type} } } type { ${type} } } inputFields { name type { ${type} } }
+}`;
+
+function introspection(aliases: number, beside = ''): string {
+  const types = Array.from({ length: aliases }, (_, at) => `t${at}: types { ...F }`).join(' ');
+  return `{ __schema { ${types} } ${beside} } ${described}`;
+}
+
+const tooLarge = [{ extensions: { code: 'LIMIT_EXCEEDED', limit: 'max-response-bytes' } }];
+const small = '{ thing1Collection { edges { node { id } } } }';
+
+describe('An introspection', () => {
+  test.each([
+    ['alone', ''],
+    ['beside a field with data', small.slice(1, -1)],
+  ])('that is larger than an answer may be ends at the limit, %s', async (_, beside) => {
+    expect((await execution.run('anon', introspection(1, beside))).errors).toBeUndefined();
+    expect(await execution.run('anon', introspection(60, beside))).toMatchObject({ errors: tooLarge });
+  });
+
+  test('is made in slices, between which other requests are answered', async () => {
+    await execution.data('anon', small);
+    const order: string[] = [];
+    const note = (name: string) => () => void order.push(name);
+    await Promise.all([
+      execution.run('anon', introspection(59)).then(note('introspection')),
+      execution.run('anon', introspection(58)).then(note('introspection')),
+      execution.data('anon', small).then(note('small')),
+    ]);
+    expect(order[0]).toBe('small');
+  });
+});
