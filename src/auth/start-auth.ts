@@ -108,6 +108,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     audience: config.jwtAud?.[0] ?? 'authenticated',
     userRole: config.authenticatedRole,
     adminRoles: [config.serviceRole, adminRole],
+    roleClaim: config.jwtRoleClaim,
     observe,
     noteRedirect: createRedirectNotes(observe),
     localProject: config.localProject,

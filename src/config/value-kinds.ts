@@ -5,6 +5,7 @@
  * ..."). It never quotes the text: the loader does, unless the option is a secret.
  */
 import { isIP } from 'node:net';
+import { isWrittenByUsers } from '../shared/role-claim.ts';
 import { connectionUrlProblem } from './connection-url.ts';
 
 /** Parses the text of one option, or throws an `Error` that states what it must be. */
@@ -75,6 +76,14 @@ export function parseRole(text: string): string {
     throw new Error('must be the name of a role, and "none" is not one');
   if (Buffer.byteLength(role) > 63) throw new Error('must be a role name of at most 63 bytes');
   return role;
+}
+
+/** The name of the claim with the role, or its path. */
+export function parseRoleClaim(text: string): string {
+  const name = parseText(text);
+  if (isWrittenByUsers(name))
+    throw new Error('must not be below user_metadata, which users write: anybody could be admin');
+  return name;
 }
 
 /** A PostgreSQL connection string; checks only its form. */

@@ -65,6 +65,8 @@ export interface AuthServices {
   readonly userRole: string;
   /** Roles that a token of an admin may have. */
   readonly adminRoles: readonly string[];
+  /** The claim, or its path, that the GraphQL API reads the role from. */
+  readonly roleClaim: string;
   readonly observe: Observe;
   readonly noteRedirect: NoteRedirect;
   /** A local project: the reader of the log is the developer who sends the requests, so the log may say more. */

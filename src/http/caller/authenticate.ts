@@ -12,6 +12,7 @@ import type { Config } from '../../config/config.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { PublicError } from '../../shared/errors.ts';
+import { roleClaim } from '../../shared/role-claim.ts';
 import { sameText } from '../../shared/same-text.ts';
 import { explainKey, explainToken } from './explain-key.ts';
 import {
@@ -194,17 +195,6 @@ async function findUser(token: string, { options, verify }: Parts): Promise<Foun
   const role = roleClaim(claims, options.jwtRoleClaim) ?? options.anonRole;
   assertAllowed(role, options);
   return { identity: { role, claims: text, subject: typeof claims.sub === 'string' ? claims.sub : null }, validUntil };
-}
-
-/** The role claim: a member with exactly that name, otherwise a path of names joined by dots; undefined if absent. */
-function roleClaim(claims: Readonly<Record<string, unknown>>, name: string): unknown {
-  if (Object.hasOwn(claims, name)) return claims[name] ?? undefined;
-  let value: unknown = claims;
-  for (const part of name.replace(/^\./, '').split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
-    value = (value as Record<string, unknown>)[part];
-  }
-  return value ?? undefined;
 }
 
 function assertAllowed(role: unknown, options: AuthenticationOptions): asserts role is string {

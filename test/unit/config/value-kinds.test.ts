@@ -7,6 +7,7 @@ import {
   parseNetworks,
   parseOrigins,
   parseRate,
+  parseRoleClaim,
 } from '../../../src/config/value-kinds.ts';
 
 test('numbers may have underscores and are bounded', () => {
@@ -65,4 +66,11 @@ test('a trailing slash of an address does not count', () => {
 test('a rate is a number or off', () => {
   expect(parseRate('off')).toBeNull();
   expect(parseRate('60')).toBe(60);
+});
+
+test('the claim of the role is none that users write', () => {
+  for (const name of ['role', 'app_metadata.role', '.app_metadata.role', 'https://x.test/role', 'a.user_metadata'])
+    expect(parseRoleClaim(name)).toBe(name);
+  for (const name of ['user_metadata.role', '.user_metadata.role', 'user_metadata', 'user_metadata.a.b'])
+    expect(() => parseRoleClaim(name)).toThrow('must not be below user_metadata, which users write');
 });
