@@ -36,14 +36,19 @@ export function enterMetadata(old: Metadata, changes: Metadata): Metadata {
 /** As `mergeMetadata`, for changes that no client can be refused for: leaves out members over the limit. */
 export function mergeWhatFits(old: Metadata, changes: Metadata): Metadata {
   const kept = Object.fromEntries(Object.entries(old).filter(([name]) => !Object.hasOwn(changes, name)));
-  let room = maxBytes - bytesOf(kept);
-  const fitting = Object.entries(changes).filter(([name, value]) => {
+  return mergeMetadata(kept, keepWhatFits(changes, kept));
+}
+
+/** The members that fit beside the others. */
+export function keepWhatFits(members: Metadata, others: Metadata): Metadata {
+  let room = maxBytes - bytesOf(others);
+  const fitting = Object.entries(members).filter(([name, value]) => {
     const bytes = bytesOf({ [name]: value });
     if (bytes > room) return false;
     room -= bytes;
     return true;
   });
-  return mergeMetadata(kept, Object.fromEntries(fitting));
+  return Object.fromEntries(fitting);
 }
 
 /** Size of its JSON in UTF-8. */

@@ -1,6 +1,5 @@
 /**
- * What is different at single providers: GitHub, which speaks no OpenID Connect, Apple, which sends a form, and the claims of
- * others.
+ * What is different at single providers: GitHub and GitLab, whose users come from an API, and Apple, which sends a form.
  */
 import { beforeAll, expect, test } from 'vitest';
 import { type TestAuth, testAuth } from '../support/auth-service.ts';
@@ -53,14 +52,7 @@ test('GitHub: the user comes from the API, with the primary address', async () =
       email: 'octo@x.test',
       email_verified: true,
     },
-    ...{
-      phone_verified: false,
-      name: 'octocat',
-      full_name: 'octocat',
-      user_name: 'octocat',
-      preferred_username: 'octocat',
-    },
-    ...{ picture: octocat.avatar_url, avatar_url: octocat.avatar_url },
+    ...{ phone_verified: false, user_name: 'octocat', preferred_username: 'octocat', avatar_url: octocat.avatar_url },
   };
   const user = await userOf(auth, stop);
   expect(user).toMatchObject({ email: 'octo@x.test', identities: [{ provider: 'github', id: '583231' }] });
@@ -95,6 +87,36 @@ test('GitHub: a refusal is one although its status is 200', async () => {
   const { headers } = await auth.ask('/authorize?provider=github', undefined, { key: null });
   const stop = await goThrough(auth, headers.get('location')!);
   expect(queryOf(stop).error_description).toMatch(/^Unable to exchange external code: /);
+});
+
+test('GitLab: the user comes from the API, and the address counts once it is confirmed there', async () => {
+  const auth = await testAuth(database, {
+    external_gitlab_enabled: true,
+    external_gitlab_url: provider.issuer,
+    external_gitlab_client_id: 'us',
+    external_gitlab_secret: 'ours',
+  });
+  const signIn = async (user: object) => {
+    const { headers } = await auth.ask('/authorize?provider=gitlab', undefined, { key: null });
+    const start = new URL(headers.get('location')!);
+    expect([start.pathname, start.searchParams.get('scope')]).toEqual(['/oauth/authorize', 'read_user']);
+    provider.answers['/oauth/token'] = { access_token: 'glpat', token_type: 'Bearer', scope: 'read_user' };
+    provider.answers['/api/v4/user'] = user;
+    provider.answers['/api/v4/user/emails'] = [{ id: 1, email: 'more@x.test' }];
+    const reply = await auth.ask(`/callback?state=${start.searchParams.get('state')}&code=good`, undefined, {
+      key: null,
+    });
+    return { status: reply.status, location: new URL(reply.headers.get('location')!) };
+  };
+  const lab = { name: 'Lab', username: 'lab', avatar_url: 'https://x.test/lab.png', email: 'Lab@X.test' };
+  const unproved = await signIn({ ...lab, id: 6, email: 'six@x.test', confirmed_at: null });
+  expect(queryOf(unproved).error_code).toBe('provider_email_needs_verification');
+  const user = await userOf(auth, await signIn({ ...lab, id: 7, confirmed_at: '2012-05-23T09:05:22Z' }));
+  expect(user).toMatchObject({ email: 'lab@x.test', identities: [{ provider: 'gitlab', id: '7' }] });
+  expect(user.identities[0].identity_data).toEqual({
+    ...{ iss: provider.issuer, sub: '7', provider_id: '7', email: 'lab@x.test', email_verified: true },
+    ...{ phone_verified: false, name: 'Lab', full_name: 'Lab', picture: lab.avatar_url, avatar_url: lab.avatar_url },
+  });
 });
 
 /** The user of a sign-in at Apple, whose page sends `user` with its form. */

@@ -52,9 +52,13 @@ async function actions(userId: string): Promise<readonly string[]> {
   return rows.map(({ action }) => action);
 }
 
-test('a new user of the provider comes back with a session, with the claims of the provider, confirmed', async () => {
+test('a new user of the provider comes back with a session, with all claims of the provider, confirmed', async () => {
   const auth = await withProvider();
-  const email = person('new', { picture: 'https://x.test/new.png', preferred_username: 'newbie' });
+  const custom_claims = {
+    ...{ picture: 'https://x.test/new.png', preferred_username: 'newbie', locale: 'de' },
+    ...{ department: 'sales', groups: ['staff', 'sales'] },
+  };
+  const email = person('new', custom_claims);
   const stop = await signInAs(auth, 'new', { redirect_to: 'https://ok.test/in?a=1' });
   expect([stop.status, stop.location.href.split('#')[0]]).toEqual([302, 'https://ok.test/in?a=1']);
   expect(Object.keys(fragmentOf(stop))).toEqual([
@@ -64,8 +68,7 @@ test('a new user of the provider comes back with a session, with the claims of t
   const user = await userOf(auth, stop);
   const identityData = {
     ...{ iss: provider.issuer, sub: 'new', provider_id: 'new', email, email_verified: true, phone_verified: false },
-    ...{ name: 'new Smith', full_name: 'new Smith', preferred_username: 'newbie', user_name: 'newbie' },
-    ...{ picture: 'https://x.test/new.png', avatar_url: 'https://x.test/new.png', custom_claims: {} },
+    ...{ name: 'new Smith', full_name: 'new Smith', custom_claims },
   };
   expect(user).toMatchObject({
     ...{ email, role: 'authenticated', email_confirmed_at: expect.any(String), user_metadata: identityData },

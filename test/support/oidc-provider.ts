@@ -58,7 +58,11 @@ async function createProvider(issuer: string, client: object, users: ProviderUse
       },
     ],
     jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: 'one', alg: 'RS256', use: 'sig' }] },
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'picture', 'preferred_username'] },
+    claims: {
+      openid: ['sub'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'picture', 'preferred_username', 'locale', 'department', 'groups'],
+    },
     pkce: { required: () => true },
     scopes: ['openid', 'offline_access', 'calendar'],
     issueRefreshToken: () => true,

@@ -6,7 +6,8 @@
 import { isStorable } from '../../shared/json.ts';
 import { parseEmail } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
-import { assertModest, type Metadata } from '../metadata.ts';
+import { assertModest, keepWhatFits, type Metadata } from '../metadata.ts';
+import { type ClaimShape, isTrue, readCustomClaims, readShape, readText, tokenShape } from './claim-shape.ts';
 import type { ProviderTraits } from './known-providers.ts';
 import type { Claims } from './plain-provider.ts';
 
@@ -30,15 +31,14 @@ export interface ClaimSource {
   readonly provider: string;
   /** If absent, claims follow OpenID Connect. */
   readonly traits?: ProviderTraits;
+  /** If absent, that of the traits. */
+  readonly shape?: ClaimShape | undefined;
   /** The configured issuer. Tokens of other issuers may be accepted, too. */
   readonly ownIssuer: string;
 }
 
 /** Longest subject that OpenID Connect allows. */
 const maxSubjectLength = 255;
-
-/** Longest text of a claim. Longer ones are neither names nor addresses, and every access token would carry them. */
-const maxTextLength = 2048;
 
 /**
  * Reads claims.
@@ -51,14 +51,15 @@ export function toExternalUser(source: ClaimSource, claims: Claims, more: readon
   const subject = readSubject(claims.sub);
   const email = typeof claims.email === 'string' && claims.email !== '' ? parseEmail(claims.email) : null;
   const isEmailVerified = email !== null && isVerified(source, claims);
-  const [name, picture, username] = [claims.name, claims.picture, claims.preferred_username].map(readText);
+  const shape = source.shape ?? source.traits?.shape ?? tokenShape;
   const identityData = {
-    iss: readText(claims.iss), sub: subject, name, full_name: name, email: email ?? undefined,
-    email_verified: isEmailVerified, phone_verified: false, picture, avatar_url: picture,
-    preferred_username: username, user_name: username, provider_id: subject, custom_claims: customClaims(source, claims),
-  }; // biome-ignore format: a list of members
+    ...readShape(shape, { ...claims, sub: subject }),
+    ...{ iss: readText(claims.iss), sub: subject, email: email ?? undefined },
+    ...{ email_verified: isEmailVerified, phone_verified: false },
+  };
   const known = Object.fromEntries(Object.entries(identityData).filter(([, value]) => value !== undefined));
   assertModest(known, {}, 'What a provider says of a user');
+  const custom = readCustomClaims(shape, claims);
   const emails = [...(email === null ? [] : [email]), ...more.map((address) => address.toLowerCase())];
   return {
     provider: source.provider,
@@ -66,7 +67,7 @@ export function toExternalUser(source: ClaimSource, claims: Claims, more: readon
     email,
     isEmailVerified,
     emails: [...new Set(emails)],
-    identityData: known,
+    identityData: custom === undefined ? known : { ...known, custom_claims: keepWhatFits(custom, known) },
   };
 }
 
@@ -78,22 +79,6 @@ function readSubject(value: unknown): string {
   throw new AuthError('validation_failed', 'The provider names the user by something that cannot be kept.');
 }
 
-function readText(value: unknown): string | undefined {
-  const isText = typeof value === 'string' && value !== '' && value.length <= maxTextLength;
-  return isText && isStorable(value) ? value : undefined;
-}
-
-/** Some providers send the claim as a string. */
 function isVerified({ traits, ownIssuer }: ClaimSource, claims: Claims): boolean {
-  if (traits?.isEmailVerified !== undefined) return traits.isEmailVerified(claims, ownIssuer);
-  return claims.email_verified === true || claims.email_verified === 'true';
-}
-
-function customClaims({ traits }: ClaimSource, claims: Claims): Metadata | undefined {
-  if (traits?.customClaims === undefined) return undefined;
-  const kept = traits.customClaims.flatMap((name) => {
-    const value = readText(claims[name]);
-    return value === undefined ? [] : [[name, value]];
-  });
-  return kept.length > 0 || traits.customClaims.length === 0 ? Object.fromEntries(kept) : undefined;
+  return traits?.isEmailVerified?.(claims, ownIssuer) ?? isTrue(claims.email_verified);
 }

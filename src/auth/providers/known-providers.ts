@@ -1,9 +1,10 @@
 /**
- * All differences between providers, as data: address, scopes, and claims that differ from OpenID Connect. The rest of
- * a sign-in is the same for all.
+ * All differences between providers, as data: address, scopes, and which claims become data of the identity, as with
+ * Supabase Auth. The rest of a sign-in is the same for all.
  */
 import type { Provider } from '../../config/auth/auth-provider-fields.ts';
-import { type Claims, gitHub, type PlainProvider } from './plain-provider.ts';
+import { type ClaimShape, isTrue } from './claim-shape.ts';
+import { type Claims, gitHub, gitLab, type PlainProvider } from './plain-provider.ts';
 
 /** One provider. */
 export interface ProviderTraits {
@@ -23,11 +24,40 @@ export interface ProviderTraits {
   readonly skipsNonce?: true;
   /** Whether the address is verified, if `email_verified` does not say so. */
   readonly isEmailVerified?: (claims: Claims, ownIssuer: string) => boolean;
-  /** The provider's own claims to keep. An empty list still creates the object for them. */
-  readonly customClaims?: readonly string[];
+  /** Absent: the ID token's, by their own names. */
+  readonly shape?: ClaimShape;
+  /** The claims of a sign-in in the browser are those of the userinfo endpoint, and have that shape. */
+  readonly infoShape?: ClaimShape;
 }
 
 const usual = ['openid', 'email', 'profile'];
+
+const named = { name: 'name', full_name: 'name' };
+const pictured = { picture: 'picture', avatar_url: 'picture' };
+const provided = { provider_id: 'sub' };
+
+/** Claims of the protocol, which say nothing of the user. */
+const protocol = [
+  'aud', 'iss', 'iat', 'nbf', 'exp', 'c_hash', 'at_hash', 's_hash', 'nonce', 'jti', 'azp', 'auth_time', 'acr', 'amr', 'sid',
+  'session_state', 'typ',
+]; // biome-ignore format: a list of names
+
+/** https://learn.microsoft.com/en-us/entra/identity-platform/id-token-claims-reference */
+const protocolOfAzure = [
+  'aud',
+  'iss',
+  'iat',
+  'nbf',
+  'exp',
+  'c_hash',
+  'at_hash',
+  'aio',
+  'nonce',
+  'rh',
+  'uti',
+  'jti',
+  'ver',
+];
 
 /** By name. */
 export const knownProviders = {
@@ -37,6 +67,8 @@ export const knownProviders = {
     // Apple returns name and email only in a form post.
     parameters: { response_mode: 'form_post' },
     plain: null,
+    isEmailVerified: isEmailUsuallyVerified,
+    shape: { members: { ...provided, ...named }, custom: { only: ['is_private_email', 'auth_time', 'transfer_sub'] } },
   },
   azure: {
     address: 'https://login.microsoftonline.com/common',
@@ -45,14 +77,61 @@ export const knownProviders = {
     plain: null,
     issuerPrefixes: ['https://login.microsoftonline.com/', 'https://sts.windows.net/'],
     isEmailVerified: isAzureEmailVerified,
+    shape: {
+      members: { ...provided, full_name: 'name', preferred_username: 'preferred_username' },
+      custom: { allBut: [...protocolOfAzure, 'sub', 'name', 'preferred_username'] },
+    },
   },
-  facebook: { address: 'https://www.facebook.com', scopes: null, plain: null, skipsNonce: true },
-  github: { address: 'https://github.com', scopes: ['user:email'], plain: gitHub },
-  gitlab: { address: 'https://gitlab.com', scopes: usual, plain: null },
-  google: { address: 'https://accounts.google.com', scopes: usual, plain: null, customClaims: ['hd'] },
-  kakao: { address: 'https://kauth.kakao.com', scopes: null, plain: null },
-  keycloak: { address: null, scopes: usual, plain: null, customClaims: [] },
+  facebook: {
+    address: 'https://www.facebook.com',
+    scopes: null,
+    plain: null,
+    skipsNonce: true,
+    isEmailVerified: isEmailUsuallyVerified,
+    shape: { members: { ...provided, name: 'name', picture: 'picture' } },
+  },
+  github: {
+    address: 'https://github.com',
+    scopes: ['user:email'],
+    plain: gitHub,
+    shape: {
+      members: { ...provided, ...named, avatar_url: 'picture', preferred_username: 'login', user_name: 'login' },
+    },
+  },
+  gitlab: {
+    address: 'https://gitlab.com',
+    scopes: ['read_user'],
+    plain: gitLab,
+    shape: { members: { ...provided, ...named, ...pictured } },
+  },
+  google: {
+    address: 'https://accounts.google.com',
+    scopes: usual,
+    plain: null,
+    shape: { members: { ...provided, ...named, ...pictured }, custom: { only: ['hd'] } },
+  },
+  kakao: {
+    address: 'https://kauth.kakao.com',
+    scopes: null,
+    plain: null,
+    isEmailVerified: isEmailUsuallyVerified,
+    shape: { members: { ...provided, name: 'nickname', preferred_username: 'nickname', picture: 'picture' } },
+  },
+  keycloak: {
+    address: null,
+    scopes: usual,
+    plain: null,
+    infoShape: {
+      members: { ...provided, ...named },
+      custom: { allBut: [...protocol, 'sub', 'name', 'email', 'email_verified'] },
+    },
+  },
 } as const satisfies Record<Provider, ProviderTraits>;
+
+/** Their ID tokens need not have the claim, and Supabase Auth takes their addresses as verified. */
+function isEmailUsuallyVerified({ email_verified: said }: Claims): boolean {
+  return said === undefined || isTrue(said);
+}
 
 /**
  * A tenant sets the addresses of its users freely. `xms_edov` states that the tenant owns the domain. Without that

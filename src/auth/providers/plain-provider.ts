@@ -1,5 +1,5 @@
 /**
- * Providers with plain OAuth: their endpoints, and how to read the user from their API. GitHub is one.
+ * Providers with plain OAuth, GitHub and GitLab: their endpoints, and how to read the user from their API.
  */
 
 /** Claims of a user, by the names of OpenID Connect. */
@@ -35,11 +35,30 @@ export const gitHub: PlainProvider = {
     const primary = emails.find((email) => email.primary === true);
     const address = primary === undefined ? {} : { email: primary.email, email_verified: primary.verified === true };
     return {
-      claims: { iss: api, sub: id, name: name || login, preferred_username: login, picture, ...address },
-      emails: emails.flatMap(({ email }) => (typeof email === 'string' ? [email] : [])),
+      claims: { iss: api, sub: id, name, login, picture, ...address },
+      emails: textsOf(emails),
     };
   },
 };
+
+/** As above. An address without `confirmed_at` is not verified. */
+export const gitLab: PlainProvider = {
+  endpoints: (site) => ({ authorize: `${site}/oauth/authorize`, token: `${site}/oauth/token` }),
+  async readUser(read, site) {
+    const api = `${site}/api/v4`;
+    const [user, addresses] = await Promise.all([read(`${api}/user`), read(`${api}/user/emails?per_page=100`)]);
+    const { id, name, avatar_url: picture, email, confirmed_at: confirmedAt } = toRecord(user);
+    const emails = Array.isArray(addresses) ? addresses.map(toRecord) : [];
+    return {
+      claims: { iss: site, sub: id, name, picture, email, email_verified: Boolean(confirmedAt) },
+      emails: textsOf(emails),
+    };
+  },
+};
+
+function textsOf(emails: readonly Readonly<Record<string, unknown>>[]): readonly string[] {
+  return emails.flatMap(({ email }) => (typeof email === 'string' && email !== '' ? [email] : []));
+}
 
 function toRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};

@@ -103,13 +103,14 @@ async function finishSignIn(
   const { plain } = traits;
   const finish =
     plain === null
-      ? async () => exchangeForClaims(await findIssuer(issuerOf(settings), clientOf(settings)), answer, clock)
+      ? async () => exchangeForClaims(await findIssuer(issuerOf(settings), clientOf(settings)), answer, settings, clock)
       : async () => exchangeForApi(await configure(settings, findIssuer), answer, plain, address);
   const { ownIssuer, claims, emails, accessToken, refreshToken } = await finish().catch((error) => {
     throw error instanceof ProviderError ? error : new ProviderError('refused', error);
   });
   const named = answer.name === null ? claims : { name: answer.name, ...claims };
-  return { user: toExternalUser({ provider, traits, ownIssuer }, named, emails), accessToken, refreshToken };
+  const source = { provider, traits, ownIssuer, shape: traits.infoShape };
+  return { user: toExternalUser(source, named, emails), accessToken, refreshToken };
 }
 
 interface Exchanged extends ApiUser {
@@ -119,25 +120,30 @@ interface Exchanged extends ApiUser {
   readonly refreshToken: string;
 }
 
-async function exchangeForClaims(issuer: Issuer, answer: SignInAnswer, clock: Clock): Promise<Exchanged> {
+async function exchangeForClaims(
+  issuer: Issuer,
+  answer: SignInAnswer,
+  { traits }: ProviderSettings,
+  clock: Clock,
+): Promise<Exchanged> {
   const { configuration } = issuer;
   const tokens = await exchangeCode(configuration, answer, true);
   const { access_token: accessToken, refresh_token: refreshToken = '', id_token: idToken = '' } = tokens;
   const given = { idToken, issuer: tokens.claims()?.iss ?? '', accessToken };
   const claims = await verifyIdToken(issuer, given, clock.now());
-  const isComplete = claims.email !== undefined && claims.name !== undefined;
   const { issuer: ownIssuer, userinfo_endpoint: endpoint } = configuration.serverMetadata();
   const exchanged = { ownIssuer, emails: [], accessToken, refreshToken };
-  if (isComplete || endpoint === undefined) return { ...exchanged, claims };
+  if (traits.infoShape === undefined || endpoint === undefined) return { ...exchanged, claims };
   const library = await import('openid-client');
   const info = await library.fetchUserInfo(configuration, accessToken, String(claims.sub));
   return { ...exchanged, claims: completeClaims(claims, info) };
 }
 
 /** Signed claims take precedence. `email_verified` applies only to the address from the same source. */
-function completeClaims(signed: Claims, info: Claims): Claims {
-  const isSameEmail = signed.email === undefined || signed.email === info.email;
-  return { ...info, ...(isSameEmail ? {} : { email_verified: false }), ...signed };
+function completeClaims({ iss, sub, name, email, email_verified }: Claims, info: Claims): Claims {
+  const signed = Object.entries({ iss, sub, name, email, email_verified }).filter(([, value]) => value !== undefined);
+  const isSameEmail = email === undefined || email === info.email;
+  return { ...info, ...(isSameEmail ? {} : { email_verified: false }), ...Object.fromEntries(signed) };
 }
 
 async function exchangeForApi(
