@@ -1,29 +1,73 @@
--- Fails if an untrusted role owns an object in some schemas: the owner of a table or function that we use could run code
+-- Fails if an untrusted role decides what some schemas contain: the owner of a table or function that we use could run code
 -- as us, and `create … if not exists` and `create or replace` keep the owner.
 --
--- The setting `pgreflect.own_schemas` names the schemas, separated by commas. Trusted are superusers, the current user,
--- and the login of Supabase Auth.
+-- The setting `pgreflect.own_schemas` names the schemas, separated by commas; `pgreflect.adopted_roles` (JSON, a list) the
+-- roles that the operator trusts. Others that are trusted are superusers, and the user who runs this. No name is trusted.
 do $body$
 declare
   found text;
 begin
-  select pg_catalog.format('%s belongs to the role "%s", who could run code of their own through it', o.what, r.rolname) into found
-  from (
-    select n.oid as schema, n.nspowner as owner, pg_catalog.format('schema %I', n.nspname) as what from pg_catalog.pg_namespace n
+  with schema (oid, name, owner, acl) as (
+    select n.oid, n.nspname, n.nspowner, n.nspacl
+    from pg_catalog.pg_namespace n
+    where n.nspname::pg_catalog.text operator(pg_catalog.=) any (
+      pg_catalog.string_to_array(pg_catalog.current_setting('pgreflect.own_schemas'), ','))
+  ),
+  untrusted (oid, name) as (
+    select r.oid, r.rolname::pg_catalog.text
+    from pg_catalog.pg_roles r
+    where not r.rolsuper and r.rolname operator(pg_catalog.<>) all (array[current_user, session_user])
+      and r.rolname::pg_catalog.text operator(pg_catalog.<>) all (array(
+        select e.value from pg_catalog.json_array_elements_text(pg_catalog.current_setting('pgreflect.adopted_roles')::pg_catalog.json) e))
+    union all
+    select 0, 'public'
+  ),
+  thing (schema, owner, what) as (
+    select s.oid, s.owner, pg_catalog.format('schema %I', s.name) from schema s
     union all
     select c.relnamespace, c.relowner, pg_catalog.format('%s', c.oid::pg_catalog.regclass) from pg_catalog.pg_class c
     union all
     select p.pronamespace, p.proowner, pg_catalog.format('%s', p.oid::pg_catalog.regprocedure) from pg_catalog.pg_proc p
     union all
     select t.typnamespace, t.typowner, pg_catalog.format('type %s', t.oid::pg_catalog.regtype) from pg_catalog.pg_type t
-  ) o
-  join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) o.schema
-  join pg_catalog.pg_roles r on r.oid operator(pg_catalog.=) o.owner
-  where n.nspname::pg_catalog.text operator(pg_catalog.=) any (
-      pg_catalog.string_to_array(pg_catalog.current_setting('pgreflect.own_schemas'), ','))
-    and not r.rolsuper
-    and r.rolname::pg_catalog.text operator(pg_catalog.<>) all (array[current_user::pg_catalog.text, 'supabase_auth_admin'])
-  limit 1;
+    union all
+    select o.oprnamespace, o.oprowner, pg_catalog.format('operator %s', o.oid::pg_catalog.regoperator) from pg_catalog.pg_operator o
+  ),
+  problem (rank, role, what) as (
+    select 1, u.name, pg_catalog.format('%s belongs to the role "%s", who could run code of their own through it', t.what, u.name)
+    from thing t join schema s on s.oid operator(pg_catalog.=) t.schema join untrusted u on u.oid operator(pg_catalog.=) t.owner
+    union all
+    select 2, u.name, case when u.oid operator(pg_catalog.=) 0
+      then pg_catalog.format('everybody may create objects in the schema %I: revoke create on schema %I from public', s.name, s.name)
+      else pg_catalog.format('the role "%s" may create objects in the schema %I, and so could run code of their own there', u.name, s.name) end
+    from schema s
+    cross join lateral pg_catalog.aclexplode(s.acl) a
+    join untrusted u on u.oid operator(pg_catalog.=) a.grantee
+    where a.privilege_type operator(pg_catalog.=) 'CREATE'
+    union all
+    -- What we read and write ourselves is a table that runs no code.
+    select 3, null, pg_catalog.format('%s is not a plain table', c.oid::pg_catalog.regclass)
+    from pg_catalog.pg_class c join schema s on s.oid operator(pg_catalog.=) c.relnamespace
+    where c.relname operator(pg_catalog.=) any (array['pgreflect_migrations', 'catalog_change']::pg_catalog.name[]) and (
+      c.relkind operator(pg_catalog.<>) 'r'
+      or exists (select from pg_catalog.pg_rewrite w where w.ev_class operator(pg_catalog.=) c.oid)
+      or exists (select from pg_catalog.pg_trigger t where t.tgrelid operator(pg_catalog.=) c.oid and not t.tgisinternal)
+      or exists (select from pg_catalog.pg_inherits i where i.inhparent operator(pg_catalog.=) c.oid)
+      or exists (
+        select from pg_catalog.pg_policy p
+        where p.polrelid operator(pg_catalog.=) c.oid
+          and (pg_catalog.pg_get_expr(p.polqual, p.polrelid) operator(pg_catalog.<>) 'true'
+            or pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid) operator(pg_catalog.<>) 'true')))
+  )
+  select pg_catalog.concat_ws('. ',
+    (select p.what from problem p order by p.rank, p.what limit 1),
+    (select pg_catalog.format('To trust %s and everybody who may act as them: --adopt-role %s',
+        pg_catalog.string_agg(pg_catalog.quote_ident(r.role), ', ' order by r.role),
+        pg_catalog.string_agg(r.role, ',' order by r.role))
+      from (select distinct p.role from problem p where p.role operator(pg_catalog.<>) 'public') r
+      having pg_catalog.count(*) operator(pg_catalog.>) 0))
+  into found
+  where exists (select from problem);
   if found is not null then
     raise exception '%', found using errcode = '42501';
   end if;

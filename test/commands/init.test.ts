@@ -197,7 +197,9 @@ describe('init', () => {
       const env = { PGPASSWORD: decodeURIComponent(new URL(database.url).password) };
       // The driver reads PGPASSWORD of its process.
       const schemas = ['--schemas', 'public,nowhere'];
-      const options = [...flags.slice(0, 6), ...given, ...schemas, '--login-password', password];
+      // The first login may act as the API roles, too.
+      const adopted = ['--adopt-role', roles.login];
+      const options = [...flags.slice(0, 6), ...given, ...schemas, ...adopted, '--login-password', password];
       const { out } = await runProcess(['init', ...options], { env });
       // A schema that is not there is no next step.
       expect(out).toMatch(/^ {2}pgreflect serve --schemas 'public' /m);
@@ -206,7 +208,7 @@ describe('init', () => {
       const checked = await runCommand(['schema', '--role', roles.anon], { env: { DATABASE_URL: connection } });
       expect(checked).toMatchObject({ code: 0, err: '' });
     } finally {
-      await init('--remove', '--login-role', login);
+      await database.query(`drop owned by ${login}; drop role ${login}`);
     }
   });
 

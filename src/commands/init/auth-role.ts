@@ -3,9 +3,12 @@
  * connection of their owner or of a superuser. If Supabase Auth owns the tables, its own login is used and none is
  * created.
  */
+import { authSchemas } from '../../postgres/migrations/migrate.ts';
+import { inOwnSchemas, printGuarded } from '../../postgres/migrations/own-schemas.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { refuseHeld, type WidenedRoles } from './held-roles.ts';
 import { readSteps, runStep, type SetupStep, type StepOutcome } from './role-setup.ts';
 import { makeScramVerifier } from './scram-verifier.ts';
 
@@ -22,24 +25,40 @@ export function planAuthRole(database: Queryable, { role, password }: AuthRole):
   return readSteps(database, 'auth-role-login.sql', { role, verifier });
 }
 
-/** Grants the role access to the existing tables. */
-export function openAuthTables(pool: SystemPool, { role }: AuthRole): Promise<StepOutcome> {
+/** Grants the role access to the existing tables, if nobody else may act as it. */
+export function openAuthTables(
+  pool: SystemPool,
+  { role }: AuthRole,
+  adoptedRoles: readonly string[],
+): Promise<StepOutcome> {
   const step = { topic: `"${role}" may use the tables of the auth service`, statement: 'sql/auth', advice: null };
   return runStep(step, () =>
-    pool.transaction(async (tx) => {
+    inOwnSchemas(pool, authSchemas(adoptedRoles), async (tx) => {
       await tx.query(`select pg_catalog.set_config('pgreflect.auth_role', $1, true)`, [role]);
       await tx.query(loadSqlFile('auth-role.sql'));
       const [row] = await tx.query(`select pg_catalog.current_setting('pgreflect.auth_role_changed') as changed`);
-      return row?.changed === 'true';
+      if (row?.changed !== 'true') return false;
+      await refuseHeld(tx, ofAuthRole(role, adoptedRoles));
+      return true;
     }),
   );
 }
 
+/** Members of the role: the operator alone, who makes functions for hooks. */
+export function ofAuthRole(role: string, adoptedRoles: readonly string[]): WidenedRoles {
+  return { roles: [role], adoptedRoles };
+}
+
 /** The SQL of `openAuthTables` for a person to run. */
-export async function printAuthTables(database: Queryable, { role }: AuthRole): Promise<string> {
+export async function printAuthTables(
+  database: Queryable,
+  { role }: AuthRole,
+  adoptedRoles: readonly string[],
+): Promise<string> {
   const [row] = await database.query(
     `select pg_catalog.format('select pg_catalog.set_config(%L, %L, true);', 'pgreflect.auth_role', $1::text) as line`,
     [role],
   );
-  return ['begin;', String(row?.line), loadSqlFile('auth-role.sql'), 'commit;'].join('\n');
+  const text = [String(row?.line), loadSqlFile('auth-role.sql')].join('\n');
+  return printGuarded(database, authSchemas(adoptedRoles), text);
 }

@@ -1,31 +1,35 @@
 /**
  * Installs the tables of the auth service (sql/auth), as a step of `init` and of every start of a local project.
  */
-import { migrate, planMigration } from '../../postgres/migrations/migrate.ts';
+import { authSchemas, migrate, planMigration } from '../../postgres/migrations/migrate.ts';
+import { printGuarded } from '../../postgres/migrations/own-schemas.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
-import { type OwnSchemas, printGuarded, refuseForeign } from './own-schemas.ts';
 import { type RoleNames, runStep, type StepOutcome } from './role-setup.ts';
 
-const own: OwnSchemas = ['auth', 'pgreflect_queue'];
+/** The API roles, and the roles whose objects the operator trusts. */
+type Roles = RoleNames & { readonly adoptedRoles: readonly string[] };
 
 /** Creates missing objects. Leaves a database of Supabase Auth unchanged. */
-export function installAuth(pool: SystemPool, roles: RoleNames): Promise<StepOutcome> {
+export function installAuth(pool: SystemPool, roles: Roles): Promise<StepOutcome> {
   const step = { topic: 'tables of the auth service', statement: 'sql/auth', advice: null };
   return runStep(step, async () => {
-    await pool.transaction((tx) => refuseForeign(tx, own));
-    const statements = await migrate(pool, { apiRoles: apiRoles(roles) });
-    // Another process may have installed them meanwhile.
-    await pool.transaction((tx) => refuseForeign(tx, own));
+    const { adoptedRoles } = roles;
+    const statements = await migrate(pool, { apiRoles: apiRoles(roles), adoptedRoles });
     return statements.length > 0;
   });
 }
 
 /** The SQL that `installAuth` would run; empty if nothing is missing. */
-export async function printAuth(database: Queryable, roles: RoleNames): Promise<string> {
-  const statements = await planMigration(database, { apiRoles: apiRoles(roles), rolesFollow: true });
+export async function printAuth(pool: SystemPool, roles: Roles): Promise<string> {
+  const { adoptedRoles } = roles;
+  const statements = await planMigration(pool, { apiRoles: apiRoles(roles), adoptedRoles, rolesFollow: true });
   if (statements.length === 0) return '';
-  return printGuarded(own, statements.map((text) => (text.endsWith(';') ? text : `${text};`)).join('\n\n'));
+  return printGuarded(
+    pool,
+    authSchemas(adoptedRoles),
+    statements.map((text) => (text.endsWith(';') ? text : `${text};`)).join('\n\n'),
+  );
 }
 
 /** Whether the database has auth tables that we installed. */
@@ -33,7 +37,7 @@ export async function hasAuth(database: Queryable): Promise<boolean> {
   // Reads the catalog, because this login may lack privileges on the schema.
   const rows = await database.query(`select c.oid
     from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = 'auth' and c.relname = 'pgreflect_migrations'`);
+    where n.nspname = 'auth' and c.relname = 'pgreflect_migrations' and c.relkind = 'r'`);
   return rows.length > 0;
 }
 

@@ -8,15 +8,17 @@ import { randomBytes } from 'node:crypto';
 import { readExposedNames } from '../../catalog/read-catalog.ts';
 import { loadOptionsOrThrow, type OptionValues } from '../../config/load-options.ts';
 import { nearestName } from '../../config/nearest-name.ts';
+import { ownSettings } from '../../postgres/migrations/own-schemas.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
-import type { Command, CommandContext } from '../shared/command.ts';
+import { type Command, type CommandContext, flagText } from '../shared/command.ts';
 import { requireDatabaseUrl } from '../shared/read-model.ts';
 import { findUnexposed } from '../shared/unexposed-schemas.ts';
 import { withDatabase } from '../shared/with-database.ts';
-import { type AuthRole, openAuthTables, planAuthRole, printAuthTables } from './auth-role.ts';
+import { type AuthRole, ofAuthRole, openAuthTables, planAuthRole, printAuthTables } from './auth-role.ts';
 import { hasAuth, installAuth, printAuth } from './auth-setup.ts';
+import { refuseHeld, type WidenedRoles } from './held-roles.ts';
 import { printNextSteps, printPrepared } from './next-steps.ts';
 import {
   planRoleRemoval,
@@ -47,6 +49,11 @@ export const init: Command = {
 
       doc: 'Also create the tables of the auth service, and a role that serves it.',
     },
+    {
+      flag: 'adopt-role',
+      placeholder: 'NAMES',
+      doc: 'Trust these roles although others may act as them, separated by commas.',
+    },
     { flag: 'dry-run', doc: 'Print the SQL without running it.' },
     { flag: 'remove', doc: 'Undo init: remove trigger, privileges and roles.' },
   ],
@@ -74,6 +81,7 @@ async function runInit(context: CommandContext): Promise<number> {
     loginPassword: orRandom(values.loginPassword),
     schemas: values.schemas,
     grantDefaults: context.flags['grant-defaults'] === true,
+    adoptedRoles: namesOf(flagText(context, 'adopt-role')),
   };
   const authRole: AuthRole = { role: values.authRole!, password: orRandom(values.authRolePassword) };
   const run = { context, url, values, setup, authRole };
@@ -82,6 +90,10 @@ async function runInit(context: CommandContext): Promise<number> {
     if (context.flags.remove) return removeAll(pool, run);
     return addAll(pool, run);
   });
+}
+
+function namesOf(list: string | null): readonly string[] {
+  return (list ?? '').split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
 }
 
 /** A typed --database-url goes before the auth service's connection, which the environment has in order to serve. */
@@ -135,6 +147,7 @@ const authTopic = (role: string) => `login role "${role}" of the auth service`;
  * Runs all steps of `init` in order, and reports each outcome at once.
  *
  * @returns All outcomes, including statements that PostgreSQL accepted without effect.
+ * @throws CommandError before anything is done, if others may act as a role that would get something.
  */
 export async function setUpDatabase(
   pool: SystemPool,
@@ -147,29 +160,53 @@ export async function setUpDatabase(
     outcomes.push(outcome);
     tell(outcome);
   };
-  for (const step of await planRoleSetup(pool, setup)) {
-    const outcome = await runStatement(pool, step);
+  const widened = ofApiRoles(setup);
+  const steps = await planRoleSetup(pool, setup);
+  if (steps.some(({ statement }) => statement !== null)) await refuseHeld(pool, widened);
+  for (const step of steps) {
+    const outcome = await runStatement(pool, step, widened);
     // PostgreSQL only warns about a grant by a role that may not grant; the statement is then still missing.
     const idle =
       outcome.result === 'done' && step.statement?.startsWith('grant') && (await isStillMissing(pool, setup, step));
     const reason = 'it had no effect, because this login role does not own the object';
     add(idle ? { ...step, result: 'refused', reason } : outcome);
   }
-  if (parts.auth) add(await installAuth(pool, setup));
-  if (parts.authRole !== null) await addAuthRole(pool, parts.authRole, add);
-  if (parts.watch) add(await installWatch(pool, setup.login));
+  const tables = parts.auth ? await installAuth(pool, setup) : null;
+  if (tables !== null) add(tables);
+  if (parts.authRole !== null && tables?.result !== 'refused')
+    await addAuthRole(pool, parts.authRole, setup.adoptedRoles, add);
+  if (parts.watch) add(await installWatch(pool, setup.login, setup.adoptedRoles));
   return outcomes;
 }
 
-/** Does nothing if Supabase Auth has its own login. */
-async function addAuthRole(pool: SystemPool, role: AuthRole, add: (outcome: StepOutcome) => void): Promise<void> {
-  const steps = await planAuthRole(pool, role);
-  for (const step of steps) add(await runStatement(pool, step));
-  if (steps.length > 0) add(await openAuthTables(pool, role));
+/** The API roles, which the gateway's login is a member of. */
+function ofApiRoles({ anon, authenticated, service, login, adoptedRoles }: RoleSetup): WidenedRoles {
+  return { roles: [anon, authenticated, service, login], adoptedRoles };
 }
 
-function runStatement(pool: SystemPool, step: SetupStep): Promise<StepOutcome> {
-  return runStep(step, () => pool.query(step.statement!));
+/** Does nothing if Supabase Auth has its own login. */
+async function addAuthRole(
+  pool: SystemPool,
+  role: AuthRole,
+  adoptedRoles: readonly string[],
+  add: (outcome: StepOutcome) => void,
+): Promise<void> {
+  const steps = await planAuthRole(pool, role);
+  for (const step of steps) add(await runStatement(pool, step, ofAuthRole(role.role, adoptedRoles)));
+  if (steps.length > 0) add(await openAuthTables(pool, role, adoptedRoles));
+}
+
+/** @param widened Roles that the statement may give something to: looked at in its transaction, before the commit. */
+function runStatement(pool: SystemPool, step: SetupStep, widened: WidenedRoles | null): Promise<StepOutcome> {
+  return runStep(step, () =>
+    pool.transaction(
+      async (tx) => {
+        await tx.query(step.statement!);
+        if (widened !== null) await refuseHeld(tx, widened);
+      },
+      { settings: ownSettings },
+    ),
+  );
 }
 
 async function isStillMissing(pool: SystemPool, setup: RoleSetup, step: SetupStep): Promise<boolean> {
@@ -180,7 +217,7 @@ async function isStillMissing(pool: SystemPool, setup: RoleSetup, step: SetupSte
 async function removeAll(pool: SystemPool, { context, setup, authRole }: InitRun): Promise<number> {
   const outcomes: StepOutcome[] = [];
   for (const step of await planRoleRemoval(pool, { ...setup, auth: authRole.role })) {
-    outcomes.push(await runStatement(pool, step));
+    outcomes.push(await runStatement(pool, step, null));
     printOutcome(outcomes.at(-1)!, context);
   }
   outcomes.push(await removeWatch(pool));
@@ -209,14 +246,18 @@ async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun)
   await existingSchemas(pool, setup, context);
   const unexposed = await unexposedTables(pool, setup);
   if (unexposed !== null) context.print(`-- ${unexposed}`);
-  printSteps(await planRoleSetup(pool, setup), context);
+  const planned = await planRoleSetup(pool, setup);
+  if (planned.some(({ statement }) => statement !== null)) await refuseHeld(pool, ofApiRoles(setup));
+  printSteps(planned, context);
   if (context.flags.auth) {
     context.print(await printAuth(pool, setup));
     const steps = await planAuthRole(pool, authRole);
+    if (steps.some(({ statement }) => statement !== null))
+      await refuseHeld(pool, ofAuthRole(authRole.role, setup.adoptedRoles));
     printSteps(steps, context);
-    if (steps.length > 0) context.print(await printAuthTables(pool, authRole));
+    if (steps.length > 0) context.print(await printAuthTables(pool, authRole, setup.adoptedRoles));
   }
-  if (context.flags.watch) context.print(await printWatch(pool, setup.login));
+  if (context.flags.watch) context.print(await printWatch(pool, setup.login, setup.adoptedRoles));
   return 0;
 }
 
@@ -298,7 +339,7 @@ function printRefused(outcomes: readonly StepOutcome[], context: CommandContext)
   const refused = outcomes.filter(({ result }) => result === 'refused');
   for (const { advice } of outcomes) if (advice !== null) context.print(`\n${onOneLine(advice)}`);
   if (refused.length > 0)
-    context.print('\nThis login role is not allowed to run the following. Ask the owner or a superuser to run it:');
+    context.print('\nThese were refused. If this login role lacks a right, ask the owner or a superuser to run them:');
   for (const { topic, statement, reason } of refused) {
     context.print(`  ${onOneLine(`${topic}: ${reason}.`)}`);
     context.print(`    ${adviceOf(statement ?? '')}`);

@@ -11,6 +11,7 @@ import { DatabaseError } from '../../postgres/database-error.ts';
 import { MigrationError } from '../../postgres/migrations/migrate.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { CommandError } from '../shared/command.ts';
 import { makeScramVerifier } from './scram-verifier.ts';
 
 /** The names of the roles. */
@@ -23,6 +24,8 @@ export interface RoleNames {
 
 /** The preparation of a database. */
 export interface RoleSetup extends RoleNames {
+  /** Roles that others may own or act as, and that the operator trusts with them. */
+  readonly adoptedRoles: readonly string[];
   /** For a login role to be created; null: without a password. */
   readonly loginPassword: string | null;
   /** Null: the search path. */
@@ -50,7 +53,7 @@ export interface StepOutcome extends SetupStep {
 
 /** The missing steps, in order. Writes nothing. */
 export async function planRoleSetup(database: Queryable, setup: RoleSetup): Promise<readonly SetupStep[]> {
-  const { loginPassword, ...names } = setup;
+  const { loginPassword, adoptedRoles: _, ...names } = setup;
   const schemas = await readExposedNames(database, setup.schemas);
   return readSteps(database, 'roles.sql', {
     ...names,
@@ -90,6 +93,7 @@ export async function runStep(step: SetupStep, run: () => Promise<unknown>): Pro
 
 function refusalReason(error: unknown): string {
   if (error instanceof MigrationError) return error.reason;
+  if (error instanceof CommandError) return error.message.replace(/\.$/, '');
   if (!(error instanceof DatabaseError) || error.kind !== 'statement') throw error;
   const detail = error.detail === null ? '' : `: ${error.detail.replaceAll('\n', '; ')}`;
   return `${error.primary}${detail}`;

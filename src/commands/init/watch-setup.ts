@@ -2,14 +2,14 @@
  * Installs and removes the schema-change trigger (sql/watch.sql, sql/unwatch.sql), which needs a superuser or a
  * provider's equivalent.
  */
+import { inOwnSchemas, type OwnSchemas, printGuarded } from '../../postgres/migrations/own-schemas.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { onOneLine } from '../../shared/one-line.ts';
-import { type OwnSchemas, printGuarded, refuseForeign } from './own-schemas.ts';
 import { runStep, type StepOutcome } from './role-setup.ts';
 
-const own: OwnSchemas = ['pgreflect'];
+const own = (adoptedRoles: readonly string[]): OwnSchemas => ({ schemas: ['pgreflect'], adoptedRoles });
 
 /** What to do if the login may not install the trigger. */
 export const triggerAdvice =
@@ -24,15 +24,16 @@ export async function isWatched(database: Queryable): Promise<boolean> {
 }
 
 /** Installs the trigger, readable for the login role. Idempotent. */
-export function installWatch(pool: SystemPool, loginRole: string): Promise<StepOutcome> {
+export function installWatch(
+  pool: SystemPool,
+  loginRole: string,
+  adoptedRoles: readonly string[] = [],
+): Promise<StepOutcome> {
   return runFile('watch.sql', async () => {
     if (await isWatched(pool)) return false;
-    return pool.transaction(async (tx) => {
+    return inOwnSchemas(pool, own(adoptedRoles), async (tx) => {
       await tx.query(`select pg_catalog.set_config('pgreflect.login_role', $1, true)`, [loginRole]);
-      await refuseForeign(tx, own);
       await tx.query(loadSqlFile('watch.sql'));
-      // Another process may have installed it meanwhile.
-      await refuseForeign(tx, own);
     });
   });
 }
@@ -51,13 +52,17 @@ function runFile(file: 'watch.sql' | 'unwatch.sql', run: () => Promise<unknown>)
 }
 
 /** The SQL of the installation for a person to run; says if the login may not. */
-export async function printWatch(database: Queryable, loginRole: string): Promise<string> {
+export async function printWatch(
+  database: Queryable,
+  loginRole: string,
+  adoptedRoles: readonly string[],
+): Promise<string> {
   const [row] = await database.query(
     `select pg_catalog.format('select pg_catalog.set_config(%L, %L, false);', 'pgreflect.login_role', $1::text) as line,
       current_user as login, pg_catalog.current_setting('is_superuser')::bool as may`,
     [loginRole],
   );
   const advice = `-- "${onOneLine(String(row?.login))}" is no superuser, which the schema-change trigger needs unless the provider allows it: ${triggerAdvice}\n`;
-  const script = printGuarded(own, `${String(row?.line)}\n${loadSqlFile('watch.sql')}`);
+  const script = await printGuarded(database, own(adoptedRoles), `${String(row?.line)}\n${loadSqlFile('watch.sql')}`);
   return row?.may === true ? script : `${advice}${script}`;
 }

@@ -67,11 +67,11 @@ export async function createLocalDatabase(pool: SystemPool): Promise<void> {
 export async function fillDatabase(
   url: string,
   project: LocalProject,
-  names: Omit<RoleSetup, 'grantDefaults'>,
+  names: Omit<RoleSetup, 'grantDefaults' | 'adoptedRoles'>,
   content: Content,
 ): Promise<void> {
   await withDatabase(url, async (pool) => {
-    const setup = { ...names, grantDefaults: false };
+    const setup = { ...names, grantDefaults: false, adoptedRoles: [] };
     // First, because the user's schema may use auth.uid() in policies and grant to the roles.
     assertDone(await setUpDatabase(pool, setup, { watch: false, auth: true, authRole: null }, () => {}));
     if (project.content === null) await runScripts(pool, content);

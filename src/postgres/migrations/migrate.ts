@@ -1,18 +1,21 @@
 /**
  * Migrates the auth schema of a database to this program's version, or returns the statements for it.
  *
- * All in one transaction under an advisory lock: two processes that start at once do the work once, and a killed one
- * leaves nothing half-done. Existing objects stay, so a database of Supabase Auth remains usable by it; only names in
- * them that others could capture are replaced (0010). Migrations only go forward; versions newer than ours are ignored.
+ * All in one transaction of `inOwnSchemas`: two processes that start at once do the work once, a killed one leaves
+ * nothing half-done, and nothing of untrusted roles is used. Existing objects stay, so a database of Supabase Auth remains
+ * usable by it; only names that others could capture are replaced (0010). Versions newer than ours are ignored.
  */
 import { DatabaseError } from '../database-error.ts';
 import type { Queryable } from '../system/queryable.ts';
 import type { SystemPool } from '../system/run-system.ts';
 import { loadMigrations, type Migration, type MigrationPiece } from './migrations.ts';
+import { inOwnSchemas, type OwnSchemas, ownSettings, refuseForeign } from './own-schemas.ts';
 
 interface MigrateOptions {
   /** Roles of API requests; they get `usage` on the schema, because policies call its helper functions. */
   readonly apiRoles: readonly string[];
+  /** As in `OwnSchemas`; default: none. */
+  readonly adoptedRoles?: readonly string[];
   /** For planned statements: missing roles will exist when these run. Otherwise a missing role gets nothing. */
   readonly rolesFollow?: boolean;
   /** Default: this program's migrations. */
@@ -31,9 +34,6 @@ export class MigrationError extends Error {
   }
 }
 
-/** "pgr" and "auth" in ASCII, to avoid collisions with other programs' locks. */
-const lockKey = '34748012344437256';
-
 const createBookkeeping = `create table auth.pgreflect_migrations (
   version integer not null,
   title text not null,
@@ -42,19 +42,25 @@ const createBookkeeping = `create table auth.pgreflect_migrations (
 );
 alter table auth.pgreflect_migrations enable row level security;`;
 
+/** The schemas of the auth service. */
+export function authSchemas(adoptedRoles: readonly string[] = []): OwnSchemas {
+  return { schemas: ['auth', 'pgreflect_queue'], adoptedRoles };
+}
+
 /**
- * Creates missing objects. A complete schema costs one query.
+ * Creates missing objects.
  *
  * @returns The statements that ran, one text per object, in order.
- * @throws MigrationError if the login lacks privileges; nothing is changed then. DatabaseError `unavailable` and so on.
+ * @throws MigrationError if the login lacks privileges, or others own objects; nothing is changed then. DatabaseError
+ *   `unavailable` and so on.
  */
 export async function migrate(pool: SystemPool, options: MigrateOptions): Promise<readonly string[]> {
-  const migrations = options.migrations ?? loadMigrations();
+  const own = authSchemas(options.adoptedRoles);
   try {
-    if (await isComplete(pool, migrations, options)) return [];
-    return await pool.transaction(async (tx) => {
-      await tx.query('select pg_catalog.pg_advisory_xact_lock($1)', [lockKey]);
-      const statements = await planMigration(tx, { ...options, migrations });
+    return await inOwnSchemas(pool, own, async (tx) => {
+      const statements = await plan(tx, options);
+      // The plan may have found what was not there at the first look.
+      await refuseForeign(tx, own);
       for (const text of statements) await tx.query(text);
       return statements;
     });
@@ -63,41 +69,37 @@ export async function migrate(pool: SystemPool, options: MigrateOptions): Promis
   }
 }
 
-/** The statements that `migrate` would run now. Writes nothing. */
-export async function planMigration(database: Queryable, options: MigrateOptions): Promise<readonly string[]> {
+/** The statements that `migrate` would run now. Writes nothing. @throws DatabaseError */
+export function planMigration(pool: SystemPool, options: MigrateOptions): Promise<readonly string[]> {
+  return pool.transaction((tx) => plan(tx, options), { settings: ownSettings });
+}
+
+async function plan(tx: Queryable, options: MigrateOptions): Promise<readonly string[]> {
   const statements: string[] = [];
-  const applied = await readApplied(database);
+  const applied = await readApplied(tx, options);
   for (const { version, title, pieces } of options.migrations ?? loadMigrations()) {
     if (applied?.has(version)) continue;
-    for (const piece of pieces) if (await isMissing(database, piece)) statements.push(piece.text);
+    for (const piece of pieces) if (await isMissing(tx, piece)) statements.push(piece.text);
     // The first migration has created the schema that contains the table of applied migrations.
     if (applied === null && version === 1) statements.push(createBookkeeping);
     // Both are ours: a number and the letters of a file name.
     statements.push(`insert into auth.pgreflect_migrations (version, title) values (${version}, '${title.replaceAll("'", "''")}')
   on conflict (version) do nothing;`);
   }
-  return [...statements, ...(await planGrants(database, options, applied === null))];
-}
-
-async function isComplete(
-  database: Queryable,
-  migrations: readonly Migration[],
-  options: MigrateOptions,
-): Promise<boolean> {
-  const applied = await readApplied(database);
-  if (applied === null || migrations.some(({ version }) => !applied.has(version))) return false;
-  return (await planGrants(database, options, false)).length === 0;
+  return [...statements, ...(await planGrants(tx, options, applied === null))];
 }
 
 /** Null without a table of applied migrations. */
-async function readApplied(database: Queryable): Promise<ReadonlySet<number> | null> {
-  // Reads a table on purpose: after waiting for the lock, only opening a table makes the server see objects that others
-  // created. Later `to_reg...` calls are then right, too.
-  const found = await database.query(`select c.oid
+async function readApplied(tx: Queryable, { adoptedRoles }: MigrateOptions): Promise<ReadonlySet<number> | null> {
+  const found = await tx.query(`select c.oid
     from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
     where n.nspname = 'auth' and c.relname = 'pgreflect_migrations'`);
   if (found.length === 0) return null;
-  const rows = await database.query(`select m.version from auth.pgreflect_migrations m`);
+  // From here on nothing else takes its name. What we then find there may be read. The lock also makes the server see
+  // objects that others created meanwhile, for later `to_reg...` calls.
+  await tx.query('lock table auth.pgreflect_migrations in access share mode');
+  await refuseForeign(tx, authSchemas(adoptedRoles));
+  const rows = await tx.query(`select m.version from auth.pgreflect_migrations m`);
   return new Set(rows.map(({ version }) => version as number));
 }
 
@@ -143,6 +145,7 @@ function describe(error: DatabaseError): MigrationError {
   const advice =
     'The tables of the auth service have to be made by a login that may create them: ' +
     'give it as --admin-database-url, or let a superuser run `pgreflect init --auth`.';
-  const message = error.sqlstate === '42501' ? `${error.primary}. ${advice}` : error.primary;
+  // Our own refusal says by itself what to do.
+  const message = error.sqlstate === '42501' && !error.raised ? `${error.primary}. ${advice}` : error.primary;
   return new MigrationError(`The auth schema could not be prepared: ${message}`, error);
 }

@@ -1,0 +1,97 @@
+/**
+ * Transactions in schemas that are ours: `auth`, `pgreflect`, `pgreflect_queue`. A tenant of the database may have created
+ * them, or put objects into them, at any time (sql/own-schemas.sql).
+ *
+ * One transaction takes the lock, looks at owners and kinds, acts, and looks again before the commit: nothing that others
+ * put there meanwhile is kept. Whoever reads an object before that locks it first, then looks.
+ */
+import { DatabaseError } from '../database-error.ts';
+import type { Queryable } from '../system/queryable.ts';
+import type { SystemPool } from '../system/run-system.ts';
+import { loadSqlFile } from '../system/sql-file.ts';
+
+/** Schemas that only we or Supabase Auth create objects in, and who may own what is in them. */
+export interface OwnSchemas {
+  readonly schemas: readonly ('auth' | 'pgreflect' | 'pgreflect_queue')[];
+  /** Roles that the operator trusts as owners, beside superusers and the login. */
+  readonly adoptedRoles: readonly string[];
+}
+
+/** "pgr" and "auth" in ASCII, to avoid collisions with other programs' locks. */
+const lockKey = '34748012344437256';
+/** Every login may take that key, or create the same names and not commit. Far longer than a migration takes. */
+const lockTimeoutMs = 30_000;
+/** Settings of a transaction that reads or changes what is ours. */
+export const ownSettings = waitingFor(lockTimeoutMs);
+
+/**
+ * Runs `run` alone, between two looks.
+ *
+ * @param waitMs Longest wait for each lock.
+ * @throws DatabaseError `statement`: 42501 for a foreign object, 55P03 with the holders of the lock in its message.
+ */
+export async function inOwnSchemas<T>(
+  pool: SystemPool,
+  own: OwnSchemas,
+  run: (tx: Queryable) => Promise<T>,
+  waitMs = lockTimeoutMs,
+): Promise<T> {
+  const act = async (tx: Queryable): Promise<T> => {
+    await tx.query('select pg_catalog.pg_advisory_xact_lock($1)', [lockKey]);
+    await refuseForeign(tx, own);
+    const result = await run(tx);
+    await refuseForeign(tx, own);
+    return result;
+  };
+  try {
+    return await pool.transaction(act, { settings: waitingFor(waitMs), answerWithinMs: null });
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || error.sqlstate !== '55P03') throw error;
+    throw new DatabaseError({ ...error, primary: await describeHolders(pool, waitMs) });
+  }
+}
+
+/**
+ * Refuses if an untrusted role created them or anything in them, or may do so.
+ *
+ * @param tx A transaction.
+ * @throws DatabaseError `statement`, 42501
+ */
+export async function refuseForeign(tx: Queryable, { schemas, adoptedRoles }: OwnSchemas): Promise<void> {
+  await tx.query(
+    `select pg_catalog.set_config('pgreflect.own_schemas', $1, true), pg_catalog.set_config('pgreflect.adopted_roles', $2, true)`,
+    [schemas.join(), JSON.stringify(adoptedRoles)],
+  );
+  await tx.query(loadSqlFile('own-schemas.sql'));
+}
+
+/** The same check as SQL for a person, around the statements. */
+export async function printGuarded(database: Queryable, own: OwnSchemas, text: string): Promise<string> {
+  const guard = loadSqlFile('own-schemas.sql');
+  const [row] = await database.query(
+    `select pg_catalog.format('select pg_catalog.set_config(%L, %L, true), pg_catalog.set_config(%L, %L, true);',
+      'pgreflect.own_schemas', $1::text, 'pgreflect.adopted_roles', $2::text) as setting`,
+    [own.schemas.join(), JSON.stringify(own.adoptedRoles)],
+  );
+  return ['begin;', String(row?.setting), guard, text, guard, 'commit;'].join('\n');
+}
+
+function waitingFor(ms: number): { readonly lock_timeout: string } {
+  return { lock_timeout: `${ms}ms` };
+}
+
+/** Those that hold our lock, otherwise those that write in this database, whose names we may wait for. */
+async function describeHolders(pool: SystemPool, waitMs: number): Promise<string> {
+  const rows = await pool.query(
+    `select distinct pg_catalog.format('%s of "%s"', l.pid, a.usename) as holder, l.locktype = 'advisory' as is_ours
+    from pg_catalog.pg_locks l join pg_catalog.pg_stat_activity a on a.pid = l.pid
+    where l.granted and l.pid <> pg_catalog.pg_backend_pid() and a.datname = pg_catalog.current_database()
+      and (l.locktype = 'transactionid' or l.locktype = 'advisory' and l.objsubid = 1
+        and (l.classid::pg_catalog.int8 << 32) | l.objid::pg_catalog.int8 = $1::pg_catalog.int8)
+    order by is_ours desc, holder limit 3`,
+    [lockKey],
+  );
+  const holders = rows.filter(({ is_ours }) => is_ours === rows[0]?.is_ours).map(({ holder }) => String(holder));
+  const named = holders.length === 0 ? 'It has ended by now' : `Held by ${holders.join(', ')} (process and login)`;
+  return `another connection held a lock for ${waitMs / 1000} s. ${named}. End it (select pg_terminate_backend(PROCESS)), then run this again`;
+}
