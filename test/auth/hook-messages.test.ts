@@ -224,18 +224,17 @@ test('text messages go to the hook, those of second factors too, and none to a p
     mfa_phone_otp_length: 8,
   });
   const phone = '49150200001';
-  await auth.ask('/signup', { phone, password });
+  await auth.ask('/signup', { phone, password, channel: 'whatsapp' });
   const [first] = server.requests;
-  expect(first?.payload).toMatchObject({
-    user: { phone },
-    sms: { phone, otp: expect.stringMatching(/^\d{6}$/), channel: 'sms' },
-  });
+  expect(first?.payload).toMatchObject({ user: { phone } });
+  expect(first?.payload.sms).toEqual({ phone, otp: expect.stringMatching(/^\d{6}$/), channel: 'whatsapp' });
   const { body } = await auth.ask('/verify', { type: 'sms', phone, token: first?.payload.sms.otp });
   const { enroll, challenge, verify } = factorsOf(auth, body.access_token);
   const { id } = (await enroll({ factor_type: 'phone', phone: '49150200002' })).body;
   const challenged = await challenge(id);
   const { sms, user } = server.requests[1]?.payload ?? {};
   expect([sms.phone, user.phone]).toEqual(['49150200002', phone]);
+  expect(sms).toMatchObject({ channel: 'sms', sms_type: 'mfa' });
   expect((await verify(id, challenged.body.id, sms.otp)).status).toBe(200);
 });
 

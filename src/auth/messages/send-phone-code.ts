@@ -92,7 +92,8 @@ export async function sendPhoneCode(tx: Transaction, user: User, message: PhoneC
   if (config.hook_send_sms_enabled) {
     // Read the user again for the pending number: hooks send to the number in the user.
     const asked = toUserJson(await reloadUser(tx, user.id));
-    await askHook(tx, 'send_sms', { user: asked, sms: { otp: code, phone, channel } });
+    const type = purpose === 'MFA' ? { sms_type: 'mfa' } : {};
+    await askHook(tx, 'send_sms', { user: asked, sms: { otp: code, phone, channel, ...type } });
     return '';
   }
   let id: string | null;

@@ -82,9 +82,12 @@ export type SendText = (message: TextMessage) => Promise<string | null>;
 export type Channel = TextMessage['channel'];
 
 /** The channel of a request; default `sms`. @throws AuthError `validation_failed` */
-export function parseChannel(channel: string | null, { sms_provider }: Pick<AuthConfig, 'sms_provider'>): Channel {
+export function parseChannel(
+  channel: string | null,
+  { sms_provider: provider, hook_send_sms_enabled: hook }: Pick<AuthConfig, 'sms_provider' | 'hook_send_sms_enabled'>,
+): Channel {
   if (!channel || channel === 'sms') return 'sms';
-  if (channel === 'whatsapp' && sms_provider === 'twilio') return 'whatsapp';
+  if (channel === 'whatsapp' && (hook || provider === 'twilio')) return 'whatsapp';
   const message =
     "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' is only supported if Twilio or Twilio Verify is used as the provider.";
   throw new AuthError('validation_failed', message);
