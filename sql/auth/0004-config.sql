@@ -36,6 +36,8 @@ create table auth.pgreflect_access_tokens (
   scopes text[] not null,
   -- Null: valid for every project of this database.
   project_ref text,
+  -- Id of the token that made it, or `fixed` for the one of the options; null: the command.
+  created_by text,
   created_at timestamptz not null,
   expires_at timestamptz,
   revoked_at timestamptz,

@@ -3,6 +3,7 @@
  */
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { nearestName } from '../config/nearest-name.ts';
+import { fixedTokenId } from '../management/management-caller.ts';
 import {
   type AccessScope,
   type AccessToken,
@@ -37,7 +38,8 @@ export const tokens: Command = {
   ],
   notes: `Connects as the owner of the auth tables (--admin-database-url, else --database-url). A token is shown only once,
 when it is created; the database stores its hash. With --project-ref the token is limited to that project.
-revoke takes an id or the beginning of one.
+revoke takes an id or the beginning of one. It also revokes the tokens that were created with it; "revoke fixed" revokes those
+created with --access-token.
 
 Examples:
   pgreflect tokens create --name "release pipeline" --scope auth_config:write,auth_config:read --expires 90d
@@ -90,26 +92,35 @@ async function runList(pool: SystemPool, context: CommandContext): Promise<numbe
   const found = await listAccessTokens(pool);
   if (context.flags.json) context.print(JSON.stringify(found.map(toJson)));
   else if (found.length === 0) context.note('There are no access tokens. To create one: pgreflect tokens create');
-  else for (const token of found) context.print(describeToken(token));
+  else for (const token of found) context.print(describeToken(token, found));
   return 0;
 }
 
 async function runRevoke(pool: SystemPool, context: CommandContext): Promise<number> {
   const [, which] = context.operands;
-  if (which === undefined || !/^[0-9a-f-]{4,36}$/i.test(which)) {
+  if (which === undefined || !(which === fixedTokenId || /^[0-9a-f-]{4,36}$/i.test(which))) {
     refuse(
       'pgreflect tokens revoke needs the id of a token, or the first four or more of its digits.',
       'pgreflect tokens list',
     );
   }
-  const found = await revokeAccessToken(pool, which, new Date());
-  const [only] = found;
-  if (only === undefined) refuse(`No active token has an id that begins with "${which}".`, 'pgreflect tokens list');
-  if (found.length > 1)
-    refuse(`${found.length} ids begin with "${which}"; none was revoked.`, 'Give more digits: pgreflect tokens list');
-  if (context.flags.json) context.print(JSON.stringify(toJson(only)));
-  else context.print(`Revoked: ${only.id}  ${only.name}`);
+  const id = which === fixedTokenId ? which : await findId(pool, which);
+  const revoked = await pool.transaction((tx) => revokeAccessToken(tx, id, new Date()));
+  if (context.flags.json) context.print(JSON.stringify(revoked.map(toJson)));
+  else if (revoked.length === 0) context.note('No active token was created with --access-token.');
+  else for (const token of revoked) context.print(`Revoked: ${token.id}  ${token.name}`);
   return 0;
+}
+
+async function findId(pool: SystemPool, start: string): Promise<string> {
+  const found = (await listAccessTokens(pool)).filter(
+    ({ id, revokedAt }) => revokedAt === null && id.startsWith(start.toLowerCase()),
+  );
+  const [only] = found;
+  if (only === undefined) refuse(`No active token has an id that begins with "${start}".`, 'pgreflect tokens list');
+  if (found.length > 1)
+    refuse(`${found.length} ids begin with "${start}"; none was revoked.`, 'Give more digits: pgreflect tokens list');
+  return only.id;
 }
 
 /** The new token as the flags describe it. */
@@ -121,6 +132,7 @@ function readWanted(context: CommandContext, projectRef: string | null): Wanted 
     name: name === '' ? 'unnamed' : name,
     scopes: readScopes(flagText(context, 'scope')),
     projectRef,
+    createdBy: null,
     createdAt,
     expiresAt: readEnd(flagText(context, 'expires'), createdAt),
   };
@@ -160,10 +172,17 @@ function readEnd(text: string | null, now: Date): Date | null {
   return end;
 }
 
-function describeToken(token: AccessToken): string {
+function describeToken(token: AccessToken, all: readonly AccessToken[]): string {
   const project = token.projectRef === null ? '' : `  project ${token.projectRef}`;
-  const made = token.createdAt.toISOString().slice(0, 10);
+  const made = `${token.createdAt.toISOString().slice(0, 10)}${describeMaker(token, all)}`;
   return `${token.id}  made ${made}  ${describeEnd(token)}  ${token.scopes.join(' ')}${project}  ${token.name}`;
+}
+
+function describeMaker({ createdBy }: AccessToken, all: readonly AccessToken[]): string {
+  if (createdBy === null) return '';
+  if (createdBy === fixedTokenId) return ' with --access-token';
+  const name = all.find(({ id }) => id === createdBy)?.name;
+  return ` with ${createdBy.slice(0, 8)}${name === undefined ? '' : ` (${name})`}`;
 }
 
 function describeEnd({ expiresAt, revokedAt }: AccessToken): string {
@@ -172,12 +191,13 @@ function describeEnd({ expiresAt, revokedAt }: AccessToken): string {
   return `${expiresAt.getTime() < Date.now() ? 'expired' : 'expires'} ${expiresAt.toISOString().slice(0, 16)}Z`;
 }
 
-function toJson({ id, name, scopes, projectRef, createdAt, expiresAt, revokedAt }: AccessToken) {
+function toJson({ id, name, scopes, projectRef, createdBy, createdAt, expiresAt, revokedAt }: AccessToken) {
   return {
     id,
     name,
     scopes,
     project_ref: projectRef,
+    created_by: createdBy,
     created_at: createdAt,
     expires_at: expiresAt,
     revoked_at: revokedAt,

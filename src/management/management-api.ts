@@ -27,6 +27,7 @@ import type { DescribedEmail, RenderedDraft, SharedTemplate } from './templates/
 import type { RenderingTime } from './templates/rendering-time.ts';
 import { accessScopes, findAccessToken } from './tokens/access-tokens.ts';
 import type { TokenRequest } from './tokens/token-requests.ts';
+import type { UnknownTokens } from './tokens/unknown-tokens.ts';
 import type { ValidChanges } from './validate-changes.ts';
 import { type ConfigVersion, type EmailsOfVersion, listVersions, readVersion } from './version-history.ts';
 
@@ -63,6 +64,7 @@ interface ManagementOptions {
   readonly ignoreUnknown: boolean;
   readonly digest: DigestSecret;
   readonly renderingTime: RenderingTime;
+  readonly unknownTokens: UnknownTokens;
   readonly clock: Clock;
   readonly observe: Observe;
 }
@@ -78,10 +80,11 @@ export class ManagementApi {
   /**
    * Checks ref, token and project, in this order.
    *
+   * @param from What unknown tokens are limited for: the client's network.
    * @throws ManagementError, or DatabaseError if it cannot be checked.
    */
-  authorize(ref: string, authorization: string | undefined): Promise<ManagementCaller> {
-    return authorize(this.#options, ref, authorization);
+  authorize(ref: string, authorization: string | undefined, from: string): Promise<ManagementCaller> {
+    return authorize(this.#options, ref, { token: bearerToken(authorization), from });
   }
 
   /**
@@ -264,12 +267,11 @@ const loadDrafts = () => import('./templates/email-drafts.ts');
 async function authorize(
   options: ManagementOptions,
   ref: string,
-  authorization: string | undefined,
+  { token, from }: { readonly token: string | undefined; readonly from: string },
 ): Promise<ManagementCaller> {
   assertRef(ref);
-  const token = bearerToken(authorization);
   if (token === undefined) throw new ManagementError('unauthorized');
-  const caller = await findCaller(options, token).catch((error) => {
+  const caller = await findCaller(options, token, from).catch((error) => {
     // A database without our tables has no project to manage.
     if (error instanceof DatabaseError && isMissingTable(error)) throw new ManagementError('project_not_found');
     throw error;
@@ -291,8 +293,9 @@ async function assertProject({ ref: ownRef, pool }: ManagementOptions, ref: stri
 }
 
 async function findCaller(
-  { pool, accessToken, clock }: ManagementOptions,
+  { pool, accessToken, clock, unknownTokens }: ManagementOptions,
   token: string,
+  from: string,
 ): Promise<ManagementCaller | null> {
   if (accessToken !== null && sameText(token, accessToken)) {
     return {
@@ -302,7 +305,13 @@ async function findCaller(
       projectRef: null,
     };
   }
+  const waitMs = unknownTokens.waitMs(token, from);
+  if (waitMs !== null) {
+    const message = 'Rate limit exceeded: too many requests with unknown access tokens (--management-rate-limit)';
+    throw new ManagementError('rate_limited', message, { retryAfterSeconds: Math.ceil(waitMs / 1000) });
+  }
   const found = await findAccessToken(pool, token, new Date(clock.now()));
+  unknownTokens.note(token, from, found !== null);
   if (found === null) return null;
   const { id, name, scopes, projectRef } = found;
   return { tokenId: id, by: `${name} (${id})`, scopes, projectRef };

@@ -16,6 +16,7 @@ import { createSecretDigest } from './secret-digest.ts';
 import { configChannel, hasConfigTables } from './stored-config.ts';
 import { RenderingTime } from './templates/rendering-time.ts';
 import { type AuthStart, StartTemplates } from './templates/start-templates.ts';
+import { createUnknownTokens } from './tokens/unknown-tokens.ts';
 
 interface ManagementSetup {
   readonly config: Config;
@@ -85,6 +86,7 @@ export function startManagement({ config, authUrl, pool, clock, observe }: Manag
     ignoreUnknown: managementIgnoreUnknownFields,
     digest: createSecretDigest(deriveKey(config, 'secret digest')),
     renderingTime: new RenderingTime(config.managementRateLimit),
+    unknownTokens: createUnknownTokens(config.managementRateLimit, clock),
     clock,
     observe,
   });

@@ -3,7 +3,12 @@
  * project, or a token that outlives the one it was made with.
  */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { type AccessScope, accessScopes } from '../../src/management/tokens/access-tokens.ts';
+import {
+  type AccessScope,
+  accessScopes,
+  createAccessToken,
+  lockAccessToken,
+} from '../../src/management/tokens/access-tokens.ts';
 import {
   addToken,
   type ManagedGateway,
@@ -136,6 +141,50 @@ test('a token that is revoked while a request waits creates no token', async () 
   );
   expect(await asked).toMatchObject({ status: 401 });
   expect(await stored()).toHaveLength(1);
+});
+
+const statusOf = async (token: string) => (await managed.call({ token: `Bearer ${token}` })).status;
+
+test('with a token, all die that were made with it, and with those; the list names who made them', async () => {
+  const mint = async (maker: string) => (await ask(maker, 'POST', { ...wanted, scopes: accessScopes })).body;
+  const stolen = await addToken(database, { scopes: accessScopes });
+  const child = await mint(stolen);
+  const grandchild = await mint(child.token);
+  const other = await mint(fixedToken);
+  const { body: list } = await ask(fixedToken, 'GET');
+  const makers = Object.fromEntries(list.map(({ id, createdBy }: Record<string, string>) => [id, createdBy]));
+  expect(makers).toEqual({
+    ...{ [await idOf(stolen)]: null, [child.id]: await idOf(stolen) },
+    ...{ [grandchild.id]: child.id, [other.id]: 'fixed' },
+  });
+  expect(await ask(fixedToken, 'DELETE', undefined, await idOf(stolen))).toMatchObject({ status: 200 });
+  const texts = [stolen, child.token, grandchild.token, other.token];
+  expect(await Promise.all(texts.map(statusOf))).toEqual([401, 401, 401, 200]);
+  expect((await ask(grandchild.token, 'POST', wanted)).status).toBe(401);
+  const rows = await database.query<{ id: string }>(
+    `select payload -> 'traits' ->> 'revoked_token_id' as id from auth.audit_log_entries
+    where payload ->> 'action' = 'access_token_revoked'`,
+  );
+  expect(rows.map(({ id }) => id).sort()).toEqual([await idOf(stolen), child.id, grandchild.id].sort());
+});
+
+test('a token that is being made while its maker is revoked is revoked, too', async () => {
+  const operator = await addToken(database, { scopes: accessScopes });
+  const id = await idOf(operator);
+  await usePool(database, async (pool) => {
+    let revoked: Promise<ManagementReply> | null = null;
+    await pool.transaction(async (making) => {
+      // What a request for a new token does before it is committed.
+      await lockAccessToken(making, id, new Date());
+      const values = { name: 'late', scopes: accessScopes, projectRef: ref, createdBy: id };
+      await createAccessToken(making, { ...values, createdAt: new Date(), expiresAt: null });
+      revoked = ask(fixedToken, 'DELETE', undefined, id);
+      const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(1));
+    });
+    expect(await revoked).toMatchObject({ status: 200 });
+  });
+  expect((await stored()).map(({ revoked_at }) => revoked_at === null)).toEqual([false, false]);
 });
 
 test('a page of another site creates no token with the credentials that a browser sends by itself', async () => {

@@ -24,7 +24,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'html-to-text': ['email'],
   'ipaddr.js': ['egress', 'http'],
   jose: ['config', 'http', 'auth'],
-  'lru-cache': ['compile', 'execute', 'postgres', 'email', 'auth', 'http'],
+  'lru-cache': ['compile', 'execute', 'postgres', 'email', 'auth', 'management', 'http'],
   negotiator: ['http', 'shared'],
   nodemailer: ['email'],
   'openid-client': ['auth'],

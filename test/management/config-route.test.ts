@@ -362,6 +362,25 @@ describe('who may ask', () => {
     expect((await call({ token: `Bearer ${other}` })).status).toBe(200);
   });
 
+  test('requests with unknown tokens are limited per address, and tokens that were valid before go on', async () => {
+    const { call, get, gateway } = await managedGateway(database, token, { accessToken: 'a fixed one' });
+    expect((await get()).status).toBe(200);
+    const unknown = (n: number) => `Bearer sbp_${String(n).padStart(40, '0')}`;
+    const statuses: number[] = [];
+    for (let n = 0; n < 62; n++) statuses.push((await call({ token: unknown(n) })).status);
+    expect(statuses).toEqual([...Array(60).fill(401), 429, 429]);
+    const refused = await call({ token: unknown(62) });
+    expect(refused.body).toMatchObject({
+      code: 'rate_limited',
+      message: expect.stringContaining('unknown access tokens'),
+    });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const elsewhere = { headers: { authorization: unknown(63) } };
+    expect((await fetch(`${gateway.url}/studio/project`, elsewhere)).status).toBe(429);
+    expect((await get()).status).toBe(200);
+    expect((await call({ token: 'Bearer a fixed one' })).status).not.toBe(429);
+  });
+
   test('--management-rate-limit sets another number of requests, ten times as many drafts, or none', async () => {
     const path = `/v1/projects/${ref}/config/auth/emails/render`;
     const statuses = async (limit: number | null, method: 'GET' | 'POST', count: number) => {

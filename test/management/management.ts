@@ -43,7 +43,7 @@ export async function addToken(
 ): Promise<string> {
   const { scopes = ['auth_config:read', 'auth_config:write'], projectRef = null, expiresAt = null } = more;
   const made = await usePool(database, (pool) =>
-    createAccessToken(pool, { name: 'test', scopes, projectRef, createdAt: new Date(), expiresAt }),
+    createAccessToken(pool, { name: 'test', scopes, projectRef, createdBy: null, createdAt: new Date(), expiresAt }),
   );
   return made.token;
 }

@@ -53,6 +53,27 @@ describe('pgreflect tokens', () => {
     expect((await tokens('revoke', made.id)).code).toBe(1);
   });
 
+  test('list names the token that one was created with, and revoke takes both, or all of --access-token', async () => {
+    const operator = JSON.parse((await tokens('create', '--name', 'op', '--scope', 'project:operate', '--json')).out);
+    const fixed = `sbp_${'1'.repeat(40)}`;
+    const { call } = await managedGateway(database, fixed, { accessToken: fixed });
+    const mint = async (token: string, name: string) => {
+      const body = JSON.stringify({ name, scopes: ['project:operate'], expiresAt: null });
+      const path = `/v1/projects/${ref}/access-tokens`;
+      return (await call({ method: 'POST', path, token: `Bearer ${token}`, body })).body.id as string;
+    };
+    const [child, other] = [await mint(operator.token, 'child'), await mint(fixed, 'of the file')];
+    const { out } = await tokens('list');
+    expect(out).toMatch(
+      new RegExp(`^${child}  made \\S+ with ${operator.id.slice(0, 8)} \\(op\\)  never expires`, 'm'),
+    );
+    expect(out).toMatch(new RegExp(`^${other}  made \\S+ with --access-token  never expires`, 'm'));
+    const revoked = await tokens('revoke', operator.id);
+    expect(revoked.out).toBe(`Revoked: ${operator.id}  op\nRevoked: ${child}  child\n`);
+    expect((await tokens('revoke', 'fixed')).out).toBe(`Revoked: ${other}  of the file\n`);
+    expect(await tokens('revoke', 'fixed')).toMatchObject({ code: 0, out: '' });
+  });
+
   test.each([
     [['creat'], 'tokens has no action "creat"'],
     [[], 'tokens needs an action'],

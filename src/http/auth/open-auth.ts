@@ -64,8 +64,8 @@ export async function openAuth({
   });
   const { services, inbox, isInstalled, stop } = auth;
   const isCaptured = () => isEmailCaptured(store.current()) || store.current().sms_provider === 'capture';
-  const verifyAccessToken = async (token: string) =>
-    management.api.authorize(await management.ref(), `Bearer ${token}`).then(
+  const verifyAccessToken = async (token: string, from: string) =>
+    management.api.authorize(await management.ref(), `Bearer ${token}`, from).then(
       () => true,
       () => false,
     );

@@ -10,6 +10,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import type { Observe } from '../../shared/observation.ts';
+import { countedAs } from '../caller/client-address.ts';
 import type { ManagementParts, RequestKind } from '../server/parts.ts';
 import { projectPath, routesOf } from '../server/paths.ts';
 import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
@@ -95,7 +96,8 @@ const renderingsEach = 10;
 async function authorizeRequest(parts: ManagementParts, request: FastifyRequest, kind: RequestKind) {
   const { api, perMinute, takeRequest } = parts;
   const { ref } = request.params as { readonly ref: string };
-  const caller = await api.authorize(ref, request.headers.authorization);
+  const from = countedAs(null, request.state.address);
+  const caller = await api.authorize(ref, request.headers.authorization, from);
   if (perMinute === null) return caller;
   const limit = kind === 'request' ? perMinute : perMinute * renderingsEach;
   const waitMs = await takeRequest(caller.tokenId, kind, limit);

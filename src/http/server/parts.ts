@@ -61,8 +61,8 @@ export interface InboxParts {
   readonly inbox: Inbox;
   /** Whether emails are captured now; if not, these paths answer 404. */
   readonly isCaptured: () => boolean;
-  /** Whether a token is an access token that may read this project's configuration. */
-  readonly verifyAccessToken: (token: string) => boolean | Promise<boolean>;
+  /** Whether a token is an access token that may read this project's configuration. @param from As for `ManagementApi.authorize`. */
+  readonly verifyAccessToken: (token: string, from: string) => boolean | Promise<boolean>;
   /** Whether browsers on this machine need no token. */
   readonly isOpen: boolean;
 }
@@ -97,8 +97,8 @@ export type RequestKind = 'request' | 'rendering';
 export interface MetricsParts {
   /** The text for Prometheus, and its type. */
   readonly print: () => Promise<PrintedMetrics>;
-  /** Whether the `Authorization` header contains an access token. */
-  readonly mayRead: (authorization: string | undefined) => Promise<boolean>;
+  /** Whether the `Authorization` header contains an access token. @param from As for `ManagementApi.authorize`. */
+  readonly mayRead: (authorization: string | undefined, from: string) => Promise<boolean>;
 }
 
 /** A finished answer. */

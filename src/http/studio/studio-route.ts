@@ -16,6 +16,7 @@ import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
+import { countedAs } from '../caller/client-address.ts';
 import type { HttpParts, StudioParts } from '../server/parts.ts';
 import type { Project } from './studio-project.ts';
 
@@ -113,9 +114,11 @@ type Operate = (
   reply: FastifyReply,
 ) => Promise<unknown>;
 
-async function authorize({ headers }: FastifyRequest, { ref, api }: StudioParts): Promise<ManagementCaller> {
-  return api.authorize(await ref(), headers.authorization).catch((error) => {
+async function authorize(request: FastifyRequest, { ref, api }: StudioParts): Promise<ManagementCaller> {
+  const from = countedAs(null, request.state.address);
+  return api.authorize(await ref(), request.headers.authorization, from).catch((error) => {
     if (!(error instanceof ManagementError)) throw error;
+    if (error.code === 'rate_limited') throw new PublicError('RATE_LIMITED', error.message);
     throw new PublicError('UNAUTHENTICATED', 'The studio needs an access token of this project.');
   });
 }

@@ -36,6 +36,8 @@ export interface AccessToken {
   readonly scopes: readonly AccessScope[];
   /** Null: valid for every project of this database. */
   readonly projectRef: string | null;
+  /** Id of the token that it was made with; it ends with that one. Null: the command. */
+  readonly createdBy: string | null;
   readonly createdAt: Date;
   /** Null: never. */
   readonly expiresAt: Date | null;
@@ -43,7 +45,7 @@ export interface AccessToken {
 }
 
 /** The values of a new token. */
-type NewAccessToken = Pick<AccessToken, 'name' | 'scopes' | 'projectRef' | 'createdAt' | 'expiresAt'>;
+type NewAccessToken = Pick<AccessToken, 'name' | 'scopes' | 'projectRef' | 'createdBy' | 'createdAt' | 'expiresAt'>;
 
 /** A new token in the format that Supabase's programs accept. */
 export function makeAccessToken(): string {
@@ -61,17 +63,19 @@ export async function createAccessToken(
 ): Promise<{ readonly token: string; readonly stored: AccessToken }> {
   const token = makeAccessToken();
   const stored: AccessToken = { ...wanted, id: randomUUID(), revokedAt: null };
+  const { id, name, scopes, projectRef, createdBy, createdAt, expiresAt } = stored;
   await database.query(
-    `insert into auth.pgreflect_access_tokens (id, name, token_hash, scopes, project_ref, created_at, expires_at)
-    values ($1, $2, $3, $4::text[], $5, $6::timestamptz, $7::timestamptz)`,
-    [stored.id, stored.name, tokenHash(token), stored.scopes, stored.projectRef, stored.createdAt, stored.expiresAt],
+    `insert into auth.pgreflect_access_tokens
+      (id, name, token_hash, scopes, project_ref, created_by, created_at, expires_at)
+    values ($1, $2, $3, $4::text[], $5, $6, $7::timestamptz, $8::timestamptz)`,
+    [id, name, tokenHash(token), scopes, projectRef, createdBy, createdAt, expiresAt],
   );
   return { token, stored };
 }
 
 /** Rows are `AccessToken`s. */
-const columns = `t.id, t.name, t.scopes, t.project_ref as "projectRef", t.created_at as "createdAt",
-  t.expires_at as "expiresAt", t.revoked_at as "revokedAt"`;
+const columns = `t.id, t.name, t.scopes, t.project_ref as "projectRef", t.created_by as "createdBy",
+  t.created_at as "createdAt", t.expires_at as "expiresAt", t.revoked_at as "revokedAt"`;
 
 /** `$2` is the time. */
 const isValid = 't.revoked_at is null and (t.expires_at is null or t.expires_at > $2::timestamptz)';
@@ -85,26 +89,29 @@ export async function listAccessTokens(database: Queryable): Promise<readonly Ac
 }
 
 /**
- * Revokes a token.
+ * Revokes a token with all that were made with it, and with those, and so on.
  *
- * @param which Its id, or the start of one.
- * @returns The revoked token. Several or none if `which` does not match exactly one; nothing is revoked then.
+ * @param tx A transaction. Each token is locked before those made with it are looked up, so one that is just being
+ *   made (`lockAccessToken`) is found, too.
+ * @param id Of the token; `fixedTokenId` for all that were made with the token of the options.
+ * @returns The revoked tokens, the one of `id` first; none if it is not valid.
  */
-export async function revokeAccessToken(
-  database: Queryable,
-  which: string,
-  now: Date,
-): Promise<readonly AccessToken[]> {
-  const found = (await listAccessTokens(database)).filter(
-    ({ id, revokedAt }) => revokedAt === null && id.startsWith(which.toLowerCase()),
-  );
-  const [only] = found;
-  if (found.length !== 1 || only === undefined) return found;
-  await database.query(
-    'update auth.pgreflect_access_tokens set revoked_at = $2::timestamptz where id = $1 and revoked_at is null',
-    [only.id, now],
-  );
-  return [{ ...only, revokedAt: now }];
+export async function revokeAccessToken(tx: Queryable, id: string, now: Date): Promise<readonly AccessToken[]> {
+  const revoke = async (condition: string, value: unknown) => {
+    const rows = await tx.query(
+      `update auth.pgreflect_access_tokens t set revoked_at = $2::timestamptz
+      where ${condition} and t.revoked_at is null returning ${columns}`,
+      [value, now],
+    );
+    return rows as unknown as readonly AccessToken[];
+  };
+  const revoked = [...(await revoke('t.id::text = $1', id))];
+  for (let makers = [id]; makers.length > 0; ) {
+    const made = await revoke('t.created_by = any ($1::text[])', makers);
+    revoked.push(...made);
+    makers = made.map((token) => token.id);
+  }
+  return revoked;
 }
 
 /** The valid token; null if there is none. */

@@ -1,8 +1,8 @@
 /**
  * Access tokens, for holders of one with the scope `project:operate`: list, create, revoke.
  *
- * A new token never exceeds its creator's: no further scope, no longer lifetime, no other project. Each change writes a
- * row to the audit log.
+ * A new token never exceeds its creator's: no further scope, no longer lifetime, no other project. It is revoked with
+ * that one. Each change writes a row to the audit log.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
@@ -35,6 +35,7 @@ const members = {
   name,
   scopes,
   projectRef: orNull(text('Null: every project of this database.')),
+  createdBy: orNull(text('Id of the token it was created with, `fixed` for --access-token; null: the command.')),
   createdAt: time,
   expiresAt: end,
   revokedAt: orNull(time),
@@ -88,7 +89,9 @@ export async function createToken(request: TokenRequest, body: unknown): Promise
   const wanted = readWanted(body, createdAt);
   return pool.transaction(async (tx) => {
     refuseMore(wanted, await ownRights(tx, caller, createdAt));
-    const { token, stored } = await createAccessToken(tx, { ...wanted, projectRef: ref, createdAt });
+    const { token, stored } = await createAccessToken(tx, {
+      ...{ ...wanted, projectRef: ref, createdBy: caller.tokenId, createdAt },
+    });
     await audit(tx, request, 'access_token_created', { created_token_id: stored.id, ...nameOf(stored) });
     return { token, ...present(stored, caller) };
   });
@@ -102,10 +105,11 @@ export async function revokeToken(request: TokenRequest, id: string): Promise<Li
     if (known === undefined) throw new ManagementError('not_found', 'There is no such access token');
     if (known.projectRef === null && caller.projectRef !== null)
       throw new ManagementError('forbidden', 'This token is valid for every project of the database, yours is not');
-    const [revoked] = await revokeAccessToken(tx, id, new Date(clock.now()));
-    if (revoked === undefined) return present(known, caller);
-    await audit(tx, request, 'access_token_revoked', { revoked_token_id: id, ...nameOf(revoked) });
-    return present(revoked, caller);
+    const revoked = await revokeAccessToken(tx, id, new Date(clock.now()));
+    for (const token of revoked) {
+      await audit(tx, request, 'access_token_revoked', { revoked_token_id: token.id, ...nameOf(token) });
+    }
+    return present(revoked.find((token) => token.id === id) ?? known, caller);
   });
 }
 
@@ -123,6 +127,7 @@ function present(token: AccessToken, { tokenId }: ManagementCaller): ListedToken
     id: token.id,
     ...nameOf(token),
     projectRef: token.projectRef,
+    createdBy: token.createdBy,
     createdAt: createdAt.toISOString(),
     expiresAt: expiresAt?.toISOString() ?? null,
     revokedAt: revokedAt?.toISOString() ?? null,

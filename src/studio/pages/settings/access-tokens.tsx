@@ -73,7 +73,7 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
 function TokenTable({ tokens, onRevoke }: TokenTableProps) {
   return (
-    <Rows label="Access tokens" columns={['Name', 'Scopes', 'Created', 'Expires']} hasActions>
+    <Rows label="Access tokens" columns={['Name', 'Scopes', 'Created', 'Created with', 'Expires']} hasActions>
       {tokens.map((token) => (
         <tr key={token.id}>
           <th scope="row">
@@ -85,6 +85,7 @@ function TokenTable({ tokens, onRevoke }: TokenTableProps) {
             ))}
           </td>
           <td>{day.format(new Date(token.createdAt))}</td>
+          <td>{describeMaker(token, tokens)}</td>
           <td>{describeEnd(token)}</td>
           <td>
             <button type="button" className="danger" onClick={() => onRevoke(token)}>
@@ -95,6 +96,12 @@ function TokenTable({ tokens, onRevoke }: TokenTableProps) {
       ))}
     </Rows>
   );
+}
+
+function describeMaker({ createdBy }: ListedToken, tokens: readonly ListedToken[]): string {
+  if (createdBy === null) return 'pgreflect tokens';
+  if (createdBy === 'fixed') return '--access-token';
+  return tokens.find(({ id }) => id === createdBy)?.name ?? createdBy;
 }
 
 interface RevokeDialogProps {
@@ -109,8 +116,8 @@ function RevokeDialog({ token, onRevoked, onClose }: RevokeDialogProps) {
   return (
     <Dialog title={`Revoke “${token.name}”?`} onClose={onClose}>
       <p>
-        Whatever uses this token stops working at once. This cannot be undone. Tokens that were created with it stay
-        valid.
+        Whatever uses this token stops working at once, and so do all tokens that were created with it. This cannot be
+        undone.
       </p>
       {token.isCurrent && (
         <p className="notice warning">You are signed in with this token. You will need another one to go on.</p>
