@@ -68,6 +68,12 @@ export function builtInLinkPage(locale: string): string {
   const heading = `{{ ${branches.join('{{ else ')}{{ else }}${texts.actions.other.heading}{{ end }}`;
   // Japanese has no blanks between sentences.
   const blank = texts.next.endsWith('。') ? '' : ' ';
+  const next = `${texts.next}{{ if .Email }}${blank}${texts.sentTo}{{ end }}`;
+  return pageTemplate(heading, `<p>${next}</p>`, `<p>${texts.unexpected}</p>`);
+}
+
+/** A page around `.Button`, in the template language. */
+export function pageTemplate(heading: string, above: string, below: string): string {
   return `<!doctype html>
 <html lang="{{ .Locale }}">
 <head>
@@ -85,9 +91,9 @@ export function builtInLinkPage(locale: string): string {
 <body>
   <main>
     <h1>${heading}</h1>
-    <p>${texts.next}{{ if .Email }}${blank}${texts.sentTo}{{ end }}</p>
+    ${above}
     {{ .Button }}
-    <p>${texts.unexpected}</p>
+    ${below}
   </main>
 </body>
 </html>

@@ -1,5 +1,6 @@
 /**
- * The page that asks before an emailed link is used: a template around a form, whose button sends what the link carried.
+ * The pages that ask before an emailed link is used and before an identity is linked: a template around a form, whose
+ * button sends what the address carried.
  *
  * The template engine escapes every value, and the form is not a value: it takes the place of a random mark that the
  * template printed, which must stand between tags.
@@ -8,9 +9,9 @@ import { randomBytes } from 'node:crypto';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { linkPageField, translationsField } from '../config/auth/auth-template-fields.ts';
 import { lookUpTag } from '../shared/language-tag.ts';
-import { builtInLocales } from './built-in/built-in.ts';
+import { builtInLocales, languages as languageTexts } from './built-in/built-in.ts';
 import { translated } from './choose-texts.ts';
-import { builtInLinkPage, type LinkAction, linkPageTextsOf } from './link-page-texts.ts';
+import { builtInLinkPage, type LinkAction, linkPageTextsOf, pageTemplate } from './link-page-texts.ts';
 import { parseOptions, type TemplateSwitches } from './parse-options.ts';
 import { parseTemplate, renderTemplate, type Template, unseenBehind } from './template/template.ts';
 import { cachedTemplate } from './template-cache.ts';
@@ -65,16 +66,43 @@ export function parseLinkPage(source: string, switches: TemplateSwitches, maxMs:
 /** @throws LinkPageFault, TemplateError */
 export function renderPage(template: Template, page: LinkPage, maxMs?: number): string {
   const { action, email, siteUrl, locale, fields } = page;
+  const data = { Action: action, SiteURL: siteUrl, Email: email, Locale: locale };
+  const label = linkPageTextsOf(locale, ...page.languages).actions[action].button;
+  return renderAroundForm(template, data, printForm(label, fields), maxMs);
+}
+
+/** The template with the form in place of `.Button`. @throws LinkPageFault, TemplateError */
+function renderAroundForm(
+  template: Template,
+  values: Readonly<Record<string, string>>,
+  form: string,
+  maxMs?: number,
+): string {
   const mark = `button-${randomBytes(16).toString('hex')}`;
-  const data = { Action: action, SiteURL: siteUrl, Email: email, Locale: locale, Button: mark };
-  const html = renderTemplate(template, data, maxMs === undefined ? {} : { maxMs });
+  const html = renderTemplate(template, { ...values, Button: mark }, maxMs === undefined ? {} : { maxMs });
   const [before = '', ...after] = html.split(mark);
   if (after.length !== 1)
     throw new LinkPageFault(`must use {{ .Button }} exactly once, and uses it ${after.length} times`);
   const unseen = unseenBehind(before, '{{ .Button }}');
   if (unseen !== null) throw new LinkPageFault(unseen);
   if (/<form[\s/>]/i.test(html)) throw new LinkPageFault('must not have a <form> of its own: {{ .Button }} is one');
-  return `${before}${printForm(linkPageTextsOf(locale, ...page.languages).actions[action].button, fields)}${after[0]}`;
+  return `${before}${form}${after[0]}`;
+}
+
+/** What the page asks before an identity is linked. */
+interface LinkingPage extends Pick<LinkPage, 'siteUrl' | 'languages' | 'fields'> {
+  readonly provider: string;
+  /** Email address or phone number of the account that gets the identity; null if it has neither. */
+  readonly account: string | null;
+}
+
+/** That page. */
+export function renderLinkingPage({ provider, account, siteUrl, languages, fields }: LinkingPage): string {
+  const locale = builtInLocales.find((name) => name === lookUpTag(languages, builtInLocales)) ?? 'en';
+  const texts = languageTexts[locale].linking;
+  const source = pageTemplate(texts.heading, `<p>${texts.account}</p>`, `<p>${texts.unexpected}</p>`);
+  const data = { Provider: provider, Account: account ?? texts.guest, SiteURL: siteUrl, Locale: locale };
+  return renderAroundForm(cachedTemplate(source, { kind: 'html' }), data, printForm(texts.button, fields));
 }
 
 /** The action is the page's own address without its query, whatever proxies have made of it. */

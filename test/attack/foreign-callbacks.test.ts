@@ -48,23 +48,106 @@ test('a sign-in cannot be finished in another browser, and its own browser can s
   expect((await comeBack(auth, answer, cookie.split(';')[0]!)).hash).toContain('access_token');
 });
 
-test("a person led to the callback of somebody else's linking links no identity", async () => {
-  const auth = await serve();
-  const { user, access_token: token } = await signedUp(auth, 'thief@x.test');
-  const path = '/user/identities/authorize?provider=keycloak&skip_http_redirect=true&login_hint=victim';
-  const { body } = await auth.ask(path, undefined, { token });
+const challenge = { code_challenge: 'v'.repeat(43), code_challenge_method: 'plain' };
+
+/** A stranger begins to link an identity, and sends the address to the victim. @returns That address, at this gateway. */
+async function begin(auth: TestAuth, name: string, more: Readonly<Record<string, string>> = {}) {
+  const { user, access_token: token } = await signedUp(auth, `${name}@x.test`);
+  const query = new URLSearchParams({
+    provider: 'keycloak',
+    skip_http_redirect: 'true',
+    login_hint: 'victim',
+    ...more,
+  });
+  const { body } = await auth.ask(`/user/identities/authorize?${query}`, undefined, { token });
   const own = new URL(body.url);
   expect(`${own.origin}${own.pathname}`).toBe('http://localhost:54321/auth/v1/authorize');
-  const onTheWay = await fetch(`${auth.url}${own.pathname}${own.search}`, { redirect: 'manual' });
-  const answer = await answerTo(onTheWay.headers.get('location')!);
-  expect((await comeBack(auth, answer, '')).searchParams.get('error_code')).toBe('bad_oauth_state');
-  const identities = async () => (await auth.askAdmin(`/admin/users/${user.id}`)).body.identities;
-  expect(await identities()).toHaveLength(1);
+  const sent = new URL(`${auth.url}${own.pathname}${own.search}`);
+  return { user, token: token as string, sent, flow: own.searchParams.get('flow')! };
+}
+
+/** Nobody has the identity of the victim, who has no account and no session. */
+async function expectNothingLinked(auth: TestAuth, id: string): Promise<void> {
+  expect((await auth.askAdmin(`/admin/users/${id}`)).body.identities).toMatchObject([{ provider: 'email' }]);
+  const victims = await database.query(
+    `select i.user_id from auth.identities i where i.provider_id = 'victim'
+    union all select u.id from auth.users u where u.email = 'victim@x.test'`,
+  );
+  const sessions = await database.query(
+    `select s.id from auth.sessions s join auth.mfa_amr_claims a on a.session_id = s.id
+    where s.user_id = $1::uuid and a.authentication_method = 'oauth'`,
+    [id],
+  );
+  expect([victims, sessions]).toEqual([[], []]);
+}
+
+test("a person who opens somebody else's linking links nothing: PKCE, whoever has the code has no verifier", async () => {
+  const auth = await serve();
+  await database.query('delete from auth.users');
+  const { user, sent } = await begin(auth, 'pkce', challenge);
+  // The victim's browser goes the whole way, without a question: the provider knows the victim.
+  const toProvider = await fetch(sent, { redirect: 'manual' });
+  const cookie = toProvider.headers.get('set-cookie')!.split(';')[0]!;
+  const answer = await answerTo(toProvider.headers.get('location')!);
+  const atApplication = await comeBack(auth, answer, cookie);
+  expect(atApplication.hash).not.toContain('access_token');
+  const auth_code = atApplication.searchParams.get('code');
+  await expectNothingLinked(auth, user.id);
+  // What the client of the victim does with the code: it has no verifier of this sign-in.
+  const exchange = (code_verifier: string) => auth.ask('/token?grant_type=pkce', { auth_code, code_verifier });
+  expect((await exchange('w'.repeat(43))).body.code).toBe('bad_code_verifier');
+  await expectNothingLinked(auth, user.id);
+  auth.pass(301);
+  expect((await exchange('v'.repeat(43))).body.code).toBe('flow_state_expired');
+  await expectNothingLinked(auth, user.id);
+});
+
+test("a person who opens somebody else's linking links nothing: a page names the account, and only its button goes on", async () => {
+  const auth = await serve();
+  await database.query('delete from auth.users');
+  const { user, token, sent, flow } = await begin(auth, 'thief');
+  const opened = await fetch(sent, { redirect: 'manual' });
+  expect([opened.status, opened.headers.get('location')]).toEqual([200, null]);
+  expect(await opened.text()).toContain('thief@x.test');
+  const cookie = opened.headers.get('set-cookie')!;
+  expect(cookie).toMatch(/^pgreflect-page-[^;]+; Path=\/; Max-Age=300; HttpOnly; SameSite=Strict$/);
+  expect(opened.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+  // A page of the thief can send the form, with a button of the thief's own page, and with cookies that it makes appear.
+  const ownPage = /name="press" value="([^"]+)"/.exec(await (await fetch(sent)).text())?.[1] ?? '';
+  const other = await begin(auth, 'accomplice', challenge);
+  const planted = (await fetch(other.sent, { redirect: 'manual' })).headers.get('set-cookie')!.split(';')[0]!;
+  for (const press of [ownPage, flow, other.flow, '']) {
+    for (const cookies of [cookie.split(';')[0]!, planted, `${cookie.split(';')[0]}; ${planted}`, '']) {
+      const body = new URLSearchParams({ provider: 'keycloak', flow, login_hint: 'victim', press });
+      const headers = { cookie: cookies, origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' };
+      const sentForm = await fetch(`${auth.url}/auth/v1/authorize`, {
+        method: 'POST',
+        body,
+        headers,
+        redirect: 'manual',
+      });
+      expect([sentForm.status, sentForm.headers.get('location')]).toEqual([200, null]);
+    }
+  }
+  // Nor may a page elsewhere ask with the thief's token and keep the cookie of the answer.
+  const preflight = await fetch(`${auth.url}/auth/v1/user/identities/authorize?provider=keycloak`, {
+    method: 'OPTIONS',
+    headers: {
+      ...{ origin: 'https://evil.test', 'access-control-request-method': 'GET' },
+      'access-control-request-headers': 'authorization',
+    },
+  });
+  expect(preflight.headers.get('access-control-allow-credentials')).toBeNull();
+  // The state is no secret of the thief's: at the provider and back without the cookie is not enough either.
+  expect((await comeBack(auth, `?state=${flow}&code=good`, planted)).searchParams.get('error_code')).toBe(
+    'bad_oauth_state',
+  );
+  await expectNothingLinked(auth, user.id);
   // Nor does it go on once the session that began it has ended.
   await auth.ask('/logout?scope=local', undefined, { method: 'POST', token });
-  const cookie = onTheWay.headers.get('set-cookie')!.split(';')[0]!;
-  expect((await comeBack(auth, answer, cookie)).searchParams.get('error_code')).toBe('bad_oauth_state');
-  expect(await identities()).toHaveLength(1);
+  const late = await fetch(sent, { redirect: 'manual', headers: { cookie: flowCookie(flow) } });
+  expect(new URL(late.headers.get('location')!).searchParams.get('error_code')).toBe('bad_oauth_state');
+  await expectNothingLinked(auth, user.id);
 });
 
 test('with https the cookie is of this host alone, and comes back with a form of the provider where it sends one', async () => {

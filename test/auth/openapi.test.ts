@@ -328,7 +328,14 @@ async function walkThroughProviders({ auth, ask }: Walk): Promise<void> {
   }
   const link = '/user/identities/authorize?provider=keycloak';
   await ask(link, undefined, { token });
-  await ask(`${link}&skip_http_redirect=true`, undefined, { token });
+  const { body } = await ask(`${link}&skip_http_redirect=true`, undefined, { token });
+  const { search } = new URL(body.url);
+  const page = await ask(`/authorize${search}`, undefined, { key: null });
+  const [, press = ''] = /name="press" value="([^"]+)"/.exec(page.text) ?? [];
+  const cookie = page.headers.get('set-cookie')?.split(';')[0] ?? '';
+  for (const cookies of [{}, { cookie }]) {
+    await ask('/authorize', `${search.slice(1)}&press=${press}`, { ...form, headers: { ...form.headers, ...cookies } });
+  }
 }
 
 async function walkThroughFactors({ auth, ask, askAdmin }: Walk): Promise<void> {

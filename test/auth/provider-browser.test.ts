@@ -133,6 +133,23 @@ test('linkIdentity: an anonymous user becomes one with a provider', async () => 
   expect(data.identities).toMatchObject([{ provider: 'keycloak', id: 'ben' }]);
 });
 
+test('linkIdentity, implicit: one press on the page that names the account', async () => {
+  await startGateway();
+  provider.users.cleo = { name: 'Cleo', email: 'cleo@x.test', email_verified: true };
+  const page = await openApp('implicit');
+  const { data: before } = await page.evaluate(() => window.client.auth.signInAnonymously());
+  await page.evaluate(
+    (redirectTo) => window.client.auth.linkIdentity({ provider: 'keycloak', options: { redirectTo } }),
+    `${appUrl}/?flow=implicit`,
+  );
+  await page.waitForURL(`${gatewayUrl}/**`);
+  expect(await page.getByRole('main').textContent()).toContain('a guest without an email address');
+  await page.getByRole('button', { name: 'Link' }).click();
+  await signInThere(page, 'cleo');
+  const { user } = await sessionIn(page);
+  expect(user).toMatchObject({ id: before.user.id, email: 'cleo@x.test', identities: [{ provider: 'keycloak' }] });
+});
+
 test('signInWithIdToken and linkIdentity with a token: without a browser', async () => {
   const issuer = await startLyingProvider('ios');
   const auth = await testAuth(database, {

@@ -3,7 +3,7 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
-import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { flowCookie, signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -87,7 +87,8 @@ test('a linking that began at one provider cannot be finished at another', async
   const address = new URL((await auth.ask(linkPath, undefined, { token })).body.url);
   const start = (name: string) => {
     address.searchParams.set('provider', name);
-    return auth.ask(`/authorize${address.search}`, undefined, { key: null });
+    const cookie = flowCookie(address.searchParams.get('flow') ?? '');
+    return auth.ask(`/authorize${address.search}`, undefined, { key: null, headers: { cookie } });
   };
   const refused = new URL((await start('google')).headers.get('location') ?? '');
   expect([refused.origin, refused.searchParams.get('error_code')]).toEqual(['https://app.test', 'bad_oauth_state']);
@@ -132,6 +133,116 @@ test('a new password can be set without the tables for linkings', async () => {
   const auth = await testAuth(own);
   const { access_token: token } = await signedUp(auth, 'earlier@x.test');
   expect((await auth.ask('/user', { password: 'another password' }, { method: 'PUT', token })).status).toBe(200);
+});
+
+const verifier = 'v'.repeat(43);
+const challenge = `&code_challenge=${verifier}&code_challenge_method=plain`;
+
+/** The code of a linking in the PKCE flow. */
+async function linkingCode(auth: TestAuth, token: string, name: string) {
+  const { body } = await auth.ask(`${linkPath}${challenge}&login_hint=${name}`, undefined, { token });
+  return queryOf(await goThrough(auth, body.url));
+}
+
+const exchange = (auth: TestAuth, auth_code: string | undefined) =>
+  auth.ask('/token?grant_type=pkce', { auth_code, code_verifier: verifier });
+
+test('in the PKCE flow the exchange of the code links, once, and only while the session that asked lasts', async () => {
+  const auth = await withLinking();
+  const { user, access_token: token } = await signedUp(auth, 'exchanger@x.test');
+  person('exchanged');
+  const { code } = await linkingCode(auth, token, 'exchanged');
+  expect((await auth.ask('/user', undefined, { token })).body.identities).toHaveLength(1);
+  const { body } = await exchange(auth, code);
+  expect(body).toMatchObject({
+    ...{ provider_token: expect.any(String), provider_refresh_token: expect.any(String) },
+    user: { id: user.id, identities: [{ provider: 'email' }, { provider: 'keycloak', id: 'exchanged' }] },
+  });
+  expect((await exchange(auth, code)).body.code).toBe('flow_state_not_found');
+  // What can be known before is told by the redirect.
+  expect((await linkingCode(auth, token, 'exchanged')).error_code).toBe('identity_already_exists');
+  person('meanwhile');
+  const [first, second] = [await linkingCode(auth, token, 'meanwhile'), await linkingCode(auth, token, 'meanwhile')];
+  expect((await exchange(auth, first.code)).status).toBe(200);
+  expect(await exchange(auth, second.code)).toMatchObject({ status: 422, body: { code: 'identity_already_exists' } });
+  person('toolate');
+  const late = await linkingCode(auth, token, 'toolate');
+  await auth.ask('/logout?scope=local', undefined, { method: 'POST', token });
+  expect((await exchange(auth, late.code)).body.code).toBe('flow_state_not_found');
+  expect(await database.query(`select from auth.identities where provider_id = 'toolate'`)).toEqual([]);
+  expect(await database.query('select from auth.pgreflect_pending_identities')).toEqual([]);
+});
+
+test('in the PKCE flow an address that is not verified is linked by the exchange, and has to be confirmed', async () => {
+  for (const mailer_delivery of ['queue', 'direct'] as const) {
+    const auth = await withLinking({ mailer_delivery });
+    const { body: session } = await auth.ask('/signup', {});
+    const email = person(`doubtful-${mailer_delivery}`, { email_verified: false });
+    const { code } = await linkingCode(auth, session.access_token, `doubtful-${mailer_delivery}`);
+    expect(await auth.messages(email)).toEqual([]);
+    expect(await exchange(auth, code)).toMatchObject({ status: 422, body: { code: 'email_not_confirmed' } });
+    const { body: pending } = await auth.ask('/user', undefined, { token: session.access_token });
+    expect([pending.email, pending.email_confirmed_at, names(pending.identities)]).toEqual([
+      ...[email, undefined],
+      ['keycloak'],
+    ]);
+    expect((await auth.messages(email)).map(({ kind }) => kind)).toEqual(['confirmation']);
+  }
+});
+
+/** What a browser without cookies gets for the address. */
+async function look(auth: TestAuth, url: string, headers: Readonly<Record<string, string>> = {}) {
+  const { pathname, search } = new URL(url);
+  const reply = await fetch(`${auth.url}${pathname}${search}`, { redirect: 'manual', headers });
+  const text = await reply.text();
+  const fields = [...text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)];
+  return { reply, text, fields: new URLSearchParams(fields.map(([, name = '', value = '']) => [name, value])) };
+}
+
+test('a page asks a browser that may be of somebody else, and its button goes on as the address would', async () => {
+  const auth = await withLinking();
+  const { user, access_token: token } = await signedUp(auth, 'asked@x.test');
+  person('pressed');
+  const { body } = await auth.ask(`${linkPath}&login_hint=pressed&scopes=calendar`, undefined, { token });
+  const { reply, text, fields } = await look(auth, body.url);
+  expect(reply.status).toBe(200);
+  expect(text).toContain('<h1>Link your keycloak account?</h1>');
+  expect(text).toContain('sign in with it to https://app.test as asked@x.test.');
+  expect(text.match(/<button|<script|<form/g)).toEqual(['<form', '<button']);
+  expect(reply.headers.get('content-security-policy')).toMatch(/default-src 'none'.*form-action 'self' http: https:;/);
+  const cookie = reply.headers.get('set-cookie')!.split(';')[0]!;
+  const pressed = await fetch(`${auth.url}/auth/v1/authorize?`, {
+    ...{ method: 'POST', body: fields, headers: { cookie }, redirect: 'manual' },
+  });
+  const there = new URL(pressed.headers.get('location')!);
+  expect([pressed.status, there.origin, there.searchParams.get('scope')]).toEqual([
+    ...[303, provider.issuer, 'openid email profile calendar'],
+  ]);
+  expect(pressed.headers.get('set-cookie')).toMatch(/^pgreflect-flow-/);
+  const linked = await userOf(auth, await goThrough(auth, there.href));
+  expect([linked.id, names(linked.identities)]).toEqual([user.id, ['email', 'keycloak']]);
+});
+
+test('no page asks the browser that got the answer to the request of the session', async () => {
+  const auth = await withLinking();
+  const { access_token: token } = await signedUp(auth, 'samesite@x.test');
+  const { body, headers } = await auth.ask(linkPath, undefined, { token });
+  const cookie = headers.get('set-cookie')!.split(';')[0]!;
+  const { reply } = await look(auth, body.url, { cookie });
+  expect([reply.status, reply.headers.get('location')?.startsWith(provider.issuer)]).toEqual([302, true]);
+});
+
+test('the page is in the language of the browser, names a guest as one, and contains nothing of the address as markup', async () => {
+  const auth = await withLinking();
+  const { body: session } = await auth.ask('/signup', {});
+  const { body } = await auth.ask(linkPath, undefined, { token: session.access_token });
+  const hostile = encodeURIComponent('"><script>alert(1)</script>');
+  const { text } = await look(auth, `${body.url}&prompt=${hostile}&${hostile}=1`, { 'accept-language': 'de-CH, en' });
+  expect(text).toContain('als Gast ohne E-Mail-Adresse anmelden.');
+  expect(text).toContain('<html lang="de">');
+  expect(text).not.toContain('<script');
+  const unknown = await look(auth, body.url.replace(/flow=[^&]*/, 'flow=5f7b4a39-1b8f-4f6e-8a4c-0c6c5a7d9e21'));
+  expect(unknown.reply.headers.get('location')).toContain('error_code=bad_oauth_state');
 });
 
 test('an identity that is linked already is refused, to this user or to another', async () => {

@@ -32,10 +32,20 @@ export async function goThrough(auth: TestAuth, start: string): Promise<LastStop
   const atHome = (url: URL) => url.href.startsWith(callbackUrl);
   // The second step of linking is ours.
   const first = start.startsWith(publicUrl) ? `${auth.url}${start.slice(publicUrl.length)}` : start;
-  const stop = await browse(first, (url) => url.hostname !== 'app.test' && url.hostname !== 'ok.test' && !atHome(url));
+  // The browser that has asked for the linking.
+  const flow = new URL(first).searchParams.get('flow');
+  const stop = await browse(
+    first,
+    (url) => url.hostname !== 'app.test' && url.hostname !== 'ok.test' && !atHome(url),
+    new Map(flow === null ? [] : [pairOf(flowCookie(flow))]),
+  );
   if (!atHome(stop.location)) return stop;
-  const cookie = flowCookie(stop.location.searchParams.get('state') ?? '').split('=') as [string, string];
+  const cookie = pairOf(flowCookie(stop.location.searchParams.get('state') ?? ''));
   return browse(`${auth.url}${stop.location.href.slice(publicUrl.length)}`, () => false, new Map([cookie]));
+}
+
+function pairOf(cookie: string): [string, string] {
+  return cookie.split('=') as [string, string];
 }
 
 /** Signs in as somebody at the provider. @param query Further parameters of the first address. */

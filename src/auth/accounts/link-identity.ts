@@ -9,25 +9,39 @@ import type { ExternalUser } from '../providers/external-user.ts';
 import { nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { findIdentityOwner, syncProviders } from '../store/identities.ts';
-import { lockUser, reloadUser, updateUser } from '../store/users.ts';
+import { isEmailTaken, lockUser, reloadUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
 import { confirmEmail } from './confirm-user.ts';
-import { adoptEmail, deriveEmail } from './derive-email.ts';
+import { adoptEmail } from './derive-email.ts';
 import { addIdentity, type ExternalEntry, isProved } from './external-account.ts';
 
 /**
- * Links the identity, in the transaction of the sign-in at the provider.
+ * Checks whether the identity can be linked, and locks the user.
  *
- * @returns If `refusal` is set, the changes are committed, but no session starts.
  * @throws AuthError `user_not_found` (422), `user_banned`, `identity_already_exists`, `email_exists` (400).
  */
-export async function linkIdentity(tx: Transaction, external: ExternalUser, userId: string): Promise<ExternalEntry> {
+export async function assertLinkable(tx: Transaction, external: ExternalUser, userId: string): Promise<User> {
   const user = await lockTarget(tx, userId);
   const known = await findIdentityOwner(tx, external.provider, external.subject);
   if (known !== null) {
     const message = known.userId === user.id ? null : 'Identity is already linked to another user';
     throw new AuthError('identity_already_exists', message);
   }
+  const isAdopted = user.email === null && external.email !== null;
+  if (isAdopted && (await isEmailTaken(tx, external.email, tx.audience, user.id))) {
+    throw new AuthError('email_exists', null, { status: 400 });
+  }
+  return user;
+}
+
+/**
+ * Links the identity, for the session that asked: in its request, with the verifier of its PKCE flow, or in its browser.
+ *
+ * @returns If `refusal` is set, the changes are committed, but no session starts.
+ * @throws AuthError as `assertLinkable`.
+ */
+export async function linkIdentity(tx: Transaction, external: ExternalUser, userId: string): Promise<ExternalEntry> {
+  const user = await assertLinkable(tx, external, userId);
   await addIdentity(tx, external, user.id);
   const noting = auditUser(tx, 'identity_linked', user, { provider: external.provider });
   const [linked] = await Promise.all([reloadUser(tx, user.id), noting]);
@@ -43,32 +57,32 @@ export async function linkIdentity(tx: Transaction, external: ExternalUser, user
 async function lockTarget(tx: Transaction, userId: string): Promise<User> {
   const user = await lockUser(tx, userId);
   if (user === null || user.deletedAt !== null) {
-    throw new AuthError('user_not_found', 'Linking target user not found', { status: 422 });
+    throw targetNotFound();
   }
   if (isBanned(user, nowOf(tx))) throw new AuthError('user_banned');
   return user;
 }
 
+/** The user who asked for the identity is gone. */
+export function targetNotFound(): AuthError {
+  return new AuthError('user_not_found', 'Linking target user not found', { status: 422 });
+}
+
 /** Keeps the address of a user who has one. @returns Why no session starts yet; null if one may. */
 async function settleEmail(tx: Transaction, user: User, external: ExternalUser): Promise<AuthError | null> {
   if (user.email !== null) return null;
-  const own = user.identities.filter(
-    ({ provider, providerId }) => provider === external.provider && providerId === external.subject,
-  );
-  const derived = await deriveEmail(tx, user, own);
-  if (derived === null) throw new AuthError('email_exists', null, { status: 400 });
-  if (derived.email === null) {
+  const { email, isEmailVerified: isVerified, provider } = external;
+  if (email === null) {
     await updateUser(tx, user.id, { isAnonymous: false });
     return null;
   }
-  const adopted = await adoptEmail(tx, user, derived);
+  const adopted = await adoptEmail(tx, user, { email, isVerified });
   if (isProved(tx, external)) {
     await confirmEmail(tx, adopted, { by: 'session' });
     await updateUser(tx, user.id, { isAnonymous: false });
     return null;
   }
   await sendTokenEmail(tx, 'confirmation', adopted, { mayKnowOfAccount: true });
-  const { provider } = external;
   const message = `Unverified email with ${provider}. A confirmation email has been sent to your ${provider} email`;
   return new AuthError('email_not_confirmed', message, { status: 422 });
 }

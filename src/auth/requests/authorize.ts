@@ -4,6 +4,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { findInvited } from '../accounts/accept-invitation.ts';
+import { targetNotFound } from '../accounts/link-identity.ts';
 import { assertManualLinking, assertMayLink } from '../accounts/lock-current-user.ts';
 import { AuthError } from '../auth-error.ts';
 import type { UserBearer } from '../bearer.ts';
@@ -19,6 +20,7 @@ import {
   type ProviderSecrets,
   readProviderSecrets,
 } from '../store/provider-flows.ts';
+import { loadUser } from '../store/users.ts';
 
 /** Our own parameters of a sign-in; all others are passed to the provider. */
 export const signInQuery = {
@@ -45,7 +47,8 @@ const reserved = new Set([
   'code_verifier', 'request', 'request_uri',
 ]); // biome-ignore format: a list of names
 
-interface StartedSignIn {
+/** What follows the start of a sign-in. */
+export interface StartedSignIn {
   /** The URL at the provider; of the application after a refusal. */
   readonly url: string;
   /** Null if no sign-in was started. */
@@ -54,33 +57,58 @@ interface StartedSignIn {
   readonly answersByForm: boolean;
 }
 
-/** `GET /authorize`. @throws AuthError */
-export async function startSignIn(context: AuthContext, query: URLSearchParams): Promise<StartedSignIn> {
-  const begun = query.get('flow');
-  if (begun) {
-    return goOn(context, query, begun).catch((refusal: unknown) => {
-      if (!(refusal instanceof AuthError)) throw refusal;
-      // Answer with a redirect, because a person waits for a page.
-      const url = withQuery(context.config.site_url, errorParameters(refusal));
-      return { url, state: null, answersByForm: false };
-    });
-  }
+/** What a page asks before an identity is linked, because another person may have sent the browser here. */
+export interface LinkingQuestion {
+  /** The linking that goes on after a yes. */
+  readonly flow: string;
+  readonly provider: string;
+  /** Email address or phone number of the account that gets the identity; null if it has neither. */
+  readonly account: string | null;
+  /** Addresses that follow. */
+  readonly leadsTo: readonly string[];
+}
+
+/** `GET /authorize`. @param isOwn As in `goOn`. @throws AuthError */
+export async function startSignIn(
+  context: AuthContext,
+  query: URLSearchParams,
+  isOwn: (state: string) => boolean,
+): Promise<StartedSignIn | LinkingQuestion> {
+  if (query.get('flow')) return continueLinking(context, query, isOwn);
   return start(context, query, { inviteToken: query.get('invite_token') || null, linkingTargetId: null });
 }
 
+/** The second step of linking. @param isOwn As in `goOn`. */
+export function continueLinking(
+  context: AuthContext,
+  query: URLSearchParams,
+  isOwn: (state: string) => boolean,
+): Promise<StartedSignIn | LinkingQuestion> {
+  return goOn(context, query, isOwn).catch((refusal: unknown) => {
+    if (!(refusal instanceof AuthError)) throw refusal;
+    // Answer with a redirect, because a person waits for a page.
+    const url = withQuery(context.config.site_url, errorParameters(refusal));
+    return { url, state: null, answersByForm: false };
+  });
+}
+
 /**
- * `GET /user/identities/authorize`. Programs send this request with a token, so its answer cannot set a cookie in the
- * browser. The browser therefore goes to `/authorize` first, and from there to the provider.
+ * `GET /user/identities/authorize`. Programs send this request with a token, and from another site its answer sets no
+ * cookie in the browser. The browser therefore goes to `/authorize` first, and from there to the provider.
  *
- * @returns The URL for the browser. @throws AuthError also `manual_linking_disabled`, `insufficient_aal`
+ * @throws AuthError also `manual_linking_disabled`, `insufficient_aal`
  */
-export async function startLinking(context: AuthContext, bearer: UserBearer, query: URLSearchParams): Promise<string> {
+export async function startLinking(
+  context: AuthContext,
+  bearer: UserBearer,
+  query: URLSearchParams,
+): Promise<StartedSignIn & { readonly state: string }> {
   assertManualLinking(context);
   const { user } = assertMayLink(bearer);
-  const { state } = await start(context, query, { inviteToken: null, linkingTargetId: user.id });
+  const started = await start(context, query, { inviteToken: null, linkingTargetId: user.id });
   const own = new URLSearchParams([...query].filter(([name]) => !leftOut.has(name)));
-  own.set('flow', state);
-  return `${context.authUrl}/authorize?${own}`;
+  own.set('flow', started.state);
+  return { ...started, url: `${context.authUrl}/authorize?${own}` };
 }
 
 /** Parameters that the flow has stored already, and secrets. */
@@ -88,16 +116,30 @@ const leftOut = new Set([
   'apikey', 'redirect_to', 'code_challenge', 'code_challenge_method', 'invite_token', 'skip_http_redirect', 'flow',
 ]); // biome-ignore format: a list of names
 
-/** The second step of linking: starts nothing new; the browser that opens this URL may finish. */
-async function goOn(context: AuthContext, query: URLSearchParams, state: string): Promise<StartedSignIn> {
+/**
+ * Starts nothing new. In the PKCE flow any browser may go on, because only the verifier links the identity. Otherwise the
+ * callback links it, so a browser that is not known to belong to who asked has to agree.
+ *
+ * @param isOwn Whether the browser has the cookie of the request that asked, or has agreed.
+ */
+async function goOn(
+  context: AuthContext,
+  query: URLSearchParams,
+  isOwn: (state: string) => boolean,
+): Promise<StartedSignIn | LinkingQuestion> {
   const { database } = context.services;
-  const begun = await findProviderFlow(database, state, nowOf(context));
+  const begun = await findProviderFlow(database, query.get('flow') ?? '', nowOf(context));
+  const { id: state, linkingTargetId, provider } = begun;
   const settings = requireBrowserProvider(context.config, query.get('provider') ?? '');
   const secrets = await readProviderSecrets(database, begun);
-  if (begun.linkingTargetId === null || begun.provider !== settings.name || secrets === null) {
+  if (linkingTargetId === null || provider !== settings.name || secrets === null) {
     throw new AuthError('bad_oauth_state', 'OAuth state is unknown or has been used');
   }
-  return leadToProvider(context, settings, query, { state, ...secrets });
+  if (begun.isPkce || isOwn(state)) return leadToProvider(context, settings, query, { state, ...secrets });
+  const user = await loadUser(database, linkingTargetId);
+  if (user === null) throw targetNotFound();
+  const account = user.email || user.phone || null;
+  return { flow: state, provider, account, leadsTo: [settings.address, begun.redirectTo ?? context.config.site_url] };
 }
 
 async function start(

@@ -4,7 +4,7 @@
 import { isObject, parseJson } from '../../shared/json.ts';
 import { acceptInvitation } from '../accounts/accept-invitation.ts';
 import { askedFor, type ExternalEntry, enterExternally } from '../accounts/external-account.ts';
-import { linkIdentity } from '../accounts/link-identity.ts';
+import { assertLinkable, linkIdentity } from '../accounts/link-identity.ts';
 import { AuthError } from '../auth-error.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { requireBrowserProvider } from '../providers/provider-settings.ts';
@@ -17,6 +17,7 @@ import {
   completeProviderFlow,
   deleteProviderFlow,
   findProviderFlow,
+  keepIdentity,
   type ProviderFlow,
   takeProviderSecrets,
 } from '../store/provider-flows.ts';
@@ -145,10 +146,18 @@ function readName(text: string | null): string | null {
 type Arrival = SignedIn | string | AuthError;
 
 async function arrive(tx: Transaction, begun: ProviderFlow, signIn: ExternalSignIn): Promise<Arrival> {
+  const { user: external, accessToken, refreshToken } = signIn;
+  const tokens = { accessToken, refreshToken };
+  const { linkingTargetId } = begun;
+  if (begun.isPkce && linkingTargetId !== null) {
+    // Anybody may have opened this in their browser. The code is exchanged, and the identity linked, by who asked.
+    await assertLinkable(tx, external, linkingTargetId);
+    await keepIdentity(tx, begun, external);
+    return completeProviderFlow(tx, begun, { userId: linkingTargetId, ...tokens });
+  }
   const { userId, refusal } = await findAccount(tx, begun, signIn);
   if (refusal !== null) return refusal;
-  const { accessToken, refreshToken } = signIn;
-  if (begun.isPkce) return completeProviderFlow(tx, begun, { userId, accessToken, refreshToken });
+  if (begun.isPkce) return completeProviderFlow(tx, begun, { userId, ...tokens });
   await deleteProviderFlow(tx, begun);
   return issueSession(tx, userId, 'oauth');
 }

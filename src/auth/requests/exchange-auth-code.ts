@@ -2,6 +2,8 @@
  * The second half of the PKCE flow: exchanges the code of a link and the verifier of its request for a session.
  */
 
+import type { HookName } from '../../config/auth/auth-hook-fields.ts';
+import { linkIdentity } from '../accounts/link-identity.ts';
 import { AuthError } from '../auth-error.ts';
 import { mergeWhatFits } from '../metadata.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
@@ -9,6 +11,7 @@ import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-se
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { exchangeFlowCode, type Withheld } from '../store/flows.ts';
+import { linksIdentity } from '../store/provider-flows.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
 
@@ -19,14 +22,24 @@ export const codeBody = { auth_code: 'needed', code_verifier: 'needed' } as cons
 export async function signInWithCode(context: AuthContext, body: unknown): Promise<SessionJson> {
   const members = readMembers(body, codeBody);
   const given = { authCode: members.auth_code ?? '', codeVerifier: members.code_verifier ?? '' };
-  const { signedIn, exchanged } = await transact(context, ['custom_access_token'], async (tx) => {
+  const mayEmail = await linksIdentity(context.services.database, given.authCode);
+  const asks: readonly HookName[] = ['custom_access_token', ...(mayEmail ? (['send_email'] as const) : [])];
+  const arrival = await transact(context, asks, async (tx) => {
     const exchanged = await exchangeFlowCode(tx, given);
+    if (exchanged.linked !== null) {
+      // The verifier proves that the client is the one whose session asked.
+      const { refusal } = await linkIdentity(tx, exchanged.linked, exchanged.userId);
+      // Returned, so that the link is committed: the address of its identity is still to be confirmed.
+      if (refusal !== null) return refusal;
+    }
     const user = await reloadUser(tx, exchanged.userId);
     if (isBanned(user, nowOf(context))) throw new AuthError('user_banned');
     await auditUser(tx, 'login', user, { provider_type: exchanged.providerType });
     if (exchanged.withheld !== null) await giveBack(tx, user, exchanged.withheld);
     return { exchanged, signedIn: await issueSession(tx, user.id, exchanged.method) };
   });
+  if (arrival instanceof AuthError) throw arrival;
+  const { exchanged, signedIn } = arrival;
   const { providerAccessToken, providerRefreshToken } = exchanged;
   return sessionAnswer(context, signedIn, { providerToken: providerAccessToken, providerRefreshToken });
 }

@@ -8,6 +8,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sameText } from '../../shared/same-text.ts';
 import { AuthError } from '../auth-error.ts';
+import type { ExternalUser } from '../providers/external-user.ts';
 import { toTimestamp } from '../times.ts';
 import type { User } from '../user.ts';
 import type { StoreTransaction } from './transaction.ts';
@@ -29,6 +30,9 @@ const withheldOfFlow = `(
   select pg_catalog.json_build_object('passwordHash', e.password_hash, 'userMetadata', e.user_metadata)
   from auth.pgreflect_entries e where e.flow_id = f.id
 )`;
+
+/** SQL for the identity that `keepIdentity` (provider-flows.ts) kept for a flow `f`; null for none. */
+const identityOfFlow = `(select p.external from auth.pgreflect_pending_identities p where p.flow_id = f.id)`;
 
 /** The data that the verifier restores. */
 export type Withheld = Pick<User, 'passwordHash' | 'userMetadata'>;
@@ -120,6 +124,8 @@ interface ExchangedFlow {
   readonly providerRefreshToken: string | null;
   /** The data that the link removed from the account until the verifier came; null for none. */
   readonly withheld: Withheld | null;
+  /** The identity that the exchange links; null for none. */
+  readonly linked: ExternalUser | null;
 }
 
 /**
@@ -147,6 +153,7 @@ export async function exchangeFlowCode(
     returning f.user_id as "userId", f.authentication_method as method, f.provider_type as "providerType",
       nullif(f.provider_access_token, '') as "providerAccessToken",
       nullif(f.provider_refresh_token, '') as "providerRefreshToken", ${withheldOfFlow} as withheld,
+      ${identityOfFlow} as linked,
       f.code_challenge, f.code_challenge_method::text as challenge_method,
       (extract(epoch from f.auth_code_issued_at) * 1000)::float8 as issued_at,
       (extract(epoch from f.created_at) * 1000)::float8 as created_at`,

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { AuthError } from '../auth-error.ts';
+import type { ExternalUser } from '../providers/external-user.ts';
 import { type Time, toTimestamp } from '../times.ts';
 import { flowLifetimeMs, type PkceChallenge } from './flows.ts';
 import type { StoreTransaction } from './transaction.ts';
@@ -164,6 +165,23 @@ export async function completeProviderFlow(
   );
   if (typeof row?.auth_code === 'string') return row.auth_code;
   throw new AuthError('flow_state_already_used', 'OAuth state has already been used');
+}
+
+/** Keeps the identity until the code is exchanged. It is deleted with the sign-in. */
+export async function keepIdentity(tx: StoreTransaction, { id }: ProviderFlow, external: ExternalUser): Promise<void> {
+  await tx.query('insert into auth.pgreflect_pending_identities (flow_id, external) values ($1::uuid, $2::jsonb)', [
+    id,
+    JSON.stringify(external),
+  ]);
+}
+
+/** Whether the exchange of a code links an identity. */
+export async function linksIdentity(database: Queryable, authCode: string): Promise<boolean> {
+  const rows = await database.query(
+    `select from auth.pgreflect_pending_identities p join auth.flow_state f on f.id = p.flow_id where f.auth_code = $1`,
+    [authCode],
+  );
+  return rows.length > 0;
 }
 
 /** Deletes a completed sign-in. @throws AuthError `flow_state_already_used` if it was ended meanwhile. */

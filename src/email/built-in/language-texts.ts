@@ -38,6 +38,18 @@ export interface LanguageTexts {
     /** For readers who did not ask for the link. */
     readonly unexpected: string;
   };
+  /** The page that asks before an identity is linked. */
+  readonly linking: {
+    /** Names the provider: `.Provider`. */
+    readonly heading: string;
+    /** Names the account, `.Account`, and the site, `.SiteURL`. */
+    readonly account: string;
+    /** Names an account that has neither email address nor phone number. */
+    readonly guest: string;
+    readonly button: string;
+    /** For readers to whom another person has sent the page. */
+    readonly unexpected: string;
+  };
 }
 
 /** One text for the recipient at the new address, who may be a stranger, and one for the account's owner. */

@@ -1,8 +1,10 @@
 /**
  * The cookie that ties a sign-in at a provider to the browser that started it. A callback from another browser is
  * refused, so an attacker cannot make a victim finish a sign-in that the attacker started.
+ *
+ * A second one ties the page that asks before an identity is linked to its button: another page cannot press it.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { sameText } from '../../shared/same-text.ts';
 
 /** Lifetime of a sign-in. */
@@ -16,9 +18,9 @@ interface FlowCookie {
 }
 
 /** One cookie per sign-in: a browser may have several pending. */
-function nameOf({ state, authUrl }: FlowCookie): string {
-  const prefix = authUrl.startsWith('https:') ? '__Host-' : '';
-  return `${prefix}pgreflect-flow-${digestOf(state).slice(0, 16)}`;
+function nameOf({ state, authUrl }: FlowCookie, kind: 'flow' | 'page' = 'flow'): string {
+  const prefix = isSecure({ state, authUrl }) ? '__Host-' : '';
+  return `${prefix}pgreflect-${kind}-${digestOf(state).slice(0, 16)}`;
 }
 
 function digestOf(state: string): string {
@@ -27,23 +29,43 @@ function digestOf(state: string): string {
 
 /** The header `Set-Cookie`. @param isCrossSite The callback is a form post from the provider's page, not a redirect. */
 export function setFlowCookie(flow: FlowCookie, isCrossSite: boolean): string {
-  const isSecure = flow.authUrl.startsWith('https:');
-  const sameSite = isCrossSite && isSecure ? 'None' : 'Lax';
-  const attributes = `Path=/; Max-Age=${lifetimeSeconds}; HttpOnly; SameSite=${sameSite}${isSecure ? '; Secure' : ''}`;
-  return `${nameOf(flow)}=${digestOf(flow.state)}; ${attributes}`;
+  const sameSite = isCrossSite && isSecure(flow) ? 'None' : 'Lax';
+  return `${nameOf(flow)}=${digestOf(flow.state)}; ${attributesOf(flow, sameSite)}`;
+}
+
+function attributesOf(flow: FlowCookie, sameSite: 'None' | 'Lax' | 'Strict'): string {
+  return `Path=/; Max-Age=${lifetimeSeconds}; HttpOnly; SameSite=${sameSite}${isSecure(flow) ? '; Secure' : ''}`;
+}
+
+function isSecure({ authUrl }: FlowCookie): boolean {
+  return authUrl.startsWith('https:');
+}
+
+/** The secret of a page's button, and the header `Set-Cookie` with its digest. */
+export function makePageCookie(flow: FlowCookie): { readonly press: string; readonly cookie: string } {
+  const press = randomBytes(32).toString('base64url');
+  return { press, cookie: `${nameOf(flow, 'page')}=${digestOf(press)}; ${attributesOf(flow, 'Strict')}` };
+}
+
+/** Whether the browser has the page whose button was pressed. @param header The header `Cookie`. */
+export function hasPageCookie(flow: FlowCookie, press: string, header: string | undefined): boolean {
+  return hasCookie(nameOf(flow, 'page'), digestOf(press), header);
 }
 
 /** The header `Set-Cookie` that deletes the cookie. */
 export function clearFlowCookie(flow: FlowCookie): string {
-  const secure = flow.authUrl.startsWith('https:') ? '; Secure' : '';
+  const secure = isSecure(flow) ? '; Secure' : '';
   return `${nameOf(flow)}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax${secure}`;
 }
 
 /** Whether the browser has the cookie. @param header The header `Cookie`. */
 export function hasFlowCookie(flow: FlowCookie, header: string | undefined): boolean {
-  const name = nameOf(flow);
+  return hasCookie(nameOf(flow), digestOf(flow.state), header);
+}
+
+function hasCookie(name: string, value: string, header: string | undefined): boolean {
   return (header ?? '').split(';').some((pair) => {
-    const [own = '', value = ''] = pair.trim().split('=');
-    return own === name && sameText(value, digestOf(flow.state));
+    const [own = '', given = ''] = pair.trim().split('=');
+    return own === name && sameText(given, value);
   });
 }

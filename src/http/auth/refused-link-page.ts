@@ -17,17 +17,18 @@ interface PageText {
 /** The answer as a page, with its status, for clients that accept HTML. @param siteUrl Of the application. */
 export function asLinkPage(request: FastifyRequest, answer: AuthReply, siteUrl: string): AuthReply {
   if (!acceptsHtml(request.headers.accept)) return answer;
-  const headers = { ...answer.headers, ...pageHeaders(null), vary: 'Accept' };
+  const headers = { ...answer.headers, ...pageHeaders(), vary: 'Accept' };
   return { ...answer, headers, page: printPage(textOf(answer.status ?? 500), siteUrl) };
 }
 
 /**
  * Headers of a page.
  *
- * @param redirectTo Where the page's form leads. Null: the page has no form.
+ * @param leadsTo Where the page's form leads, by redirects. None: the page has no form.
  */
-export function pageHeaders(redirectTo: string | null): Readonly<Record<string, string>> {
-  const forms = redirectTo === null ? "'none'" : `'self' ${formTarget(redirectTo)}`.trim();
+export function pageHeaders(...leadsTo: readonly string[]): Readonly<Record<string, string>> {
+  const targets = new Set(leadsTo.flatMap(formTargets));
+  const forms = leadsTo.length === 0 ? "'none'" : ["'self'", ...targets].join(' ');
   const policy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action ${forms}; frame-ancestors 'none'`;
   return {
     'content-type': 'text/html; charset=utf-8',
@@ -40,12 +41,13 @@ export function pageHeaders(redirectTo: string | null): Readonly<Record<string, 
 }
 
 /**
- * The source of a policy for an address: its scheme. Chromium applies the policy to every redirect of a form, so a site
+ * The sources of a policy for an address: its scheme. Chromium applies the policy to every redirect of a form, so a site
  * that leads on to `www.` would be blocked, with the link used up.
  */
-function formTarget(redirectTo: string): string {
-  const { protocol = '' } = URL.parse(redirectTo) ?? {};
-  return protocol === 'http:' ? 'http: https:' : protocol;
+function formTargets(address: string): readonly string[] {
+  const { protocol = '' } = URL.parse(address) ?? {};
+  if (protocol === 'http:') return ['http:', 'https:'];
+  return protocol === '' ? [] : [protocol];
 }
 
 function textOf(status: number): PageText {

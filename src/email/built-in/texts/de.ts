@@ -106,4 +106,11 @@ export const german: LanguageTexts = {
     sentTo: 'Der Link wurde an {{ .Email }} gesendet.',
     unexpected: 'Wenn du diesen Link nicht erwartet hast, schließe diese Seite.',
   },
+  linking: {
+    heading: 'Dein Konto bei {{ .Provider }} verknüpfen?',
+    account: 'Du kannst dich dann damit bei {{ .SiteURL }} als {{ .Account }} anmelden.',
+    guest: 'Gast ohne E-Mail-Adresse',
+    button: 'Verknüpfen',
+    unexpected: 'Wenn das nicht dein Konto ist oder du das nicht angefordert hast, schließe diese Seite.',
+  },
 };

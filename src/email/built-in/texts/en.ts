@@ -100,4 +100,11 @@ export const english: LanguageTexts = {
     sentTo: 'The link was sent to {{ .Email }}.',
     unexpected: "If you didn't expect this link, close this page.",
   },
+  linking: {
+    heading: 'Link your {{ .Provider }} account?',
+    account: 'You can then sign in with it to {{ .SiteURL }} as {{ .Account }}.',
+    guest: 'a guest without an email address',
+    button: 'Link',
+    unexpected: 'If that isn’t your account, or you didn’t ask for this, close this page.',
+  },
 };

@@ -106,4 +106,11 @@ export const spanish: LanguageTexts = {
     sentTo: 'El enlace se ha enviado a la dirección {{ .Email }}.',
     unexpected: 'Si no esperabas este enlace, cierra esta página.',
   },
+  linking: {
+    heading: '¿Vincular tu cuenta de {{ .Provider }}?',
+    account: 'Después podrás usarla para iniciar sesión en {{ .SiteURL }} como {{ .Account }}.',
+    guest: 'invitado sin correo electrónico',
+    button: 'Vincular',
+    unexpected: 'Si esa cuenta no es tuya o no has solicitado esto, cierra esta página.',
+  },
 };

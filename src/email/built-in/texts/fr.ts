@@ -112,4 +112,11 @@ export const french: LanguageTexts = {
     sentTo: 'Le lien a été envoyé à l’adresse {{ .Email }}.',
     unexpected: 'Si vous n’attendiez pas ce lien, fermez cette page.',
   },
+  linking: {
+    heading: 'Associer votre compte {{ .Provider }} ?',
+    account: 'Vous pourrez alors l’utiliser pour vous connecter à {{ .SiteURL }} en tant que {{ .Account }}.',
+    guest: 'invité sans adresse e-mail',
+    button: 'Associer',
+    unexpected: 'Si ce compte n’est pas le vôtre ou si vous n’avez rien demandé, fermez cette page.',
+  },
 };

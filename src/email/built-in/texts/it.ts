@@ -110,4 +110,11 @@ export const italian: LanguageTexts = {
     sentTo: 'Il link è stato inviato all’indirizzo {{ .Email }}.',
     unexpected: 'Se non ti aspettavi questo link, chiudi questa pagina.',
   },
+  linking: {
+    heading: 'Collegare il tuo account {{ .Provider }}?',
+    account: 'Potrai poi usarlo per accedere a {{ .SiteURL }} come {{ .Account }}.',
+    guest: 'ospite senza indirizzo email',
+    button: 'Collega',
+    unexpected: 'Se quell’account non è tuo o non hai richiesto nulla, chiudi questa pagina.',
+  },
 };

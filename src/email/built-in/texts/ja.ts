@@ -110,4 +110,11 @@ export const japanese: LanguageTexts = {
     sentTo: 'リンクは {{ .Email }} に送信されました。',
     unexpected: 'お心当たりがない場合は、このページを閉じてください。',
   },
+  linking: {
+    heading: '{{ .Provider }} のアカウントを連携しますか？',
+    account: '連携すると、このアカウントで {{ .SiteURL }} に {{ .Account }} としてログインできるようになります。',
+    guest: 'メールアドレスのないゲスト',
+    button: '連携する',
+    unexpected: 'ご自身のアカウントでない場合や、お心当たりがない場合は、このページを閉じてください。',
+  },
 };

@@ -108,4 +108,11 @@ export const dutch: LanguageTexts = {
     sentTo: 'De link is verzonden naar {{ .Email }}.',
     unexpected: 'Had je deze link niet verwacht? Sluit dan deze pagina.',
   },
+  linking: {
+    heading: 'Je account bij {{ .Provider }} koppelen?',
+    account: 'Je kunt er daarna mee inloggen bij {{ .SiteURL }} als {{ .Account }}.',
+    guest: 'gast zonder e-mailadres',
+    button: 'Koppelen',
+    unexpected: 'Is dat niet jouw account, of heb je dit niet aangevraagd? Sluit dan deze pagina.',
+  },
 };

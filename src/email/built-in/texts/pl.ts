@@ -100,4 +100,11 @@ export const polish: LanguageTexts = {
     sentTo: 'Link został wysłany na adres {{ .Email }}.',
     unexpected: 'Jeśli nie spodziewasz się tego linku, zamknij tę stronę.',
   },
+  linking: {
+    heading: 'Połączyć Twoje konto {{ .Provider }}?',
+    account: 'Dzięki temu zalogujesz się nim na {{ .SiteURL }} jako {{ .Account }}.',
+    guest: 'gość bez adresu e-mail',
+    button: 'Połącz',
+    unexpected: 'Jeśli to nie jest Twoje konto lub nie prosisz o to, zamknij tę stronę.',
+  },
 };

@@ -100,4 +100,11 @@ export const portuguese: LanguageTexts = {
     sentTo: 'O link foi enviado para {{ .Email }}.',
     unexpected: 'Se você não esperava este link, feche esta página.',
   },
+  linking: {
+    heading: 'Vincular sua conta {{ .Provider }}?',
+    account: 'Depois você poderá usá-la para entrar em {{ .SiteURL }} como {{ .Account }}.',
+    guest: 'convidado sem endereço de e-mail',
+    button: 'Vincular',
+    unexpected: 'Se essa conta não é sua ou se você não pediu isso, feche esta página.',
+  },
 };
