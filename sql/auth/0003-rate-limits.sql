@@ -7,6 +7,8 @@ create unlogged table auth.pgreflect_rate_limits (
   -- Fractions of a token are kept, so that a slow refill is not lost to rounding.
   tokens double precision not null,
   updated_at timestamptz not null,
+  -- How much of a window each client network has used.
+  shares jsonb not null default '{}',
   constraint pgreflect_rate_limits_pkey primary key (name)
 );
 create index pgreflect_rate_limits_updated_at_idx on auth.pgreflect_rate_limits (updated_at);

@@ -13,7 +13,24 @@ beforeAll(async () => {
 });
 
 const password = 'a good password';
-const serve = (values = {}) => testAuth(database, { smtp_max_frequency: 0, rate_limit_email_recipient: 10, ...values });
+let network = 0;
+
+/** Requests come from one network after the other, unless they say from which. */
+async function serve(values = {}): Promise<TestAuth> {
+  const limits = { smtp_max_frequency: 0, rate_limit_email_recipient: 10, ...values };
+  const auth = await testAuth(database, limits, { trustedProxies: ['127.0.0.1'] });
+  const next = () => {
+    network += 1;
+    return from(network);
+  };
+  return {
+    ...auth,
+    ask: (path, body, options) => auth.ask(path, body, { ...next(), ...options }),
+    askAdmin: (path, body, options) => auth.askAdmin(path, body, { ...next(), ...options }),
+  };
+}
+
+const from = (network: number) => ({ headers: { 'x-forwarded-for': `198.51.${network >> 8}.${network & 255}` } });
 const received = async (auth: TestAuth, email: string) => (await auth.messages(email)).length;
 
 test('all kinds of emails to an address except notifications count together, for any requester and in any letter case', async () => {
@@ -117,6 +134,42 @@ test('the last email that arrived stays valid, whatever is asked for after it', 
   await auth.ask('/otp', { email });
   expect(await received(auth, email)).toBe(2);
   expect((await open(link)).location).toContain('access_token=');
+});
+
+test('one network cannot use the emails up: the owner in another one gets theirs, and it stays the last', async () => {
+  const auth = await serve();
+  const email = 'not.buried@x.test';
+  const [owner, stranger] = [from(60_000), from(60_001)];
+  const ask = (challenge: string, options: object) =>
+    auth.ask('/otp', { email, code_challenge: challenge, code_challenge_method: 'plain' }, options);
+  await signedUp(auth, email);
+  const before = await received(auth, email);
+  for (let times = 0; times < 20; times += 1) await ask('t'.repeat(43), stranger);
+  expect(await received(auth, email)).toBe(before + 7);
+  auth.pass(1);
+  await ask('o'.repeat(43), owner);
+  const { link } = await auth.message(email);
+  auth.pass(1);
+  for (let times = 0; times < 20; times += 1) await ask('t'.repeat(43), stranger);
+  expect(await received(auth, email)).toBe(before + 8);
+  const { code } = queryOf((await open(link)).location);
+  const exchange = { auth_code: code, code_verifier: 'o'.repeat(43) };
+  expect(await auth.ask('/token?grant_type=pkce', exchange)).toMatchObject({ status: 200, body: { user: { email } } });
+});
+
+test('networks in which the owner is signed in have emails of their own; those of other accounts have not', async () => {
+  const auth = await serve({ mailer_secure_email_change_enabled: false });
+  const [email, home] = ['at.home@x.test', from(60_002)];
+  await auth.ask('/signup', { email, password });
+  const { code } = await auth.message(email);
+  expect((await auth.ask('/verify', { type: 'email', email, token: code }, home)).status).toBe(200);
+  for (let times = 0; times < 20; times += 1) await auth.ask('/recover', { email });
+  expect(await received(auth, email)).toBe(10);
+  const { access_token: token } = await signedUp(auth, 'thief.at.home@x.test');
+  for (let times = 0; times < 3; times += 1) await auth.ask('/user', { email }, { method: 'PUT', token, ...home });
+  expect(await received(auth, email)).toBe(10);
+  for (let times = 0; times < 20; times += 1) await auth.ask('/recover', { email }, home);
+  expect(await received(auth, email)).toBe(17);
 });
 
 test('the hook that sends emails is not called for an address that got too many', async () => {

@@ -1,5 +1,5 @@
 /**
- * Somebody with many addresses guesses the password of somebody else.
+ * Somebody guesses the password of somebody else: from many networks, or from one, to lock the owner out.
  */
 import { expect, test } from 'vitest';
 import { signedUp, testAuth } from '../support/auth-service.ts';
@@ -25,8 +25,46 @@ test('guesses at one password are limited across all networks, for known and unk
   }
   expect(await signIn('victim@x.test', 'a good password')).toBe(429);
   expect(await signIn('other@x.test', 'a good password')).toBe(200);
-  auth.pass(300);
+  // Thirty guesses in as many times five minutes.
+  auth.pass(30 * 300);
   expect(await signIn('victim@x.test', 'a good password')).toBe(200);
+});
+
+test('one network cannot use the guesses up, and the networks of the owner have as many again', async () => {
+  const database = await createAuthDatabase();
+  const auth = await testAuth(database, { rate_limit_verify: 30 }, { trustedProxies: ['127.0.0.1'] });
+  const email = 'locked.out@x.test';
+  const signIn = async (network: number, password = 'a good password') => {
+    const headers = { 'x-forwarded-for': `198.51.100.${network}` };
+    return (await auth.ask('/token?grant_type=password', { email, password }, { headers })).status;
+  };
+  const guess = async (network: number, count: number) => {
+    const statuses: number[] = [];
+    for (let guesses = 0; guesses < count; guesses += 1) statuses.push(await signIn(network, `guess ${guesses}`));
+    return statuses.filter((status) => status === 400).length;
+  };
+  await signedUp(auth, email);
+  const home = 250;
+  expect(await signIn(home)).toBe(200);
+  expect(await guess(1, 40)).toBe(20);
+  // A new network of the owner: the stranger has left some guesses.
+  expect([await signIn(1), await signIn(2)]).toEqual([429, 200]);
+  // The owner was right twice.
+  expect(await guess(3, 40)).toBe(9);
+  expect([await signIn(4), await signIn(home)]).toEqual([429, 200]);
+  expect(await guess(home, 40)).toBe(19);
+  expect(await signIn(home)).toBe(429);
+  auth.pass(300);
+  expect([await signIn(4), await signIn(home)]).toEqual([200, 200]);
+});
+
+test('right passwords do not count: an account may sign in a hundred times at once', async () => {
+  const auth = await testAuth(await createAuthDatabase(), { rate_limit_verify: 30 });
+  await signedUp(auth, 'busy@x.test');
+  const body = { email: 'busy@x.test', password: 'a good password' };
+  for (let times = 0; times < 100; times += 1) {
+    expect((await auth.ask('/token?grant_type=password', body)).status).toBe(200);
+  }
 });
 
 test('guesses at the current password by whoever holds a session count with those at the sign-in', async () => {
@@ -46,7 +84,6 @@ test('guesses at the current password by whoever holds a session count with thos
     codes.push((await auth.ask('/user', body, { method: 'PUT', token, headers })).body.code);
   }
   expect(codes).toEqual([...Array(29).fill('current_password_invalid'), ...Array(3).fill('over_request_rate_limit')]);
-  expect((await auth.ask('/token?grant_type=password', signIn)).status).toBe(429);
-  auth.pass(300);
+  auth.pass(30 * 300);
   expect((await auth.ask('/token?grant_type=password', signIn)).status).toBe(200);
 });

@@ -37,15 +37,16 @@ async function notified(auth: TestAuth, address: string): Promise<number> {
   return (await auth.messages(address)).filter(({ kind }) => kind === 'password_changed_notification').length;
 }
 
-test('ten other emails to the address do not keep back the notification', async () => {
+test('all other emails that an address may get do not keep back the notification', async () => {
   const auth = await serve();
-  const email = 'ten.others@x.test';
+  const email = 'all.others@x.test';
   const { access_token: token } = await signedUp(auth, email);
-  for (let time = 0; time < 5; time += 1) {
+  for (let time = 0; time < 10; time += 1) {
     await auth.ask('/reauthenticate', undefined, { token });
     await auth.ask('/magiclink', { email });
   }
-  expect(await auth.messages(email)).toHaveLength(10);
+  // Two thirds of ten from this network, and as many because the user is signed in here.
+  expect(await auth.messages(email)).toHaveLength(14);
   expect(await changePassword(auth, token)).toBe(200);
   expect(await notified(auth, email)).toBe(1);
 });

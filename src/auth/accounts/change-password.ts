@@ -40,7 +40,7 @@ export async function preparePassword(
   const { hasher } = services;
   if (currentPassword && config.security_update_password_require_current_password) {
     const address = user.email === null ? `phone:${user.phone}` : `email:${user.email}`;
-    await countPasswordGuess(context, address);
+    await countPasswordGuess(context, address, async () => user.id);
   }
   const oldHash = user.passwordHash;
   const isSame = oldHash !== null && (await hasher.verify(password, oldHash, deadline));

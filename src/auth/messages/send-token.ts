@@ -9,10 +9,11 @@ import { buildConfirmationUrl } from '../../email/confirmation-url.ts';
 import { emailKinds } from '../../email/email-kind.ts';
 import type { EmailMessage } from '../../email/message.ts';
 import { AuthError } from '../auth-error.ts';
+import { takeOfAccount } from '../steps/account-limit.ts';
 import { type AuthContext, type Transaction, timeLeftMs } from '../steps/auth-context.ts';
 import { createFlow, type EmailFlow, type PkceChallenge } from '../store/flows.ts';
 import { emailTokenSeconds, hasToken, sentAtOf } from '../store/one-time-tokens.ts';
-import { assertSendAllowed, findTooFrequent, takeRecipient } from '../store/rate-limit.ts';
+import { assertSendAllowed, countedRecipient, findTooFrequent } from '../store/rate-limit.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
 import { buildConfigured, buildEmail } from './build-email.ts';
@@ -41,7 +42,7 @@ export async function sendTokens(
   const sent: [TokenEmail, MadeToken][] = [];
   for (const email of emails) {
     await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
-    const isAllowed = await takeRecipient(services.limiter, email.to, config.rate_limit_email_recipient);
+    const isAllowed = await takeEmailTo(tx, email);
     if (!isAllowed) await reportUnsent(tx, { ...email, userId: email.user.id }, usedUp('rate_limit_email_recipient'));
     if (!isAllowed && email.kind !== 'email_change' && hasToken(email.user, email.tokenType)) continue;
     const token = { userId: email.user.id, type: email.tokenType, address: email.to };
@@ -66,6 +67,19 @@ export async function sendTokens(
     const text = emails[0] === undefined ? null : emailKinds[emails[0].kind].failure;
     throw new AuthError('unexpected_failure', text, { cause: error });
   }
+}
+
+/** Counts an email to an address, whoever asks for it. @returns False: the address got too many. */
+async function takeEmailTo(tx: Transaction, { to, user }: TokenEmail): Promise<boolean> {
+  const { services, config, network } = tx;
+  const limit = config.rate_limit_email_recipient;
+  if (limit <= 0) return true;
+  const isOwn = user.email?.toLowerCase() === to.toLowerCase();
+  const use = await takeOfAccount({
+    ...{ limiter: services.limiter, database: tx, network, owner: async () => (isOwn ? user.id : null) },
+    ...{ name: `email_to:${countedRecipient(to)}`, limit, windowMs: 3_600_000 },
+  });
+  return typeof use !== 'number';
 }
 
 /** Why an email beyond a limit is not sent. */

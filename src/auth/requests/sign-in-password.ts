@@ -23,15 +23,18 @@ interface Credentials {
 export async function signInWithPassword(context: AuthContext, body: unknown): Promise<SessionJson> {
   const credentials = check(context, body);
   const { services, config } = context;
-  const [, found] = await Promise.all([
-    countPasswordGuess(context, `${credentials.kind}:${credentials.address}`),
-    find(context, credentials),
+  const finding = find(context, credentials);
+  const ownerId = async () => (await finding)?.id ?? null;
+  const [guess, found] = await Promise.all([
+    countPasswordGuess(context, `${credentials.kind}:${credentials.address}`, ownerId),
+    finding,
   ]);
   const isRight = await services.hasher.verify(credentials.password, found?.passwordHash ?? null, context.deadline);
   if (found !== null && found.passwordHash === null) services.observe({ kind: 'password_absent', userId: found.id });
   if (found === null || found.passwordHash === null) throw new AuthError('invalid_credentials');
   if (isBanned(found, nowOf(context))) throw new AuthError('user_banned', null, { status: 400 });
   if (!isRight) throw new AuthError('invalid_credentials');
+  await guess?.giveBack();
   assertConfirmed(found, credentials.kind);
   const newHash = services.hasher.isOutdated(found.passwordHash)
     ? await services.hasher.hash(credentials.password, context.deadline)

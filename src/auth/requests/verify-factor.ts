@@ -83,12 +83,14 @@ async function decide(tx: Transaction, answer: Answer): Promise<SignedIn | AuthE
     const message = `MFA challenge ${challenge.id} has expired, verify against another challenge or create a new challenge.`;
     return new AuthError('mfa_challenge_expired', message);
   }
-  if (!(await takeFactorGuess(tx, challenge.id, factor.id))) {
+  const guess = await takeFactorGuess(tx, { challengeId: challenge.id, factorId: factor.id, userId: user.id });
+  if (guess === null) {
     await deleteChallenge(tx, challenge.id);
     return new AuthError('over_request_rate_limit');
   }
   const check = factor.factorType === 'phone' ? checkPhoneCode : checkTotpCode;
   await check(tx, challenge, answer.code);
+  await guess.giveBack();
   await noteAnswered(tx, challenge.id);
   if (factor.status !== 'verified') await enterUse(tx, user, factor);
   return raiseSession(tx, { user, own, factor, challenge });

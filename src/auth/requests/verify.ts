@@ -60,7 +60,7 @@ export async function verify(context: AuthContext, body: unknown): Promise<Answe
 }
 
 async function enter(tx: Transaction, given: Given): Promise<SignedIn | null> {
-  const presented = given.kind === 'hash' ? await presentHash(tx, given) : await present(tx, given);
+  const presented = given.kind === 'hash' ? await presentHash(tx, given) : await presentCode(tx, given);
   const kind = resolveKind(given.type, presented.type);
   const enterNow = () => issueSession(tx, presented.user.id, 'otp');
   const by = given.kind === 'hash' ? 'link' : 'code';
@@ -101,18 +101,19 @@ function parseCodeEmail(email: string): string {
   }
 }
 
-/** Looks up the hash of a link. @throws AuthError `otp_expired`, `user_banned` */
-async function presentHash(
+/**
+ * Looks up the hash of a link. It is random and cannot be guessed: wrong codes, which anybody can send, leave it valid.
+ *
+ * @throws AuthError `otp_expired`, `user_banned`
+ */
+function presentHash(
   tx: Transaction,
   { type, tokenHash }: { readonly type: VerificationType; readonly tokenHash: string },
 ): Promise<PresentedToken> {
-  const presented = await presentTokenHash(tx, tokenHash, checkOf(tx, type));
-  const isDead = await takeCodeGuesses(tx, { userId: presented.user.id }, [presented.type]);
-  if (isDead(presented.user.id, presented.type)) throw new AuthError('otp_expired');
-  return presented;
+  return presentTokenHash(tx, tokenHash, checkOf(tx, type));
 }
 
-async function present(tx: Transaction, given: Extract<Given, { kind: 'code' }>): Promise<PresentedToken> {
+async function presentCode(tx: Transaction, given: Extract<Given, { kind: 'code' }>): Promise<PresentedToken> {
   const { type, address, code } = given;
   const [isDead, owner] = await Promise.all([takeCodeGuesses(tx, { address }, tokensOf(type)), lockOwner(tx, given)]);
   const presented = checkCode(owner, { address, code }, { ...checkOf(tx, type), isDead });

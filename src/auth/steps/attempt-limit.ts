@@ -4,18 +4,33 @@
  */
 import { createHash } from 'node:crypto';
 import { guessSeconds, type OneTimeTokenType } from '../store/one-time-tokens.ts';
-import { assertRequestAllowed, requestAllowance } from '../store/rate-limit.ts';
+import { assertRequestAllowed, requestAllowance, tooManyRequests } from '../store/rate-limit.ts';
+import { type AccountLimit, type AccountUse, takeOfAccount } from './account-limit.ts';
 import type { AuthContext, Transaction } from './auth-context.ts';
 
+/** Wrong passwords at once; `rate_limit_verify` says how soon there may be as many again. */
+const passwordGuesses = 30;
+
 /**
- * Counts a guess at the password of an address, whether or not it has an account.
+ * Counts a guess at the password of an address, whether or not it has an account. Give the right one back.
  *
+ * @param owner Id of the account; null for none.
  * @throws AuthError `over_request_rate_limit`
  */
-export async function countPasswordGuess({ services, config }: AuthContext, address: string): Promise<void> {
+export async function countPasswordGuess(
+  { services, config, network }: AuthContext,
+  address: string,
+  owner: AccountLimit['owner'],
+): Promise<AccountUse | null> {
+  if (config.rate_limit_verify <= 0) return null;
   const hash = createHash('sha256').update(address.toLowerCase()).digest('hex');
-  const allowance = requestAllowance(config.rate_limit_verify, 300);
-  await assertRequestAllowed(services.requestLimiter, `password:${hash}`, allowance);
+  const use = await takeOfAccount({
+    ...{ limiter: services.requestLimiter, database: services.database.shared, network, owner },
+    ...{ name: `password:${hash}`, limit: passwordGuesses },
+    windowMs: (passwordGuesses / config.rate_limit_verify) * 300_000,
+  });
+  if (typeof use === 'number') throw tooManyRequests(use);
+  return use;
 }
 
 /**
@@ -28,25 +43,40 @@ export async function countFactorAttempt({ services, config }: AuthContext, fact
   await assertRequestAllowed(services.limiter, `factor_attempt:${factorId}`, allowance);
 }
 
+/** Codes of an app are guessed for as long as its secret stays, so they are counted by the day. */
+const daySeconds = 86_400;
+
 /**
- * Counts a guess at the code of a challenge and of its factor. A new challenge adds few guesses, because all challenges
- * of an app share one secret.
+ * Counts a guess at the code of a challenge and of its factor: all challenges of an app share one secret. Give a right
+ * one back.
  *
- * @returns False after too many guesses; the guess must not be checked then.
+ * @returns Null after too many guesses; the guess must not be checked then.
  */
-export async function takeFactorGuess(context: AuthContext, challengeId: string, factorId: string): Promise<boolean> {
-  const allowance = { kind: 'window', limit: 6 * context.config.mailer_otp_attempts, windowMs: 3_600_000 } as const;
-  if (!(await takeGuess(context, challengeId))) return false;
-  return (await context.services.limiter.take(`guess:factor:${factorId}`, allowance)) === null;
+export async function takeFactorGuess(
+  tx: Transaction,
+  { challengeId, factorId, userId }: Readonly<Record<'challengeId' | 'factorId' | 'userId', string>>,
+): Promise<AccountUse | null> {
+  const { services, config, network } = tx;
+  const windowMs = daySeconds * 1000;
+  const ofChallenge = { kind: 'window', limit: config.mailer_otp_attempts, windowMs } as const;
+  if ((await services.limiter.take(`guess:${challengeId}`, ofChallenge)) !== null) return null;
+  const use = await takeOfAccount({
+    ...{ limiter: services.limiter, database: tx, network, owner: async () => userId },
+    // A thief who has the password has a session without the second factor.
+    level: 'aal2',
+    ...{ name: `guess:factor:${factorId}`, limit: 6 * config.mailer_otp_attempts, windowMs },
+  });
+  return typeof use === 'number' ? null : use;
 }
 
-async function takeGuess({ services, config }: AuthContext, name: string): Promise<boolean> {
-  const allowance = {
-    kind: 'window',
-    limit: config.mailer_otp_attempts,
-    windowMs: guessSeconds(config) * 1000,
-  } as const;
-  return (await services.limiter.take(`guess:${name}`, allowance)) === null;
+/** Counts a guess at a code. */
+async function takeGuess(tx: Transaction, name: string, userId: string | null): Promise<boolean> {
+  const { services, config, network } = tx;
+  const use = await takeOfAccount({
+    ...{ limiter: services.limiter, database: tx, network, owner: async () => userId },
+    ...{ name: `guess:${name}`, limit: config.mailer_otp_attempts, windowMs: guessSeconds(config) * 1000 },
+  });
+  return typeof use !== 'number';
 }
 
 /** The tokens that a guess is for: those sent to an address, or those of a user. */
@@ -68,10 +98,10 @@ export async function takeCodeGuesses(
     [value, types],
   );
   // A code may be left without its row: a user who uses one token loses the rows of all.
-  if (rows.length === 0 && (await takeGuess(tx, `none:${value}`))) return () => false;
+  if (rows.length === 0 && (await takeGuess(tx, `none:${value}`, null))) return () => false;
   const alive = new Set<string>();
   for (const { id, user_id, type } of rows) {
-    if (await takeGuess(tx, String(id))) alive.add(`${user_id} ${type}`);
+    if (await takeGuess(tx, String(id), String(user_id))) alive.add(`${user_id} ${type}`);
   }
   return (userId, type) => !alive.has(`${userId} ${type}`);
 }

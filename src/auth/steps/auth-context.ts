@@ -79,6 +79,8 @@ export interface AuthContext {
   /** The configuration as it was when the request arrived. */
   readonly config: AuthConfig;
   readonly client: ClientOrigin;
+  /** The client's network, by which requests are counted (`networkOf`). */
+  readonly network: string;
   /** Languages of the browser that sends the request, best first, as canonical tags; none for requests of admins. */
   readonly languages: readonly string[];
   /** Audience for looking up users. */

@@ -12,9 +12,20 @@ import { type Time, toTimestamp } from '../times.ts';
 /** How many uses are allowed. */
 export type Allowance =
   /** `burst` at once, refilled at `perMs` per millisecond. */
-  | { readonly kind: 'bucket'; readonly burst: number; readonly perMs: number }
-  /** `limit` per window; the first use starts a window. */
-  | { readonly kind: 'window'; readonly limit: number; readonly windowMs: number };
+  { readonly kind: 'bucket'; readonly burst: number; readonly perMs: number } | WindowAllowance;
+
+/** `limit` per window; the first use starts a window. */
+interface WindowAllowance {
+  readonly kind: 'window';
+  readonly limit: number;
+  readonly windowMs: number;
+}
+
+/** The part of a window that one client network (`networkOf`) may use. */
+interface NetworkShare {
+  readonly network: string;
+  readonly limit: number;
+}
 
 /** An endpoint's limit per IP address. Null: no limit, which the configuration writes as 0. */
 export function requestAllowance(perInterval: number, intervalSeconds: number, burst: number = 30): Allowance | null {
@@ -39,7 +50,14 @@ export interface RateLimiter {
    * @throws DatabaseError
    */
   take(name: string, allowance: Allowance): Promise<number | null>;
+  /** As `take`, if the network has some of its share left. @returns The uses in the window so far, or the wait. */
+  takeShare(name: string, window: WindowAllowance, share: NetworkShare): Promise<Taken>;
+  /** Takes back a use of a share. @throws DatabaseError */
+  giveBack(name: string, network: string): Promise<void>;
 }
+
+/** A use that was allowed, or the milliseconds until the next one is. */
+type Taken = { readonly used: number } | { readonly waitMs: number };
 
 /** Longest name of a count, in characters. */
 const maxNameLength = 200;
@@ -49,9 +67,17 @@ const maxNameLength = 200;
  * @param now The time in milliseconds.
  */
 export function createRateLimiter(database: Queryable, now: () => Time): RateLimiter {
+  // Separate counts, because the two kinds count in opposite directions.
+  const rowOf = (kind: Allowance['kind'], name: string) => `${kind}:${name}`.slice(0, maxNameLength);
   return {
-    // Separate counts, because the two kinds count in opposite directions.
-    take: (name, allowance) => takeUse(database, `${allowance.kind}:${name}`.slice(0, maxNameLength), allowance, now()),
+    async take(name, allowance) {
+      const taken = await takeUse(database, rowOf(allowance.kind, name), { allowance, now: now(), share: null });
+      return 'waitMs' in taken ? taken.waitMs : null;
+    },
+    takeShare: (name, allowance, share) => takeUse(database, rowOf('window', name), { allowance, now: now(), share }),
+    async giveBack(name, network) {
+      await database.query(giveBackToWindow, [rowOf('window', name), network]);
+    },
   };
 }
 
@@ -62,7 +88,7 @@ export async function assertRequestAllowed(
   allowance: Allowance | null,
 ): Promise<void> {
   const waitMs = allowance === null ? null : await limiter.take(name, allowance);
-  if (waitMs !== null) throw tooMany('over_request_rate_limit', waitMs);
+  if (waitMs !== null) throw tooManyRequests(waitMs);
 }
 
 /**
@@ -81,21 +107,9 @@ function allowsNone(allowance: Allowance): boolean {
   return allowance.kind === 'window' ? allowance.limit <= 0 : allowance.burst <= 0;
 }
 
-/**
- * Counts an email to an address, from any user. The caller answers as if it was sent in any case.
- *
- * @returns False if the address got too many; the email must not be sent then.
- */
-export async function takeRecipient(
-  limiter: RateLimiter,
-  address: string,
-  perHour: number,
-  name = 'email_to',
-): Promise<boolean> {
-  if (perHour <= 0) return true;
-  // Hashed, because names of counts have a limited length, and to store no address.
-  const hash = hashRecipient(address).toString('hex');
-  return (await limiter.take(`${name}:${hash}`, { kind: 'window', limit: perHour, windowMs: 3_600_000 })) === null;
+/** An address in the name of a count: hashed, because names have a limited length, and to store no address. */
+export function countedRecipient(address: string): string {
+  return hashRecipient(address).toString('hex');
 }
 
 /**
@@ -113,9 +127,10 @@ export async function takeNotification(
 ): Promise<'rate_limit_email_recipient' | 'rate_limit_email_sent' | null> {
   const allowance = sendAllowance(limits.rate_limit_email_sent);
   if (allowsNone(allowance)) return 'rate_limit_email_sent';
-  const isInLimit = await takeRecipient(changes, address, limits.rate_limit_email_recipient, 'notified');
-  if (!isInLimit) return 'rate_limit_email_recipient';
-  const isFirst = await takeRecipient(changes, address, 1, 'notified_first');
+  const take = async (name: string, limit: number) =>
+    limit <= 0 || (await changes.take(`${name}:${countedRecipient(address)}`, sendAllowance(limit))) === null;
+  if (!(await take('notified', limits.rate_limit_email_recipient))) return 'rate_limit_email_recipient';
+  const isFirst = await take('notified_first', 1);
   const waitMs = await limiter.take('sent:notification', allowance);
   return isFirst || waitMs === null ? null : 'rate_limit_email_sent';
 }
@@ -168,6 +183,11 @@ export function findTooFrequent(
 
 const sendCodes = { email: 'over_email_send_rate_limit', sms: 'over_sms_send_rate_limit' } as const;
 
+/** The error for a request that has to wait. */
+export function tooManyRequests(waitMs: number): AuthError {
+  return tooMany('over_request_rate_limit', waitMs);
+}
+
 function tooMany(code: AuthErrorCode, waitMs: number, message: string | null = null): AuthError {
   return new AuthError(code, message, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 }
@@ -182,32 +202,48 @@ const takeFromBucket = `insert into auth.pgreflect_rate_limits as l (name, token
     updated_at = greatest(l.updated_at, $2::timestamptz)
   where least($3::float8, l.tokens
     + greatest(0, extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000) * $4::float8) >= 1
-  returning l.name`;
+  returning l.tokens`;
 
-// A window's row holds the tokens taken, so a changed limit applies immediately.
-const takeFromWindow = `insert into auth.pgreflect_rate_limits as l (name, tokens, updated_at)
-  select $1, 1, $2::timestamptz where $3::float8 >= 1
+// A window's row holds the tokens taken, so a changed limit applies immediately. $5 network, $6 its limit. The counts of
+// networks are in the same row: one lock, and no more of them than uses in a window.
+const isOver = 'extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000 >= $4::float8';
+const shareOf = (network: string) => `coalesce((l.shares ->> ${network}::text)::float8, 0)`;
+const takeFromWindow = `insert into auth.pgreflect_rate_limits as l (name, tokens, updated_at, shares)
+  select $1, 1, $2::timestamptz, pg_catalog.jsonb_build_object($5::text, 1) where least($3::float8, $6::float8) >= 1
   on conflict (name) do update set
-    tokens = case when extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000 >= $4::float8
-      then 0 else l.tokens end + 1,
-    updated_at = case when extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000 >= $4::float8
-      then $2::timestamptz else l.updated_at end
-  where l.tokens + 1 <= $3::float8 or extract(epoch from $2::timestamptz - l.updated_at)::float8 * 1000 >= $4::float8
-  returning l.name`;
+    tokens = case when ${isOver} then 0 else l.tokens end + 1,
+    updated_at = case when ${isOver} then $2::timestamptz else l.updated_at end,
+    shares = case when ${isOver} then excluded.shares
+      else l.shares || pg_catalog.jsonb_build_object($5::text, ${shareOf('$5')} + 1) end
+  where ${isOver} or (l.tokens + 1 <= $3::float8 and ${shareOf('$5')} + 1 <= $6::float8)
+  returning l.tokens`;
 
-async function takeUse(database: Queryable, name: string, allowance: Allowance, now: Time): Promise<number | null> {
+const giveBackToWindow = `update auth.pgreflect_rate_limits l set
+    tokens = greatest(l.tokens - 1, 0),
+    shares = l.shares || pg_catalog.jsonb_build_object($2::text, greatest(${shareOf('$2')} - 1, 0))
+  where l.name = $1`;
+
+interface Use {
+  readonly allowance: Allowance;
+  readonly now: Time;
+  /** Null: all networks are one. */
+  readonly share: NetworkShare | null;
+}
+
+async function takeUse(database: Queryable, name: string, { allowance, now, share }: Use): Promise<Taken> {
   const [text, size, pace] =
     allowance.kind === 'bucket'
       ? [takeFromBucket, allowance.burst, allowance.perMs]
       : [takeFromWindow, allowance.limit, allowance.windowMs];
-  const taken = await database.query(text, [name, toTimestamp(now), size, pace]);
-  if (taken.length > 0) return null;
+  const shared = allowance.kind === 'bucket' ? [] : [share?.network ?? '', share?.limit ?? size];
+  const [taken] = await database.query(text, [name, toTimestamp(now), size, pace, ...shared]);
+  if (taken !== undefined) return { used: Number(taken.tokens) };
   const [row] = await database.query(
     `select l.tokens, (extract(epoch from l.updated_at) * 1000)::float8 as updated_at
     from auth.pgreflect_rate_limits l where l.name = $1`,
     [name],
   );
   const sinceMs = now - Number(row?.updated_at ?? now);
-  if (allowance.kind === 'window') return Math.max(1, allowance.windowMs - sinceMs);
-  return Math.max(1, (1 - Number(row?.tokens ?? 0)) / allowance.perMs - Math.max(0, sinceMs));
+  if (allowance.kind === 'window') return { waitMs: Math.max(1, allowance.windowMs - sinceMs) };
+  return { waitMs: Math.max(1, (1 - Number(row?.tokens ?? 0)) / allowance.perMs - Math.max(0, sinceMs)) };
 }

@@ -101,6 +101,26 @@ export async function loadSessionsOf(database: Queryable, userId: string): Promi
   return toSessions(await database.query(`${selectSession} where s.user_id = $1::uuid`, [userId]));
 }
 
+/**
+ * Whether a user is signed in somewhere in a network.
+ *
+ * @param network See `networkOf`; empty for none. @param level The lowest level of sessions that count.
+ */
+export async function hasSessionIn(
+  database: Queryable,
+  userId: string,
+  network: string,
+  level: Session['aal'] = 'aal1',
+): Promise<boolean> {
+  if (network === '') return false;
+  const rows = await database.query(
+    `select from auth.sessions s
+    where s.user_id = $1::uuid and s.ip <<= $2::inet and coalesce(s.aal, 'aal1') >= $3::auth.aal_level limit 1`,
+    [userId, network, level],
+  );
+  return rows.length > 0;
+}
+
 function toSessions(rows: readonly Record<string, unknown>[]): readonly Session[] {
   return rows.map((row) => Object.freeze(row) as unknown as Session);
 }

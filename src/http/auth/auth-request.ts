@@ -100,12 +100,15 @@ export function readAuthRequest(
   const refusal = asked ? redirects.refusal(asked) : null;
   if (asked && refusal !== null) services.noteRedirect(asked, refusal);
   const client = { userAgent: headers['user-agent'] ?? null, ip: clientAddress(request, config, parts.isFromProxy) };
+  const network = networkOf(client.ip);
   const { audience: usual, adminRoles } = services;
   const audienceHeader = config.security_jwt_aud_header_enabled ? one(headers['x-jwt-aud']) : undefined;
   const audience = requestAudience({ header: audienceHeader, claims: null, adminRoles, usual });
   const authUrl = linkBase(headers, parts.authUrl, config.mailer_external_hosts);
   const languages = parseAcceptLanguage(headers['accept-language']);
-  const context: AuthContext = { services, config, client, languages, audience, redirectTo, authUrl, deadline };
+  const context: AuthContext = {
+    ...{ services, config, client, network, languages, audience, redirectTo, authUrl, deadline },
+  };
   const bearerContext = () => ({ verify: services.verify, database: services.database, now: services.clock.now() });
   return {
     id: request.id,
@@ -120,8 +123,7 @@ export function readAuthRequest(
     isHead: request.method === 'HEAD',
     cookies: headers.cookie,
     hasAuthorization: headers.authorization !== undefined,
-    count: ({ bucket, allowance }) =>
-      assertRequestAllowed(services.requestLimiter, `${bucket}:${networkOf(client.ip)}`, allowance),
+    count: ({ bucket, allowance }) => assertRequestAllowed(services.requestLimiter, `${bucket}:${network}`, allowance),
     async asUser(use = 'change') {
       const bearer = await authenticateUser(authorizationOf(request), bearerContext(), use);
       const own = requestAudience({ header: audienceHeader, claims: bearer.claims, adminRoles, usual });

@@ -1,0 +1,101 @@
+/**
+ * A thief who has the password guesses the codes of the second factor: every day, from many networks, or only to use the guesses up.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { factorsOf } from '../support/factors.ts';
+import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createAuthDatabase();
+});
+
+const values = { smtp_max_frequency: 0, mfa_rate_limit_challenge_and_verify: 0 };
+const serve = () => testAuth(database, values, { trustedProxies: ['127.0.0.1'] });
+const password = 'a good password';
+
+/** The service as clients of a network reach it. */
+const inNetwork = (auth: TestAuth, network: number) => ({
+  now: auth.now,
+  ask: ((path, body, options) =>
+    auth.ask(path, body, {
+      ...options,
+      headers: { 'x-forwarded-for': `198.51.100.${network}` },
+    })) satisfies TestAuth['ask'] as TestAuth['ask'],
+});
+
+/** Signs in with the password. */
+async function enter(auth: TestAuth, email: string, network: number) {
+  const own = inNetwork(auth, network);
+  const { body } = await own.ask('/token?grant_type=password', { email, password });
+  return factorsOf(own, body.access_token);
+}
+
+/** A user with an app, signed in with both factors in network 250. */
+async function withApp(auth: TestAuth, email: string) {
+  await signedUp(auth, email);
+  const own = await enter(auth, email, 250);
+  const app = await own.enrollApp();
+  expect((await own.answer(app.id, app.code())).status).toBe(200);
+  return app;
+}
+
+/** Guesses with ever new challenges. @returns How many guesses were looked at. */
+async function guess(auth: TestAuth, email: string, id: string, network: number, count: number): Promise<number> {
+  const thief = await enter(auth, email, network);
+  let checked = 0;
+  for (let guesses = 0; guesses < count; guesses += 1) {
+    checked += (await thief.answer(id, '000000')).body.code === 'mfa_verification_failed' ? 1 : 0;
+  }
+  return checked;
+}
+
+test('sixty guesses a day are looked at, from all networks together, and the owner signs in where they are signed in', async () => {
+  const auth = await serve();
+  const email = 'many@x.test';
+  const app = await withApp(auth, email);
+  auth.pass(30);
+  const counts: number[] = [];
+  for (let network = 1; network <= 4; network += 1) counts.push(await guess(auth, email, app.id, network, 20));
+  expect(counts).toEqual([20, 20, 19, 0]);
+  auth.pass(3600);
+  expect(await guess(auth, email, app.id, 5, 3)).toBe(0);
+  const owner = await enter(auth, email, 250);
+  expect((await owner.answer(app.id, app.code())).status).toBe(200);
+  auth.pass(86_400);
+  expect(await guess(auth, email, app.id, 5, 3)).toBe(3);
+});
+
+test('one network cannot use the guesses up: the owner signs in from another one', async () => {
+  const auth = await serve();
+  const email = 'one@x.test';
+  const app = await withApp(auth, email);
+  expect(await guess(auth, email, app.id, 1, 70)).toBe(40);
+  auth.pass(30);
+  const owner = await enter(auth, email, 2);
+  expect((await owner.answer(app.id, app.code())).status).toBe(200);
+});
+
+test('a challenge dies after ten wrong codes', async () => {
+  const auth = await serve();
+  const app = await withApp(auth, 'challenge@x.test');
+  const thief = await enter(auth, 'challenge@x.test', 1);
+  const { body } = await thief.challenge(app.id);
+  const codes: string[] = [];
+  for (let guesses = 0; guesses < 12; guesses += 1) {
+    codes.push((await thief.verify(app.id, body.id, '000000')).body.code);
+  }
+  expect(codes.slice(9)).toEqual(['mfa_verification_failed', 'over_request_rate_limit', 'mfa_factor_not_found']);
+});
+
+test('right codes do not count: whoever signs in a hundred times a day still can', async () => {
+  const auth = await serve();
+  const email = 'often@x.test';
+  const app = await withApp(auth, email);
+  const owner = await enter(auth, email, 250);
+  for (let times = 0; times < 100; times += 1) {
+    auth.pass(30);
+    expect((await owner.answer(app.id, app.code())).status).toBe(200);
+  }
+});
