@@ -119,7 +119,7 @@ export class ManagementApi {
    *
    * @param readBody Called after authorization.
    * @param options.ifVersion The required stored version; null: any.
-   * @param options.allowWarnings Also stores emails that lead nowhere.
+   * @param options.allowWarnings Stores emails that lead nowhere, too, with a warning.
    * @throws ManagementError `config_only`, `invalid_body`, `validation_failed`, `version_conflict`, `update_failed`
    */
   async changeConfig(
@@ -135,8 +135,10 @@ export class ManagementApi {
       const config = await store.refreshIfNewer(pool);
       // Loaded with the first change: validating templates needs the whole engine.
       const { validateChanges } = await import('./validate-changes.ts');
-      const start = layerAuthConfig(store.snapshot().start);
-      const changes = validateChanges(body, { config, start, ignoreUnknown, allowWarnings });
+      const now = store.snapshot();
+      const presented = presentConfig(now, this.#options.digest);
+      const start = layerAuthConfig(now.start);
+      const changes = validateChanges(body, { config, start, presented, ignoreUnknown, allowWarnings });
       const snapshot = await storeChanges(this.#options, changes, { by: caller.by, ifVersion });
       for (const warning of changes.warnings) observe({ kind: 'warning', message: `Auth configuration: ${warning}` });
       return {

@@ -52,7 +52,7 @@ export type ManagementErrorCode = keyof typeof managementErrors;
 export interface ChangeProblem {
   /** A sentence that begins with the field's name, where it is about one. */
   readonly message: string;
-  /** Whether `?allow_warnings=true` stores it all the same. */
+  /** Whether it is stored without `?allow_warnings=false`. */
   readonly allow_warnings: boolean;
 }
 
@@ -87,7 +87,7 @@ export class ManagementError extends Error {
 /** A change of which all these are wrong. */
 export function refuseChange(problems: readonly ChangeProblem[]): never {
   const sentences = problems.map(({ message, allow_warnings: isAllowable }) =>
-    isAllowable ? `${message}. To store it all the same, add ?allow_warnings=true` : message,
+    isAllowable ? `${message}. To store it all the same, leave out ?allow_warnings=false` : message,
   );
   throw new ManagementError('validation_failed', sentences.join('; '), { problems });
 }

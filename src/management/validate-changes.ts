@@ -6,9 +6,11 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
+import { linkPageField } from '../config/auth/auth-template-fields.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { faintColor } from '../email/brand.ts';
 import { builtInText } from '../email/choose-texts.ts';
+import { builtInLinkPage } from '../email/link-page-texts.ts';
 import type { TemplateSwitches } from '../email/parse-options.ts';
 import { isObject } from '../shared/json.ts';
 import { type ConfigField, configFields } from './config-fields.ts';
@@ -39,9 +41,11 @@ interface ValidationContext {
   readonly config: AuthConfig;
   /** The values that apply if nothing is stored. */
   readonly start: AuthConfig;
+  /** The answer of a read: what is sent back as it was read changes nothing. */
+  readonly presented: Readonly<Record<string, unknown>>;
   /** Ignore unknown names instead of refusing them. */
   readonly ignoreUnknown: boolean;
-  /** Warn of emails that lead nowhere instead of refusing them. */
+  /** Warn of emails that lead nowhere, instead of refusing them. */
   readonly allowWarnings: boolean;
 }
 
@@ -58,7 +62,7 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
   if (!isObject(body)) throw new ManagementError('invalid_body');
   const given: Body = body;
   const problems: ChangeProblem[] = [];
-  const values = readValues(given, problems);
+  const values = unsetBuiltIn(readValues(given, context, problems), context);
   const next = configAfter(values, context);
   const isSpent = startCheckTime();
   const checking = { ...context, isSpent };
@@ -69,6 +73,7 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
     // A faulty layout is no fault of the emails.
     ...checkTemplates(
       values,
+      sentBack(given, values, context),
       { ...checking, config: hasLayout ? next : { ...next, mailer_layout_content: null } },
       problems,
     ),
@@ -83,14 +88,23 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
   const unknown = Object.keys(given).filter((name) => !configFields.has(name));
   if (!context.ignoreUnknown) problems.push(...describeUnknown(unknown, [...configFields.keys()]).map(wrong));
   if (problems.length > 0) refuseChange(problems);
-  const inert = [...values.keys()].filter((name) => configFields.get(name)?.inert === true);
-  return { values, ignored: [...inert, ...unknown], warnings, consequences: endedTranslations(context.config, next) };
+  const inert = [...configFields.values()].filter((known) => known.inert && Object.hasOwn(given, known.name));
+  return {
+    values,
+    ignored: [...inert.map(({ name }) => name), ...unknown],
+    warnings,
+    consequences: endedTranslations(context.config, next),
+  };
 }
 
-function readValues(given: Body, problems: ChangeProblem[]): Map<string, unknown> {
+function readValues(
+  given: Body,
+  { presented }: ValidationContext,
+  problems: ChangeProblem[],
+): ReadonlyMap<string, unknown> {
   const values = new Map<string, unknown>();
   for (const [name, field] of configFields) {
-    if (!Object.hasOwn(given, name)) continue;
+    if (!Object.hasOwn(given, name) || isDeepStrictEqual(given[name], presented[name])) continue;
     try {
       values.set(name, readValue(field, given[name]));
     } catch (error) {
@@ -98,6 +112,18 @@ function readValues(given: Body, problems: ChangeProblem[]): Map<string, unknown
     }
   }
   return values;
+}
+
+/** A text equal to the built-in one stays unset: as one's own it would end the built-in translations. */
+function unsetBuiltIn(values: ReadonlyMap<string, unknown>, context: ValidationContext): ReadonlyMap<string, unknown> {
+  const next = configAfter(values, context);
+  const entries = [...values].map(([name, value]): [string, unknown] => {
+    const held = templateField(name);
+    const usual = name === linkPageField ? builtInLinkPage('en') : held && builtInText(held, next);
+    if (typeof value !== 'string' || value !== usual) return [name, value];
+    return [name, context.start[name as keyof AuthConfig] ? '' : null];
+  });
+  return new Map(entries);
 }
 
 /** @throws Error with the rest of a sentence. */
@@ -133,13 +159,23 @@ function faintBrand(values: ReadonlyMap<string, unknown>): readonly string[] {
   return problem === null ? [] : [`mailer_brand_color: ${problem}`];
 }
 
+/** Texts of one's own that are sent as they are stored: a client is warned of them each time. */
+function sentBack(given: Body, values: ReadonlyMap<string, unknown>, { config }: ValidationContext) {
+  const names = checkedFields.filter((name) => Object.hasOwn(given, name) && !values.has(name));
+  return names.flatMap((name): [string, unknown][] => {
+    const value = config[name as keyof AuthConfig];
+    return value ? [[name, value]] : [];
+  });
+}
+
 function checkTemplates(
   values: ReadonlyMap<string, unknown>,
+  same: readonly (readonly [name: string, value: unknown])[],
   { config, allowWarnings, isSpent }: Checking,
   problems: ChangeProblem[],
 ): string[] {
   const warnings: string[] = [];
-  for (const [name, value] of values) {
+  for (const [name, value] of [...values, ...same]) {
     if (isSpent()) break;
     for (const { place, findings } of checkField(name, value, config, isSpent)) {
       const say = (finding: Finding) => `${name}: ${place}${sayFinding(finding)}`;

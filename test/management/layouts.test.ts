@@ -98,7 +98,7 @@ describe('partials', () => {
     );
   });
 
-  test('a change that takes the link or code out of an email is refused, unless warnings are allowed', async () => {
+  test('a change that takes the link or code out of an email is warned of, or refused for who asks', async () => {
     const content = '<p>{{ template "button" . }}</p>';
     const button = '<a href="{{ .ConfirmationURL }}">Go</a>';
     const texts = { mailer_templates_recovery_content: content, mailer_partials: { button } };
@@ -106,9 +106,10 @@ describe('partials', () => {
     const lost =
       'mailer_templates_recovery_content, which is in force, would fail: the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]';
     const without = { mailer_partials: { button: '<a href="{{ .SiteURL }}">Go</a>' } };
-    expect(await message(without)).toBe(`${lost}. To store it all the same, add ?allow_warnings=true`);
-    const path = `${configPath}?allow_warnings=true`;
-    const { status, headers } = await managed.call({ method: 'PATCH', path, body: JSON.stringify(without) });
+    const path = `${configPath}?allow_warnings=false`;
+    const refused = await managed.call({ method: 'PATCH', path, body: JSON.stringify(without) });
+    expect(refused.body.message).toBe(`${lost}. To store it all the same, leave out ?allow_warnings=false`);
+    const { status, headers } = await managed.call({ method: 'PATCH', body: JSON.stringify(without) });
     expect([status, headers.get('x-template-warnings')]).toEqual([200, lost]);
     // What was allowed once does not keep others from being changed.
     expect(await message({ mailer_partials: { button: '<a href="{{ .SiteURL }}">There</a>' } })).toBe('stored');

@@ -53,21 +53,21 @@ describe('a link whose variable lacks braces', () => {
     ['href="%7b%7b%20.ConfirmationURL%20%7d%7d"', '%7b%7b%20.ConfirmationURL%20%7d%7d'],
     ['href="https://app.test/c?t={ .TokenHash }}"', 'https://app.test/c?t={ .TokenHash }}'],
     ['href="{{ .SiteURL }}/c?t={ .TokenHash }}"', '{{ .SiteURL }}/c?t={ .TokenHash }}'],
-  ])('is refused, with its line: %s', async (attribute, address, unquoted = 0) => {
+  ])('is warned of, or refused for who asks, with its line: %s', async (attribute, address, unquoted = 0) => {
     const content = `<!-- one\ntwo -->\n<p>{{- /* three\n*/ -}}\n<a class="button"\n  ${attribute}>Reset</a></p> {{ .Token }}`;
     const column = 3 + attribute.indexOf(address);
     const mistake = `line 6, column ${column}: the link leads nowhere, its address is the plain text ${address}`;
     const { answer, send, stored, shown } = await save(content);
-    expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
-    expect(answer.body.message).toContain(`${field}: ${mistake}`);
-    expect(answer.body.message).toContain('?allow_warnings=true');
-    expect(stored).not.toBe(content);
+    expect(answer.status).toBe(200);
+    expect(answer.body.warnings).toContainEqual(expect.stringContaining(`${field}: ${mistake}`));
+    expect(stored).toBe(content);
     expect(shown).toHaveLength(1 + unquoted);
     expect(shown.at(-1)).toMatch(/ REFUSED$/);
     expect(shown.at(-1)).toContain(mistake);
-    const allowed = await send('?allow_warnings=true');
-    expect(allowed).toMatchObject({ status: 200, body: { [field]: content } });
-    expect(allowed.body.warnings).toContainEqual(expect.stringContaining(`${field}: ${mistake}`));
+    const refused = await send('?allow_warnings=false');
+    expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+    expect(refused.body.message).toContain(`${field}: ${mistake}`);
+    expect(refused.body.message).toContain('leave out ?allow_warnings=false');
   });
 
   test('is warned of in an email that has no code and no link', async () => {
@@ -125,6 +125,7 @@ test('the built-in emails have no warnings', () => {
     mailer_subject_html_escape: false,
     mailer_layout_content: null,
     mailer_partials: null,
+    uri_allow_list: '',
   };
   for (const email of emailKindNames)
     for (const part of ['subject', 'content'] as const) {
@@ -140,6 +141,7 @@ test('texts with very many mistakes are answered at once, with the first of each
     mailer_subject_html_escape: false,
     mailer_layout_content: null,
     mailer_partials: null,
+    uri_allow_list: '',
   };
   const pieces = [
     '{ .Email }',

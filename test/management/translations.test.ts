@@ -51,11 +51,11 @@ test('a template of a language is checked like that of the email, and its place 
   const { status, body } = await managed.patch({ [field]: value });
   expect([status, body.problems.map(({ message }: { message: string }) => message)]).toEqual([
     400,
-    [
-      expect.stringContaining(`${field}: de, content: line 2, column 7: missing value for if`),
-      expect.stringContaining(`${field}: fr, content: line 1, column 13: the link would be empty: .ConfirmationUrl`),
-    ],
+    [expect.stringContaining(`${field}: de, content: line 2, column 7: missing value for if`)],
   ]);
+  expect(await warningsOf({ [field]: { fr: value.fr } })).toContainEqual(
+    expect.stringContaining(`${field}: fr, content: line 1, column 13: the link would be empty: .ConfirmationUrl`),
+  );
   const page = await managed.patch({ mailer_templates_link_page_translations: { de: { content: 'x' } } });
   expect(page.body.message).toContain('de, content: it must use {{ .Button }} exactly once');
 });
@@ -86,6 +86,55 @@ describe('built-in translations', () => {
     expect(await warningsOf({ [page]: '{{ .Button }}' })).toEqual([
       ended(page, 'de, fr, es, it, pt, nl, pl, ja', 'page'),
     ]);
+  });
+
+  /** The languages that readers of an email get. */
+  const localesOf = async (name: string): Promise<readonly string[]> => {
+    const { body } = await managed.call({ path: `/v1/projects/${ref}/config/auth/emails` });
+    return body.find(({ email }: { readonly email: string }) => email === name).locales;
+  };
+
+  test('stay where a client sends back what it read, which changes nothing', async () => {
+    const own = {
+      mailer_subjects_invite: 'Come in',
+      mailer_partials: { a: 'b' },
+      smtp_host: 'mail.test',
+      smtp_pass: 'x',
+    };
+    await managed.patch({
+      ...own,
+      mailer_subjects_recovery: null,
+      mailer_templates_recovery_content: null,
+      [field]: null,
+    });
+    const read = await managed.get();
+    const sent = await managed.patch(read.body);
+    expect(sent).toMatchObject({ status: 200, body: read.body });
+    expect(sent.headers.get('etag')).toBe(read.headers.get('etag'));
+    expect(await localesOf('recovery')).toContain('de');
+    expect(await localesOf('invite')).toEqual([]);
+    const rows = await database.query('select values from auth.pgreflect_config where project_ref = $1', [ref]);
+    expect(Object.keys(rows[0]?.values as object)).not.toContain('mailer_templates_recovery_content');
+    // A change among what was read is that change alone.
+    await managed.patch({ ...read.body, mailer_layout_content: '<p>{{ template "content" . }}</p>' });
+    expect(await localesOf('recovery')).toContain('de');
+    await managed.patch({ mailer_layout_content: null });
+  });
+
+  test('come back with the built-in text', async () => {
+    const [subject, content] = ['mailer_subjects_recovery', 'mailer_templates_recovery_content'];
+    await managed.patch({ [subject]: null, [content]: null, [field]: null });
+    const { body } = await managed.get();
+    await managed.patch({ [subject]: 'New', [content]: '{{ .Token }}' });
+    expect(await localesOf('recovery')).toEqual([]);
+    await managed.patch({ [subject]: body[subject], [content]: body[content] });
+    expect(await localesOf('recovery')).toContain('de');
+    // Over a text of the start, the built-in one is a choice, which is stored.
+    managed = await managedGateway(database, await addToken(database), { authValues: { [subject]: 'Start' } });
+    const stored = await managed.patch({ [subject]: body[subject] });
+    expect(stored.body[subject]).toBe(body[subject]);
+    expect(await localesOf('recovery')).toContain('de');
+    await managed.patch({ [subject]: null });
   });
 
   test('that nobody gets do not end: the plain texts of earlier releases are English', async () => {

@@ -301,8 +301,8 @@ describe('templates', () => {
     expect([answer.status, answer.headers.get('x-template-warnings')]).toEqual([200, null]);
   });
 
-  test('a body that leads nowhere is refused, unless that is meant; a text part, and a variable that is always empty, are warned of', async () => {
-    const { patch, call } = await gateway();
+  test('a body that leads nowhere, as a text part, is stored with a warning, unless the client refuses that; so is a variable that is always empty', async () => {
+    const { patch, call, gateway: running } = await gateway();
     const nowhere =
       'the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]';
     const change = {
@@ -312,12 +312,13 @@ describe('templates', () => {
       mailer_notifications_password_changed_enabled: true,
       mailer_subjects_invite: '{{ .Provider }}',
     };
-    const refused = await patch(change);
+    const path = `/v1/projects/${ref}/config/auth?allow_warnings=false`;
+    const refused = await call({ method: 'PATCH', path, body: JSON.stringify(change) });
     const problem = { message: `mailer_templates_recovery_content: ${nowhere}`, allow_warnings: true };
     expect([refused.status, refused.body.problems]).toEqual([400, [problem]]);
-    const path = `/v1/projects/${ref}/config/auth?allow_warnings=true`;
-    const answer = await call({ method: 'PATCH', path, body: JSON.stringify(change) });
-    expect(answer.status).toBe(200);
+    const answer = await patch(change);
+    expect(answer).toMatchObject({ status: 200, body: change });
+    expect(running.observations).toContainEqual({ kind: 'warning', message: `Auth configuration: ${problem.message}` });
     expect(answer.headers.get('x-template-warnings')?.split('; ').sort()).toEqual([
       'mailer_subjects_invite: line 1, column 4: .Provider is always empty in this email [empty-variable]',
       'mailer_templates_recovery_content: line 1, column 10: .NewEmail is always empty in this email [empty-variable]',
@@ -439,28 +440,31 @@ describe('templates', () => {
     ['{{ define "b" }}<a href="{{ . }}">go</a>{{ end }}{{ .Token }}{{ template "b" .Link }}', '.Link', 1, 29],
     ['{{ define "b" }}<a href="{{ .Link }}">go</a>{{ end }}{{ .Token }}{{ template "b" . }}', '.Link', 1, 29],
     ['{{ with . }}<a href="{{ .NewEmail }}">{{ .Token }}</a>{{ end }}', '.NewEmail', 1, 25],
-  ])('%s is refused: its link would be empty', async (content, name, line, column) => {
-    const { call, get } = await gateway();
-    const patch = (query: string) =>
-      call({
-        method: 'PATCH',
-        path: `/v1/projects/${ref}/config/auth${query}`,
-        body: JSON.stringify({ mailer_templates_recovery_content: content }),
-      });
-    for (const query of ['', '?allow_warnings=false', '?allow_warnings']) {
-      const refused = await patch(query);
+  ])(
+    '%s is stored with a warning, or refused for who asks: its link would be empty',
+    async (content, name, line, column) => {
+      const { call, get } = await gateway();
+      const patch = (query: string) =>
+        call({
+          method: 'PATCH',
+          path: `/v1/projects/${ref}/config/auth${query}`,
+          body: JSON.stringify({ mailer_templates_recovery_content: content }),
+        });
+      const refused = await patch('?allow_warnings=false');
       expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
       expect(refused.body.message).toContain(
         `line ${line}, column ${column}: the link would be empty: ${name} is no variable`,
       );
-      expect(refused.body.message).toContain('?allow_warnings=true');
-    }
-    expect((await get()).body.mailer_templates_recovery_content).not.toBe(content);
-    const stored = await patch('?allow_warnings=true');
-    expect(stored).toMatchObject({ status: 200, body: { mailer_templates_recovery_content: content } });
-    expect(stored.headers.get('x-template-warnings')).toContain('the link would be empty');
-    await call({ method: 'PATCH', body: '{"mailer_templates_recovery_content": null}' });
-  });
+      expect(refused.body.message).toContain('leave out ?allow_warnings=false');
+      expect((await get()).body.mailer_templates_recovery_content).not.toBe(content);
+      for (const query of ['', '?allow_warnings=true', '?allow_warnings']) {
+        const stored = await patch(query);
+        expect(stored).toMatchObject({ status: 200, body: { mailer_templates_recovery_content: content } });
+        expect(stored.headers.get('x-template-warnings')).toContain('the link would be empty');
+      }
+      await call({ method: 'PATCH', body: '{"mailer_templates_recovery_content": null}' });
+    },
+  );
 
   test('a link whose address comes from metadata, or is a part of it, is not refused, nor are notices', async () => {
     const { patch } = await gateway();

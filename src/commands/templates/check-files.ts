@@ -24,7 +24,8 @@ export async function checkFiles(context: CommandContext, usual: string): Promis
   const flag = flagText(context, 'dir');
   if (operand !== undefined && flag !== null) refuse('The directory is given twice.', 'Leave out --dir.');
   const texts = readTemplates(pathOf(context, operand ?? flag ?? usual));
-  const { errors, warnings, isPartial } = findingsIn(texts, configOf(context, texts));
+  const allowWarnings = context.flags['allow-warnings'] === true;
+  const { errors, warnings, isPartial } = findingsIn(texts, configOf(context, texts), allowWarnings);
   for (const line of [...errors, ...warnings]) context.print(line);
   const count = (many: readonly string[], word: string) => `${many.length} ${word}${many.length === 1 ? '' : 's'}`;
   for (const email of ownEmails(texts)) {
@@ -61,7 +62,8 @@ interface Lines {
   readonly isPartial: boolean;
 }
 
-function findingsIn(texts: TemplateTexts, config: AuthConfig): Lines {
+/** @param allowWarnings Whether emails that lead nowhere are warnings. */
+function findingsIn(texts: TemplateTexts, config: AuthConfig, allowWarnings: boolean): Lines {
   const errors: string[] = [];
   const warnings: string[] = [];
   const say = (field: string, kind: string) => (finding: Finding) =>
@@ -88,7 +90,8 @@ function findingsIn(texts: TemplateTexts, config: AuthConfig): Lines {
     const [name, value] = isTranslation(field) ? translationOf(field, text) : [field, text];
     for (const { findings } of checkField(name, value, config, () => false)) {
       if (findings.problem !== null) errors.push(say(field, 'error')(findings.problem));
-      errors.push(...findings.deadEnds.map(say(field, 'error')));
+      if (allowWarnings) warnings.push(...findings.deadEnds.map(say(field, 'warning')));
+      else errors.push(...findings.deadEnds.map(say(field, 'error')));
       warnings.push(...findings.warnings.map(say(field, 'warning')));
     }
   }

@@ -20,7 +20,7 @@ export interface ManagementClient {
   listVersions(): Promise<readonly ConfigVersion[]>;
   /**
    * @param read The configuration that the changes are based on: if it changed since, nothing is stored.
-   * @param options.allowWarnings Also stores emails that lead nowhere.
+   * @param options.allowWarnings Stores emails that lead nowhere, too.
    * @param options.dryRun Checks the changes as the API does, and sends nothing.
    * @returns Warnings of the API.
    * @throws CommandError with every problem of the changes.
@@ -87,7 +87,7 @@ export function createManagementClient(
     },
     async changeConfig({ config, etag }, changes, { allowWarnings, dryRun }) {
       if (dryRun) return checkChanges(config, changes, allowWarnings);
-      const { body } = await call(allowWarnings ? `${address}?allow_warnings=true` : address, {
+      const { body } = await call(allowWarnings ? address : `${address}?allow_warnings=false`, {
         method: 'PATCH',
         headers: {
           ...headers,
@@ -133,7 +133,8 @@ async function call(address: string, request: RequestInit): Promise<Answer> {
 /** Checked here, because an API that does not know dry runs would store the changes. */
 function checkChanges(config: Config, changes: Config, allowWarnings: boolean): readonly string[] {
   const start = layerAuthConfig({});
-  const context = { config: { ...start, ...config }, start, ignoreUnknown: false, allowWarnings };
+  const current = { config: { ...start, ...config }, start, presented: config };
+  const context = { ...current, ignoreUnknown: false, allowWarnings };
   try {
     const { warnings, consequences } = validateChanges(changes, context);
     return [...warnings, ...consequences];

@@ -19,7 +19,7 @@ export const templates: Command = {
       placeholder: 'DIRECTORY',
       doc: `pull, push, diff, check: directory of the files (default: ${defaultTemplateDirectory}).`,
     },
-    { flag: 'allow-warnings', doc: 'push: store emails without a working link or code, too.' },
+    { flag: 'allow-warnings', doc: 'push, check: allow emails without a working link or code.' },
     { flag: 'translations', doc: 'pull: write the built-in translations of edited emails, too.' },
     { flag: 'dry-run', doc: 'push: check and print the changes without storing them.' },
     { flag: 'strict', doc: 'check: exit with 1 for warnings, too.' },

@@ -35,7 +35,7 @@ export function describeManagement(): ApiDescription {
   const codes = Object.keys(managementErrors) as ManagementErrorCode[];
   const problem = objectOf(
     { message: text(), allow_warnings: flag },
-    'With `allow_warnings`, that parameter stores it.',
+    '`allow_warnings`: it is stored without `?allow_warnings=false`.',
   );
   const problems = { ...listOf(problem), description: 'Of a change of the configuration: each in the message.' };
   const ManagementError = objectOf({ message: text(), code: oneOf(...codes) }, undefined, { problems });

@@ -65,9 +65,9 @@ export const configRoutes: ManagementRoutes = {
     id: 'updateAuthConfig',
     summary: 'Update fields of the auth configuration; applies to all requests after the response.',
     parameters: [
-      parameter('query', 'allow_warnings', 'Stores emails that lead nowhere, too.', {
+      parameter('query', 'allow_warnings', '`false` refuses emails that lead nowhere.', {
         type: 'boolean',
-        default: false,
+        default: true,
       }),
       parameter('header', 'If-Match', 'Change only this version, an `ETag` of an earlier answer.'),
       parameter('header', 'Prefer', '`return=representation; warnings`: adds the warnings to the answer.'),
@@ -82,7 +82,7 @@ export const configRoutes: ManagementRoutes = {
     async run({ api }, request, { caller, reply }) {
       const { headers, query } = request;
       const ifVersion = readVersion(headers['if-match']);
-      const allowWarnings = (query as { readonly allow_warnings?: unknown }).allow_warnings === 'true';
+      const allowWarnings = (query as { readonly allow_warnings?: unknown }).allow_warnings !== 'false';
       const result = await api.changeConfig(caller, () => readBody(request), { ifVersion, allowWarnings });
       const { ignored, warnings, consequences } = result;
       if (ignored.length > 0) reply.header(ignoredHeader, headerText(ignored.join(',')));

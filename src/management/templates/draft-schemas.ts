@@ -121,7 +121,10 @@ const faultFields = {
   ),
 };
 
-const refused = { ...flag, description: 'Stored only with `allow_warnings`.' } as SchemaOf<boolean>;
+const refused = {
+  ...flag,
+  description: 'Recipients cannot continue: `?allow_warnings=false` refuses it.',
+} as SchemaOf<boolean>;
 
 const renderedFields = {
   output: orNull(text('Null: there is a fault.')),

@@ -5,10 +5,10 @@
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { linkPageField, textFields, translationsField } from '../../config/auth/auth-template-fields.ts';
 import { builtInLocales } from '../../email/built-in/built-in.ts';
+import { builtInText } from '../../email/choose-texts.ts';
 import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
 import { builtInLinkPage } from '../../email/link-page-texts.ts';
 import type { TemplatePart } from '../../email/parse-options.ts';
-import { ownText } from './language-variables.ts';
 
 /** The languages of the built-in texts for which there is no translation of one's own. @param tags Of the translations. */
 export function languagesWithout(tags: readonly string[]): readonly string[] {
@@ -29,13 +29,16 @@ export function endedTranslations(before: AuthConfig, after: AuthConfig): readon
   });
 }
 
-/** The first field with a text of one's own. A client may have sent a built-in one back. */
+/** The first field with a text of one's own. The configuration that a client has read has the built-in ones, too. */
 function ownField(kind: EmailKind | 'link_page', config: AuthConfig): keyof AuthConfig | undefined {
   if (kind === 'link_page') {
     const { [linkPageField]: page } = config;
     return page && page !== builtInLinkPage('en') ? linkPageField : undefined;
   }
   const parts: readonly TemplatePart[] = ['subject', 'content', 'text'];
-  const own = parts.find((part) => ownText(part, kind, config) !== null);
+  const own = parts.find((part) => {
+    const text = config[textFields(kind)[part]];
+    return text && text !== builtInText({ email: kind, part }, config);
+  });
   return own === undefined ? undefined : textFields(kind)[own];
 }

@@ -7,6 +7,7 @@
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../../config/auth/auth-config.ts';
 import { textFields } from '../../config/auth/auth-template-fields.ts';
 import type { TemplateSource, TemplateSources } from '../../config/auth/auth-template-source.ts';
+import { builtInText } from '../../email/choose-texts.ts';
 import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
 import { parseOptions, type TemplatePart } from '../../email/parse-options.ts';
 import { parseTemplate } from '../../email/template/template.ts';
@@ -130,10 +131,13 @@ export class StartTemplates {
   #textsOf(email: EmailKind, config: AuthConfig): Texts {
     const reader = this.#readers.get(email);
     const fields = textFields(email);
+    // One equal to the built-in text is unset, as one that is stored.
+    const own = (part: TemplatePart, text = this.#authValues[fields[part]] ?? null) =>
+      text === builtInText({ email, part }, config) ? null : text;
     const given: Texts = {
-      subject: this.#authValues[fields.subject] ?? null,
-      content: reader?.text ?? this.#authValues[fields.content] ?? null,
-      text: this.#authValues[fields.text] ?? null,
+      subject: own('subject'),
+      content: own('content', reader?.text ?? undefined),
+      text: own('text'),
     };
     const looks = parts.map((part) => lookAt(part, given[part], email, config));
     const problem = reader?.problem ?? looks.find((look) => look.problem !== null)?.problem ?? null;

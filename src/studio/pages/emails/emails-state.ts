@@ -242,7 +242,7 @@ function loaded(): StoredEmails {
 /** @returns Warnings of the API. */
 async function store(change: AuthConfig, insists = false): Promise<readonly string[]> {
   const { body } = await askProject<{ readonly warnings: readonly string[] }>(
-    insists ? 'config/auth?allow_warnings=true' : 'config/auth',
+    insists ? 'config/auth' : 'config/auth?allow_warnings=false',
     {
       method: 'PATCH',
       headers: { 'if-match': loaded().version, prefer: 'return=representation; warnings' },
