@@ -18,7 +18,7 @@ import { bytesPerToken, createCompiledOperations, OperationCompiler } from '../c
 import { type DocumentVariables, examineVariables } from '../compile/input/document-variables.ts';
 import type { UnknownField } from '../model/explain-missing.ts';
 import type { Model } from '../model/model.ts';
-import { type Correction, explainMistake } from '../schema/explain-mistake.ts';
+import { type Correction, explainMistakes } from '../schema/explain-mistake.ts';
 import { subscriptionMessage, validateDocument } from '../schema/validate.ts';
 import { forgetStack, PublicError } from '../shared/errors.ts';
 import { fromGraphQLError, isStackOverflow, tooDeep } from './answer/public-error.ts';
@@ -40,6 +40,8 @@ interface RefusedDocument {
   readonly errors: readonly PublicError[];
   /** What hints are made of, for each error. */
   readonly clues: readonly Clue[];
+  /** The clues have all names of the schema. */
+  readonly isExplained: boolean;
   readonly fatal: boolean;
 }
 
@@ -94,15 +96,20 @@ export class Documents {
     this.#options = options;
   }
 
-  /** Parses and validates. `maxTokens` null: no limit. */
-  prepare(text: string, maxTokens: number | null): PreparedDocument | RefusedDocument {
+  /**
+   * Parses and validates.
+   *
+   * @param maxTokens Null: no limit.
+   * @param mayDiscover The caller may read names that it has not sent.
+   */
+  prepare(text: string, maxTokens: number | null, mayDiscover = true): PreparedDocument | RefusedDocument {
     const known = this.#documents.get(text);
-    if (known) {
+    if (known && (known.kind === 'prepared' || known.isExplained || !mayDiscover)) {
       this.#options.counts.hits += 1;
       return known;
     }
     this.#options.counts.misses += 1;
-    const prepared = prepareDocument(text, maxTokens, this.#options);
+    const prepared = prepareDocument(text, { ...this.#options, maxTokens, mayDiscover });
     // A document over the token limit may be valid for a caller without that limit.
     if (prepared.kind === 'prepared' || !prepared.fatal) this.#documents.set(text, prepared);
     return prepared;
@@ -129,15 +136,17 @@ export class Documents {
   }
 }
 
-function prepareDocument(
-  text: string,
-  maxTokens: number | null,
-  options: DocumentsOptions,
-): PreparedDocument | RefusedDocument {
+interface PrepareOptions extends DocumentsOptions {
+  readonly maxTokens: number | null;
+  readonly mayDiscover: boolean;
+}
+
+function prepareDocument(text: string, options: PrepareOptions): PreparedDocument | RefusedDocument {
+  const { maxTokens, mayDiscover } = options;
   const hash = digest('sha256', text).slice(0, 16);
   const refused = (errors: readonly PublicError[], fatal: boolean, clues: readonly Clue[] = []) => {
     for (const error of errors) forgetStack(error);
-    return { kind: 'refused', hash, errors, fatal, clues } as const;
+    return { kind: 'refused', hash, errors, fatal, clues, isExplained: mayDiscover } as const;
   };
   try {
     // The grammar requires a field between braces; graphql-js allows none by default.
@@ -147,11 +156,12 @@ function prepareDocument(
     const errors = validateDocument(options.schema, document, { strictVariablePositions, suggestions });
     if (errors.length > 0) {
       const visible = errors.map((error) => fromGraphQLError(error, 'GRAPHQL_VALIDATION_FAILED'));
-      const clueOf = (error: GraphQLError): Clue => ({
-        unknownField: unknownField(error),
-        correction: explainMistake(options.schema, error),
-      });
-      return refused(visible, false, errors.map(clueOf));
+      const corrections = explainMistakes(options.schema, errors, mayDiscover);
+      const clues = corrections.map((correction, index) => ({
+        unknownField: unknownField(errors[index]!),
+        correction,
+      }));
+      return refused(visible, false, clues);
     }
     const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
     const [tokens, aliases] = [document.tokenCount ?? 0, countAliases(document)];

@@ -3,7 +3,7 @@
  *
  * The answer of the database is text and stays text.
  */
-import type { DocumentNode } from 'graphql';
+import { type DocumentNode, GraphQLError } from 'graphql';
 import type { CompiledOperation } from '../compile/compile-operation.ts';
 import { coerceVariables } from '../compile/input/document-variables.ts';
 import { RequestRefusal } from '../compile/input/input.ts';
@@ -14,7 +14,7 @@ import { explainMissing } from '../model/explain-missing.ts';
 import type { Step } from '../postgres/caller/flight-request.ts';
 import type { AnswerSink } from '../postgres/wire/answer-sink.ts';
 import type { FlightResult } from '../postgres/wire/flight.ts';
-import { explainMistake } from '../schema/explain-mistake.ts';
+import { explainMistakes } from '../schema/explain-mistake.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
 import { PublicError } from '../shared/errors.ts';
 import { citedInput, hideUnsent, placeOfRows } from './answer/cited-input.ts';
@@ -67,7 +67,8 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
 
   const parseStart = performance.now();
   const limits = context.unlimited ? null : options.limits;
-  const document = shared.documents.prepare(request.query, limits?.maxTokens ?? null);
+  const mayDiscover = context.showHints || shared.suggestions;
+  const document = shared.documents.prepare(request.query, limits?.maxTokens ?? null, mayDiscover);
   watch.parseMs += performance.now() - parseStart;
   if (document.kind === 'refused') {
     if (document.fatal) {
@@ -93,9 +94,10 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
     const errors = coerced.errors.map((error) =>
       error instanceof PublicError ? error : fromGraphQLError(error, 'BAD_USER_INPUT'),
     );
-    const clues = coerced.errors.map((error) =>
-      error instanceof PublicError ? null : { unknownField: null, correction: explainMistake(shared.schema, error) },
-    );
+    const mistakes = coerced.errors.filter((error) => error instanceof GraphQLError);
+    // Ours stand alone.
+    const corrections = mistakes.length < errors.length ? [] : explainMistakes(shared.schema, mistakes, mayDiscover);
+    const clues = corrections.map((correction) => ({ unknownField: null, correction }));
     return refuse(withHints(errors, clues, execution, attempt), hash, name);
   }
   // Some variables match their declared types but not the places where they are used.
@@ -306,6 +308,7 @@ function withHints(
   { context }: Execution,
   { role }: Attempt,
 ): readonly PublicError[] {
+  // Clues of a document are shared with callers who may discover more.
   const mayDiscover = context.showHints || role.shared.suggestions;
   return errors.map((error, index) => {
     const { unknownField, correction } = clues[index] ?? { unknownField: null, correction: null };

@@ -8,6 +8,7 @@ import {
   type GraphQLError,
   type GraphQLField,
   type GraphQLInputField,
+  type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
@@ -32,19 +33,42 @@ export interface Correction {
 /** How much of a message is read, in characters: it may end with a megabyte of what the client has sent. */
 const maxRead = 1000;
 
-/** The correction of a mistake; null if none is known. */
-export function explainMistake(schema: GraphQLSchema, error: GraphQLError): Correction | null {
+/** How many mistakes of a request are explained. Clients repair the first ones first. */
+const mostExplained = 3;
+
+/**
+ * The corrections of the first mistakes; null where none is known.
+ *
+ * @param mayDiscover False: without those that name what the caller has not sent.
+ */
+export function explainMistakes(
+  schema: GraphQLSchema,
+  errors: readonly GraphQLError[],
+  mayDiscover: boolean,
+): readonly (Correction | null)[] {
+  return errors.slice(0, mostExplained).map((error) => {
+    const correction = explainMistake({ schema, mayDiscover }, error);
+    return correction === null || mayDiscover || !correction.namesSchema ? correction : null;
+  });
+}
+
+interface Place {
+  readonly schema: GraphQLSchema;
+  readonly mayDiscover: boolean;
+}
+
+function explainMistake(place: Place, error: GraphQLError): Correction | null {
   const message = error.message.slice(0, maxRead);
   for (const [pattern, explain] of explanations) {
     const found = pattern.exec(message);
     if (found === null) continue;
     const [, first = '', second = ''] = found;
-    return explain(schema, error, [first, second]);
+    return explain(place, error, [first, second]);
   }
   return null;
 }
 
-type Explain = (schema: GraphQLSchema, error: GraphQLError, found: readonly [string, string]) => Correction | null;
+type Explain = (place: Place, error: GraphQLError, found: readonly [string, string]) => Correction | null;
 
 /** Messages of graphql-js, with what is found in them. */
 const explanations: readonly (readonly [RegExp, Explain])[] = [
@@ -67,7 +91,7 @@ const form = (hint: string): Correction => ({ hint, namesSchema: false });
 const name = (hint: string): Correction => ({ hint, namesSchema: true });
 
 /** A value where a filter or an order is an object. */
-function correctObject(schema: GraphQLSchema, error: GraphQLError, [typeName, found]: readonly [string, string]) {
+function correctObject({ schema }: Place, error: GraphQLError, [typeName, found]: readonly [string, string]) {
   const type = schema.getType(typeName);
   if (!isInputObjectType(type)) return null;
   const fields = type.getFields();
@@ -105,7 +129,7 @@ function hasKind(kind: InputFieldOrigin['kind']) {
   return (field: GraphQLInputField) => inputFieldOrigin(field).kind === kind;
 }
 
-function correctDirection(_schema: GraphQLSchema, error: GraphQLError, [found]: readonly [string, string]) {
+function correctDirection(_place: Place, error: GraphQLError, [found]: readonly [string, string]) {
   const direction = /desc/i.test(found) ? 'DescNullsLast' : 'AscNullsLast';
   const all = 'Directions are AscNullsFirst, AscNullsLast, DescNullsFirst and DescNullsLast.';
   return form(`Write orderBy: [{ ${placeOf(error) ?? 'COLUMN'}: ${direction} }]. ${all}`);
@@ -114,7 +138,7 @@ function correctDirection(_schema: GraphQLSchema, error: GraphQLError, [found]: 
 /** Most values of an enum that are listed. */
 const maxValues = 20;
 
-function correctEnum(schema: GraphQLSchema, error: GraphQLError, [, typeName]: readonly [string, string]) {
+function correctEnum({ schema }: Place, error: GraphQLError, [, typeName]: readonly [string, string]) {
   const type = schema.getType(typeName);
   if (!isEnumType(type) || error.message.includes('Did you mean')) return null;
   const values = type.getValues().map((value) => value.name);
@@ -126,7 +150,7 @@ function correctEnum(schema: GraphQLSchema, error: GraphQLError, [, typeName]: r
 }
 
 /** A field that an input does not have: an operator of another API, a column in another spelling or without operators. */
-function correctInputField(schema: GraphQLSchema, error: GraphQLError, [typeName, asked]: readonly [string, string]) {
+function correctInputField({ schema }: Place, error: GraphQLError, [typeName, asked]: readonly [string, string]) {
   const type = schema.getType(typeName);
   if (!isInputObjectType(type)) return null;
   const fields = Object.values(type.getFields());
@@ -163,7 +187,7 @@ function explainColumn(schema: GraphQLSchema, typeName: string, asked: string): 
 }
 
 /** Only operators, without `set`. */
-function correctUpdate(_schema: GraphQLSchema, error: GraphQLError) {
+function correctUpdate(_place: Place, error: GraphQLError) {
   const [node] = error.nodes ?? [];
   const given = node?.kind === Kind.FIELD ? (node.arguments ?? []).map((argument) => argument.name.value) : [];
   const operator = updateOperators.find((each) => given.includes(each));
@@ -183,7 +207,7 @@ const arguments_: Readonly<Record<string, readonly string[]>> = {
   increment: ['_inc', 'inc'],
 };
 
-function correctArgument(schema: GraphQLSchema, _error: GraphQLError, [asked, place]: readonly [string, string]) {
+function correctArgument({ schema }: Place, _error: GraphQLError, [asked, place]: readonly [string, string]) {
   const [typeName = '', fieldName = ''] = place.split('.');
   const type = schema.getType(typeName);
   const field = isObjectType(type) ? type.getFields()[fieldName] : undefined;
@@ -195,7 +219,11 @@ function correctArgument(schema: GraphQLSchema, _error: GraphQLError, [asked, pl
   return ours === undefined ? null : form(`The argument is called ${ours.name} here.`);
 }
 
-function correctField(schema: GraphQLSchema, error: GraphQLError, [asked, typeName]: readonly [string, string]) {
+function correctField(
+  { schema, mayDiscover }: Place,
+  error: GraphQLError,
+  [asked, typeName]: readonly [string, string],
+) {
   const type = schema.getType(typeName);
   if (!isObjectType(type) || typeName.startsWith('__')) return null;
   const roots = [schema.getQueryType(), schema.getMutationType()];
@@ -208,8 +236,9 @@ function correctField(schema: GraphQLSchema, error: GraphQLError, [asked, typeNa
   if (kinds.has('edges')) return correctConnectionField(asked);
   if (kinds.has('edge_node')) return form(`The row is the node of the edge: node { ${rowField(asked)} }.`);
   if (kinds.has('records')) return form(`The written rows are in records: records { ${rowField(asked)} }.`);
+  if (!mayDiscover) return null;
   const same = isRoot ? undefined : fields.find((field) => plain(field.name) === plain(asked));
-  const meant = same ?? nearestField(asked, fields);
+  const meant = same ?? nearestField(asked, type);
   return meant === undefined || error.message.includes(`"${meant.name}"`)
     ? null
     : name(`Did you mean "${meant.name}"?`);
@@ -235,11 +264,34 @@ function rowField(asked: string): string {
 }
 
 /** The field of the same table: for `products`, `allProducts` or `product`, `productCollection`. */
-function nearestField(asked: string, fields: readonly GraphQLField<unknown, unknown>[]) {
-  const wanted = readRootField(asked);
-  const near = fields.filter((field) => readRootField(field.name).table === wanted.table);
-  const does = (action: string) => near.find((field) => readRootField(field.name).action === action);
+function nearestField(asked: string, type: GraphQLObjectType): NamedField | undefined {
+  const wanted = readName(asked);
+  const singular = pluralize.singular(wanted.table);
+  const near = (namesOf(type).get(wanted.table.charAt(0)) ?? []).filter((field) => {
+    field.singular ??= pluralize.singular(field.table);
+    return field.singular === singular;
+  });
+  const does = (action: string) => near.find((field) => field.action === action);
   return does(wanted.action) ?? (reads.includes(wanted.action) ? (does('list') ?? does('one')) : undefined);
+}
+
+/** A field, and what its name says. */
+interface NamedField extends ReturnType<typeof readName> {
+  readonly name: string;
+  /** The table in the singular, once it was needed: finding it takes longer than all else. */
+  singular: string | null;
+}
+
+const preparedNames = new WeakMap<GraphQLObjectType, ReadonlyMap<string, NamedField[]>>();
+
+/** The fields of a type by the first letter of their table, which a plural has as well; read once. */
+function namesOf(type: GraphQLObjectType): ReadonlyMap<string, NamedField[]> {
+  const known = preparedNames.get(type);
+  if (known !== undefined) return known;
+  const fields = Object.keys(type.getFields()).map((field) => ({ name: field, ...readName(field), singular: null }));
+  const made = Map.groupBy<string, NamedField>(fields, ({ table }) => table.charAt(0));
+  preparedNames.set(type, made);
+  return made;
 }
 
 /** Actions that stand for each other. */
@@ -253,13 +305,13 @@ const actions: readonly (readonly [string, RegExp])[] = [
   ['list', /^(?:all|list|find|query|search|fetch)(?=[A-Z_])/i],
 ];
 
-/** What a root field does, and the table's name in the singular: both by how such fields are called in this and other APIs. */
-function readRootField(field: string): { readonly action: string; readonly table: string } {
+/** What a root field does, and its table: both by how such fields are called in this and other APIs. */
+function readName(field: string): { readonly action: string; readonly table: string } {
   const [action, prefix] = actions.find(([, pattern]) => pattern.test(field)) ?? ['list', /^/];
   const rest = field.replace(prefix, '');
   const table = rest.replace(/_?(?:collection|connection|aggregate|list|by_?pk|by_?id|one)$/i, '');
   const isOne = action === 'list' && /by_?(?:pk|id)$|_one$/i.test(field);
-  return { action: isOne ? 'one' : action, table: pluralize.singular(plain(table)) };
+  return { action: isOne ? 'one' : action, table: plain(table) };
 }
 
 /** Ignores case and underscores. */

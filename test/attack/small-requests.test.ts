@@ -15,6 +15,8 @@ const execution = await startExecution(
   await createDatabase(`
     comment on schema public is '@graphql({"inflect_names": true, "introspection": true})';
     ${tables}
+    create table hub (id int primary key);
+    ${Array.from({ length: 100 }, (_, at) => `alter table thing_${at} add hub int references hub;`).join('\n')}
     grant usage on schema public to anon;
     grant select, insert, update on all tables in schema public to anon;
   `),
@@ -52,5 +54,25 @@ describe('An introspection', () => {
       execution.data('anon', small).then(note('small')),
     ]);
     expect(order[0]).toBe('small');
+  });
+});
+
+describe('The filter of a table that many others refer to', () => {
+  const filtered = 'query ($f: HubFilter) { hubCollection(filter: $f) { edges { node { id } } } }';
+  const many = (filter: object) => ({ or: Array.from({ length: 5000 }, () => filter) });
+  const secondsFor = async (query: string, f: unknown) => {
+    const before = process.cpuUsage();
+    const { errors } = await execution.run('anon', query, { variables: { f } });
+    const { user, system } = process.cpuUsage(before);
+    return { seconds: (user + system) / 1e6, code: errors?.[0].extensions.code };
+  };
+
+  // All fields of the type for each object took four times as long as the objects do now, and more with each table.
+  test('costs what is given, also where it does not fit', async () => {
+    expect((await secondsFor(filtered, many({ id: { eq: 1 } }))).code).toBeUndefined();
+    expect((await secondsFor(filtered, many({ not: { not: {} } }))).code).toBeUndefined();
+    const wrong = await secondsFor(filtered, { or: [...many({ id: { eq: 1 } }).or, { nothing: 1 }] });
+    expect(wrong.code).toBe('BAD_USER_INPUT');
+    expect(wrong.seconds).toBeLessThan(1.5);
   });
 });

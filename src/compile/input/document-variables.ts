@@ -14,8 +14,10 @@ import {
   type FragmentSpreadNode,
   type GraphQLInputType,
   type GraphQLSchema,
+  getNamedType,
   getNullableType,
   getVariableValues,
+  isInputObjectType,
   isInputType,
   isNonNullType,
   isTypeSubTypeOf,
@@ -31,6 +33,7 @@ import {
 import { PublicError } from '../../shared/errors.ts';
 import { fragmentsOf } from './collect-fields.ts';
 import { coercerOf, type InputCoercer, PlainRecord } from './input-coercer.ts';
+import { inputFieldsOf } from './input-fields.ts';
 import {
   type CoercedVariables,
   isLifted,
@@ -55,16 +58,20 @@ export interface DocumentVariables {
 
 interface DeclaredVariable {
   readonly name: string;
+  readonly type: GraphQLInputType;
   readonly coerce: InputCoercer;
   /** Whether it may be absent. */
   readonly isOptional: boolean;
+  /** The coerced default; undefined without one, or if graphql-js must refuse it. */
+  defaultOf(): unknown;
 }
 
 interface AdaptedVariable {
   readonly key: string;
   readonly name: string;
   readonly type: GraphQLInputType;
-  readonly defaultValue: ValueNode | undefined;
+  readonly isOptional: boolean;
+  defaultOf(): unknown;
 }
 
 /**
@@ -97,7 +104,9 @@ export function examineVariables(
     if (isTypeSubTypeOf(schema, definition.type, place)) return;
     const key = `${name}#${String(place)}`;
     keys.set(node, key);
-    adapted.set(key, { key, name, type: place, defaultValue: definition.defaultValue });
+    const { defaultValue } = definition;
+    const isOptional = defaultValue === undefined;
+    adapted.set(key, { key, name, type: place, isOptional, defaultOf: defaultOf(defaultValue, place) });
   };
   const enterArgument = ({ name, value }: ArgumentNode): void => {
     // Directives and `__type` are GraphQL's own.
@@ -141,9 +150,24 @@ function readDeclarations(definitions: readonly Definition[]): DeclaredVariable[
   for (const { name, type, defaultValue } of definitions) {
     if (!isInputType(type)) return null;
     const isOptional = defaultValue === undefined && !isNonNullType(type);
-    declared.push({ name, coerce: coercerOf(type), isOptional });
+    declared.push({ name, type, coerce: coercerOf(type), isOptional, defaultOf: defaultOf(defaultValue, type) });
   }
   return declared;
+}
+
+/** Coerces a default once, for all requests. */
+function defaultOf(node: ValueNode | undefined, type: GraphQLInputType): () => unknown {
+  if (node === undefined) return () => undefined;
+  let known: { readonly value: unknown } | null = null;
+  return () => {
+    known ??= { value: storableDefault(node, type) };
+    return known.value;
+  };
+}
+
+function storableDefault(node: ValueNode, type: GraphQLInputType): unknown {
+  const value = coerceInputLiteral(node, type);
+  return findUnstorable({ value }) === null ? value : undefined;
 }
 
 /** Coerces the values of a request, and reads lifted lists. Ignores values without a declaration. */
@@ -164,10 +188,16 @@ function coerceDeclared(
   places: DocumentVariables,
   options: { readonly values: Readonly<Record<string, unknown>>; readonly suggestions: boolean },
 ): CoercedVariables {
-  const definitions = operation.variableDefinitions ?? [];
   let { values } = options;
   const fitting = coerceFitting(places, values);
   if (fitting !== null) return { kind: 'coerced', variables: fitting };
+  const costly = (places.declared ?? []).find(({ name, type }) => isCostly(values[name], type));
+  if (costly !== undefined) {
+    const message = `Variable "$${costly.name}" does not fit the type "${String(costly.type)}", and is too large to say where.`;
+    const hint = 'Send fewer objects to see where.';
+    return { kind: 'refused', errors: [new PublicError('BAD_USER_INPUT', message, { hint })] };
+  }
+  const definitions = operation.variableDefinitions ?? [];
   const settings = { hideSuggestions: !options.suggestions, maxErrors: isLarge(values) ? 1 : 50 };
   let result = getVariableValues(schema, definitions, values, settings);
   if (result.errors) {
@@ -183,15 +213,10 @@ function coerceDeclared(
   }
   if (places.adapted.length === 0) return { kind: 'coerced', variables: result.variableValues.coerced };
   const variables: Record<string, unknown> = { ...result.variableValues.coerced };
-  for (const { key, name, type, defaultValue } of places.adapted) {
+  for (const { key, name, type, isOptional, defaultOf } of places.adapted) {
     const isGiven = Object.hasOwn(values, name) && values[name] !== undefined;
-    if (!isGiven && defaultValue === undefined) continue;
-    const given = isGiven ? values[name] : undefined;
-    if (given === null) {
-      variables[key] = null;
-      continue;
-    }
-    const value = isGiven ? coerceInputValue(withoutMethods(given), type) : coerceInputLiteral(defaultValue!, type);
+    if (!isGiven && isOptional) continue;
+    const value = isGiven ? adaptValue(values[name], type) : defaultOf();
     if (value === undefined) {
       const message = `Variable "$${name}" got a value that does not fit its place, where "${String(type)}" is expected.`;
       return { kind: 'refused', errors: [new PublicError('BAD_USER_INPUT', message)] };
@@ -199,6 +224,35 @@ function coerceDeclared(
     variables[key] = value;
   }
   return { kind: 'coerced', variables };
+}
+
+function adaptValue(value: unknown, type: GraphQLInputType): unknown {
+  return value === null ? null : (coercerOf(type)(value, 0) ?? coerceInputValue(withoutMethods(value), type));
+}
+
+/** Most fields that graphql-js looks at for the objects of one variable: it goes through all fields of each one's type. */
+const mostFieldsRead = 50_000;
+
+/** Whether graphql-js would read a value for more than about 100 ms. */
+function isCostly(value: unknown, type: GraphQLInputType): boolean {
+  const waiting: [value: unknown, type: GraphQLInputType][] = [[value, type]];
+  let fields = 0;
+  for (let next = waiting.pop(); next !== undefined && fields <= mostFieldsRead; next = waiting.pop()) {
+    const [found, at] = next;
+    const named = getNamedType(at);
+    if (found === null || typeof found !== 'object' || !isInputObjectType(named)) continue;
+    if (Array.isArray(found)) {
+      for (const item of found) waiting.push([item, named]);
+      continue;
+    }
+    const { byName } = inputFieldsOf(named);
+    fields += byName.size;
+    for (const [key, member] of Object.entries(found)) {
+      const placed = byName.get(key);
+      if (placed !== undefined) waiting.push([member, placed.field.type]);
+    }
+  }
+  return fields > mostFieldsRead;
 }
 
 /** Limit of characters for graphql-js, which may print the whole value in each of its errors. */
@@ -222,17 +276,21 @@ function isLarge(values: unknown): boolean {
 
 /** The fast path for values that fit their types. Null if graphql-js must decide. */
 function coerceFitting({ adapted, declared }: DocumentVariables, values: Readonly<Record<string, unknown>>) {
-  if (declared === null || adapted.length > 0) return null;
+  if (declared === null) return null;
   const variables = new PlainRecord();
-  for (const { name, coerce, isOptional } of declared) {
+  for (const { name, coerce, isOptional, defaultOf } of declared) {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    if (value === undefined) {
-      if (isOptional) continue;
-      return null;
-    }
-    const coerced = coerce(value, 0);
+    if (value === undefined && isOptional) continue;
+    const coerced = value === undefined ? defaultOf() : coerce(value, 0);
     if (coerced === undefined) return null;
     variables[name] = coerced;
+  }
+  for (const { key, name, type, isOptional, defaultOf } of adapted) {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    if (value === undefined && isOptional) continue;
+    const coerced = value === undefined ? defaultOf() : coercerOf(type)(value, 0);
+    if (coerced === undefined) return null;
+    variables[key] = coerced;
   }
   return variables;
 }

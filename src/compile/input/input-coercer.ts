@@ -6,7 +6,6 @@
  * store as hash tables, which slows all later steps.
  */
 import {
-  type GraphQLInputField,
   type GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLLeafType,
@@ -14,8 +13,8 @@ import {
   isInputObjectType,
   isListType,
   isNonNullType,
-  isRequiredInputField,
 } from 'graphql';
+import { hasDefault, inputFieldsOf, inTypeOrder } from './input-fields.ts';
 import { textProblem } from './storable-text.ts';
 
 /** An object without methods that engines do not store as a hash table, unlike the result of `Object.create(null)`. */
@@ -118,20 +117,19 @@ function coerceObject(type: GraphQLInputObjectType): InputCoercer {
 /** Null if a key is not a field, or a missing field is required or has a default that graphql-js must make. */
 function coercersOf(type: GraphQLInputObjectType, keys: readonly string[]): ObjectCoercers | null {
   if (type.isOneOf) return null;
-  const given = new Set(keys);
-  const members: { name: string; coerce: InputCoercer }[] = [];
-  for (const field of Object.values(type.getFields())) {
-    if (given.delete(field.name)) {
-      members.push({ name: field.name, coerce: coercerOf(field.type) });
-    } else if (hasDefault(field)) {
-      const value = field.default === undefined ? undefined : coercerOf(field.type)(field.default.value, 0);
-      if (value === undefined) return null;
-      members.push({ name: field.name, coerce: () => value });
-    } else if (isRequiredInputField(field)) return null;
+  const { byName, always } = inputFieldsOf(type);
+  const members: (ObjectCoercers['members'][number] & { readonly index: number })[] = [];
+  for (const key of keys) {
+    const placed = byName.get(key);
+    if (placed === undefined) return null;
+    members.push({ name: key, coerce: coercerOf(placed.field.type), index: placed.index });
   }
-  return given.size === 0 ? { keys, members } : null;
-}
-
-function hasDefault({ default: made, defaultValue }: GraphQLInputField): boolean {
-  return made !== undefined || defaultValue !== undefined;
+  for (const { field, index } of always) {
+    if (keys.includes(field.name)) continue;
+    if (!hasDefault(field)) return null;
+    const value = field.default === undefined ? undefined : coercerOf(field.type)(field.default.value, 0);
+    if (value === undefined) return null;
+    members.push({ name: field.name, coerce: () => value, index });
+  }
+  return { keys, members: inTypeOrder(members) };
 }

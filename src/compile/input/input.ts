@@ -23,6 +23,7 @@ import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { decodeOnce, type Elements } from './cursor.ts';
 import { type Asked, answerFor, type Decisions, type LengthLimit, type Question } from './decisions.ts';
+import { inputFieldsOf, inTypeOrder } from './input-fields.ts';
 import { type Path, type RowKey, type Slot, scalarText, type TextForm } from './slot.ts';
 import { printPath, textProblem } from './storable-text.ts';
 import { type Run, readRuns, type UpdateListShape } from './update-list.ts';
@@ -105,15 +106,18 @@ export class Input {
     invariant(isInputObjectType(type), 'not an input object');
     const given = this.#path ? this.#pathFields(this.#path) : nodeFields(this.#node as ObjectValueNode);
     this.#scope.spend(given.size);
-    return Object.values(type.getFields()).flatMap((field) => {
-      const source = given.get(field.name);
-      if (source === undefined) return [];
+    const { byName } = inputFieldsOf(type);
+    const fields = [...given].flatMap(([name, source]) => {
+      const placed = byName.get(name);
+      return placed === undefined ? [] : [{ ...placed, source }];
+    });
+    return inTypeOrder(fields).flatMap(({ field, source }) => {
       const input = new Input(this.#scope, `${this.#name}.${field.name}`, field.type, source);
       return input.#state() === 'absent' ? [] : [{ field, input }];
     });
   }
 
-  #pathFields(path: Path): Map<string, Path> {
+  #pathFields(path: Path): ReadonlyMap<string, Path> {
     const keys = this.#scope.decisions.ask({ kind: 'keys', path });
     return new Map(keys === '' ? [] : keys.split(',').map((key) => [key, [...path, key]]));
   }

@@ -14,6 +14,7 @@ import {
   isNonNullType,
   isRequiredInputField,
   Kind,
+  type ObjectFieldNode,
   type ObjectValueNode,
   type ValueNode,
 } from 'graphql';
@@ -21,6 +22,7 @@ import { tableRootFields } from '../../model/inflect.ts';
 import { argumentOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { PlainRecord } from './input-coercer.ts';
+import { inputFieldsOf, inTypeOrder, type PlacedField } from './input-fields.ts';
 import type { Variables } from './slot.ts';
 import { findUnstorable, lifted, printPath } from './storable-text.ts';
 
@@ -105,15 +107,19 @@ function literalList(node: ValueNode, element: GraphQLInputType, scope: LiteralS
 }
 
 function literalObject(node: ObjectValueNode, type: GraphQLInputObjectType, scope: LiteralScope): unknown {
-  const given = new Map(node.fields.map(({ name, value }) => [name.value, value]));
+  const { byName, always } = inputFieldsOf(type);
+  const isGiven = ({ value }: ObjectFieldNode) =>
+    value.kind !== Kind.VARIABLE || variableValue(value, scope) !== undefined;
+  const given = new Map(node.fields.filter(isGiven).map(({ name, value }) => [name.value, value]));
+  const placed = [...given.keys()].map((name) => byName.get(name));
+  if (placed.includes(undefined)) return undefined;
+  const others = always.filter(({ field }) => !given.has(field.name));
   const object = new PlainRecord();
-  for (const field of Object.values(type.getFields())) {
+  for (const { field } of inTypeOrder([...(placed as PlacedField[]), ...others])) {
     const member = given.get(field.name);
-    const isAbsent =
-      member === undefined || (member.kind === Kind.VARIABLE && variableValue(member, scope) === undefined);
-    const value = isAbsent ? field.default?.value : literalValue(member, field.type, scope);
+    const value = member === undefined ? field.default?.value : literalValue(member, field.type, scope);
     if (value !== undefined) object[field.name] = value;
-    else if (!isAbsent || isRequiredInputField(field)) return undefined;
+    else if (member !== undefined || isRequiredInputField(field)) return undefined;
   }
   return object;
 }

@@ -9,7 +9,7 @@ import {
   GraphQLNonNull,
   type GraphQLNullableInputType,
 } from 'graphql';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { coercerOf } from '../../../src/compile/input/input-coercer.ts';
 import { findUnstorable } from '../../../src/compile/input/storable-text.ts';
 import { StringEnumType } from '../../../src/schema/types/enum-types.ts';
@@ -125,6 +125,15 @@ describe('Coercing the value of a variable', () => {
       }
     }
     expect(taken).toBeGreaterThan(1000);
+  });
+
+  test('goes through the fields of a type once, however many objects with different keys there are', () => {
+    const fields = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`c${at}`, { type: Int }]));
+    const wide = new GraphQLInputObjectType({ name: 'Wide', fields });
+    const read = vi.spyOn(wide, 'getFields');
+    const objects = Array.from({ length: 1000 }, (_, at) => ({ [`c${at % 400}`]: at, c7: 7 }));
+    expect(coerce(new GraphQLList(wide), objects)).toHaveLength(1000);
+    expect(read).toHaveBeenCalledTimes(1);
   });
 
   test('knows the defaults of fields', () => {
