@@ -14,7 +14,7 @@ const password = 'a good password';
 
 test('a new user gets an email, has one identity and cannot sign in before the address is confirmed', async () => {
   const auth = await testAuth(database);
-  const data = { plan: 'gold', sub: 'x', email: 'eve@x.test' };
+  const data = { plan: 'gold', sub: 'x', email: 'eve@x.test', nothing: null };
   const reply = await auth.ask('/signup', { email: 'Ana@X.test', password, data });
   expect(reply.status).toBe(200);
   expect(reply.body).toMatchObject({
@@ -32,6 +32,7 @@ test('a new user gets an email, has one identity and cannot sign in before the a
     identities: [{ provider: 'email', user_id: reply.body.id, email: 'ana@x.test' }],
     is_anonymous: false,
   });
+  expect(reply.body.user_metadata).not.toHaveProperty('nothing');
   expect(reply.body.confirmation_sent_at).toBeDefined();
   expect(reply.body.email_confirmed_at).toBeUndefined();
   const { link } = await auth.message('ana@x.test');

@@ -13,7 +13,7 @@ import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
 import { countUnsentEmail, sendTokenEmail } from '../messages/send-token.ts';
-import { type Metadata, mergeWhatFits } from '../metadata.ts';
+import { type Metadata, mergeMetadata, mergeWhatFits } from '../metadata.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
 import { assertNotTooLong } from '../secrets/passwords.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
@@ -98,7 +98,7 @@ export async function runSignUp(
 ): Promise<SignUpOutcome> {
   if (context.config.disable_signup) throw new AuthError('signup_disabled');
   // For known addresses too, because the answer must not differ.
-  const data = withLocale(context, request.data);
+  const data = withLocale(context, mergeMetadata({}, request.data));
   return onceMore(async () => {
     const known = await findKnown(context.services.database, context.audience, request.address);
     const password = await checkPassword(context, known, request);
