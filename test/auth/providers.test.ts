@@ -317,9 +317,16 @@ test('an invitation is accepted by signing in with the address that was invited,
   const user = await userOf(auth, await signInAs(auth, 'guest', { invite_token: token }));
   expect(user).toMatchObject({
     ...{ email, email_confirmed_at: expect.any(String), user_metadata: { team: 'blue', full_name: 'guest Smith' } },
-    app_metadata: { providers: ['email', 'keycloak'] },
+    ...{ app_metadata: { provider: 'keycloak', providers: ['keycloak'] }, identities: [{ provider: 'keycloak' }] },
   });
   expect(await actions(user.id)).toContain('invite_accepted');
+  // The same without the token: the provider proves the address.
+  const byAddress = person('guest2');
+  await auth.askAdmin('/invite', { email: byAddress, data: { team: 'blue' } });
+  expect(await userOf(auth, await signInAs(auth, 'guest2'))).toMatchObject({
+    ...{ email: byAddress, user_metadata: { team: 'blue' }, identities: [{ provider: 'keycloak' }] },
+    app_metadata: { provider: 'keycloak', providers: ['keycloak'] },
+  });
   const authorize = (invitation: string) =>
     auth.ask(`/authorize?provider=keycloak&invite_token=${invitation}`, undefined, { key: null });
   const unknown = { status: 404, body: { code: 'user_not_found', message: 'User identified by token not found' } };

@@ -3,7 +3,7 @@
  */
 import { mergeMetadata } from '../metadata.ts';
 import { nowOf, type Transaction } from '../steps/auth-context.ts';
-import { verifyIdentityEmail } from '../store/identities.ts';
+import { deleteIdentity, syncProviders, verifyIdentityEmail } from '../store/identities.ts';
 import { consumeToken } from '../store/one-time-tokens.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
@@ -14,11 +14,19 @@ export async function confirmEmail(tx: Transaction, given: User, proof: Proof): 
   const now = nowOf(tx);
   const isFirst = given.emailConfirmedAt === null;
   const user = isFirst ? await settleFirstProof(tx, given, { address: 'email', proof }) : given;
+  if (isFirst && proof.by === 'provider') await dropEmailIdentity(tx, user);
   await consumeToken(tx, { user, type: 'confirmation_token' });
   const userMetadata = mergeMetadata(user.userMetadata, { email_verified: true });
   await updateUser(tx, user.id, { emailConfirmedAt: now, userMetadata });
   await verifyIdentityEmail(tx, user);
   return reloadUser(tx, user.id);
+}
+
+/** As with Supabase Auth: an invited user who signs in with a provider has its identity alone. */
+async function dropEmailIdentity(tx: Transaction, { id, passwordHash, identities }: User): Promise<void> {
+  if (passwordHash) return;
+  const unproved = identities.filter(({ provider }) => provider === 'email');
+  await Promise.all([...unproved.map((identity) => deleteIdentity(tx, identity.id)), syncProviders(tx, id)]);
 }
 
 /** Confirms the phone number. The user is no longer anonymous. @param given Locked. */
