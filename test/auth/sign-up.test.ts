@@ -170,6 +170,19 @@ test('null counts as absent', async () => {
   expect((await auth.ask('/signup', { email: 'null@x.test', password, ...nothing })).status).toBe(200);
 });
 
+test('null within the data of a new user is no member', async () => {
+  const auth = await testAuth(database);
+  const data = { name: 'Ana', plan: null, address: { street: null } };
+  const { body } = await auth.ask('/signup', { email: 'nulls@x.test', password, data });
+  const stored = { name: 'Ana', address: { street: null } };
+  for (const metadata of [body.user_metadata, body.identities[0].identity_data]) {
+    expect(metadata).toMatchObject(stored);
+    expect(metadata).not.toHaveProperty('plan');
+  }
+  const { body: made } = await auth.askAdmin('/admin/users', { email: 'nulls2@x.test', app_metadata: { plan: null } });
+  expect(made.app_metadata).toEqual({ provider: 'email', providers: ['email'] });
+});
+
 test('sign-ups are refused where they are switched off', async () => {
   const auth = await testAuth(database, { disable_signup: true, external_anonymous_users_enabled: true });
   for (const body of [{ email: 'off@x.test', password }, {}]) {

@@ -9,6 +9,7 @@ import { setEmailIdentity } from '../../accounts/email-change.ts';
 import { setPhoneIdentity } from '../../accounts/phone-change.ts';
 import { AuthError } from '../../auth-error.ts';
 import type { AdminBearer } from '../../bearer.ts';
+import { mergeMetadata } from '../../metadata.ts';
 import { makePassword } from '../../secrets/password-policy.ts';
 import { type AdminUserFacts, assertKnownHash, bannedUntil, readAdminUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
@@ -59,7 +60,7 @@ async function insert(tx: Transaction, facts: AdminUserFacts, id: string, passwo
     throw new AuthError('phone_exists', 'Phone number already registered by another user');
   }
   const providers = [...(email === null ? [] : ['email']), ...(phone === null ? [] : ['phone'])];
-  const appMetadata = { provider: providers[0], providers, ...facts.appMetadata };
+  const appMetadata = mergeMetadata({ provider: providers[0], providers }, facts.appMetadata ?? {});
   const address = { email, phone, audience, role: facts.role ?? services.userRole };
   const metadata = { appMetadata, userMetadata: facts.userMetadata ?? {} };
   const user = await insertUser(tx, { id, ...address, ...metadata, passwordHash });
