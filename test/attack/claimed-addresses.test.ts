@@ -24,7 +24,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   auth = await testAuth(database, {
     ...googleValues(provider),
-    ...{ security_manual_linking_enabled: true, external_anonymous_users_enabled: true },
+    ...{ security_manual_linking_enabled: true, external_anonymous_users_enabled: true, smtp_max_frequency: 0 },
   });
 });
 
@@ -140,3 +140,47 @@ test.each(Object.keys(ways) as (keyof typeof ways)[])(
     expect(await read(proved.access_token)).toEqual([{ node: { recipient: email } }]);
   },
 );
+
+const everywhere = (name: string) => `${name.replace(/\W+/g, '-')}@x.test`;
+
+/** How a stranger holds an account with somebody's address; each returns a session. */
+const squats: Readonly<Record<string, (email: string) => Promise<{ readonly access_token: string }>>> = {
+  'an anonymous user who links an identity': async (email) => ways['links the identity'](email),
+  'a user who gives up the proved address': async (email) => ways['gives up the proved address'](email),
+};
+
+test.each(
+  Object.keys(squats).flatMap(
+    (squat) =>
+      [
+        [squat, 'a code'],
+        [squat, 'a sign-up'],
+      ] as const,
+  ),
+)('%s and looks like the owner is not in the account that the owner gets by %s', async (squat, way) => {
+  const email = everywhere(`${squat} ${way}`);
+  const session = await squats[squat]!(email);
+  const token = session.access_token;
+  const { body: user } = await auth.ask('/user', undefined, { token });
+  const blank = Object.fromEntries(Object.keys(user.user_metadata).map((name) => [name, null]));
+  const looks = { ...blank, sub: user.id, email, email_verified: false, phone_verified: false };
+  expect((await auth.ask('/user', { data: looks }, { method: 'PUT', token })).status).toBe(200);
+  await (way === 'a code' ? auth.ask('/otp', { email }) : auth.ask('/signup', { email, password }));
+  const { code } = await auth.message(email);
+  // Between the email and the code.
+  await auth.ask('/user', { email: `evil-${email}` }, { method: 'PUT', token });
+  const owner = await auth.ask('/verify', { type: 'email', email, token: code });
+  expect(owner).toMatchObject({ status: 200, body: { user: { email, identities: [{ provider: 'email' }] } } });
+  expect((await auth.ask('/user', undefined, { token })).status).toBe(403);
+  const { refresh_token } = session as unknown as { refresh_token: string };
+  expect((await auth.ask('/token?grant_type=refresh_token', { refresh_token })).status).toBe(400);
+  const sessions = await database.query('select from auth.sessions where user_id = $1', [owner.body.user.id]);
+  expect(sessions).toHaveLength(1);
+  const again = await auth.ask(
+    '/token?grant_type=id_token',
+    await google({ sub: email, email, email_verified: false }),
+  );
+  expect(again.body.user?.id).not.toBe(owner.body.user.id);
+  if (way !== 'a sign-up') return;
+  expect((await auth.ask('/token?grant_type=password', { email, password })).status).toBe(200);
+});

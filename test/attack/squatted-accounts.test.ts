@@ -63,11 +63,17 @@ const hashOf = (link: string) => new URL(link).searchParams.get('token');
 const verifyCode = async (auth: TestAuth, email: string, type: string) =>
   expect((await auth.ask('/verify', { type, email, token: await codeTo(auth, email) })).status).toBe(200);
 
-/** The ways in which the owner proves the address; `link` is that of the thief's sign-up. */
-const ways: Readonly<Record<string, (auth: TestAuth, email: string, link: string) => Promise<unknown>>> = {
+type Way = (auth: TestAuth, email: string, link: string) => Promise<unknown>;
+
+/** Whoever opens the link of the sign-up, perhaps a mail scanner. */
+const openings: Readonly<Record<string, Way>> = {
   'a program that opens the link of the sign-up': async (_auth, _email, link) => open(link),
   'an application that is given the link of the sign-up': async (auth, _email, link) =>
     expect((await auth.ask('/verify', { type: 'email', token_hash: hashOf(link) })).status).toBe(200),
+};
+
+/** The ways in which an owner comes who knows nothing of the thief. */
+const ways: Readonly<Record<string, Way>> = {
   'an invitation': async (auth, email) => {
     expect((await auth.askAdmin('/invite', { email })).status).toBe(200);
     await open(await linkTo(auth, email));
@@ -120,11 +126,19 @@ const ways: Readonly<Record<string, (auth: TestAuth, email: string, link: string
     provider.users[email] = { name: 'Owner', email, email_verified: true };
     await signInAs(auth, email);
   },
-  'an admin who confirms the address': async (auth, email) => {
-    const { body } = await auth.askAdmin(`/admin/users?filter=${email}`);
-    const { id } = body.users.find((user: { email: string }) => user.email === email);
-    const options = { method: 'PUT' };
-    expect((await auth.askAdmin(`/admin/users/${id}`, { email_confirm: true }, options)).status).toBe(200);
+  'a confirmation that is sent again, by code': async (auth, email) => {
+    expect((await auth.ask('/resend', { type: 'signup', email })).status).toBe(200);
+    await verifyCode(auth, email, 'email');
+  },
+  'a confirmation that is sent again, by link': async (auth, email) => {
+    await auth.ask('/resend', { type: 'signup', email });
+    await open(await linkTo(auth, email));
+  },
+  'a confirmation that is sent again, with a verifier of their own': async (auth, email) => {
+    await auth.ask('/resend', { type: 'signup', email, ...pkce });
+    const { code } = queryOf((await open(await linkTo(auth, email))).location);
+    const exchange = { auth_code: code, code_verifier: verifier };
+    expect((await auth.ask('/token?grant_type=pkce', exchange)).status).toBe(200);
   },
 };
 
@@ -135,18 +149,15 @@ async function userWith(auth: TestAuth, email: string) {
 
 let owners = 0;
 
-const cases = Object.keys(ways).flatMap((way) => [
-  [way, {}],
-  [`${way} (PKCE)`, pkce],
-]) as readonly [string, object][];
+const withPkce = (names: string[]) =>
+  names.flatMap((way) => [[way, {}] as const, [`${way} (PKCE)`, pkce] as const]) as readonly [string, object][];
 
-test.each(cases)('nothing that a stranger left in an account outlives %s', async (name, challenge) => {
-  const auth = await serve();
+async function expectNothingLeft(auth: TestAuth, way: Way, challenge: object): Promise<void> {
   const email = `owner-${++owners}@x.test`;
   await auth.ask('/signup', { email, password: thief, data: { role: 'thief' }, ...challenge });
   const link = await linkTo(auth, email);
   const { refreshToken, phone } = await furnish(email);
-  await ways[name.replace(' (PKCE)', '')]!(auth, email, link);
+  await way(auth, email, link);
   const user = await userWith(auth, email);
   expect(user.email_confirmed_at).toEqual(expect.any(String));
   expect((await auth.ask('/token?grant_type=password', { email, password: thief })).body.code).toBe(
@@ -163,21 +174,43 @@ test.each(cases)('nothing that a stranger left in an account outlives %s', async
   expect(entered.location.hash).not.toContain(user.id);
   const pending = await open(`${auth.url}/auth/v1/verify?type=email_change&token=thief`);
   expect(pending.location).toContain('otp_expired');
+}
+
+test.each(withPkce(Object.keys(ways)))(
+  'nothing that a stranger left in an account outlives %s',
+  async (name, challenge) => expectNothingLeft(await serve(), ways[name.replace(' (PKCE)', '')]!, challenge),
+);
+
+test.each(withPkce(Object.keys(openings)))(
+  'where links keep no password, nothing that a stranger left in an account outlives %s',
+  async (name, challenge) => {
+    const auth = await serve({ security_link_keeps_password: false });
+    await expectNothingLeft(auth, openings[name.replace(' (PKCE)', '')]!, challenge);
+  },
+);
+
+test('with a page that asks first, a program that opens the link of a stranger proves nothing', async () => {
+  const auth = await serve({ mailer_link_confirmation: 'page' });
+  const email = 'asked-first@x.test';
+  await auth.ask('/signup', { email, password: thief });
+  await fetch(await linkTo(auth, email));
+  expect((await userWith(auth, email)).email_confirmed_at).toBeUndefined();
+  const signIn = await auth.ask('/token?grant_type=password', { email, password: thief });
+  expect(signIn.body.code).toBe('email_not_confirmed');
 });
 
 test('the code of the email keeps password and data of the sign-up', async () => {
   const auth = await serve();
   const email = 'own-code@x.test';
   await auth.ask('/signup', { email, password: own, data: { name: 'Ana' } });
-  await auth.ask('/resend', { type: 'signup', email });
   await auth.ask('/signup', { email, password: own });
   await verifyCode(auth, email, 'email');
   const { status, body } = await auth.ask('/token?grant_type=password', { email, password: own });
   expect([status, body.user?.user_metadata.name]).toEqual([200, 'Ana']);
 });
 
-test('the verifier keeps password and data of the sign-up, however often a program has opened the link', async () => {
-  const auth = await serve();
+test('where links keep no password, the verifier keeps it, however often a program has opened the link', async () => {
+  const auth = await serve({ security_link_keeps_password: false });
   const email = 'own-verifier@x.test';
   await auth.ask('/signup', { email, password: own, data: { name: 'Ana' }, ...pkce });
   const { code } = queryOf((await open(await linkTo(auth, email))).location);
@@ -186,12 +219,14 @@ test('the verifier keeps password and data of the sign-up, however often a progr
   const exchange = (code_verifier: string) => auth.ask('/token?grant_type=pkce', { auth_code: code, code_verifier });
   expect((await exchange('w'.repeat(43))).body.code).toBe('bad_code_verifier');
   expect((await signIn()).body.code).toBe('invalid_credentials');
-  expect((await exchange(verifier)).body.user.user_metadata).toMatchObject({ name: 'Ana', email_verified: true });
+  const { user } = (await exchange(verifier)).body;
+  expect(user.user_metadata).toMatchObject({ name: 'Ana', email_verified: true });
+  expect(user.identities[0].identity_data).toMatchObject({ name: 'Ana', email_verified: true });
   expect((await signIn()).status).toBe(200);
 });
 
 test('a password that the owner has set meanwhile is not undone by the verifier of the sign-up', async () => {
-  const auth = await serve();
+  const auth = await serve({ security_link_keeps_password: false });
   const email = 'meanwhile@x.test';
   await auth.ask('/signup', { email, password: thief, ...pkce });
   const { code } = queryOf((await open(await linkTo(auth, email))).location);
@@ -243,8 +278,8 @@ test('an identity that a stranger was linking when the owner signed in is not li
   expect((await userWith(auth, email)).identities).toMatchObject([{ provider: 'email' }]);
 });
 
-test('the link of an anonymous user’s new address gives the account to the reader of the email alone', async () => {
-  const auth = await serve({ external_anonymous_users_enabled: true });
+test('where links keep no password, an anonymous user’s new address belongs to the reader of the email alone', async () => {
+  const auth = await serve({ external_anonymous_users_enabled: true, security_link_keeps_password: false });
   const { access_token: token } = (await auth.ask('/signup', { data: { role: 'thief' } })).body;
   await auth.ask('/user', { email: 'upgraded@x.test', password: thief }, { method: 'PUT', token });
   await open(await linkTo(auth, 'upgraded@x.test'));
@@ -303,4 +338,68 @@ test('an account that an admin has prepared is not for who signs up with its add
   expect(answers.map(({ status, body }) => [status, body.code])).toEqual(Array(2).fill([422, 'user_already_exists']));
   expect((await signUp(made, own)).body.user).toMatchObject({ app_metadata });
   expect((await open(await linkTo(auth, invited))).location).toContain('access_token=');
+});
+
+const signInWith = async (auth: TestAuth, email: string, password: string) =>
+  (await auth.ask('/token?grant_type=password', { email, password })).status;
+
+test.each(['code', 'link'] as const)(
+  'of two sign-ups, the one whose %s is used keeps its password and data',
+  async (by) => {
+    const auth = await serve();
+    const email = `second-by-${by}@x.test`;
+    await auth.ask('/signup', { email, password: thief, data: { role: 'thief' } });
+    await auth.ask('/signup', { email, password: own, data: { name: 'Ana' } });
+    if (by === 'code') await verifyCode(auth, email, 'signup');
+    else await open(await linkTo(auth, email));
+    expect([await signInWith(auth, email, thief), await signInWith(auth, email, own)]).toEqual([400, 200]);
+    const { user_metadata, identities } = await userWith(auth, email);
+    for (const data of [user_metadata, identities[0].identity_data]) {
+      expect(data).toMatchObject({ name: 'Ana', email, email_verified: true });
+      expect(data.role).toBeUndefined();
+    }
+  },
+);
+
+test('a sign-up that is repeated before its email is opened keeps its password, also after another person came', async () => {
+  const auth = await serve();
+  const email = 'repeated@x.test';
+  await auth.ask('/signup', { email, password: thief });
+  for (const _time of [1, 2]) await auth.ask('/signup', { email, password: own, data: { name: 'Ana' } });
+  await verifyCode(auth, email, 'signup');
+  expect([await signInWith(auth, email, thief), await signInWith(auth, email, own)]).toEqual([400, 200]);
+});
+
+test('of a sign-up and one whose email is not sent for a limit, the email enters neither password', async () => {
+  const auth = await serve({ rate_limit_email_recipient: 1 });
+  const email = 'limited@x.test';
+  await auth.ask('/signup', { email, password: own, data: { name: 'Ana' } });
+  await auth.ask('/signup', { email, password: thief, data: { role: 'thief' } });
+  await verifyCode(auth, email, 'signup');
+  expect([await signInWith(auth, email, thief), await signInWith(auth, email, own)]).toEqual([400, 400]);
+});
+
+test('a sign-up whose number is confirmed with a code that was sent again keeps no password', async () => {
+  const auth = await serve({
+    ...{ external_phone_enabled: true, sms_test_otp: '4915550002=123456' },
+    ...{ sms_test_otp_valid_until: '2099-01-01T00:00:00Z', sms_provider: 'twilio' },
+  });
+  const phone = '4915550002';
+  await auth.ask('/signup', { phone, password: thief, data: { role: 'thief' } });
+  await auth.ask('/resend', { type: 'sms', phone });
+  const { body } = await auth.ask('/verify', { type: 'sms', phone, token: '123456' });
+  expect(body.user.user_metadata.role).toBeUndefined();
+  expect((await auth.ask('/token?grant_type=password', { phone, password: thief })).status).toBe(400);
+});
+
+test('the link that an admin makes for a second sign-up enters the password of that one', async () => {
+  const auth = await serve();
+  const email = 'own-mailer@x.test';
+  const make = async (password: string, data: object) =>
+    (await auth.askAdmin('/admin/generate_link', { type: 'signup', email, password, data })).body;
+  await make(thief, { role: 'thief' });
+  const { hashed_token: token_hash } = await make(own, { name: 'Ana' });
+  expect((await auth.ask('/verify', { type: 'signup', token_hash })).status).toBe(200);
+  expect([await signInWith(auth, email, thief), await signInWith(auth, email, own)]).toEqual([400, 200]);
+  expect((await userWith(auth, email)).user_metadata.role).toBeUndefined();
 });

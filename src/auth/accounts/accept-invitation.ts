@@ -54,7 +54,7 @@ export async function acceptInvitation(tx: Transaction, external: ExternalUser, 
   const userMetadata = mergeWhatFits(user.userMetadata, external.identityData);
   await updateUser(tx, user.id, { userMetadata });
   await auditUser(tx, 'invite_accepted', user, { provider: external.provider });
-  await confirmEmail(tx, await reloadUser(tx, user.id), { by: 'provider', external });
+  await confirmEmail(tx, await reloadUser(tx, user.id), { by: 'provider', external, isOwn: false });
   await syncProviders(tx, user.id);
   return user.id;
 }

@@ -9,7 +9,7 @@ import { countPasswordGuess, takeCodeGuesses } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { endFlows } from '../store/flows.ts';
-import { checkCode, clearTokens, consumeToken, emailTokenSeconds, smsTokenSeconds } from '../store/one-time-tokens.ts';
+import { checkCode, clearPending, consumeToken, emailTokenSeconds, smsTokenSeconds } from '../store/one-time-tokens.ts';
 import { endSessions } from '../store/sessions.ts';
 import { updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
@@ -78,7 +78,7 @@ export async function changePassword(
   }
   if (newPassword.isSame) throw new AuthError('same_password');
   await updateUser(tx, user.id, { passwordHash: newPassword.hash });
-  await clearTokens(tx, user.id);
+  await clearPending(tx, user.id);
   await endFlows(tx, user.id);
   await endSessions(tx, user.id, bearerSession === null ? 'global' : 'others', bearerSession?.id ?? null);
   await auditUser(tx, 'user_updated_password', user);

@@ -1,69 +1,131 @@
 /**
  * Decides what stays in an account when its address is first proved. Another person may have signed up with the address
- * and waited for its owner to confirm it.
+ * and waited for its owner to prove it.
  *
- * Who proves the address gets the account. Data entered before survives only with proof that the same person entered
- * it: the code of the sign-up email or the PKCE verifier of the sign-up, and no other sign-up with the address. An
- * opened link proves nothing, because mail scanners open links.
+ * The token that proves the address decides: what its own request has entered stays. Everything else goes, but only
+ * where another request came. An admin's account stays as it is.
  */
+
+import { mergeWhatFits } from '../metadata.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { endFlows, type FlowMethod } from '../store/flows.ts';
 import {
   deleteIdentity, emailIdentityData, insertIdentity, phoneIdentityData, syncProviders, updateIdentityData,
 } from '../store/identities.ts'; // biome-ignore format: a list of names
-import { clearTokens } from '../store/one-time-tokens.ts';
-import { endSessions } from '../store/sessions.ts';
-import { takeEntry, withholdEntry } from '../store/unproved-entries.ts';
-import { noPendingChanges, reloadUser, updateUser } from '../store/users.ts';
+import { clearPending, type OneTimeTokenType } from '../store/one-time-tokens.ts';
+import { endSessions, hasSessions } from '../store/sessions.ts';
+import { type Entered, type Entry, takeEntry, withholdEntry } from '../store/unproved-entries.ts';
+import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 
 /** How an address was proven. */
 export type Proof =
-  /** The code of the sign-up email or text message. */
-  | { readonly by: 'code' }
-  /** Anything else sent to the address. `pkce`: the flow whose verifier is still to come; null for none. */
-  | { readonly by: 'message'; readonly pkce: FlowMethod | null }
+  /**
+   * A token that was sent to the address. `by`: what the client presented; for the link of a PKCE flow, the verifier is
+   * still to come, and `pkce` names the flow.
+   */
+  | {
+      readonly by: 'code' | 'link' | 'pkce_link';
+      readonly type: OneTimeTokenType;
+      readonly pkce: FlowMethod | null;
+    }
   /** No proof was needed, or it came in the session or request that entered the account's data. */
   | { readonly by: 'session' }
   /** An admin vouches for the address. */
   | { readonly by: 'admin' }
-  /** A provider has verified the address. */
-  | { readonly by: 'provider'; readonly external: ExternalUser };
+  /** A provider has verified the address. `isOwn`: the identity was in the account before. */
+  | { readonly by: 'provider'; readonly external: ExternalUser; readonly isOwn: boolean };
+
+type TokenProof = Extract<Proof, { type: OneTimeTokenType }>;
 
 /** The identity that stays, with its new data. */
 type KeptIdentity = Pick<ExternalUser, 'provider' | 'subject' | 'identityData'>;
 
+type AddressKind = 'email' | 'phone';
+
 /**
  * Decides what stays, before the address counts as proved.
  *
- * @param user Locked; the address was never proved.
+ * @param user Locked, and read before the token was used; the address was never proved.
  */
 export async function settleFirstProof(
   tx: Transaction,
   user: User,
-  { address, proof }: { readonly address: 'email' | 'phone'; readonly proof: Proof },
+  { address, proof }: { readonly address: AddressKind; readonly proof: Proof },
 ): Promise<User> {
-  const keptBy = await takeEntry(tx, user.id);
-  if (keptBy === 'admin' || proof.by === 'session' || (keptBy === 'code' && proof.by === 'code')) return user;
-  if (proof.by === 'provider') return claimAccount(tx, user, proof.external);
-  const pkce = proof.by === 'message' ? proof.pkce : null;
-  const alone = await evict(tx, user, { identity: ownIdentity(user, address), address, pkce });
-  // The verifier of a sign-up belongs to the person who entered the data. Verifiers of other requests do not.
-  const isOwn = pkce === 'email/signup' || pkce === 'email_change';
-  if (keptBy === 'code' && isOwn) await withholdEntry(tx, user, pkce);
+  const entry = await takeEntry(tx, user.id);
+  if (entry?.enteredBy === 'admin' || proof.by === 'session') return user;
+  if (proof.by === 'provider') return entry === null && proof.isOwn ? user : keepIdentity(tx, user, proof.external);
+  if (proof.by === 'admin') return entry === null ? user : evict(tx, user, address, null);
+  const isKeeping = proof.by === 'code' || tx.config.security_link_keeps_password;
+  const entered = enteredWith(proof, user, entry);
+  if (entered === user && isKeeping) return user;
+  const alone = await evict(tx, user, address, proof.pkce);
+  if (entered !== null && isKeeping) return enterAgain(tx, alone, entered);
+  // Anybody may have opened the link. The verifier proves that the client is the one that signed up.
+  if (entered !== null && proof.pkce !== null) await withholdEntry(tx, user.id, entered, proof.pkce);
   return alone;
 }
 
-/** Removes every way into an account except one identity of a provider. Does nothing if that is the only one. */
-export async function claimAccount(tx: Transaction, user: User, external: KeptIdentity): Promise<User> {
-  const isAlone = user.identities.every((own) => isSame(own, external)) && !user.passwordHash;
-  return isAlone ? user : evict(tx, user, { identity: external, address: 'email', pkce: null });
+/** What the request that sent the token has entered: the account itself if it was its sign-up, null for nothing. */
+function enteredWith({ type }: TokenProof, user: User, entry: Entry | null): Entered | null {
+  // A session of the account has named the new address.
+  if (type === 'email_change_token_new' || type === 'email_change_token_current') return user;
+  // A recovery or sign-in by email proves only that its owner reads the emails.
+  if (type !== 'confirmation_token') return null;
+  if (entry === null) return user;
+  return entry.enteredBy === 'other' && entry.isNewest ? entry.entered : null;
 }
 
-function ownIdentity({ id, email }: User, address: 'email' | 'phone'): KeptIdentity {
+/** Removes what others have entered in an account without a proved address, for whoever comes now. */
+export async function clearAccount(tx: Transaction, user: User, address: AddressKind): Promise<User> {
+  await takeEntry(tx, user.id);
+  return evict(tx, user, address, null);
+}
+
+/** Gives an account a password and metadata, also in the identity of its address. @returns The changed user. */
+export async function enterAgain(tx: Transaction, user: User, entered: Entered): Promise<User> {
+  const own = user.identities.find(({ provider, providerId }) => isAddress(provider) && providerId === user.id);
+  const { userMetadata: data } = entered;
+  // As at the sign-up: an address that the client claims in the identity would keep it from its owner.
+  const { email: _claimed, ...identityData } = data;
+  const userMetadata = mergeWhatFits(data, user.userMetadata);
+  const writes = [
+    updateUser(tx, user.id, { passwordHash: entered.passwordHash ?? '', userMetadata }),
+    ...(own === undefined ? [] : [updateIdentityData(tx, own.id, mergeWhatFits(identityData, own.identityData))]),
+  ];
+  const [again] = await Promise.all([reloadUser(tx, user.id), ...writes]);
+  return again;
+}
+
+/**
+ * Whether an unproved account has nothing but what its sign-up entered. Whoever has more in it has used it, and can make
+ * password and metadata look like those of another person.
+ */
+export async function isBare(tx: Transaction, user: User): Promise<boolean> {
+  const { identities, factors, email, phone, emailChange, phoneChange } = user;
+  const isOwn = identities.every(({ provider, providerId }) => isAddress(provider) && providerId === user.id);
+  const hasOne = identities.length <= 1 && (email === null || phone === null);
+  if (!isOwn || !hasOne || factors.length > 0 || emailChange !== '' || phoneChange !== '') return false;
+  return !(await hasSessions(tx, user.id));
+}
+
+function isAddress(provider: string): boolean {
+  return provider === 'email' || provider === 'phone';
+}
+
+/** Removes every way into an account except one identity of a provider. Does nothing if that is the only one. */
+function keepIdentity(tx: Transaction, user: User, external: KeptIdentity): Promise<User> | User {
+  const isAlone = user.identities.every((own) => isSame(own, external)) && !user.passwordHash;
+  return isAlone ? user : evictExcept(tx, user, { identity: external, address: 'email', pkce: null });
+}
+
+/** Removes every way into an account except the address. @param pkce This flow stays. */
+function evict(tx: Transaction, user: User, address: AddressKind, pkce: FlowMethod | null): Promise<User> {
+  const { id, email } = user;
   const identityData = address === 'email' ? emailIdentityData(id, email ?? '', {}) : phoneIdentityData(id, {});
-  return { provider: address, subject: id, identityData };
+  return evictExcept(tx, user, { identity: { provider: address, subject: id, identityData }, address, pkce });
 }
 
 function isSame(own: User['identities'][number], { provider, subject }: KeptIdentity): boolean {
@@ -73,12 +135,12 @@ function isSame(own: User['identities'][number], { provider, subject }: KeptIden
 interface Kept {
   readonly identity: KeptIdentity;
   /** The address to keep; the other one is removed. */
-  readonly address: 'email' | 'phone';
+  readonly address: AddressKind;
   /** This flow stays: any opener of the link learns its code, but only the client that has the verifier can use it. */
   readonly pkce: FlowMethod | null;
 }
 
-async function evict(tx: Transaction, user: User, { identity, address, pkce }: Kept): Promise<User> {
+async function evictExcept(tx: Transaction, user: User, { identity, address, pkce }: Kept): Promise<User> {
   const { id } = user;
   const { provider, subject: providerId, identityData } = identity;
   const kept = user.identities.find((own) => isSame(own, identity));
@@ -91,9 +153,9 @@ async function evict(tx: Transaction, user: User, { identity, address, pkce }: K
       : updateIdentityData(tx, kept.id, identityData),
     endSessions(tx, id, 'global', null),
     tx.query('delete from auth.mfa_factors f where f.user_id = $1::uuid', [id]),
-    clearTokens(tx, id),
+    clearPending(tx, id),
     endFlows(tx, id, pkce),
-    updateUser(tx, id, { ...noPendingChanges, ...other, passwordHash: '', userMetadata: identityData }),
+    updateUser(tx, id, { ...other, passwordHash: '', userMetadata: identityData }),
     syncProviders(tx, id),
   ];
   const [alone] = await Promise.all([reloadUser(tx, id), ...writes]);

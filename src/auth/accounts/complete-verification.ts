@@ -6,8 +6,9 @@ import { makePassword } from '../secrets/password-policy.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { flowMethodOf, type VerificationKind } from '../steps/verification-types.ts';
 import { auditUser } from '../store/audit.ts';
+import type { FlowMethod } from '../store/flows.ts';
 import { syncProviders } from '../store/identities.ts';
-import { clearTokens, consumeToken, type PresentedToken } from '../store/one-time-tokens.ts';
+import { clearPending, consumeToken, type PresentedToken } from '../store/one-time-tokens.ts';
 import { updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import type { Proof } from './claim-account.ts';
@@ -51,7 +52,7 @@ export async function completeVerification<T>(
 async function complete(tx: Transaction, verification: Verification): Promise<User | null> {
   const { presented, kind } = verification;
   const { user } = presented;
-  const proof = proofOf(verification);
+  const proof = { by: verification.by, type: presented.type, pkce: flowOf(verification) } as const;
   switch (kind) {
     case 'signup':
     case 'invite':
@@ -69,10 +70,8 @@ async function complete(tx: Transaction, verification: Verification): Promise<Us
   }
 }
 
-function proofOf({ kind, by }: Verification): Proof {
-  // A sign-in code proves only that its holder reads the emails; another person may have entered the sign-up data.
-  if (by === 'code' && kind !== 'magiclink' && kind !== 'recovery') return { by };
-  return { by: 'message', pkce: by === 'pkce_link' ? flowMethodOf(kind) : null };
+function flowOf({ kind, by }: Verification): FlowMethod | null {
+  return by === 'pkce_link' ? flowMethodOf(kind) : null;
 }
 
 async function confirmSignUp(tx: Transaction, user: User, proof: Proof): Promise<User> {
@@ -81,7 +80,7 @@ async function confirmSignUp(tx: Transaction, user: User, proof: Proof): Promise
     const password = makePassword(invitedPasswordLength, config.password_required_characters);
     const passwordHash = await services.hasher.hash(password, tx.deadline);
     await updateUser(tx, user.id, { passwordHash });
-    await clearTokens(tx, user.id);
+    await clearPending(tx, user.id);
   }
   await auditUser(tx, 'user_signedup', user);
   return confirmEmail(tx, user, proof);

@@ -3,9 +3,9 @@
  */
 import { mergeMetadata } from '../metadata.ts';
 import type { Transaction } from '../steps/auth-context.ts';
-import { clearTokens } from '../store/one-time-tokens.ts';
-import { noteEntry } from '../store/unproved-entries.ts';
-import { isEmailTaken, noPendingChanges, reloadUser, updateUser } from '../store/users.ts';
+import { clearPending } from '../store/one-time-tokens.ts';
+import { releaseAddress } from '../store/pending-changes.ts';
+import { isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';
 
 /** What the identities say about an address. */
@@ -29,6 +29,7 @@ export async function deriveEmail(
   identities: readonly Identity[],
 ): Promise<DerivedEmail | null> {
   for (const { email, identityData } of [...identities].sort(byPrecedence)) {
+    if (email && isVerified(identityData)) await releaseAddress(tx, 'email', email, user);
     if (email && (await isEmailTaken(tx, email, tx.audience, user.id))) continue;
     return { email: email || null, isVerified: isVerified(identityData) };
   }
@@ -48,9 +49,8 @@ export async function adoptEmail(tx: Transaction, user: User, { email, isVerifie
     userMetadata: mergeMetadata(user.userMetadata, { email_verified: false }),
   };
   await Promise.all([
-    clearTokens(tx, user.id),
-    updateUser(tx, user.id, { email, ...noPendingChanges, ...(isConfirmed ? {} : unconfirmed) }),
-    ...(isConfirmed || email === null ? [] : [noteEntry(tx, user.id, 'code')]),
+    clearPending(tx, user.id),
+    updateUser(tx, user.id, { email, ...(isConfirmed ? {} : unconfirmed) }),
   ]);
   return reloadUser(tx, user.id);
 }

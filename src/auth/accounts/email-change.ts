@@ -9,6 +9,7 @@ import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context
 import { auditUser } from '../store/audit.ts';
 import type { PkceChallenge } from '../store/flows.ts';
 import { emailIdentityData, insertIdentity, updateIdentityData } from '../store/identities.ts';
+import { releaseAddress } from '../store/pending-changes.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { type Proof, settleFirstProof } from './claim-account.ts';
@@ -23,12 +24,7 @@ interface EmailChange {
   readonly newEmail: string;
   readonly pkce: PkceChallenge | null;
   readonly mayKnowOfAccount: boolean;
-  /** By `/resend`, of a change that is pending. */
-  readonly isRepeated?: boolean;
 }
-
-/** `email_change_confirm_status` of a change that both addresses must confirm, whatever is configured. */
-const mustAgree = 2;
 
 /** Whose proof a pending change needs. */
 interface ChangeProofs {
@@ -44,7 +40,7 @@ export function proofsOfChange(context: AuthContext, user: User): ChangeProofs {
   const isSecure = isSecureChange(context, user);
   return {
     ofPresent: status !== 0 || isSecure,
-    ofBoth: status === mustAgree || (status === 0 && isSecure && !context.config.mailer_autoconfirm),
+    ofBoth: status === 0 && isSecure,
   };
 }
 
@@ -56,14 +52,10 @@ export function proofsOfChange(context: AuthContext, user: User): ChangeProofs {
  * @param change `pkce` is null without the PKCE flow, `mayKnowOfAccount` as of `sendTokenEmail`.
  */
 export async function askEmailChange(tx: Transaction, user: User, change: EmailChange): Promise<void> {
-  const { newEmail, pkce, mayKnowOfAccount, isRepeated = false } = change;
+  const { newEmail, pkce, mayKnowOfAccount } = change;
   if (!(await allowEmail(tx, user.emailChangeSentAt, mayKnowOfAccount))) return;
-  // A new password ends the links (`clearTokens`): whoever asked may have held a stolen session, and `/resend` needs none.
-  // The present address must agree then, also if the new one is proven already.
-  const isContested = isRepeated && (user.emailChangeSentAt === null || user.emailChangeConfirmStatus !== 0);
-  const emailChangeConfirmStatus = isContested ? mustAgree : 0;
   // Clears the token of the present address: a request that sends no email there must invalidate the earlier token.
-  const reset = { emailChange: newEmail, emailChangeConfirmStatus, emailChangeTokenCurrent: '' } as const;
+  const reset = { emailChange: newEmail, emailChangeConfirmStatus: 0, emailChangeTokenCurrent: '' } as const;
   await updateUser(tx, user.id, reset);
   await tx.query(
     `delete from auth.one_time_tokens t where t.user_id = $1::uuid and t.token_type = 'email_change_token_current'`,
@@ -72,7 +64,7 @@ export async function askEmailChange(tx: Transaction, user: User, change: EmailC
   const common = { kind: 'email_change', user, newEmail } as const;
   const flow = pkce === null ? null : ({ pkce, method: 'email_change' } as const);
   const toNew = { ...common, to: newEmail, tokenType: 'email_change_token_new' } as const;
-  if (user.email === null || !(isContested || isSecureChange(tx, user))) return sendTokens(tx, flow, toNew);
+  if (user.email === null || !isSecureChange(tx, user)) return sendTokens(tx, flow, toNew);
   await sendTokens(tx, flow, toNew, { ...common, to: user.email, tokenType: 'email_change_token_current' });
 }
 
@@ -86,7 +78,9 @@ export async function applyEmailChange(tx: Transaction, given: User, proof: Proo
   const email = given.emailChange;
   const isFirst = given.emailConfirmedAt === null && given.phoneConfirmedAt === null;
   const first = { address: 'email', proof } as const;
-  const user = isFirst ? await settleFirstProof(tx, { ...given, email }, first) : given;
+  const settled = isFirst ? await settleFirstProof(tx, { ...given, email }, first) : given;
+  const user = { ...settled, email: given.email };
+  await releaseAddress(tx, 'email', email, user);
   await auditUser(tx, 'user_modified', user);
   await setEmailIdentity(tx, user, email, true);
   const changes = {

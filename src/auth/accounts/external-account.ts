@@ -3,7 +3,8 @@
  * or a new one.
  *
  * An address alone gives access only if the provider verified it. If the account's address was never proved,
- * another person may have created it. Its password, identities and sessions are then removed.
+ * another person may have created it. Its password, identities and sessions are then removed, unless the account was
+ * entered with this identity.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -24,10 +25,9 @@ import {
   touchIdentity,
   updateIdentityData,
 } from '../store/identities.ts';
-import { noteEntry } from '../store/unproved-entries.ts';
+import { releaseAddress } from '../store/pending-changes.ts';
 import { findEmailOwners, insertUser, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
-import { claimAccount } from './claim-account.ts';
 import { confirmEmail } from './confirm-user.ts';
 
 /** The account. If `refusal` is set, no session starts, but the changes are committed, because the email was sent. */
@@ -48,7 +48,7 @@ export async function enterExternally(
   external: ExternalUser,
   isEmailOptional: boolean,
 ): Promise<ExternalEntry> {
-  const user = await findOrMakeAccount(tx, external);
+  const { user, isOwn } = await findOrMakeAccount(tx, external);
   if (isBanned(user, nowOf(tx))) throw new AuthError('user_banned');
   const syncing = syncProviders(tx, user.id);
   const hasNone = isEmailOptional && external.email === null;
@@ -57,7 +57,7 @@ export async function enterExternally(
     return { userId: user.id, refusal: null };
   }
   await syncing;
-  return { userId: user.id, refusal: await proveEmail(tx, user, external) };
+  return { userId: user.id, refusal: await proveEmail(tx, user, external, isOwn) };
 }
 
 /** Hooks that the transaction may call: an unproved address may have to get an email. */
@@ -71,12 +71,20 @@ export function isProved({ config }: AuthContext, { email, isEmailVerified }: Ex
   return email !== null && (isEmailVerified || config.mailer_autoconfirm);
 }
 
-async function findOrMakeAccount(tx: Transaction, external: ExternalUser): Promise<User> {
+interface Account {
+  readonly user: User;
+  /** The account had the identity before, or was made for it. */
+  readonly isOwn: boolean;
+}
+
+async function findOrMakeAccount(tx: Transaction, external: ExternalUser): Promise<Account> {
   const known = await findIdentityOwner(tx, external.provider, external.subject);
-  if (known !== null) return returnToAccount(tx, external, known);
+  if (known !== null) return { user: await returnToAccount(tx, external, known), isOwn: true };
   // With autoconfirm, an address needs no proof for a new account. For the account of somebody else it does.
   const owner = external.isEmailVerified ? await findProvedOwner(tx, external.email ?? '') : null;
-  return owner === null ? makeAccount(tx, external) : joinAccount(tx, external, owner);
+  return owner === null
+    ? { user: await makeAccount(tx, external), isOwn: true }
+    : { user: await joinAccount(tx, external, owner), isOwn: false };
 }
 
 async function returnToAccount(
@@ -128,7 +136,6 @@ async function makeAccount(tx: Transaction, external: ExternalUser): Promise<Use
   // reason.
   await insertUser(tx, facts);
   await addIdentity(tx, external, id);
-  await noteEntry(tx, id, 'code');
   return reloadUser(tx, id);
 }
 
@@ -156,26 +163,29 @@ export function addIdentity(
 }
 
 /** Continues with an account whose address is unconfirmed. @returns Why no session starts yet; null if one may. */
-async function proveEmail(tx: Transaction, user: User, external: ExternalUser): Promise<AuthError | null> {
+async function proveEmail(
+  tx: Transaction,
+  user: User,
+  external: ExternalUser,
+  isOwn: boolean,
+): Promise<AuthError | null> {
   if (isProved(tx, external)) {
     const owner = await takeEmail(tx, user, external.email ?? '');
     if (owner !== null) {
       await auditUser(tx, 'user_signedup', owner, { provider: external.provider });
-      await confirmEmail(tx, owner, { by: 'provider', external });
+      await confirmEmail(tx, owner, { by: 'provider', external, isOwn });
       return null;
     }
   }
-  const alone = await claimAccount(tx, user, external);
-  if (alone.email !== null) {
-    await sendTokenEmail(tx, 'confirmation', alone, { mayKnowOfAccount: true });
-  }
+  if (user.email !== null) await sendTokenEmail(tx, 'confirmation', user, { mayKnowOfAccount: true });
   if (tx.config.mailer_allow_unverified_email_sign_ins) return null;
-  return new AuthError('provider_email_needs_verification', askToVerify(alone, external));
+  return new AuthError('provider_email_needs_verification', askToVerify(user, external));
 }
 
 /** Sets the account's address to the one that was proved. Returns null if another user has it. */
 async function takeEmail(tx: Transaction, user: User, email: string): Promise<User | null> {
   if (user.email?.toLowerCase() === email) return user;
+  await releaseAddress(tx, 'email', email, user);
   if (await isEmailTaken(tx, email, tx.audience, user.id)) return null;
   await updateUser(tx, user.id, { email });
   return reloadUser(tx, user.id);

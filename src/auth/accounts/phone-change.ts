@@ -7,12 +7,14 @@ import { nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { insertIdentity, phoneIdentityData, updateIdentityData } from '../store/identities.ts';
 import { consumeToken } from '../store/one-time-tokens.ts';
+import { releaseAddress } from '../store/pending-changes.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 
 /** Makes the number the user's confirmed number, in the phone identity as well. @throws AuthError `phone_exists` */
 export async function applyPhoneChange(tx: Transaction, user: User, phone: string): Promise<User> {
   const now = nowOf(tx);
+  await releaseAddress(tx, 'phone', phone, user);
   await auditUser(tx, 'user_modified', user);
   await setPhoneIdentity(tx, user, phone, true);
   await consumeToken(tx, { user, type: 'phone_change_token' });

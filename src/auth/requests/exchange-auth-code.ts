@@ -3,17 +3,17 @@
  */
 
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
+import { enterAgain } from '../accounts/claim-account.ts';
 import { linkIdentity } from '../accounts/link-identity.ts';
 import { AuthError } from '../auth-error.ts';
-import { mergeWhatFits } from '../metadata.ts';
-import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
+import { type AuthContext, nowOf, transact } from '../steps/auth-context.ts';
 import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
-import { exchangeFlowCode, type Withheld } from '../store/flows.ts';
+import { exchangeFlowCode } from '../store/flows.ts';
 import { linksIdentity } from '../store/provider-flows.ts';
-import { reloadUser, updateUser } from '../store/users.ts';
-import { isBanned, type User } from '../user.ts';
+import { reloadUser } from '../store/users.ts';
+import { isBanned } from '../user.ts';
 
 /** Members of the body. */
 export const codeBody = { auth_code: 'needed', code_verifier: 'needed' } as const satisfies BodyMembers;
@@ -35,17 +35,11 @@ export async function signInWithCode(context: AuthContext, body: unknown): Promi
     const user = await reloadUser(tx, exchanged.userId);
     if (isBanned(user, nowOf(context))) throw new AuthError('user_banned');
     await auditUser(tx, 'login', user, { provider_type: exchanged.providerType });
-    if (exchanged.withheld !== null) await giveBack(tx, user, exchanged.withheld);
+    if (exchanged.withheld !== null) await enterAgain(tx, user, exchanged.withheld);
     return { exchanged, signedIn: await issueSession(tx, user.id, exchanged.method) };
   });
   if (arrival instanceof AuthError) throw arrival;
   const { exchanged, signedIn } = arrival;
   const { providerAccessToken, providerRefreshToken } = exchanged;
   return sessionAnswer(context, signedIn, { providerToken: providerAccessToken, providerRefreshToken });
-}
-
-/** Anyone may have opened the link. The verifier proves that the client is the one that signed up. */
-function giveBack(tx: Transaction, user: User, withheld: Withheld): Promise<void> {
-  const userMetadata = mergeWhatFits(withheld.userMetadata, user.userMetadata);
-  return updateUser(tx, user.id, { passwordHash: withheld.passwordHash ?? '', userMetadata });
 }

@@ -8,7 +8,7 @@ import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { endLinking } from '../store/flows.ts';
 import { endSessions, type LogoutScope } from '../store/sessions.ts';
-import { lockUser } from '../store/users.ts';
+import { lockUser, noPendingChanges, updateUser } from '../store/users.ts';
 
 const scopes = ['global', 'local', 'others'] as const satisfies readonly LogoutScope[];
 
@@ -31,6 +31,8 @@ export async function logOut(
       endSessions(database, user.id, scope, session?.id ?? null),
       // Pending linking at a provider ends, too.
       endLinking(database, user.id),
+      // So do changes of address and number: people sign out everywhere because they fear a thief.
+      ...(scope === 'local' ? [] : [updateUser(database, user.id, noPendingChanges)]),
     ]),
   );
 }

@@ -2,6 +2,7 @@
  * Sends a message again with a new token. The older token becomes invalid.
  */
 
+import { isBare } from '../accounts/claim-account.ts';
 import { askEmailChange } from '../accounts/email-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
@@ -12,6 +13,8 @@ import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
+import { hasAsker } from '../store/pending-changes.ts';
+import { findConfirmation, noteOther, readEntry } from '../store/unproved-entries.ts';
 import { findUserByEmail, findUserByPhone, lockKnownUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 
@@ -37,7 +40,7 @@ export async function resend(context: AuthContext, body: unknown): Promise<Messa
   }
   const messageId = await transact(context, ['send_email', 'send_sms'], async (tx) => {
     const user = await lockKnownUser(tx, found);
-    if (isPending(user, request.type)) return send(tx, user, request);
+    if (await isPending(tx, user, request.type)) return send(tx, user, request);
     if (isEmail) await countUnsentEmail(context, request.address);
     return '';
   });
@@ -70,17 +73,16 @@ function check({ config }: AuthContext, body: unknown): Request {
   return { type, address: parsePhone(phone), pkce };
 }
 
-function isPending(user: User, type: Request['type']): boolean {
+function isPending(tx: Transaction, user: User, type: Request['type']): boolean | Promise<boolean> {
   switch (type) {
     case 'signup':
       return user.emailConfirmedAt === null;
     case 'sms':
       return user.phoneConfirmedAt === null;
     case 'email_change':
-      return user.emailChange !== '';
+      return user.emailChange !== '' && hasAsker(tx, user.id);
     case 'phone_change':
-      // Ended by a new password (`clearTokens`): somebody else may have asked, and no other address can tell.
-      return user.phoneChange !== '' && user.phoneChangeSentAt !== null;
+      return user.phoneChange !== '' && hasAsker(tx, user.id);
   }
 }
 
@@ -90,7 +92,9 @@ async function send(tx: Transaction, user: User, { type, pkce }: Request): Promi
   switch (type) {
     case 'signup': {
       await auditUser(tx, 'user_confirmation_requested', user);
+      const before = await findConfirmation(tx, user.id);
       await sendTokenEmail(tx, 'confirmation', user, { pkce });
+      await noteResent(tx, user, before);
       return '';
     }
     case 'email_change':
@@ -98,14 +102,24 @@ async function send(tx: Transaction, user: User, { type, pkce }: Request): Promi
         newEmail: user.emailChange,
         pkce,
         mayKnowOfAccount: false,
-        isRepeated: true,
       });
       return '';
     case 'sms': {
       await auditUser(tx, 'user_recovery_requested', user);
-      return sendCode(tx, { purpose: 'confirmation', user, phone: user.phone ?? '', channel });
+      const messageId = await sendCode(tx, { purpose: 'confirmation', user, phone: user.phone ?? '', channel });
+      await noteResent(tx, user, null);
+      return messageId;
     }
     case 'phone_change':
       return sendCode(tx, { purpose: 'phone_change', user, phone: user.phoneChange, channel });
   }
+}
+
+/**
+ * Anybody may ask for a confirmation again, so it proves the address and not the sign-up. A sign-up without a password has
+ * nothing that would let its author in.
+ */
+async function noteResent(tx: Transaction, user: User, before: string | null): Promise<void> {
+  if (user.passwordHash === null && (await readEntry(tx, user.id)) === null && (await isBare(tx, user))) return;
+  await noteOther(tx, user.id, before, null);
 }

@@ -6,16 +6,22 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { clearAccount, enterAgain } from '../accounts/claim-account.ts';
 import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
+import {
+  type CheckedPassword,
+  checkPassword,
+  isSamePerson,
+  lastHash,
+  noteSignUp,
+} from '../accounts/repeated-sign-up.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
 import { countUnsentEmail, sendTokenEmail } from '../messages/send-token.ts';
-import { type Metadata, mergeMetadata, mergeWhatFits } from '../metadata.ts';
+import { type Metadata, mergeMetadata } from '../metadata.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
-import { assertNotTooLong } from '../secrets/passwords.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { askBeforeUserCreated } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../steps/auth-context.ts';
@@ -25,8 +31,8 @@ import { type BodyMembers, type Members, readMembers } from '../steps/members.ts
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { emailIdentityData, insertIdentity, phoneIdentityData } from '../store/identities.ts';
-import { contestEntry, noteEntry, readEntry } from '../store/unproved-entries.ts';
-import { findEmailOwner, findUserByPhone, insertUser, lockKnownUser, reloadUser, updateUser } from '../store/users.ts';
+import { type Entry, findConfirmation, readEntry } from '../store/unproved-entries.ts';
+import { findEmailOwner, findUserByPhone, insertUser, lockKnownUser, reloadUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
 
@@ -101,74 +107,51 @@ export async function runSignUp(
   const data = withLocale(context, mergeMetadata({}, request.data));
   return onceMore(async () => {
     const known = await findKnown(context.services.database, context.audience, request.address);
-    const password = await checkPassword(context, known, request);
+    const isUnproved = known !== null && !isConfirmed(known, request.address);
+    const password = await checkPassword(context, isUnproved ? known : null, request.password);
     return transact(context, ['send_email', 'send_sms', 'before_user_created', 'custom_access_token'], (tx) =>
       enter(tx, { ...request, data, ...password, startSession }),
     );
   });
 }
 
-interface CheckedPassword {
-  /** Null without a password, or if the hash is not needed. */
-  readonly passwordHash: string | null;
-  /** Whether the unconfirmed account already has this password. */
-  readonly isKnown: boolean;
-  /** Password hash of the unconfirmed account; null for none. */
-  readonly knownHash: string | null;
-}
-
-interface Entry extends SignUpRequest, CheckedPassword {
+interface SignUp extends SignUpRequest, CheckedPassword {
   readonly startSession: boolean;
 }
 
-/**
- * Runs outside the transaction, because it takes long. It takes the same time for every address, so timing reveals
- * nothing.
- */
-async function checkPassword(
-  context: AuthContext,
-  known: User | null,
-  { address, password }: SignUpRequest,
-): Promise<CheckedPassword> {
-  const { hasher } = context.services;
-  const knownHash = known?.passwordHash ?? null;
-  if (password === null) return { passwordHash: null, isKnown: known !== null && knownHash === null, knownHash };
-  assertNotTooLong(password);
-  const mayBeKnown = known !== null && knownHash !== null && !isConfirmed(known, address);
-  const isKnown = mayBeKnown && (await hasher.verify(password, knownHash, context.deadline));
-  const isNeeded = !mayBeKnown || (!isKnown && countsAsConfirmed(context, address));
-  return { passwordHash: isNeeded ? await hasher.hash(password, context.deadline) : null, isKnown, knownHash };
-}
-
-async function enter(tx: Transaction, entry: Entry): Promise<SignUpOutcome> {
-  const { address } = entry;
+async function enter(tx: Transaction, signUp: SignUp): Promise<SignUpOutcome> {
+  const { address } = signUp;
   const found = await findKnown(tx, tx.audience, address);
   const known = found === null ? null : await lockKnownUser(tx, found);
   if (known !== null && isConfirmed(known, address)) {
     await auditUser(tx, 'user_repeated_signup', known, { provider: address.kind });
     if (tx.config.mailer_autoconfirm || tx.config.sms_autoconfirm) throw new AuthError('user_already_exists');
     if (address.kind === 'email') await countUnsentEmail(tx, address.email);
-    return { kind: 'unconfirmed', user: imitate(tx, entry), messageId: '' };
+    return { kind: 'unconfirmed', user: imitate(tx, signUp), messageId: '' };
   }
+  const entry = known === null ? null : await readEntry(tx, known.id);
   // Another request has just signed up with the address; its password was not compared yet.
-  if (known !== null && known.passwordHash !== entry.knownHash) throw new AuthError('email_exists');
-  const isStrange = known !== null && !isSameEntry(known, entry);
-  if (isStrange && entry.startSession && countsAsConfirmed(tx, address)) await assertNotPrepared(tx, known);
-  if (isStrange) await contestEntry(tx, known.id);
-  const user = known ?? (await insert(tx, entry));
-  const { confirmed, messageId } = await confirmOrAsk(tx, user, entry);
-  if (confirmed !== null && entry.startSession) {
+  if (known !== null && lastHash(known, entry) !== signUp.knownHash) throw new AuthError('email_exists');
+  const again = (of: User) => ({ ...signUp, userMetadata: metadataOf(of.id, signUp) });
+  const isStrange = known !== null && !(await isSamePerson(tx, known, entry, again(known)));
+  if (isStrange && signUp.startSession && countsAsConfirmed(tx, address)) assertNotPrepared(known, entry);
+  const user = known ?? (await insert(tx, signUp));
+  const before = known === null ? null : await findConfirmation(tx, known.id);
+  const { confirmed, messageId } = await confirmOrAsk(tx, user, signUp, isStrange && entry?.enteredBy !== 'admin');
+  if (known !== null && confirmed === null)
+    await noteSignUp(tx, known, entry, again(known), { isSame: !isStrange, before });
+  if (confirmed !== null && signUp.startSession) {
     await auditUser(tx, 'login', confirmed, { provider: address.kind });
     return { kind: 'signed_in', signedIn: await issueSession(tx, user.id, 'password') };
   }
   // The account's data was entered by another person and must not be shown.
-  const json = isStrange ? imitate(tx, entry) : toUserJson(confirmed ?? (await reloadUser(tx, user.id)));
+  const json = isStrange ? imitate(tx, signUp) : toUserJson(confirmed ?? (await reloadUser(tx, user.id)));
   return { kind: 'unconfirmed', user: json, messageId };
 }
 
 /** An account that an admin has made is for who proves the address. @throws AuthError `user_already_exists` */
-async function assertNotPrepared(tx: Transaction, { id, invitedAt }: User): Promise<void> {
-  if (invitedAt === null && (await readEntry(tx, id)) !== 'admin') return;
+function assertNotPrepared({ invitedAt }: User, entry: Entry | null): void {
+  if (invitedAt === null && entry?.enteredBy !== 'admin') return;
   throw new AuthError('user_already_exists');
 }
 
@@ -228,10 +211,9 @@ async function findKnown(queryable: Queryable, audience: string, address: SignUp
     : findUserByPhone(queryable, address.phone, audience);
 }
 
-/** Whether the account may belong to the same person: the password matches, or without one, the metadata is equal. */
-function isSameEntry(known: User, { address, data, password, isKnown }: Entry): boolean {
-  if (!isKnown || password !== null) return isKnown;
-  return isDeepStrictEqual(known.userMetadata, { ...data, ...identityDataOf(known.id, address, data) });
+/** Metadata of a new account. */
+function metadataOf(id: string, { address, data }: Pick<SignUpRequest, 'address' | 'data'>): Metadata {
+  return { ...data, ...identityDataOf(id, address, data) };
 }
 
 function identityDataOf(id: string, address: SignUpAddress, data: Metadata): Metadata {
@@ -244,7 +226,7 @@ function isConfirmed(user: User, address: SignUpAddress): boolean {
   return user.emailConfirmedAt !== null || user.email?.toLowerCase() !== address.email;
 }
 
-async function insert(tx: Transaction, { address, data, passwordHash }: Entry): Promise<User> {
+async function insert(tx: Transaction, { address, data, passwordHash }: SignUp): Promise<User> {
   const { services, audience } = tx;
   const id = randomUUID();
   const { kind } = address;
@@ -254,12 +236,11 @@ async function insert(tx: Transaction, { address, data, passwordHash }: Entry): 
     email: kind === 'email' ? address.email : null,
     phone: kind === 'phone' ? address.phone : null,
     appMetadata: { provider: kind, providers: [kind] },
-    userMetadata: { ...data, ...identityData },
+    userMetadata: metadataOf(id, { address, data }),
   }; // biome-ignore format: one user
   await askBeforeUserCreated(tx, facts);
   await insertUser(tx, facts);
   await insertIdentity(tx, { userId: id, provider: kind, providerId: id, identityData });
-  await noteEntry(tx, id, 'code');
   return reloadUser(tx, id);
 }
 
@@ -267,16 +248,20 @@ async function insert(tx: Transaction, { address, data, passwordHash }: Entry): 
 async function confirmOrAsk(
   tx: Transaction,
   user: User,
-  entry: Entry,
+  signUp: SignUp,
+  isStrange: boolean,
 ): Promise<{ readonly confirmed: User | null; readonly messageId: string }> {
-  const { address } = entry;
+  const { address, passwordHash, data } = signUp;
   const isAuto = countsAsConfirmed(tx, address);
   const action = isAuto ? 'user_signedup' : 'user_confirmation_requested';
   await auditUser(tx, action, user, { provider: address.kind });
   if (isAuto) {
     const confirm = address.kind === 'email' ? confirmEmail : confirmPhone;
-    const confirmed = await confirm(tx, user, { by: 'code' });
-    return { confirmed: await enterAnew(tx, confirmed, entry), messageId: '' };
+    // Nobody has to prove the address, so it belongs to whoever signs up now.
+    const own = isStrange
+      ? await enterAgain(tx, await clearAccount(tx, user, address.kind), { passwordHash, userMetadata: data })
+      : user;
+    return { confirmed: await confirm(tx, own, { by: 'session' }), messageId: '' };
   }
   if (address.kind === 'phone') {
     const { phone, channel } = address;
@@ -284,14 +269,6 @@ async function confirmOrAsk(
   }
   await sendTokenEmail(tx, 'confirmation', user, { pkce: address.pkce });
   return { confirmed: null, messageId: '' };
-}
-
-/** Gives another person's unconfirmed account to the person who signs up now. */
-async function enterAnew(tx: Transaction, user: User, entry: Entry): Promise<User> {
-  const { passwordHash, data } = entry;
-  if (user.passwordHash !== null || passwordHash === null) return user;
-  await updateUser(tx, user.id, { passwordHash, userMetadata: mergeWhatFits(data, user.userMetadata) });
-  return reloadUser(tx, user.id);
 }
 
 function countsAsConfirmed({ config }: AuthContext, { kind }: SignUpAddress): boolean {

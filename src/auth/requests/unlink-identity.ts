@@ -21,7 +21,7 @@ import { type AuthContext, type Transaction, transact } from '../steps/auth-cont
 import { auditUser } from '../store/audit.ts';
 import { endFlows } from '../store/flows.ts';
 import { deleteIdentity, syncProviders } from '../store/identities.ts';
-import { clearTokens } from '../store/one-time-tokens.ts';
+import { clearPending } from '../store/one-time-tokens.ts';
 import { endSessions } from '../store/sessions.ts';
 import { updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';
@@ -60,7 +60,7 @@ async function unlink(tx: Transaction, asking: CurrentUser<Session | null>, id: 
     await replaceEmail(tx, user, left);
   }
   await syncProviders(tx, user.id);
-  await clearTokens(tx, user.id);
+  await clearPending(tx, user.id);
   await endFlows(tx, user.id);
   await endSessions(tx, user.id, own === null ? 'global' : 'others', own?.id ?? null);
   await notifyUser(tx, { kind: 'identity_unlinked', user, provider });

@@ -19,7 +19,7 @@ import { type AuthContext, type Transaction, transact } from '../steps/auth-cont
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
-import { noteEntry } from '../store/unproved-entries.ts';
+import { noteAsker } from '../store/pending-changes.ts';
 import { findUserByPhone, isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
 import { lacksSecondFactor, type User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
@@ -145,6 +145,7 @@ async function apply(
   }
   if (email !== null) user = await changeEmail(tx, user, email, changes.pkce);
   if (phone !== null) user = await changePhone(tx, user, phone, changes.channel);
+  if (email !== null || phone !== null) await noteAsker(tx, user.id, asking.session?.id ?? null);
   await auditUser(tx, 'user_modified', user);
   return reloadUser(tx, user.id);
 }
@@ -153,8 +154,6 @@ async function changeEmail(tx: Transaction, user: User, email: string, pkce: Pkc
   if (countsAsProven(tx, user)) {
     return applyEmailChange(tx, { ...user, emailChange: email }, { by: 'session' });
   }
-  // Until the address is proved, the account's data counts as entered by the holder of its session.
-  if (user.isAnonymous) await noteEntry(tx, user.id, 'code');
   await askEmailChange(tx, user, { newEmail: email, pkce, mayKnowOfAccount: true });
   return reloadUser(tx, user.id);
 }

@@ -29,7 +29,7 @@ import {
   useStep,
 } from '../store/factors.ts';
 import { endLinking } from '../store/flows.ts';
-import { clearTokens } from '../store/one-time-tokens.ts';
+import { clearPending } from '../store/one-time-tokens.ts';
 import { addAmr, endSessionsBelow, loadSession, lockSession, replaceRefreshToken } from '../store/sessions.ts';
 import { lockKnownUser, reloadUser } from '../store/users.ts';
 import type { Factor, User } from '../user.ts';
@@ -138,7 +138,7 @@ function assertReadable(secret: string | null): asserts secret is string {
 async function enterUse(tx: Transaction, user: User, factor: Factor): Promise<void> {
   await updateFactor(tx, factor.id, { status: 'verified' });
   await endLinking(tx, user.id);
-  await clearTokens(tx, user.id);
+  await clearPending(tx, user.id);
   await notifyUser(tx, { kind: 'mfa_factor_enrolled', user, factorType: factor.factorType });
 }
 

@@ -10,8 +10,8 @@ import { sameText } from '../../shared/same-text.ts';
 import { AuthError } from '../auth-error.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { toTimestamp } from '../times.ts';
-import type { User } from '../user.ts';
 import type { StoreTransaction } from './transaction.ts';
+import type { Entered } from './unproved-entries.ts';
 
 /** The PKCE challenge of the client. */
 export interface PkceChallenge {
@@ -25,7 +25,7 @@ export type FlowMethod = 'email/signup' | 'invite' | 'magiclink' | 'recovery' | 
 /** Lifetime of a code from its issue, in milliseconds. */
 export const flowLifetimeMs = 300_000;
 
-/** SQL for the data that `withholdEntry` (unproved-entries.ts) kept for a flow `f`, as JSON: a `Withheld`, or null. */
+/** SQL for the data that `withholdEntry` (unproved-entries.ts) kept for a flow `f`, as JSON: `Entered`, or null. */
 const withheldOfFlow = `(
   select pg_catalog.json_build_object('passwordHash', e.password_hash, 'userMetadata', e.user_metadata)
   from auth.pgreflect_entries e where e.flow_id = f.id
@@ -33,9 +33,6 @@ const withheldOfFlow = `(
 
 /** SQL for the identity that `keepIdentity` (provider-flows.ts) kept for a flow `f`; null for none. */
 const identityOfFlow = `(select p.external from auth.pgreflect_pending_identities p where p.flow_id = f.id)`;
-
-/** The data that the verifier restores. */
-export type Withheld = Pick<User, 'passwordHash' | 'userMetadata'>;
 
 /**
  * Reads the two PKCE parameters of a request; empty and null count as absent. Null: not the PKCE flow.
@@ -123,7 +120,7 @@ interface ExchangedFlow {
   readonly providerAccessToken: string | null;
   readonly providerRefreshToken: string | null;
   /** The data that the link removed from the account until the verifier came; null for none. */
-  readonly withheld: Withheld | null;
+  readonly withheld: Entered | null;
   /** The identity that the exchange links; null for none. */
   readonly linked: ExternalUser | null;
 }

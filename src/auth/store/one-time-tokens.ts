@@ -225,16 +225,17 @@ export async function consumeToken(
 }
 
 /**
- * Invalidates all pending tokens, as a new password does: token columns, their times, and all rows. Pending new
- * addresses stay.
+ * Ends all that is pending, as a new password does: tokens with their times and rows, and changes of address and number.
+ * Whoever asked for a change may have held a stolen session.
  */
-export async function clearTokens(tx: StoreTransaction, userId: string): Promise<void> {
+export async function clearPending(tx: StoreTransaction, userId: string): Promise<void> {
   await tx.query(
     `with gone as (delete from auth.one_time_tokens t where t.user_id = $1::uuid)
     update auth.users set
       confirmation_token = '', confirmation_sent_at = null, recovery_token = '', recovery_sent_at = null,
+      email_change = '', email_change_confirm_status = 0,
       email_change_token_new = '', email_change_token_current = '', email_change_sent_at = null,
-      phone_change_token = '', phone_change_sent_at = null, reauthentication_token = '', reauthentication_sent_at = null,
+      phone_change = '', phone_change_token = '', phone_change_sent_at = null, reauthentication_token = '', reauthentication_sent_at = null,
       updated_at = $2::timestamptz
     where id = $1::uuid`,
     [userId, toTimestamp(tx.clock.now())],

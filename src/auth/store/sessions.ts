@@ -169,6 +169,12 @@ export async function endSessions(
   return rows.length;
 }
 
+/** Whether the user has a session, perhaps one that has run out. */
+export async function hasSessions(database: Queryable, userId: string): Promise<boolean> {
+  const [row] = await database.query('select from auth.sessions s where s.user_id = $1::uuid limit 1', [userId]);
+  return row !== undefined;
+}
+
 /** Ends the user's sessions below a level, when a second factor is added. */
 export async function endSessionsBelow(database: Queryable, userId: string, aal: 'aal2'): Promise<void> {
   await database.query(

@@ -1,62 +1,109 @@
 /**
- * Records who entered the data of an unproved account: which proof of the address keeps the data. No row: none does.
+ * Records who else entered something for an address that nobody has proved. No row: only the account's own sign-up did.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { User } from '../user.ts';
 import type { FlowMethod } from './flows.ts';
 
-/** `code`: the code of the sign-up email, or the PKCE verifier of the sign-up. `admin`: every proof, an admin entered it. */
-type KeptBy = 'code' | 'admin';
+/** What a sign-up enters. `passwordHash`: null for none. */
+export type Entered = Pick<User, 'passwordHash' | 'userMetadata'>;
 
-/** Stores who entered the data of an account without a proved address. */
-export async function noteEntry(database: Queryable, userId: string, keptBy: KeptBy): Promise<void> {
+/** Who entered an account, beside its own sign-up. */
+export type Entry =
+  /** An admin did, so every proof of the address keeps the account. */
+  | { readonly enteredBy: 'admin' }
+  /** Another request came. `entered` counts if the confirmation of that request proves the address; null: nothing does. */
+  | { readonly enteredBy: 'other'; readonly isNewest: boolean; readonly entered: Entered | null };
+
+/** An admin entered the account. */
+export async function noteAdmin(database: Queryable, userId: string): Promise<void> {
   await database.query(
-    `insert into auth.pgreflect_entries (user_id, kept_by) values ($1::uuid, $2)
-    on conflict (user_id) do update set kept_by = excluded.kept_by, flow_id = null, password_hash = null, user_metadata = null`,
-    [userId, keptBy],
-  );
-}
-
-/**
- * Removes the entry after a second sign-up with the address: the data may be of either person. An admin's entry stays.
- */
-export async function contestEntry(database: Queryable, userId: string): Promise<void> {
-  await database.query(`delete from auth.pgreflect_entries e where e.user_id = $1::uuid and e.kept_by = 'code'`, [
-    userId,
-  ]);
-}
-
-/** The proof that keeps the account's data; null: none does. */
-export async function readEntry(database: Queryable, userId: string): Promise<KeptBy | null> {
-  const [row] = await database.query('select e.kept_by from auth.pgreflect_entries e where e.user_id = $1::uuid', [
-    userId,
-  ]);
-  return (row?.kept_by as KeptBy | undefined) ?? null;
-}
-
-/** Deletes the entry, because the address is about to be proved. @returns Null if there was none. */
-export async function takeEntry(database: Queryable, userId: string): Promise<KeptBy | null> {
-  const [row] = await database.query(
-    'delete from auth.pgreflect_entries e where e.user_id = $1::uuid returning e.kept_by',
+    `insert into auth.pgreflect_entries (user_id, entered_by) values ($1::uuid, 'admin')
+    on conflict (user_id) do update set
+      entered_by = excluded.entered_by, token_id = null, password_hash = null, user_metadata = null`,
     [userId],
   );
-  return (row?.kept_by as KeptBy | undefined) ?? null;
+}
+
+/** A condition on `t`: the confirmation of the user `$1`. */
+const isConfirmation = `t.user_id = $1::uuid and t.token_type = 'confirmation_token'`;
+
+/** The id of the user's pending confirmation; null for none. */
+export async function findConfirmation(database: Queryable, userId: string): Promise<string | null> {
+  const [row] = await database.query(`select t.id from auth.one_time_tokens t where ${isConfirmation}`, [userId]);
+  return (row?.id as string | undefined) ?? null;
 }
 
 /**
- * Keeps the user's old data with the newest flow of that method until its verifier arrives. It is deleted with the
- * flow.
+ * Another request than the account's own sign-up has asked for a confirmation. If none was sent, for a limit, the older
+ * one proves the address alone from now on. Changes nothing of an admin's account.
+ *
+ * @param before The confirmation before the request. @param entered Null: the request proves no more than the address.
  */
+export async function noteOther(
+  database: Queryable,
+  userId: string,
+  before: string | null,
+  entered: Entered | null,
+): Promise<void> {
+  await database.query(
+    `insert into auth.pgreflect_entries as e (user_id, entered_by, token_id, password_hash, user_metadata)
+    values ($1::uuid, 'other', (
+      select t.id from auth.one_time_tokens t where ${isConfirmation} and t.id is distinct from $2::uuid
+    ), $3, $4::jsonb)
+    on conflict (user_id) do update set
+      token_id = excluded.token_id, password_hash = excluded.password_hash, user_metadata = excluded.user_metadata
+    where e.entered_by = 'other'`,
+    [userId, before, entered?.passwordHash ?? null, entered === null ? null : JSON.stringify(entered.userMetadata)],
+  );
+}
+
+const entryColumns = `e.entered_by as "enteredBy", e.password_hash as "passwordHash", e.user_metadata as "userMetadata",
+  exists (select from auth.one_time_tokens t where t.id = e.token_id) as "isNewest"`;
+
+/** Who else entered the account; null: nobody did. */
+export async function readEntry(database: Queryable, userId: string): Promise<Entry | null> {
+  const [row] = await database.query(
+    `select ${entryColumns} from auth.pgreflect_entries e where e.user_id = $1::uuid and e.flow_id is null`,
+    [userId],
+  );
+  return toEntry(row);
+}
+
+/** As `readEntry`, and deletes the record, because the address is about to be proved. */
+export async function takeEntry(database: Queryable, userId: string): Promise<Entry | null> {
+  const [row] = await database.query(
+    `delete from auth.pgreflect_entries e where e.user_id = $1::uuid and e.flow_id is null returning ${entryColumns}`,
+    [userId],
+  );
+  return toEntry(row);
+}
+
+function toEntry(row: Record<string, unknown> | undefined): Entry | null {
+  if (row === undefined) return null;
+  if (row.enteredBy === 'admin') return { enteredBy: 'admin' };
+  const entered = { passwordHash: row.passwordHash, userMetadata: row.userMetadata } as Entered;
+  return {
+    enteredBy: 'other',
+    isNewest: row.isNewest === true,
+    entered: row.userMetadata === null ? null : entered,
+  };
+}
+
+/** Keeps what was entered with the newest flow of that method until its verifier arrives. It is deleted with the flow. */
 export async function withholdEntry(
   database: Queryable,
-  { id, passwordHash, userMetadata }: User,
+  userId: string,
+  { passwordHash, userMetadata }: Entered,
   method: FlowMethod,
 ): Promise<void> {
   await database.query(
-    `insert into auth.pgreflect_entries (user_id, kept_by, flow_id, password_hash, user_metadata)
-    select $1::uuid, 'code', f.id, $3, $4::jsonb from auth.flow_state f
+    `insert into auth.pgreflect_entries (user_id, entered_by, flow_id, password_hash, user_metadata)
+    select $1::uuid, 'withheld', f.id, $3, $4::jsonb from auth.flow_state f
     where f.user_id = $1::uuid and f.authentication_method = $2
-    order by f.created_at desc, f.id limit 1`,
-    [id, method, passwordHash, JSON.stringify(userMetadata)],
+    order by f.created_at desc, f.id limit 1
+    on conflict (user_id) do update set
+      flow_id = excluded.flow_id, password_hash = excluded.password_hash, user_metadata = excluded.user_metadata`,
+    [userId, method, passwordHash, JSON.stringify(userMetadata)],
   );
 }

@@ -58,6 +58,8 @@ export const signInFields = {
     'Grace period for reusing a refresh token, in seconds.', { file: 'auth.refresh_token_reuse_interval' }),
   security_manual_linking_enabled: field(boolean, false,
     'Allow users to link and unlink identities.', { file: 'auth.enable_manual_linking' }),
+  security_link_keeps_password: field(boolean, true,
+    'Keep the password of an unconfirmed sign-up when its emailed link confirms it.', { environment: null }),
   security_update_password_require_reauthentication: field(boolean, false,
     'Password changes need a session under 24 hours old, or emailed code.',
     { file: 'auth.email.secure_password_change' }),

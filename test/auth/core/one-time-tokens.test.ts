@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { hashCode } from '../../../src/auth/secrets/one-time-code.ts';
 import {
   checkCode,
-  clearTokens,
+  clearPending,
   consumeToken,
   findUserIdByCode,
   type OneTimeTokenType,
@@ -175,7 +175,7 @@ test('the code of an email change finds its user by the address it was sent to',
 test('a new password invalidates every pending token and keeps the pending address', async () => {
   const user = await auth.addUser('cleared@mail.test', { emailChange: 'next@mail.test' });
   const hash = await store(user, 'email_change_token_new');
-  await clearTokens(auth.tx(), user.id);
+  await clearPending(auth.tx(), user.id);
   await expect(open(hash, 'email_change_token_new')).rejects.toMatchObject(expired);
   expect(await auth.reload(user)).toMatchObject({
     emailChangeTokenNew: '',

@@ -12,7 +12,7 @@ import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
 import { completeSignIn } from '../../steps/issue-session.ts';
 import { auditOperator, type Operator } from '../../store/audit.ts';
 import { endSessions } from '../../store/sessions.ts';
-import { loadUser, lockUser } from '../../store/users.ts';
+import { loadUser, lockUser, noPendingChanges, updateUser } from '../../store/users.ts';
 import { toSeconds } from '../../times.ts';
 
 /** The token for an operator. */
@@ -54,11 +54,12 @@ export async function actAsService(context: AuthContext, operator: Operator, rol
   return { role, act: { sub: operator.tokenId } };
 }
 
-/** Ends all sessions of a user. @throws AuthError `user_not_found` */
+/** Ends all sessions of a user, and pending changes of address and number. @throws AuthError `user_not_found` */
 export async function signOutUser(context: AuthContext, operator: Operator, userId: string): Promise<void> {
   await transact(context, [], async (tx) => {
     if ((await lockUser(tx, userId)) === null) throw new AuthError('user_not_found');
     await endSessions(tx, userId, 'global', null);
+    await updateUser(tx, userId, noPendingChanges);
     await auditOperator(tx, 'logout', operator, { user_id: userId });
   });
 }

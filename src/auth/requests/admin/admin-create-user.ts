@@ -14,7 +14,7 @@ import { makePassword } from '../../secrets/password-policy.ts';
 import { type AdminUserFacts, assertKnownHash, bannedUntil, readAdminUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { auditAdmin } from '../../store/audit.ts';
-import { noteEntry } from '../../store/unproved-entries.ts';
+import { noteAdmin } from '../../store/unproved-entries.ts';
 import { findUserByPhone, insertUser, isEmailTaken, reloadUser, updateUser } from '../../store/users.ts';
 import { toUserJson, type UserJson } from '../../user-json.ts';
 
@@ -67,7 +67,7 @@ async function insert(tx: Transaction, facts: AdminUserFacts, id: string, passwo
   if (email !== null) await setEmailIdentity(tx, user, email, facts.isEmailConfirmed);
   if (phone !== null) await setPhoneIdentity(tx, user, phone, facts.isPhoneConfirmed);
   if (facts.banMs !== null) await updateUser(tx, id, bannedUntil(facts, nowOf(tx)));
-  await noteEntry(tx, id, 'admin');
+  await noteAdmin(tx, id);
   const proof = { by: 'admin' } as const;
   if (email !== null && facts.isEmailConfirmed) await confirmEmail(tx, user, proof);
   if (phone !== null && facts.isPhoneConfirmed) await confirmPhone(tx, await reloadUser(tx, id), proof);

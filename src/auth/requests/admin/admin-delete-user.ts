@@ -10,7 +10,7 @@ import { type AuthContext, nowOf, type Transaction, transact } from '../../steps
 import { type BodyMembers, readMembers } from '../../steps/members.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { endFlows } from '../../store/flows.ts';
-import { clearTokens } from '../../store/one-time-tokens.ts';
+import { clearPending } from '../../store/one-time-tokens.ts';
 import { endSessions } from '../../store/sessions.ts';
 import { deleteUser, updateUser } from '../../store/users.ts';
 import type { User } from '../../user.ts';
@@ -47,7 +47,7 @@ async function forget(tx: Transaction, user: User): Promise<void> {
   // Random text: a digest of an address or number would let readers of the row test guesses.
   const replacement = () => randomUUID().replaceAll('-', '');
   const concealed = <T extends string | null>(value: T) => (value ? replacement() : value);
-  await clearTokens(tx, user.id);
+  await clearPending(tx, user.id);
   await endFlows(tx, user.id);
   await endSessions(tx, user.id, 'global', null);
   const changes = {

@@ -20,7 +20,7 @@ import {
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { endFlows } from '../../store/flows.ts';
-import { clearTokens } from '../../store/one-time-tokens.ts';
+import { clearPending } from '../../store/one-time-tokens.ts';
 import { endSessions } from '../../store/sessions.ts';
 import { findUserByPhone, isEmailTaken, noPendingChanges, reloadUser, updateUser } from '../../store/users.ts';
 import type { User } from '../../user.ts';
@@ -77,7 +77,7 @@ async function apply(tx: Transaction, user: User, facts: AdminUserFacts, passwor
   await updateUser(tx, id, metadata);
   if (passwordHash !== null) {
     await updateUser(tx, id, { passwordHash });
-    await clearTokens(tx, id);
+    await clearPending(tx, id);
     await endFlows(tx, id);
     await endSessions(tx, id, 'global', null);
     await notifyOfAdminChange(tx, { kind: 'password_changed', user });

@@ -3,6 +3,9 @@
  */
 
 import { buildConfirmationUrl, type LinkKind } from '../../../email/confirmation-url.ts';
+import {
+  type CheckedPassword, checkPassword, isSamePerson, lastHash, noteSignUp,
+} from '../../accounts/repeated-sign-up.ts'; // biome-ignore format: a list of names
 import { parseEmail } from '../../addresses.ts';
 import { AuthError } from '../../auth-error.ts';
 import type { AdminBearer } from '../../bearer.ts';
@@ -10,14 +13,15 @@ import { makeToken } from '../../messages/make-token.ts';
 import { enterMetadata, type Metadata } from '../../metadata.ts';
 import { assertStrong, makePassword } from '../../secrets/password-policy.ts';
 import { member, serializerOf, text, through } from '../../serializer.ts';
-import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
+import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../../steps/auth-context.ts';
 import { type BodyMembers, type Members, readMembers } from '../../steps/members.ts';
 import { auditAdmin, auditUser } from '../../store/audit.ts';
 import type { OneTimeTokenType } from '../../store/one-time-tokens.ts';
+import { readEntry } from '../../store/unproved-entries.ts';
 import { findUserByEmail, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
 import type { User } from '../../user.ts';
 import { type UserJson, userMembers } from '../../user-json.ts';
-import { insertByAdmin, prepareInvited, takeOver } from './invite.ts';
+import { insertEmailUser, prepareInvited } from './invite.ts';
 
 const rows = {
   signup: { token: 'confirmation_token', kind: 'confirmation', link: 'signup' },
@@ -54,8 +58,8 @@ interface Request {
   readonly email: string;
   /** Empty for none. */
   readonly newEmail: string;
-  /** Null unless a user must be created with a password. */
-  readonly passwordHash: string | null;
+  /** Of a sign-up. */
+  readonly checked: CheckedPassword;
   readonly data: Metadata;
 }
 
@@ -80,10 +84,14 @@ export async function generateLink(
   const members = readMembers(body, linkBody);
   const own = members.redirect_to;
   const context = own && isAllowed(own) ? { ...given, redirectTo: own } : given;
-  const request = await check(context, members);
-  return transact(context, [], async (tx) => {
-    const { user, type } = await prepare(tx, request, role);
-    return link(tx, user, { ...request, type });
+  return onceMore(async () => {
+    const request = await check(context, members);
+    return transact(context, [], async (tx) => {
+      const { user, type, noteEntered } = await prepare(tx, request, role);
+      const made = await link(tx, user, { ...request, type });
+      await noteEntered?.();
+      return made;
+    });
   });
 }
 
@@ -103,15 +111,21 @@ async function check(context: AuthContext, members: Members<typeof linkBody>): P
   if (type === 'signup') {
     if (!members.password) throw refuse('Signup requires a valid password');
     await assertStrong(members.password, config, services.isPwned);
-    return { ...facts, passwordHash: await services.hasher.hash(members.password, context.deadline) };
+    const known = await findUserByEmail(services.database, email, context.audience);
+    const unproved = known?.emailConfirmedAt === null ? known : null;
+    return { ...facts, checked: await checkPassword(context, unproved, members.password) };
   }
-  if (type !== 'magiclink') return { ...facts, passwordHash: null };
-  const password = makePassword(passwordLength, config.password_required_characters);
-  return { ...facts, passwordHash: await services.hasher.hash(password, context.deadline) };
+  const password = type === 'magiclink' ? makePassword(passwordLength, config.password_required_characters) : null;
+  return { ...facts, checked: await checkPassword(context, null, password) };
+}
+
+interface Prepared extends Pick<Link, 'user' | 'type'> {
+  /** Runs once the token is stored. */
+  readonly noteEntered?: () => Promise<void>;
 }
 
 /** The user, and the type of the link: for a new user, a magic link becomes a sign-up. */
-async function prepare(tx: Transaction, request: Request, role: string): Promise<Pick<Link, 'user' | 'type'>> {
+async function prepare(tx: Transaction, request: Request, role: string): Promise<Prepared> {
   const { type, email, newEmail, data } = request;
   const found = await findUserByEmail(tx, email, tx.audience);
   const known = found === null ? null : await lockKnownUser(tx, found);
@@ -119,7 +133,7 @@ async function prepare(tx: Transaction, request: Request, role: string): Promise
     auditUser(tx, 'user_recovery_requested', user, { user_id: user.id, user_email: user.email ?? '' });
   switch (type) {
     case 'signup':
-      return { user: await prepareSignUp(tx, request, known), type };
+      return prepareSignUp(tx, request, known);
     case 'invite': {
       const user = await prepareInvited(tx, email, data);
       await auditAdmin(tx, 'user_invited', role, { user_id: user.id, user_email: user.email ?? '' });
@@ -127,7 +141,7 @@ async function prepare(tx: Transaction, request: Request, role: string): Promise
       return { user, type };
     }
     case 'magiclink':
-      if (known === null) return { user: await prepareSignUp(tx, request, null), type: 'signup' };
+      if (known === null) return prepareSignUp(tx, request, null);
       await recover(known);
       return { user: known, type };
     default:
@@ -139,18 +153,30 @@ async function prepare(tx: Transaction, request: Request, role: string): Promise
   }
 }
 
-async function prepareSignUp(tx: Transaction, request: Request, known: User | null): Promise<User> {
-  const { email, data, passwordHash } = request;
-  if (known !== null) {
-    if (known.emailConfirmedAt !== null) throw new AuthError('email_exists');
-    const user = await takeOver(tx, known, {});
-    const userMetadata = enterMetadata(user.userMetadata, data);
-    const password = user.passwordHash === null ? { passwordHash } : {};
-    await updateUser(tx, user.id, { userMetadata, ...password });
-    return user;
+/** The user of a sign-up that an admin makes for a person: the password is that person's. */
+async function prepareSignUp(tx: Transaction, request: Request, known: User | null): Promise<Prepared> {
+  const { email, data, checked } = request;
+  const type = 'signup';
+  if (known === null) {
+    if (await isEmailTaken(tx, email, tx.audience)) throw new AuthError('email_exists');
+    return { type, user: await insertEmailUser(tx, email, data, checked.passwordHash) };
   }
-  if (await isEmailTaken(tx, email, tx.audience)) throw new AuthError('email_exists');
-  return insertByAdmin(tx, email, data, passwordHash);
+  const entry = await readEntry(tx, known.id);
+  // Another request has just come; its password was not compared yet.
+  if (known.emailConfirmedAt !== null || lastHash(known, entry) !== checked.knownHash)
+    throw new AuthError('email_exists');
+  const userMetadata = enterMetadata(known.userMetadata, data);
+  if (entry?.enteredBy === 'admin') {
+    await updateUser(tx, known.id, {
+      userMetadata,
+      ...(known.passwordHash === null ? { passwordHash: checked.passwordHash } : {}),
+    });
+    return { type, user: known };
+  }
+  const signUp = { ...checked, data, userMetadata: known.userMetadata };
+  const isSame = await isSamePerson(tx, known, entry, signUp);
+  if (isSame && entry === null) await updateUser(tx, known.id, { userMetadata });
+  return { type, user: known, noteEntered: () => noteSignUp(tx, known, entry, signUp, { isSame, before: null }) };
 }
 
 async function link(tx: Transaction, { id }: User, request: Request): Promise<UserJson> {

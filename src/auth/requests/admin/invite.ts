@@ -3,7 +3,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { settleFirstProof } from '../../accounts/claim-account.ts';
+import { clearAccount } from '../../accounts/claim-account.ts';
 import { parseEmail } from '../../addresses.ts';
 import { AuthError } from '../../auth-error.ts';
 import type { AdminBearer } from '../../bearer.ts';
@@ -13,7 +13,7 @@ import { type AuthContext, nowOf, type Transaction, transact } from '../../steps
 import { type BodyMembers, readMembers } from '../../steps/members.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { emailIdentityData, insertIdentity } from '../../store/identities.ts';
-import { noteEntry, readEntry } from '../../store/unproved-entries.ts';
+import { noteAdmin, readEntry } from '../../store/unproved-entries.ts';
 import { findEmailOwner, insertUser, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
 import type { User } from '../../user.ts';
 import { toUserJson, type UserJson } from '../../user-json.ts';
@@ -43,14 +43,14 @@ export async function invite(context: AuthContext, { role }: AdminBearer, body: 
  */
 export async function prepareInvited(tx: Transaction, email: string, data: Metadata): Promise<User> {
   const found = await findEmailOwner(tx, email, tx.audience);
-  if (found === null) return insertByAdmin(tx, email, data, null);
+  if (found === null) return noteAndReload(tx, await insertEmailUser(tx, email, data, null));
   const user = await lockKnownUser(tx, found);
   if (user.emailConfirmedAt !== null || user.email?.toLowerCase() !== email) throw new AuthError('email_exists');
   return takeOver(tx, user, data);
 }
 
-/** Creates a user with an email identity; the admin vouches for the address. */
-export async function insertByAdmin(
+/** Creates a user with an email identity. */
+export async function insertEmailUser(
   tx: Transaction,
   email: string,
   data: Metadata,
@@ -63,16 +63,19 @@ export async function insertByAdmin(
   await insertUser(tx, { ...facts, appMetadata, userMetadata: data });
   const identityData = emailIdentityData(id, email, {});
   await insertIdentity(tx, { userId: id, provider: 'email', providerId: id, identityData });
-  await noteEntry(tx, id, 'admin');
   return reloadUser(tx, id);
 }
 
 /** Resets an unconfirmed account for an admin. Keeps the data that admins entered. */
-export async function takeOver(tx: Transaction, user: User, data: Metadata): Promise<User> {
-  const isOurs = (await readEntry(tx, user.id)) === 'admin';
+async function takeOver(tx: Transaction, user: User, data: Metadata): Promise<User> {
+  const isOurs = (await readEntry(tx, user.id))?.enteredBy === 'admin';
   if (isOurs) return user;
-  const alone = await settleFirstProof(tx, user, { address: 'email', proof: { by: 'admin' } });
+  const alone = await clearAccount(tx, user, 'email');
   await updateUser(tx, user.id, { userMetadata: enterMetadata(alone.userMetadata, data) });
-  await noteEntry(tx, user.id, 'admin');
-  return reloadUser(tx, user.id);
+  return noteAndReload(tx, user);
+}
+
+async function noteAndReload(tx: Transaction, { id }: User): Promise<User> {
+  await noteAdmin(tx, id);
+  return reloadUser(tx, id);
 }

@@ -1,0 +1,70 @@
+/**
+ * Pending changes of an address or number: which session has asked, and who gives the address up once it is proved.
+ */
+import { nilUuid } from '../../shared/uuid.ts';
+import { toTimestamp } from '../times.ts';
+import type { User } from '../user.ts';
+import type { StoreTransaction } from './transaction.ts';
+
+/** Notes the session that asks for a change; null: a token without a session, so nothing is sent again. */
+export async function noteAsker(tx: StoreTransaction, userId: string, sessionId: string | null): Promise<void> {
+  await tx.query('delete from auth.pgreflect_changes c where c.user_id = $1::uuid', [userId]);
+  if (sessionId === null) return;
+  await tx.query('insert into auth.pgreflect_changes (user_id, session_id) values ($1::uuid, $2::uuid)', [
+    userId,
+    sessionId,
+  ]);
+}
+
+/** Whether the session that asked for the user's pending change still exists. */
+export async function hasAsker(tx: StoreTransaction, userId: string): Promise<boolean> {
+  const [row] = await tx.query('select from auth.pgreflect_changes c where c.user_id = $1::uuid', [userId]);
+  return row !== undefined;
+}
+
+/** An account that may keep an address which nobody has proved: an admin has entered it. */
+const isAdmins = `exists (select from auth.pgreflect_entries e where e.user_id = u.id and e.entered_by = 'admin')`;
+
+const isVerified = `exists (
+  select from auth.identities i
+  where i.user_id = u.id and i.email = $1 and i.identity_data -> 'email_verified' = 'true'
+)`;
+
+const squatters = {
+  email: `lower(u.email) = $1 and u.email_confirmed_at is null and not ${isVerified}`,
+  phone: `u.phone = $1 and u.phone_confirmed_at is null`,
+} as const;
+
+const released = {
+  email: `email = null, email_change_token_current = ''`,
+  phone: 'phone = null',
+} as const;
+
+/**
+ * Takes an address or number from the accounts that have it and never proved it, with the tokens that would prove it.
+ * The user is about to prove it.
+ *
+ * @param address Email address in lower case, or digits.
+ */
+export async function releaseAddress(
+  tx: StoreTransaction,
+  kind: 'email' | 'phone',
+  address: string,
+  { id, audience }: Pick<User, 'id' | 'audience'>,
+): Promise<void> {
+  await tx.query(
+    `with released as (
+      update auth.users u set
+        ${released[kind]}, confirmation_token = '', confirmation_sent_at = null, recovery_token = '',
+        recovery_sent_at = null, updated_at = $4::timestamptz
+      where u.instance_id = '${nilUuid}' and ${squatters[kind]} and u.aud is not distinct from $2
+        and u.id <> $3::uuid and u.is_sso_user = false and not ${isAdmins}
+      returning u.id
+    ), tokens as (
+      delete from auth.one_time_tokens t using released r
+      where t.user_id = r.id and t.token_type in ('confirmation_token', 'recovery_token', 'email_change_token_current')
+    )
+    delete from auth.identities i using released r where i.user_id = r.id and i.provider = '${kind}'`,
+    [address, audience, id, toTimestamp(tx.clock.now())],
+  );
+}
