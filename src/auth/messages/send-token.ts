@@ -141,11 +141,20 @@ export async function sendTokenEmail(
     mayKnowOfAccount = false,
   }: { readonly pkce?: PkceChallenge | null; readonly mayKnowOfAccount?: boolean },
 ): Promise<boolean> {
-  const { tokenType, method } = contents[kind];
+  // A confirmation would take the place of an invitation, whose link is kept: the address is proven by a sign-in.
+  const sent = kind === 'confirmation' && isInvited(tx, user) ? 'magic_link' : kind;
+  const { tokenType, method } = contents[sent];
   if (!(await allowEmail(tx, sentAtOf(user, tokenType), mayKnowOfAccount))) return false;
   const flow = pkce !== null && method !== null ? { pkce, method } : null;
-  await sendTokens(tx, flow, { kind, user, to: user.email ?? '', tokenType });
+  await sendTokens(tx, flow, { kind: sent, user, to: user.email ?? '', tokenType });
   return true;
+}
+
+/** Whether the user has an invitation that is still valid. */
+function isInvited({ config, services }: AuthContext, user: User): boolean {
+  const { invitedAt, confirmationSentAt } = user;
+  if (invitedAt === null || confirmationSentAt === null || !hasToken(user, 'confirmation_token')) return false;
+  return services.clock.now() <= confirmationSentAt + emailTokenSeconds(config) * 1000;
 }
 
 /**

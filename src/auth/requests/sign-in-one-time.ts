@@ -14,6 +14,7 @@ import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
+import { readEntry } from '../store/unproved-entries.ts';
 import { findUserByEmail, findUserByPhone, lockKnownUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { runSignUp, type SignUpAddress } from './sign-up.ts';
@@ -76,7 +77,9 @@ async function sendMagicLink(
     await countUnsentEmail(context, email);
     return {};
   }
-  if (isNew) {
+  // With autoconfirm, the sign-up would confirm an address that nobody has proven, of an account that waits for its owner.
+  const isPrepared = config.mailer_autoconfirm && isNew && known !== null && (await isOfAdmin(context, known));
+  if (isNew && !isPrepared) {
     await signUpSilently(context, { kind: 'email', email, pkce: request.pkce }, request.data);
     // The sign-up email was sent; only a user who counts as confirmed now needs another.
     if (!config.mailer_autoconfirm) return {};
@@ -84,6 +87,11 @@ async function sendMagicLink(
   const user = await find();
   if (user !== null) await emailSignIn(context, 'magic_link', user, request.pkce);
   return {};
+}
+
+/** Whether an admin made the account, or invited its owner. */
+async function isOfAdmin({ services }: AuthContext, { id, invitedAt }: User): Promise<boolean> {
+  return invitedAt !== null || (await readEntry(services.database, id)) === 'admin';
 }
 
 function signUpSilently(context: AuthContext, address: SignUpAddress, data: Metadata) {
