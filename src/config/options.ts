@@ -148,6 +148,8 @@ export const options = {
   maxConnections: server('N', count, '10000', { commands: serving, doc: 'Maximum open client connections per worker.' }),
   maxConnectionsPerAddress: server('N', count, '1000', { commands: serving,
     doc: 'Maximum open connections per client address and worker. Local addresses and trusted proxies have no limit.' }),
+  maxBufferedBytes: server('BYTES', count, null, { commands: serving, defaultNote: 'a quarter of the memory',
+    doc: 'Maximum memory for requests and responses of all workers, in bytes. Beyond it, the largest lose their connections.' }),
   configOnly: server(null, parseBoolean, 'false', { commands: serving,
     doc: 'Ignore auth configuration stored through the management API.' }),
   managementApiEnabled: server(null, parseBoolean, 'true', { commands: serving,

@@ -9,7 +9,7 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { PublicError } from '../shared/errors.ts';
 import { InvariantError } from '../shared/invariant.ts';
 import { createClientAddress } from './caller/client-address.ts';
-import { guardConnections, readTimeoutMs } from './connection/connections.ts';
+import { guardConnections, type HoldMemory, readTimeoutMs } from './connection/connections.ts';
 import { servePipelinedInOrder } from './connection/pipelined-requests.ts';
 import {
   allowedMethods,
@@ -49,6 +49,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   const { observe, config } = parts;
   const addressOf = createClientAddress(config.trustedProxies, observe);
   const answerError = createErrorHandler(parts);
+  let hold: HoldMemory = () => true;
   const app = fastify({
     logger: false,
     bodyLimit: config.limits.maxBodyBytes,
@@ -72,7 +73,7 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
     routerOptions: { maxParamLength: maxHeaderSize },
     // A path that cannot be decoded has no route and runs no hooks.
     frameworkErrors: (error, request, reply) => {
-      trackRequest(request, reply, { observe, address: addressOf(request.raw) });
+      trackRequest(request, reply, { observe, address: addressOf(request.raw), hold });
       reply.headers(commonHeaders(request.id));
       if (config.corsOrigins === '*') reply.headers(anyOriginHeaders);
       answerError(error, request, reply);
@@ -80,10 +81,10 @@ export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  guardConnections(app, config, observe);
+  hold = guardConnections(app, config, { observe, addressOf });
   servePipelinedInOrder(app.server);
   app.server.on('connect', refuseTunnel);
-  trackRequests(app, observe, addressOf);
+  trackRequests(app, observe, { addressOf, hold });
   refuseInGeneral(app, answerError);
   app.setErrorHandler(answerError);
   answerUnknownPaths(app, parts);

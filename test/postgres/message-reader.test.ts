@@ -56,6 +56,7 @@ function tell(
         const length = bytes.readInt32BE(at);
         told.push(`row ${bytes.toString('utf8', at + 4, at + 4 + length)}`);
       },
+      handleLongRow: () => true,
       handleLargeRow() {
         told.push('large row');
         return true;
@@ -168,7 +169,7 @@ test('A receiver that fails loses its connection, and not the process', () => {
   const fail = () => {
     throw new Error('as asked');
   };
-  const others = { handleLargeRow: fail, handleComplete: fail, handleEndOfRead: fail };
+  const others = { handleLongRow: fail, handleLargeRow: fail, handleComplete: fail, handleEndOfRead: fail };
   reader.receiver = { handleRow: fail, ...others };
   reader.read(dataRow('x'), dataRow('x').length);
   expect(problem?.message).toBe('as asked');

@@ -77,6 +77,8 @@ export class RowsAnswer implements RowCollector {
   #isOver = false;
   /** Bytes written to the response so far. */
   #writtenBytes = 0;
+  /** The size of the buffer that memory is reserved for. */
+  #heldBytes = maxInitialBytes;
 
   constructor(layout: AnswerLayout, context: AnswerContext) {
     this.#layout = layout;
@@ -104,7 +106,7 @@ export class RowsAnswer implements RowCollector {
     else if (this.#last !== null) writer.byte(comma);
     if (!this.#write(row)) return;
     this.#last = { bytes, at, isKept: false };
-    if (writer.length > this.#roomBytes) this.#overflow();
+    if (writer.length > this.#roomBytes || !this.#hold()) this.#overflow();
     else if (writer.length >= (this.#writtenBytes === 0 ? firstPartBytes : partBytes)) this.#writeOn();
   }
 
@@ -119,6 +121,14 @@ export class RowsAnswer implements RowCollector {
     if (!this.#prepared.rereads) return;
     this.#first = this.#keptRow(this.#first);
     this.#last = this.#keptRow(this.#last);
+  }
+
+  /** Before the buffer doubles, which takes the old one and the new one. False: there is no memory for the client. */
+  #hold(): boolean {
+    const { maxBytes, sink } = this.#context;
+    if (4 * this.#writer.length < 3 * this.#heldBytes || this.#heldBytes >= maxBytes) return true;
+    this.#heldBytes *= 2;
+    return sink.hold(1.5 * Math.min(this.#heldBytes, maxBytes));
   }
 
   /** How many bytes the writer may hold. */

@@ -2,14 +2,16 @@
  * Limits of connections: their number and memory, idle and stalled times, half-closed ones, and how they end when the
  * server stops.
  *
- * Guarantee: no idle client keeps a connection or memory, and requests and unread answers take a bounded part of it.
+ * Guarantee: no idle client keeps a connection or memory, and requests, answers that are being made and unread answers
+ * take a bounded part of it (buffered-limit.ts).
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { Observe } from '../../shared/observation.ts';
-import { createTrust, networkOf, parseAddress } from '../caller/client-address.ts';
+import { type ClientAddress, createTrust, networkOf, parseAddress } from '../caller/client-address.ts';
+import { bufferedLimit } from './buffered-limit.ts';
 import { reportCounts } from './report-counts.ts';
 
 /** Longest pause of a client in reading an answer, in milliseconds. */
@@ -18,11 +20,11 @@ export const readTimeoutMs = 30_000;
 const hurryMs = 1000;
 /** Interval in milliseconds for probing whether a half-closed client still reads. */
 const probeEveryMs = 250;
-/** Limit of the requests and unread answers of all clients, in bytes, and the fewest of the largest size that it allows. */
-const mostKeptBytes = 256 * 1024 * 1024;
-const fewestKept = 2;
-/** Interval in milliseconds for looking at them. */
+/** Interval in milliseconds for looking at requests and answers. */
 const lookEveryMs = 100;
+
+/** Reserves memory for the answer to a request, see `DisconnectSignal.hold`. */
+export type HoldMemory = (request: IncomingMessage, bytes: number) => boolean;
 
 /** Where proxies of this machine come from, for many clients. Other loopback addresses are counted as any. */
 const local: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
@@ -34,27 +36,49 @@ interface HttpSocket extends Socket {
 
 /** What one client has sent and not read. */
 class Client {
-  /** Null: this machine or a trusted proxy. Their connections have no limit, but their memory counts like a network's. */
-  readonly network: string | null;
   readonly #socket: HttpSocket;
+  readonly #addressOf: ClientAddress;
   #request: IncomingMessage | null = null;
   /** Of the socket's `bytesRead`: at the last look, and where the request began, at the latest. */
   #lookedAt = 0;
   #start = 0;
+  /** Reserved for the answer that is being made. */
+  #heldBytes = 0;
+  /** Whose memory it is: the network of the last request. Behind a trusted proxy, that of the proxy's client. */
+  network = '';
 
-  constructor(socket: HttpSocket, network: string | null) {
+  constructor(socket: HttpSocket, addressOf: ClientAddress) {
     this.#socket = socket;
-    this.network = network;
+    this.#addressOf = addressOf;
   }
 
-  /** Bytes of the request that is worked on, and of the unread answer; call at every look. */
+  /** Bytes of the request that is worked on, and of its answer; call at every look. */
   keptBytes(): number {
     const { bytesRead, writableLength, _httpMessage } = this.#socket;
     const request = _httpMessage?.req ?? null;
-    if (request !== this.#request) this.#start = this.#lookedAt;
-    this.#request = request;
+    if (request !== this.#request) this.#begin(request);
     this.#lookedAt = bytesRead;
-    return writableLength + (request === null ? 0 : bytesRead - this.#start);
+    const answer = _httpMessage?.headersSent ? writableLength : writableLength + this.#heldBytes;
+    return answer + (request === null ? 0 : bytesRead - this.#start);
+  }
+
+  #begin(request: IncomingMessage | null): void {
+    this.#start = this.#lookedAt;
+    this.#request = request;
+    this.#heldBytes = 0;
+    if (request !== null) this.network = networkOf(this.#addressOf(request) ?? '');
+  }
+
+  /** Reserves memory for the answer to the request. @returns The bytes beyond those reserved before. */
+  hold(request: IncomingMessage, bytes: number): number {
+    if (request !== this.#request) this.#begin(request);
+    const before = this.#heldBytes;
+    this.#heldBytes = bytes;
+    return bytes - before;
+  }
+
+  get isClosed(): boolean {
+    return this.#socket.destroyed;
   }
 
   close(): void {
@@ -67,12 +91,19 @@ class Connections {
   readonly #server: Server;
   readonly #maxPerNetwork: number;
   readonly #isExempt: (address: string) => boolean;
+  readonly #addressOf: ClientAddress;
+  readonly #mostBytes: number;
+  /** What all clients had at the last look, and what was reserved since. */
+  #keptBytes = 0;
   readonly #open = new Map<HttpSocket, Client>();
   readonly #perNetwork = new Map<string, number>();
   #isClosing = false;
 
-  constructor(server: Server, { maxConnectionsPerAddress, trustedProxies }: ConnectionLimits) {
+  constructor(server: Server, config: ConnectionLimits, addressOf: ClientAddress) {
+    const { maxConnectionsPerAddress, trustedProxies } = config;
     this.#server = server;
+    this.#addressOf = addressOf;
+    this.#mostBytes = bufferedLimit(config);
     this.#maxPerNetwork = maxConnectionsPerAddress;
     const isTrusted = createTrust(trustedProxies);
     this.#isExempt = (address) => local.has(address) || isTrusted(address);
@@ -85,7 +116,7 @@ class Connections {
     const count = network === null ? 0 : (this.#perNetwork.get(network) ?? 0);
     if (count >= this.#maxPerNetwork) return false;
     if (network !== null) this.#perNetwork.set(network, count + 1);
-    this.#open.set(socket, new Client(socket, network));
+    this.#open.set(socket, new Client(socket, this.#addressOf));
     socket.once('close', () => {
       this.#open.delete(socket);
       if (network !== null) this.#remove(network);
@@ -127,17 +158,30 @@ class Connections {
   }
 
   /**
+   * Reserves memory for an answer, see `HoldMemory`. Where all is taken, the network with most of it loses connections,
+   * perhaps this one.
+   */
+  hold(request: IncomingMessage, bytes: number): { readonly isHeld: boolean; readonly closed: number } {
+    const client = this.#open.get(request.socket);
+    if (client === undefined) return { isHeld: false, closed: 0 };
+    this.#keptBytes += client.hold(request, bytes);
+    const closed = this.#keptBytes > this.#mostBytes ? this.closeLargest() : 0;
+    return { isHeld: !client.isClosed, closed };
+  }
+
+  /**
    * Closes connections while what all clients have sent and not read exceeds the limit: of the network with most of it,
    * the one with most.
    *
    * @returns The number of closed ones.
    */
-  closeLargest(mostBytes: number): number {
+  closeLargest(): number {
     const kept = new Map([...this.#open.values()].map((client) => [client, client.keptBytes()]));
     for (let closed = 0; ; closed += 1) {
-      const networks = new Map<string | null, number>();
+      const networks = new Map<string, number>();
       for (const [{ network }, bytes] of kept) networks.set(network, (networks.get(network) ?? 0) + bytes);
-      if (sum(networks.values()) <= mostBytes) return closed;
+      this.#keptBytes = sum(networks.values());
+      if (this.#keptBytes <= this.#mostBytes) return closed;
       const network = largest(networks);
       const client = largest(new Map([...kept].filter(([each]) => each.network === network)));
       kept.delete(client);
@@ -167,12 +211,20 @@ function largest<Key>(numbers: ReadonlyMap<Key, number>): Key {
   return [...numbers].reduce((most, each) => (each[1] > most[1] ? each : most))[0];
 }
 
-type ConnectionLimits = Pick<Config, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies' | 'limits'>;
+type ConnectionLimits = Parameters<typeof bufferedLimit>[0] &
+  Pick<Config, 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'>;
 
 /** Applies the rules to a server whose timeout is `readTimeoutMs`. */
-export function guardConnections(app: FastifyInstance, config: ConnectionLimits, observe: Observe): void {
+export function guardConnections(
+  app: FastifyInstance,
+  config: ConnectionLimits,
+  { observe, addressOf }: { readonly observe: Observe; readonly addressOf: ClientAddress },
+): HoldMemory {
   const { server } = app;
-  const connections = new Connections(server, config);
+  const connections = new Connections(server, config, addressOf);
+  const noteClosed = (count: number) => {
+    if (count > 0) observe({ kind: 'connections_closed', count });
+  };
   const noteRefused = reportCounts((count) => observe({ kind: 'connections_refused', count }));
   server.maxConnections = config.maxConnections;
   // Allow half-closed clients; the type declarations lack this option.
@@ -183,15 +235,16 @@ export function guardConnections(app: FastifyInstance, config: ConnectionLimits,
     socket.destroy();
     noteRefused();
   });
-  const mostBytes = Math.max(mostKeptBytes, fewestKept * config.limits.maxResponseBytes);
-  const timer = setInterval(() => {
-    const count = connections.closeLargest(mostBytes);
-    if (count > 0) observe({ kind: 'connections_closed', count });
-  }, lookEveryMs).unref();
+  const timer = setInterval(() => noteClosed(connections.closeLargest()), lookEveryMs).unref();
   server.once('close', () => clearInterval(timer));
   server.on('timeout', (socket: Socket) => connections.handleTimeout(socket));
   app.addHook('preClose', (done) => {
     connections.hurry();
     done();
   });
+  return (request, bytes) => {
+    const { isHeld, closed } = connections.hold(request, bytes);
+    noteClosed(closed);
+    return isHeld;
+  };
 }

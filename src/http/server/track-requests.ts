@@ -2,6 +2,7 @@
  * Gives every request an id and its state on arrival, and makes one observation when it ends: answered or disconnected.
  */
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer } from '../../execute/executor.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
@@ -9,6 +10,7 @@ import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { Identity } from '../caller/authenticate.ts';
 import type { ClientAddress } from '../caller/client-address.ts';
+import type { HoldMemory } from '../connection/connections.ts';
 import { graphqlPath } from './paths.ts';
 import { commonHeaders } from './response-head.ts';
 
@@ -25,10 +27,14 @@ export function requestId(given: string | readonly string[] | undefined): string
 }
 
 /** Adds the hooks. */
-export function trackRequests(app: FastifyInstance, observe: Observe, addressOf: ClientAddress): void {
+export function trackRequests(
+  app: FastifyInstance,
+  observe: Observe,
+  { addressOf, hold }: { readonly addressOf: ClientAddress; readonly hold: HoldMemory },
+): void {
   app.decorateRequest('state');
   app.addHook('onRequest', (request, reply, done) => {
-    trackRequest(request, reply, { observe, address: addressOf(request.raw) });
+    trackRequest(request, reply, { observe, address: addressOf(request.raw), hold });
     done();
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
@@ -43,9 +49,9 @@ export function trackRequests(app: FastifyInstance, observe: Observe, addressOf:
 export function trackRequest(
   request: FastifyRequest,
   reply: FastifyReply,
-  { observe, address }: { readonly observe: Observe; readonly address: string | null },
+  { observe, address, hold }: { readonly observe: Observe; readonly address: string | null; readonly hold: HoldMemory },
 ): void {
-  const state = new TrackedRequest(address);
+  const state = new TrackedRequest(address, request.raw, hold);
   request.state = state;
   reply.raw.on('finish', () => {
     state.finished = true;
@@ -72,9 +78,17 @@ class TrackedRequest implements RequestState {
   finished = false;
   aborted = false;
   readonly #listeners: (() => void)[] = [];
+  readonly #raw: IncomingMessage;
+  readonly #hold: HoldMemory;
 
-  constructor(address: string | null) {
+  constructor(address: string | null, raw: IncomingMessage, hold: HoldMemory) {
     this.address = address;
+    this.#raw = raw;
+    this.#hold = hold;
+  }
+
+  hold(bytes: number): boolean {
+    return this.#hold(this.#raw, bytes);
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {

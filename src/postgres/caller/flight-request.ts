@@ -90,7 +90,8 @@ export class FlightRequest implements QueuedRequest {
     this.#request = request;
     this.#counts = pool.counts;
     this.#names = named ? pool.names : null;
-    this.sink = new AnswerSink(request.options.openResponse ?? null, onOverflow);
+    const { openResponse = null, signal } = request.options;
+    this.sink = new AnswerSink(openResponse, onOverflow, (bytes) => signal?.hold?.(bytes) !== false);
     this.#main = mainSteps(pool, request, { named, sink: this.sink });
     this.statement = this.#main.length === 1 ? (this.#main[0]?.name ?? '') : '';
     const { mutation, runsUserCode, customPlanning } = request.options;
@@ -118,7 +119,7 @@ export class FlightRequest implements QueuedRequest {
     }
     this.sink.begin(MessageReader.of(connection.client.connection), how.isAlone && !options.mutation);
     this.#counts.flights += 1;
-    return new Flight(connection.prepared, { first, main: this.#main }, onEnd);
+    return new Flight(connection.prepared, { first, main: this.#main }, onEnd, this.sink.hold);
   }
 
   ended(connection: ApiConnection, outcome: FlightOutcome): void {

@@ -22,6 +22,8 @@ export class AnswerSink {
   readonly #open: OpenResponse | null;
   /** Gives up the flight, because its result exceeds a limit. */
   readonly overflow: () => void;
+  /** Reserves memory for the result, see `DisconnectSignal`. */
+  readonly hold: (bytes: number) => boolean;
   #response: ResponseSink | null = null;
   #reader: MessageReader | null = null;
   #isAlone = false;
@@ -32,9 +34,10 @@ export class AnswerSink {
   bytes = 0;
 
   /** @param open Null: buffer the whole answer. */
-  constructor(open: OpenResponse | null, overflow: () => void) {
+  constructor(open: OpenResponse | null, overflow: () => void, hold: AnswerSink['hold']) {
     this.#open = open;
     this.overflow = overflow;
+    this.hold = hold;
   }
 
   /** Whether rows may be written before the last one has arrived. */

@@ -9,6 +9,7 @@
  * (`call`, `do`, `commit`) must never be steps. Several flights may be written at once (flight-batch.ts).
  */
 import pg from 'pg';
+import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import { keepBytes } from '../../shared/keep-bytes.ts';
 import type { Utf8Text } from '../../shared/utf8-text.ts';
 import { onceSettled } from './driver.ts';
@@ -65,6 +66,9 @@ export function encodeSteps(steps: readonly FlightStep[]): readonly FlightStep[]
   return steps.map((step, index) => ({ ...step, messages: kept[index]! }));
 }
 
+/** Memory for each byte of a long row: the row and the text that is made of it. */
+const bytesOfRow = 2;
+
 const writer = new MessageWriter();
 const none: readonly never[] = [];
 
@@ -98,17 +102,23 @@ export class Flight implements MessageReceiver {
   #hasRow = false;
   #settled = false;
   #failing = false;
+  readonly #hold: DisconnectSignal['hold'];
+  /** A row was dropped, because its client may have no more memory. */
+  #isRefused = false;
 
   /**
    * @param first Reset and settings; together they are step 0.
    * @param onEnd Called once, when the server is ready for the next flight or the connection is lost, before the next
    *   message is read: it must hand the next follower to the driver.
+   * @param hold Reserves memory for the results; by default there is no limit.
    */
   constructor(
     prepared: PreparedStatements,
     steps: { readonly first: readonly FlightStep[]; readonly main: readonly FlightStep[] },
     onEnd: (outcome: FlightOutcome) => void,
+    hold?: DisconnectSignal['hold'],
   ) {
+    this.#hold = hold;
     this.#prepared = prepared;
     this.#steps = steps.first.concat(steps.main);
     this.#mainAt = steps.first.length;
@@ -171,7 +181,14 @@ export class Flight implements MessageReceiver {
     }
   }
 
+  handleLongRow(bytes: number): boolean {
+    // The text that is made of it comes on top.
+    this.#isRefused ||= this.#hold?.(bytesOfRow * bytes) === false;
+    return !this.#isRefused;
+  }
+
   handleLargeRow(): boolean {
+    if (this.#isRefused) return true;
     const collector = this.#steps[this.#completed]?.collector;
     collector?.addLarge?.();
     return collector?.addLarge !== undefined;

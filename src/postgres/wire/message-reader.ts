@@ -15,6 +15,8 @@ import type { DriverConnection, DriverStream } from './driver-connection.ts';
 export interface MessageReceiver {
   /** DataRow. `at` is the offset of the first column's length in `bytes`, which are valid until `handleEndOfRead`. */
   handleRow(bytes: Buffer, at: number): void;
+  /** A long row was announced and is about to be buffered. False: it must not be, and is dropped as too long. */
+  handleLongRow(bytes: number): boolean;
   /** Instead of `handleRow`, for a row too long to buffer. False: rows are not accepted. */
   handleLargeRow(): boolean;
   /** CommandComplete, or EmptyQueryResponse for an empty text. */
@@ -42,6 +44,8 @@ const headerBytes = 5;
 const textBytes = 64 * 1024;
 /** The last of them are the end of the error: the routine that raised it. */
 const endBytes = 256;
+/** Memory for longer rows is reserved. */
+const longBytes = 64 * 1024;
 
 const readers = new WeakMap<DriverConnection, MessageReader>();
 
@@ -129,7 +133,9 @@ export class MessageReader {
   /** Allocates the buffer for a message. */
   #begin(code: number, wholeBytes: number): void {
     const isText = code === errorResponse;
-    const isTooLong = wholeBytes > (isText || code === noticeResponse ? textBytes : this.#maxBytes);
+    const isTooLong =
+      wholeBytes > (isText || code === noticeResponse ? textBytes : this.#maxBytes) ||
+      (code === dataRow && wholeBytes > longBytes && this.receiver?.handleLongRow(wholeBytes) === false);
     const keptBytes = !isTooLong ? wholeBytes : isText ? textBytes : headerBytes;
     this.#part = Buffer.allocUnsafeSlow(keptBytes);
     this.#partBytes = 0;
