@@ -7,6 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { linkPageField } from '../config/auth/auth-template-fields.ts';
+import { describeGuesses } from '../config/auth/guessed-accounts.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { faintColor } from '../email/brand.ts';
 import { builtInText } from '../email/choose-texts.ts';
@@ -55,6 +56,9 @@ interface Checking extends ValidationContext {
   readonly isSpent: () => boolean;
 }
 
+/** They say how likely a guessed code is. */
+const guessFields = ['rate_limit_email_sent', 'mailer_otp_attempts', 'mailer_otp_length'] as const;
+
 type Body = Readonly<Record<string, unknown>>;
 
 /** @throws ManagementError `invalid_body`, or `validation_failed` with every problem, in the order of the fields. */
@@ -78,6 +82,7 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
       problems,
     ),
     ...faintBrand(values),
+    ...(guessFields.some((name) => values.has(name)) ? [describeGuesses(next) ?? []].flat() : []),
   ];
   if (isSwitched) {
     problems.push(...broken.map((fault) => wrong(saySurrounding(fault))));

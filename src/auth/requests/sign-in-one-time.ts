@@ -91,7 +91,7 @@ async function sendMagicLink(
 
 /** Whether an admin made the account, or invited its owner. */
 async function isOfAdmin({ services }: AuthContext, { id, invitedAt }: User): Promise<boolean> {
-  return invitedAt !== null || (await readEntry(services.database, id)) === 'admin';
+  return invitedAt !== null || (await readEntry(services.database, id))?.enteredBy === 'admin';
 }
 
 function signUpSilently(context: AuthContext, address: SignUpAddress, data: Metadata) {

@@ -1,6 +1,8 @@
 /**
  * Messages of `pgreflect serve` once it serves.
  */
+import { layerAuthConfig } from '../../config/auth/auth-config.ts';
+import { describeGuesses } from '../../config/auth/guessed-accounts.ts';
 import type { Config } from '../../config/config.ts';
 import type { Gateway } from '../../gateway.ts';
 import { createProjectRef } from '../../management/project-ref.ts';
@@ -22,6 +24,8 @@ export async function noteServing(config: Config, url: string, context: CommandC
   context.note(`pgreflect serves ${describePlace(config.databaseUrl)}.`);
   context.note(`GraphQL and GraphiQL: ${url}/graphql/v1`);
   await noteManagement(config, url, context);
+  const guesses = describeGuesses(layerAuthConfig(config.authValues));
+  if (guesses !== null) context.note(`Warning: ${guesses}`);
 }
 
 /** Prints where the auth configuration can be changed, with the project ref; nothing if it cannot. */
