@@ -85,10 +85,8 @@ export interface GatewayExtras {
   readonly clock?: Clock;
   /** Hashes and checks passwords; tests use a cheaper one. */
   readonly hasher?: PasswordHasher;
-  /**
-   * Shortest response time of answers whose time would reveal whether an account exists, in milliseconds; for tests.
-   */
-  readonly minResponseMs?: number;
+  /** Earliest refusal of a password where accounts are hidden, in milliseconds; for tests. */
+  readonly minRefusalMs?: number;
   /** Key to prefill in GraphiQL, a public page; default: the anon key of a local project. */
   readonly graphiqlApiKey?: string;
   /** Collects the metrics of all processes that share the port, including this one; absent: there is only this one. */
@@ -145,7 +143,7 @@ export async function startGateway(config: Config, extras: GatewayExtras = {}): 
     const { executor, management } = core;
     auth = await openAuth({
       ...{ config, management, clock, observe, database: core.authPool, hasher: extras.hasher },
-      minResponseMs: extras.minResponseMs,
+      minRefusalMs: extras.minRefusalMs,
       onLost: (problem) => core.availability.suspect(problem),
     });
     opened.defer(() => auth?.stop());

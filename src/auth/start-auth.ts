@@ -16,6 +16,7 @@ import type { Clock } from '../shared/clock.ts';
 import { finishesWithin } from '../shared/finishes-within.ts';
 import type { Observe } from '../shared/observation.ts';
 import { AuthError } from './auth-error.ts';
+import { Background } from './background.ts';
 import type { VerifyClaims } from './bearer.ts';
 import { createCaptchaCheck } from './captcha.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
@@ -50,6 +51,8 @@ export interface AuthSetup {
   readonly observe: Observe;
   /** Default: a hasher with full cost. */
   readonly hasher?: PasswordHasher | undefined;
+  /** As in `AuthServices`. */
+  readonly minRefusalMs?: number | undefined;
   /** Called when a connection breaks. */
   readonly onLost: (problem: Error) => void;
 }
@@ -69,6 +72,9 @@ const sidePoolSize = 2;
 /** Longest wait for running work when the service stops, in milliseconds; for each worker and each email. */
 const stopLimitMs = 2000;
 
+/** Longer than most imported password hashes take. */
+const defaultMinRefusalMs = 1000;
+
 /** Admin role in addition to the service role, as in Supabase Auth. */
 const adminRole = 'supabase_admin';
 
@@ -85,6 +91,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const outbox = new OutboxWorker({
     ...{ database: side.shared, mailer, hooks, currentConfig, configVersion, isInstalled, clock, observe },
   });
+  const background = new Background(observe, overloaded);
   const services: AuthServices = {
     clock,
     database,
@@ -111,7 +118,8 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     roleClaim: config.jwtRoleClaim,
     observe,
     noteRedirect: createRedirectNotes(observe),
-    localProject: config.localProject,
+    background,
+    minRefusalMs: setup.minRefusalMs ?? defaultMinRefusalMs,
   };
   const cleaner = createCleanUpWork({
     ...{ database, currentConfig, isInstalled, clock, observe },
@@ -122,7 +130,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   if (config.cleanUpMs > 0) cleaner.start();
   const stop = async () => {
     // Work that does not end in time is cut with its connections. The next process sends an interrupted email again.
-    await finishesWithin(stopLimitMs, Promise.all([outbox.stop(), cleaner.stop()]));
+    await finishesWithin(stopLimitMs, Promise.all([outbox.stop(), cleaner.stop(), background.stop()]));
     await finishesWithin(stopLimitMs, mailer.stop());
     await side.stop();
   };

@@ -55,7 +55,7 @@ test('emails that anybody may ask for do not use up the limit of the project for
   const auth = await serve();
   const email = 'project@x.test';
   const { access_token: token } = await signedUp(auth, email);
-  const asked = Array.from({ length: 30 }, (_, number) => auth.ask('/recover', { email: `nobody${number}@x.test` }));
+  const asked = Array.from({ length: 30 }, (_, number) => auth.ask('/otp', { email: `nobody${number}@x.test` }));
   expect((await Promise.all(asked)).filter(({ status }) => status === 429)).toHaveLength(1);
   expect(await changePassword(auth, token)).toBe(200);
   expect(await notified(auth, email)).toBe(1);

@@ -40,9 +40,9 @@ test('an invited user follows the link, signs in with it and sets a password', a
   const invited = await auth.askAdmin('/invite', { email, data: { team: 'a' } });
   expect(invited.body).toMatchObject({ email, user_metadata: { team: 'a' } });
   expect(invited.body.invited_at).toBeDefined();
-  const signUp = await auth.ask('/resend', { type: 'signup', email });
-  expect([signUp.status, await auth.messages(email)]).toMatchObject([200, [{}]]);
   const old = await auth.message(email);
+  // Sends a link to sign in; that of the invitation stays.
+  expect((await auth.ask('/resend', { type: 'signup', email })).status).toBe(200);
   await auth.askAdmin('/invite', { email });
   expect(fragmentOf((await open(old.link)).location).error_code).toBe('otp_expired');
   const { location } = await open((await auth.message(email)).link);

@@ -61,6 +61,7 @@ test.each(['hcaptcha', 'turnstile'] as const)('a person signs up, in and recover
   const auth = await testAuth(database, {
     ...values,
     mailer_autoconfirm: true,
+    smtp_max_frequency: 0,
     external_anonymous_users_enabled: true,
   });
   const { auth: client } = supabaseClient(auth.url);

@@ -350,20 +350,20 @@ test('an address that another user takes before a change is complete stays their
   expect((await auth.ask('/user', undefined, { token })).body).toMatchObject({ email: 'slow@x.test' });
 });
 
-test('an address or a number of somebody else is refused where it would count without a proof', async () => {
-  const auth = await testAuth(database, {
-    ...{ external_phone_enabled: true, sms_provider: 'capture', external_anonymous_users_enabled: true },
-    ...{ mailer_autoconfirm: true, sms_autoconfirm: true },
-  });
-  await auth.askAdmin('/admin/users', { email: 'taken@x.test', phone: '491713' });
-  const { access_token: token } = (await auth.ask('/signup', {})).body;
+test('an address or a number of somebody else is refused, and nothing is stored or sent', async () => {
+  const auth = await testAuth(database, { external_phone_enabled: true, sms_provider: 'capture' });
+  await auth.askAdmin('/admin/users', { email: 'taken@x.test', phone: '491713', email_confirm: true });
+  const { access_token: token, user } = await signedUp(auth, 'taker@x.test');
+  const before = await auth.messages();
   for (const [changes, code, kind] of [
-    [{ email: 'Taken@x.test' }, 'email_exists', 'email address'],
-    [{ phone: '+49 1713' }, 'phone_exists', 'phone number'],
+    [{ email: 'Taken@x.test', data: { a: 1 } }, 'email_exists', 'email address'],
+    [{ phone: '+49 1713', password: 'another password' }, 'phone_exists', 'phone number'],
   ] as const) {
     const message = `A user with this ${kind} has already been registered`;
     expect(await update(auth, token, changes)).toMatchObject({ status: 422, body: { code, message } });
   }
+  expect(await auth.messages()).toEqual(before);
+  expect((await auth.ask('/user', undefined, { token })).body).toEqual(user);
 });
 
 test('a user of single sign-on changes nothing here that the identity provider decides', async () => {
@@ -406,19 +406,45 @@ test('an anonymous user becomes one with an address', async () => {
   expect(reply.body).toMatchObject({ email: 'auto-named@x.test', is_anonymous: false });
 });
 
-test('resending does not tell whether an address has an account', async () => {
+test.each([
+  ['/recover', {}],
+  ['/resend', { type: 'signup' }],
+  ['/resend', { type: 'email_change' }],
+] as const)('%s %j has to wait a minute, for every address', async (path, members) => {
   const auth = await testAuth(database);
-  await signedUp(auth, 'done@x.test');
-  for (const email of ['done@x.test', 'nobody@x.test']) {
-    for (const type of ['signup', 'email_change']) {
-      expect(await auth.ask('/resend', { type, email })).toMatchObject({ status: 200, body: {} });
-    }
+  const [done, nobody] = ['done', 'nobody'].map(
+    (name) => `${name}-${path.slice(1)}-${JSON.stringify(members).length}@x.test`,
+  );
+  await signedUp(auth, done!);
+  for (const email of [done, nobody]) {
+    expect(await auth.ask(path, { ...members, email })).toMatchObject({ status: 200, body: {} });
+    const soon = await auth.ask(path, { ...members, email });
+    expect([soon.status, soon.headers.get('retry-after')]).toEqual([429, '60']);
+    expect(soon.body).toEqual({
+      code: 'over_email_send_rate_limit',
+      message: 'For security purposes, you can only request this after 60 seconds.',
+    });
   }
-  expect(await auth.ask('/recover', { email: 'nobody@x.test' })).toMatchObject({ status: 200, body: {} });
-  expect(await auth.ask('/otp', { email: 'nobody@x.test', create_user: false })).toMatchObject({
-    status: 200,
-    body: {},
-  });
+  auth.pass(60);
+  for (const email of [done, nobody]) expect((await auth.ask(path, { ...members, email })).status).toBe(200);
+});
+
+test('a request that failed may be sent again at once', async () => {
+  const auth = await testAuth(database, { rate_limit_email_sent: 0 });
+  await auth.askAdmin('/admin/users', { email: 'retry@x.test', email_confirm: true });
+  for (const _time of ['first', 'second']) {
+    expect((await auth.ask('/recover', { email: 'retry@x.test' })).body.message).toBe('email rate limit exceeded');
+  }
+});
+
+test('a client that must not create users is told that there is none', async () => {
+  const auth = await testAuth(database, { external_phone_enabled: true, sms_provider: 'capture' });
+  for (const address of [{ email: 'none@x.test' }, { phone: '491799' }]) {
+    expect(await auth.ask('/otp', { ...address, create_user: false })).toMatchObject({
+      status: 422,
+      body: { code: 'otp_disabled', message: 'Signups not allowed for otp' },
+    });
+  }
 });
 
 test.each([

@@ -19,6 +19,7 @@ const pkce = {
   code_challenge_method: 's256',
 };
 const expired = { status: 403, body: { code: 'otp_expired', message: 'Token has expired or is invalid' } };
+const linkExpired = { status: 403, body: { code: 'otp_expired', message: 'Email link is invalid or has expired' } };
 
 async function requested(auth: TestAuth, path: string, email: string, more: object = {}) {
   const reply = await auth.ask(path, { email, ...more });
@@ -45,7 +46,7 @@ test.each(['new', 'confirmed'])(
       ...hashes!.map(() => auth.ask('/verify', { type: 'email', token_hash: hashOf(link) })),
     ]);
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const reply of replies.filter(({ status }) => status !== 200)) expect(reply).toMatchObject(expired);
+    for (const reply of replies.filter(({ status }) => status !== 200)) expect(reply.body.code).toBe('otp_expired');
     expect(
       await database.query('select 1 from auth.sessions s join auth.users u on u.id = s.user_id where u.email = $1', [
         email,
@@ -65,7 +66,7 @@ test('a confirmed user who signs in is answered as the database has them, by cod
     const { status, body } = await auth.ask('/verify', { type: 'email', ...given });
     expect(status).toBe(200);
     expect((await auth.ask('/user', undefined, { token: body.access_token })).body).toEqual(body.user);
-    expect(await auth.ask('/verify', { type: 'email', ...given })).toMatchObject(expired);
+    expect(await auth.ask('/verify', { type: 'email', ...given })).toMatchObject(by === 'code' ? expired : linkExpired);
   }
   const events = await database.query(
     `select payload ->> 'action' as action from auth.audit_log_entries where payload ->> 'actor_username' = $1
@@ -231,7 +232,7 @@ test('a hash is accepted under the types of its token only', async () => {
     const { link } = await requested(auth, '/otp', email);
     return auth.ask('/verify', { type, token_hash: hashOf(link) });
   };
-  for (const type of ['signup', 'invite', 'email_change']) expect(await use(type)).toMatchObject(expired);
+  for (const type of ['signup', 'invite', 'email_change']) expect(await use(type)).toMatchObject(linkExpired);
   for (const type of ['magiclink', 'recovery', 'email']) expect((await use(type)).status).toBe(200);
   const { link } = await requested(auth, '/otp', email);
   const { location } = await open(link.replace('type=magiclink', 'type=recovery'));
@@ -259,6 +260,12 @@ test('a banned user is told so by link and by code', async () => {
   expect(fragmentOf((await open(link)).location)).toEqual(banned);
   const reply = await auth.ask('/verify', { type: 'magiclink', email, token: code });
   expect(reply).toMatchObject({ status: 403, body: { code: 'user_banned' } });
+  // Not to whoever only knows the address.
+  expect(await auth.ask('/verify', { type: 'magiclink', email, token: 'guess' })).toMatchObject(expired);
+  const guess = { email, password: 'guessed password' };
+  expect((await auth.ask('/token?grant_type=password', guess)).body.code).toBe('invalid_credentials');
+  const known = await auth.ask('/token?grant_type=password', { ...guess, password });
+  expect(known).toMatchObject({ status: 400, body: { code: 'user_banned' } });
 });
 
 test.each([

@@ -14,7 +14,8 @@ vi.setConfig({ testTimeout: 240_000 });
 
 const browser = await openBrowser();
 const password = 'a good password';
-const refused = 'Token has expired or is invalid';
+const refused = 'Email link is invalid or has expired';
+const codeRefused = 'Token has expired or is invalid';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -154,11 +155,11 @@ describe('a page that asks for the code, {{ .Token }}', () => {
       expect(sent.parsed.html, kind).not.toContain('href');
       expect(sent.parsed.html, kind).toContain(`<strong>${code}</strong>`);
       await submit(page, '#enter', { code: code === '000000' ? '000001' : '000000' });
-      await expectStatus(page, refused);
+      await expectStatus(page, codeRefused);
       await submit(page, '#enter', { code });
       await expectStatus(page, `Signed in as ${email}`);
       await submit(page, '#enter', { code });
-      await expectStatus(page, refused);
+      await expectStatus(page, codeRefused);
     }
   });
 });

@@ -30,7 +30,7 @@ export const authEdgeCases: readonly SectionRow[] = [
   ['23', 'Schemes of apps', 'unit/auth/redirect: the allow list', 'clients/email-links.nightly: the link of the email opens the app', 'clients/email-links.nightly: a scheme that is not listed leads to the site instead'],
   ['24', 'A new user who has to confirm', 'auth/sign-up: a new user gets an email'],
   ['25', 'The same again: too soon, then a new link', 'auth/sign-up: a second sign-up has to wait, then sends a new link'],
-  ['26', 'Sign-up of a confirmed user', 'auth/sign-up: the sign-up of a confirmed user looks like that of a new one'],
+  ['26', 'Sign-up of a confirmed user', 'auth/sign-up: the sign-up of a confirmed user is answered by a made-up user without identities'],
   ['27', 'The same where addresses count as confirmed', 'auth/sign-up: sign-up is sign-in, and a second one is refused'],
   ['28', 'Sign-up of an invited user', 'auth/admin: the sign-up of an invited user shows nothing of what the invitation says'],
   ['29', 'Addresses in upper case', 'unit/auth/small-parts: is stored in lower case', 'auth/core/users: addresses are found in any case'],

@@ -43,7 +43,7 @@ export const authSections: readonly SectionRow[] = [
   ['4.7.3', 'Verification by a program', 'auth/verify: a confirmed user who signs in is answered as the database has them, by code and by hash', 'auth/verify: a code works for the address it was sent to'],
   ['4.7.4', 'Effects of a verification', 'auth/verify: a recovery link of a user who never confirmed confirms the address', 'auth/user: the first code of a change answers what to do next', 'auth/notifications: a new address is told to the old one, when both have confirmed'],
   ['4.8', 'Recovery', 'auth/verify: a recovery link of a user who never confirmed', 'auth/supabase-js: a recovery is known as one'],
-  ['4.9', 'Sending again', 'auth/user: resending does not tell whether an address has an account', 'attack/pending-changes: a change is sent again only as long as the session that asked for it exists'],
+  ['4.9', 'Sending again', 'auth/user: %s %j has to wait a minute, for every address', 'attack/pending-changes: a change is sent again only as long as the session that asked for it exists'],
   ['4.10', 'Reauthentication', 'auth/user: an old session needs a code for a new password, once', 'auth/user: is sent once in so many seconds'],
   ['4.11', 'Reading and changing the own user', 'auth/user: metadata is merged', 'auth/user: a new password ends the other sessions and the pending links, and must be new', 'auth/http: a request that takes too long is answered so and changes nothing'],
   ['4.12', 'Sign-out', 'auth/tokens: a sign-out ends this session, the others or all of them', 'auth/core/sessions: %s leaves %i of three sessions'],

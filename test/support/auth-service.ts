@@ -88,7 +88,7 @@ export const unlimited: AuthValues = {
 const cheapHasher = createPasswordHasher(1, 4);
 
 /** What a gateway has beside its auth configuration. */
-type Given = Partial<Config> & Pick<GatewayExtras, 'hasher' | 'minResponseMs'>;
+type Given = Partial<Config> & Pick<GatewayExtras, 'hasher' | 'minRefusalMs'>;
 
 /**
  * A gateway for one test, or the one of the test before (left-gateway.ts). Emails are captured unless `values` name a mail server.
@@ -174,7 +174,7 @@ async function untilHandedOver(database: TestDatabase): Promise<void> {
 async function start(
   database: TestDatabase,
   authValues: AuthValues,
-  { hasher = cheapHasher, minResponseMs = 0, ...given }: Given,
+  { hasher = cheapHasher, minRefusalMs = 0, ...given }: Given,
 ): Promise<Started> {
   const config = testConfig({
     databaseUrl: database.urlAs('authenticator', 'test'),
@@ -188,7 +188,7 @@ async function start(
   const gateway = await startGateway(config, {
     clock: { now: () => seen.clock.time },
     hasher,
-    minResponseMs,
+    minRefusalMs,
     observe: (observation) => seen.observations.push(observation),
   });
   return Object.assign(seen, { gateway });

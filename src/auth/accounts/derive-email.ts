@@ -28,7 +28,9 @@ export async function deriveEmail(
   user: User,
   identities: readonly Identity[],
 ): Promise<DerivedEmail | null> {
-  for (const { email, identityData } of [...identities].sort(byPrecedence)) {
+  for (const { email: given, identityData } of [...identities].sort(byPrecedence)) {
+    // Anybody may claim an unverified address at a provider, and would learn whether another user has it.
+    const email = tx.config.security_hide_accounts && !isVerified(identityData) ? null : given;
     if (email && isVerified(identityData)) await releaseAddress(tx, 'email', email, user);
     if (email && (await isEmailTaken(tx, email, tx.audience, user.id))) continue;
     return { email: email || null, isVerified: isVerified(identityData) };

@@ -3,7 +3,7 @@
  */
 
 import { notifyUser } from '../messages/notify-user.ts';
-import { allowEmail, sendTokens } from '../messages/send-token.ts';
+import { assertPause, sendTokens } from '../messages/send-token.ts';
 import { mergeMetadata } from '../metadata.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
@@ -23,7 +23,6 @@ function isSecureChange(context: AuthContext, user: User): boolean {
 interface EmailChange {
   readonly newEmail: string;
   readonly pkce: PkceChallenge | null;
-  readonly mayKnowOfAccount: boolean;
 }
 
 /** Whose proof a pending change needs. */
@@ -49,11 +48,11 @@ export function proofsOfChange(context: AuthContext, user: User): ChangeProofs {
  * earlier links of a change.
  *
  * @param user Locked.
- * @param change `pkce` is null without the PKCE flow, `mayKnowOfAccount` as of `sendTokenEmail`.
+ * @param change `pkce` is null without the PKCE flow.
  */
 export async function askEmailChange(tx: Transaction, user: User, change: EmailChange): Promise<void> {
-  const { newEmail, pkce, mayKnowOfAccount } = change;
-  if (!(await allowEmail(tx, user.emailChangeSentAt, mayKnowOfAccount))) return;
+  const { newEmail, pkce } = change;
+  assertPause(tx, user.emailChangeSentAt);
   // Clears the token of the present address: a request that sends no email there must invalidate the earlier token.
   const reset = { emailChange: newEmail, emailChangeConfirmStatus: 0, emailChangeTokenCurrent: '' } as const;
   await updateUser(tx, user.id, reset);

@@ -10,6 +10,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
 import { AuthError } from '../auth-error.ts';
+import { countMessage } from '../messages/answer-first.ts';
 import { notifyUser } from '../messages/notify-user.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
 import { mergeWhatFits } from '../metadata.ts';
@@ -177,9 +178,12 @@ async function proveEmail(
       return null;
     }
   }
-  if (user.email !== null) await sendTokenEmail(tx, 'confirmation', user, { mayKnowOfAccount: true });
+  const { email } = external;
+  const isHidden = tx.config.security_hide_accounts && email !== null;
+  if (isHidden) await countMessage(tx, { kind: 'email', address: email }, user.email !== null);
+  if (user.email !== null) await sendTokenEmail(tx, 'confirmation', user);
   if (tx.config.mailer_allow_unverified_email_sign_ins) return null;
-  return new AuthError('provider_email_needs_verification', askToVerify(user, external));
+  return new AuthError('provider_email_needs_verification', askToVerify(user.email !== null || isHidden, external));
 }
 
 /** Sets the account's address to the one that was proved. Returns null if another user has it. */
@@ -191,8 +195,8 @@ async function takeEmail(tx: Transaction, user: User, email: string): Promise<Us
   return reloadUser(tx, user.id);
 }
 
-function askToVerify({ email }: User, { provider }: ExternalUser): string {
-  return email === null
-    ? `Unverified email with ${provider}. Verify the email with ${provider} in order to sign in`
-    : `Unverified email with ${provider}. A confirmation email has been sent to your ${provider} email`;
+function askToVerify(isSent: boolean, { provider }: ExternalUser): string {
+  return isSent
+    ? `Unverified email with ${provider}. A confirmation email has been sent to your ${provider} email`
+    : `Unverified email with ${provider}. Verify the email with ${provider} in order to sign in`;
 }

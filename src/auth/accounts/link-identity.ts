@@ -82,7 +82,7 @@ async function settleEmail(tx: Transaction, user: User, external: ExternalUser):
     await updateUser(tx, user.id, { isAnonymous: false });
     return null;
   }
-  await sendTokenEmail(tx, 'confirmation', adopted, { mayKnowOfAccount: true });
+  await sendTokenEmail(tx, 'confirmation', adopted);
   const message = `Unverified email with ${provider}. A confirmation email has been sent to your ${provider} email`;
   return new AuthError('email_not_confirmed', message, { status: 422 });
 }

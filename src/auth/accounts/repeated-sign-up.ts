@@ -4,7 +4,6 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Metadata } from '../metadata.ts';
-import { assertNotTooLong } from '../secrets/passwords.ts';
 import type { AuthContext, Transaction } from '../steps/auth-context.ts';
 import { type Entry, noteOther, readEntry } from '../store/unproved-entries.ts';
 import type { User } from '../user.ts';
@@ -40,7 +39,6 @@ export async function checkPassword(
   const knownHash = unproved === null ? null : lastHash(unproved, entry);
   if (password === null)
     return { password, passwordHash: null, isKnown: unproved !== null && knownHash === null, knownHash };
-  assertNotTooLong(password);
   const isKnown = knownHash !== null && (await hasher.verify(password, knownHash, context.deadline));
   const passwordHash = isKnown ? knownHash : await hasher.hash(password, context.deadline);
   return { password, passwordHash, isKnown, knownHash };

@@ -41,7 +41,7 @@ export async function sendTokens(
   for (const { to } of emails) assertAuthorized(tx, to);
   const sent: [TokenEmail, MadeToken][] = [];
   for (const email of emails) {
-    await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
+    if (!tx.isCounted) await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
     const isAllowed = await takeEmailTo(tx, email);
     if (!isAllowed) await reportUnsent(tx, { ...email, userId: email.user.id }, usedUp('rate_limit_email_recipient'));
     if (!isAllowed && email.kind !== 'email_change' && hasToken(email.user, email.tokenType)) continue;
@@ -125,29 +125,23 @@ const contents = {
 } as const;
 
 /**
- * Sends an email to the address of a user, who is locked, unless one of its kind was sent a moment ago.
+ * Sends an email to the address of a user, who is locked.
  *
- * @param options `pkce` is null without the PKCE flow. `mayKnowOfAccount`: the client has a session or has signed in
- *   with a provider, so it may learn that the account exists.
- * @returns Whether it was sent.
- * @throws AuthError as `allowEmail`, `sendTokens`.
+ * @param pkce Null without the PKCE flow.
+ * @throws AuthError as `assertPause`, `sendTokens`.
  */
 export async function sendTokenEmail(
   tx: Transaction,
   kind: keyof typeof contents,
   user: User,
-  {
-    pkce = null,
-    mayKnowOfAccount = false,
-  }: { readonly pkce?: PkceChallenge | null; readonly mayKnowOfAccount?: boolean },
-): Promise<boolean> {
+  pkce: PkceChallenge | null = null,
+): Promise<void> {
   // A confirmation would take the place of an invitation, whose link is kept: the address is proven by a sign-in.
   const sent = kind === 'confirmation' && isInvited(tx, user) ? 'magic_link' : kind;
   const { tokenType, method } = contents[sent];
-  if (!(await allowEmail(tx, sentAtOf(user, tokenType), mayKnowOfAccount))) return false;
+  assertPause(tx, sentAtOf(user, tokenType));
   const flow = pkce !== null && method !== null ? { pkce, method } : null;
   await sendTokens(tx, flow, { kind: sent, user, to: user.email ?? '', tokenType });
-  return true;
 }
 
 /** Whether the user has an invitation that is still valid. */
@@ -158,43 +152,18 @@ function isInvited({ config, services }: AuthContext, user: User): boolean {
 }
 
 /**
- * Decides whether another email of a kind may be sent. If one was sent a moment ago, clients that may know of the
- * account get an error. For all others no email is sent, but it is counted (`countUnsentEmail`).
+ * Refuses an email if the user got one of its kind a moment ago.
  *
  * @param sentAt When the last one was sent; null for never.
  * @throws AuthError `over_email_send_rate_limit`
  */
-export async function allowEmail(
-  context: AuthContext,
-  sentAt: Time | null,
-  mayKnowOfAccount: boolean,
-): Promise<boolean> {
-  const { services, config } = context;
+export function assertPause({ services, config }: AuthContext, sentAt: Time | null): void {
   const refusal = findTooFrequent('email', sentAt, config.smtp_max_frequency, services.clock.now());
-  if (refusal === null) return true;
-  if (mayKnowOfAccount) throw refusal;
-  await countUnsentEmail(context, null);
-  if (services.localProject) {
-    const message = `An email was not sent, because the same user got one less than ${config.smtp_max_frequency} s ago. The answer does not tell.`;
-    services.observe({ kind: 'warning', message, hint: 'Set --smtp-max-frequency 0 to send all.' });
-  }
-  return false;
-}
-
-/**
- * Counts an email that is not sent, so that the limit on all emails does not reveal whether an account exists.
- *
- * @param to The address that was asked for; null if it has got an email before.
- * @throws AuthError `over_email_send_rate_limit`, and `email_address_not_authorized` as an email to it would.
- */
-export async function countUnsentEmail(context: AuthContext, to: string | null): Promise<void> {
-  const { services, config } = context;
-  if (to !== null) assertAuthorized(context, to);
-  await assertSendAllowed(services.limiter, 'email', config.rate_limit_email_sent);
+  if (refusal !== null) throw refusal;
 }
 
 /** @throws AuthError `email_address_not_authorized` */
-function assertAuthorized({ config }: AuthContext, to: string): void {
+export function assertAuthorized({ config }: AuthContext, to: string): void {
   if (isAuthorized(to, config.external_email_authorized_addresses)) return;
   const message = `Email address "${to}" cannot be used as it is not authorized`;
   throw new AuthError('email_address_not_authorized', message);

@@ -133,7 +133,7 @@ async function goOn(
   const settings = requireBrowserProvider(context.config, query.get('provider') ?? '');
   const secrets = await readProviderSecrets(database, begun);
   if (linkingTargetId === null || provider !== settings.name || secrets === null) {
-    throw new AuthError('bad_oauth_state', 'OAuth state is unknown or has been used');
+    throw new AuthError('bad_oauth_state', 'OAuth state not found or expired');
   }
   if (begun.isPkce || isOwn(state)) return leadToProvider(context, settings, query, { state, ...secrets });
   const user = await loadUser(database, linkingTargetId);

@@ -21,7 +21,7 @@ export async function reauthenticate(context: AuthContext, asking: User): Promis
       const phone = user.phone ?? '';
       return sendCode(tx, { purpose: 'reauthentication', user, phone, channel: 'sms' });
     }
-    await sendTokenEmail(tx, 'reauthentication', user, { mayKnowOfAccount: true });
+    await sendTokenEmail(tx, 'reauthentication', user);
     return '';
   });
   return messageAnswer(messageId);

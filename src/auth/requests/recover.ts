@@ -5,11 +5,11 @@
 
 import { parseEmail } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
-import { countUnsentEmail } from '../messages/send-token.ts';
-import type { AuthContext } from '../steps/auth-context.ts';
+import { answerFirst, assertFirstAsked } from '../messages/answer-first.ts';
+import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { parsePkce } from '../store/flows.ts';
-import { findUserByEmail } from '../store/users.ts';
+import { lockUserByEmail } from '../store/users.ts';
 import { emailSignIn } from './sign-in-one-time.ts';
 
 /** Members of the body. */
@@ -22,13 +22,17 @@ export const recoverBody = {
 /** `POST /recover`. The answer is the same for unknown users. */
 export async function recover(context: AuthContext, body: unknown): Promise<Record<string, never>> {
   const members = readMembers(body, recoverBody);
-  const { config, services, audience } = context;
+  const { config, audience } = context;
   if (!config.external_email_enabled) throw new AuthError('email_provider_disabled', null, { status: 400 });
   if (!members.email) throw new AuthError('validation_failed', 'Password recovery requires an email');
   const email = parseEmail(members.email);
   const pkce = parsePkce(members.code_challenge, members.code_challenge_method);
-  const found = await findUserByEmail(services.database, email, audience);
-  if (found === null) await countUnsentEmail(context, email);
-  else await emailSignIn(context, 'recovery', found, pkce);
-  return {};
+  const asked = { kind: 'email', address: email } as const;
+  const send = async (tx: Transaction) => {
+    await assertFirstAsked(tx, asked, 'recover');
+    const user = await lockUserByEmail(tx, email, audience);
+    if (user !== null) await emailSignIn(tx, 'recovery', user, pkce);
+    return {};
+  };
+  return answerFirst(context, asked, {}, (own) => transact(own, ['send_email'], send));
 }

@@ -6,8 +6,9 @@ import { isBare } from '../accounts/claim-account.ts';
 import { askEmailChange } from '../accounts/email-change.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
+import { answerFirst, assertFirstAsked } from '../messages/answer-first.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
-import { countUnsentEmail, sendTokenEmail } from '../messages/send-token.ts';
+import { sendTokenEmail } from '../messages/send-token.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
@@ -29,22 +30,18 @@ interface Request {
 
 /** `POST /resend`. The answer is the same if there is nothing to send. */
 export async function resend(context: AuthContext, body: unknown): Promise<MessageAnswer> {
-  const { services, audience } = context;
   const request = check(context, body);
-  const isEmail = request.type === 'signup' || request.type === 'email_change';
+  const { type, address } = request;
+  const isEmail = type === 'signup' || type === 'email_change';
+  const asked = { kind: isEmail ? 'email' : 'sms', address } as const;
   const find = isEmail ? findUserByEmail : findUserByPhone;
-  const found = await find(services.database, request.address, audience);
-  if (found === null) {
-    if (isEmail) await countUnsentEmail(context, request.address);
-    return {};
-  }
-  const messageId = await transact(context, ['send_email', 'send_sms'], async (tx) => {
-    const user = await lockKnownUser(tx, found);
-    if (await isPending(tx, user, request.type)) return send(tx, user, request);
-    if (isEmail) await countUnsentEmail(context, request.address);
-    return '';
-  });
-  return messageAnswer(messageId);
+  const sendAgain = async (tx: Transaction) => {
+    await assertFirstAsked(tx, asked, `resend ${type}`);
+    const found = await find(tx, address, context.audience);
+    const user = found === null ? null : await lockKnownUser(tx, found);
+    return messageAnswer(user !== null && (await isPending(tx, user, type)) ? await send(tx, user, request) : '');
+  };
+  return answerFirst(context, asked, {}, (own) => transact(own, ['send_email', 'send_sms'], sendAgain));
 }
 
 /** Members of the body. */
@@ -93,7 +90,7 @@ async function send(tx: Transaction, user: User, { type, pkce }: Request): Promi
     case 'signup': {
       await auditUser(tx, 'user_confirmation_requested', user);
       const before = await findConfirmation(tx, user.id);
-      await sendTokenEmail(tx, 'confirmation', user, { pkce });
+      await sendTokenEmail(tx, 'confirmation', user, pkce);
       await noteResent(tx, user, before);
       return '';
     }
@@ -101,7 +98,6 @@ async function send(tx: Transaction, user: User, { type, pkce }: Request): Promi
       await askEmailChange(tx, user, {
         newEmail: user.emailChange,
         pkce,
-        mayKnowOfAccount: false,
       });
       return '';
     case 'sms': {

@@ -3,21 +3,23 @@
  * unconfirmed address go through the sign-up.
  */
 
+import { randomUUID } from 'node:crypto';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
+import { answerFirst } from '../messages/answer-first.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
-import { countUnsentEmail, sendTokenEmail } from '../messages/send-token.ts';
+import { sendTokenEmail } from '../messages/send-token.ts';
 import type { Metadata } from '../metadata.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
-import { type AuthContext, transact } from '../steps/auth-context.ts';
+import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { readEntry } from '../store/unproved-entries.ts';
-import { findUserByEmail, findUserByPhone, lockKnownUser } from '../store/users.ts';
+import { findUserByEmail, findUserByPhone, lockKnownUser, lockUserByEmail } from '../store/users.ts';
 import type { User } from '../user.ts';
-import { runSignUp, type SignUpAddress } from './sign-up.ts';
+import { enteredData, runSignUp, type SignUpAddress } from './sign-up.ts';
 
 /** Members of the body. */
 export const oneTimeBody = {
@@ -64,29 +66,30 @@ async function sendMagicLink(
   context: AuthContext,
   request: Request & { readonly email: string; readonly pkce: PkceChallenge | null },
 ): Promise<MessageAnswer> {
-  const { config, services, audience } = context;
+  const { config, audience } = context;
   if (!config.external_email_enabled) throw new AuthError('email_provider_disabled');
   if (!config.external_email_magic_link_enabled) {
     throw new AuthError('email_provider_disabled', 'Login with magic link is disabled');
   }
   const email = parseEmail(request.email);
-  const find = () => findUserByEmail(services.database, email, audience);
-  const known = await find();
-  const isNew = known === null || known.emailConfirmedAt === null;
-  if ((known === null && !request.mayCreate) || (isNew && config.disable_signup)) {
-    await countUnsentEmail(context, email);
+  const { data, mayCreate, pkce } = request;
+  return answerFirst(context, { kind: 'email', address: email }, {}, async (own) => {
+    const known = await findUserByEmail(own.services.database, email, audience);
+    if (known === null && !mayCreate) throw new AuthError('otp_disabled');
+    const isNew = known === null || known.emailConfirmedAt === null;
+    // With autoconfirm, the sign-up would confirm an address that nobody has proven, of an account that waits for its owner.
+    const isPrepared = config.mailer_autoconfirm && isNew && known !== null && (await isOfAdmin(own, known));
+    if (isNew && !isPrepared) {
+      await signUpSilently(own, { kind: 'email', email, pkce }, data);
+      // The sign-up email was sent; only a user who counts as confirmed now needs another.
+      if (!config.mailer_autoconfirm) return {};
+    }
+    await transact(own, ['send_email'], async (tx) => {
+      const user = await lockUserByEmail(tx, email, audience);
+      if (user !== null) await emailSignIn(tx, 'magic_link', user, pkce);
+    });
     return {};
-  }
-  // With autoconfirm, the sign-up would confirm an address that nobody has proven, of an account that waits for its owner.
-  const isPrepared = config.mailer_autoconfirm && isNew && known !== null && (await isOfAdmin(context, known));
-  if (isNew && !isPrepared) {
-    await signUpSilently(context, { kind: 'email', email, pkce: request.pkce }, request.data);
-    // The sign-up email was sent; only a user who counts as confirmed now needs another.
-    if (!config.mailer_autoconfirm) return {};
-  }
-  const user = await find();
-  if (user !== null) await emailSignIn(context, 'magic_link', user, request.pkce);
-  return {};
+  });
 }
 
 /** Whether an admin made the account, or invited its owner. */
@@ -95,47 +98,46 @@ async function isOfAdmin({ services }: AuthContext, { id, invitedAt }: User): Pr
 }
 
 function signUpSilently(context: AuthContext, address: SignUpAddress, data: Metadata) {
-  return runSignUp(context, { address, password: null, data }, { startSession: false });
+  const request = { address, password: null, data: enteredData(context, data), id: randomUUID() };
+  return runSignUp(context, request, { startSession: false });
 }
 
-/** Sends the sign-in email to an existing user, unless one was sent a moment ago. */
-export function emailSignIn(
-  context: AuthContext,
+/** Sends the sign-in email to a user, who is locked. @throws AuthError as `sendTokenEmail`. */
+export async function emailSignIn(
+  tx: Transaction,
   kind: 'magic_link' | 'recovery',
-  found: User,
+  user: User,
   pkce: PkceChallenge | null,
 ): Promise<void> {
-  return transact(context, ['send_email'], async (tx) => {
-    const user = await lockKnownUser(tx, found);
-    if (await sendTokenEmail(tx, kind, user, { pkce })) await auditUser(tx, 'user_recovery_requested', user);
-  });
+  await sendTokenEmail(tx, kind, user, pkce);
+  await auditUser(tx, 'user_recovery_requested', user);
 }
 
 async function sendPhoneCode(
   context: AuthContext,
   request: Request & { readonly phone: string; readonly channel: Channel },
 ): Promise<MessageAnswer> {
-  const { config, services, audience } = context;
+  const { config, audience } = context;
   if (!config.external_phone_enabled) {
     throw new AuthError('phone_provider_disabled', 'Unsupported phone provider', { status: 400 });
   }
   const phone = parsePhone(request.phone);
-  const { channel } = request;
-  const find = () => findUserByPhone(services.database, phone, audience);
-  const known = await find();
-  if (known === null && !request.mayCreate) return {};
-  if (known === null || known.phoneConfirmedAt === null) {
-    const outcome = await signUpSilently(context, { kind: 'phone', phone, channel }, request.data);
-    if (!config.sms_autoconfirm)
-      return outcome.kind === 'unconfirmed' && request.mayCreate ? messageAnswer(outcome.messageId) : {};
-  }
-  const found = await find();
-  if (found === null) return {};
-  const messageId = await transact(context, ['send_sms'], async (tx) => {
-    const user = await lockKnownUser(tx, found);
-    await auditUser(tx, 'user_recovery_requested', user, { channel });
-    return sendCode(tx, { purpose: 'confirmation', user, phone, channel });
+  const { channel, data, mayCreate } = request;
+  return answerFirst<MessageAnswer>(context, { kind: 'sms', address: phone }, {}, async (own) => {
+    const find = () => findUserByPhone(own.services.database, phone, audience);
+    const known = await find();
+    if (known === null && !mayCreate) throw new AuthError('otp_disabled');
+    if (known === null || known.phoneConfirmedAt === null) {
+      const outcome = await signUpSilently(own, { kind: 'phone', phone, channel }, data);
+      if (!config.sms_autoconfirm) return messageAnswer(outcome.kind === 'unconfirmed' ? outcome.messageId : '');
+    }
+    const found = await find();
+    if (found === null) return {};
+    const messageId = await transact(own, ['send_sms'], async (tx) => {
+      const user = await lockKnownUser(tx, found);
+      await auditUser(tx, 'user_recovery_requested', user, { channel });
+      return sendCode(tx, { purpose: 'confirmation', user, phone, channel });
+    });
+    return messageAnswer(messageId);
   });
-  // The message id would reveal that the user exists.
-  return request.mayCreate ? messageAnswer(messageId) : {};
 }

@@ -3,7 +3,10 @@
  * work.
  */
 
+import { randomUUID } from 'node:crypto';
+import { setTimeout as setDelay } from 'node:timers/promises';
 import { AuthError } from '../auth-error.ts';
+import { UnreadableHashError } from '../secrets/password-hash.ts';
 import { findWeakness } from '../secrets/password-policy.ts';
 import { countPasswordGuess } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
@@ -22,6 +25,31 @@ interface Credentials {
 /** `POST /token?grant_type=password`. */
 export async function signInWithPassword(context: AuthContext, body: unknown): Promise<SessionJson> {
   const credentials = check(context, body);
+  const { config, services } = context;
+  if (!config.security_hide_accounts) return signIn(context, credentials);
+  const startedAt = performance.now();
+  try {
+    return await signIn(context, credentials);
+  } catch (error) {
+    // Passwords of imported users may take longer to check than those of nobody.
+    const leftMs = startedAt + services.minRefusalMs - performance.now();
+    if (leftMs > 0) await setDelay(Math.ceil(leftMs) + 1);
+    throw hideCause(error, context);
+  }
+}
+
+/** Whoever signed up with an address would learn whether there was an account before, or a hash that cannot be read. */
+function hideCause(error: unknown, { services }: AuthContext): unknown {
+  if (error instanceof UnreadableHashError) {
+    services.observe({ kind: 'masked_error', id: randomUUID(), requestId: null, error });
+    return new AuthError('invalid_credentials');
+  }
+  const isUnconfirmed =
+    error instanceof AuthError && (error.code === 'email_not_confirmed' || error.code === 'phone_not_confirmed');
+  return isUnconfirmed ? new AuthError('invalid_credentials') : error;
+}
+
+async function signIn(context: AuthContext, credentials: Credentials): Promise<SessionJson> {
   const { services, config } = context;
   const finding = find(context, credentials);
   const ownerId = async () => (await finding)?.id ?? null;
@@ -32,9 +60,9 @@ export async function signInWithPassword(context: AuthContext, body: unknown): P
   const isRight = await services.hasher.verify(credentials.password, found?.passwordHash ?? null, context.deadline);
   if (found !== null && found.passwordHash === null) services.observe({ kind: 'password_absent', userId: found.id });
   if (found === null || found.passwordHash === null) throw new AuthError('invalid_credentials');
-  if (isBanned(found, nowOf(context))) throw new AuthError('user_banned', null, { status: 400 });
   if (!isRight) throw new AuthError('invalid_credentials');
   await guess?.giveBack();
+  if (isBanned(found, nowOf(context))) throw new AuthError('user_banned', null, { status: 400 });
   assertConfirmed(found, credentials.kind);
   const newHash = services.hasher.isOutdated(found.passwordHash)
     ? await services.hasher.hash(credentials.password, context.deadline)

@@ -2,7 +2,8 @@
  * Sign-up with a password, by email or phone, and anonymous sign-in. One-time sign-in uses the same sign-up for new
  * users.
  *
- * The answer does not reveal whether an address has an account: for a confirmed user it imitates a new one.
+ * For a confirmed user the answer is a made-up user without identities, as in Supabase Auth. Where accounts are hidden,
+ * it is a made-up new user for every address.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -18,10 +19,12 @@ import {
 } from '../accounts/repeated-sign-up.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
+import { type Asked, answerFirst } from '../messages/answer-first.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
-import { countUnsentEmail, sendTokenEmail } from '../messages/send-token.ts';
+import { sendTokenEmail } from '../messages/send-token.ts';
 import { type Metadata, mergeMetadata } from '../metadata.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
+import { assertNotTooLong } from '../secrets/passwords.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { askBeforeUserCreated } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../steps/auth-context.ts';
@@ -46,6 +49,8 @@ interface SignUpRequest {
   /** Null: the user signs in without a password, or sets one later. */
   readonly password: string | null;
   readonly data: Metadata;
+  /** The id of the user, if there is none yet. */
+  readonly id: string;
 }
 
 type SignUpOutcome =
@@ -56,8 +61,14 @@ type SignUpOutcome =
 /** `POST /signup` with an address. @returns A session if the address counts as confirmed, otherwise the user. */
 export async function signUp(context: AuthContext, body: unknown): Promise<SessionJson | UserJson> {
   const request = await checkSignUp(context, body);
-  const outcome = await runSignUp(context, request, { startSession: true });
-  return outcome.kind === 'signed_in' ? sessionAnswer(context, outcome.signedIn) : outcome.user;
+  return answerFirst<SessionJson | UserJson>(context, askedAt(request), imitate(context, request), async (own) => {
+    const outcome = await runSignUp(own, request, { startSession: true });
+    return outcome.kind === 'signed_in' ? sessionAnswer(own, outcome.signedIn) : outcome.user;
+  });
+}
+
+function askedAt({ address }: SignUpRequest): Asked {
+  return address.kind === 'email' ? { kind: 'email', address: address.email } : { kind: 'sms', address: address.phone };
 }
 
 /** Members of the body. */
@@ -71,10 +82,13 @@ async function checkSignUp(context: AuthContext, body: unknown): Promise<SignUpR
   if (context.config.disable_signup) throw new AuthError('signup_disabled');
   if (!members.password) throw new AuthError('validation_failed', 'Signup requires a valid password');
   await assertStrong(members.password, context.config, context.services.isPwned);
+  assertNotTooLong(members.password);
   if (members.email && members.phone) {
     throw new AuthError('validation_failed', 'Only an email address or phone number should be provided on signup.');
   }
-  return { address: checkAddress(context, members), password: members.password, data: members.data ?? {} };
+  const { password } = members;
+  const data = enteredData(context, members.data ?? {});
+  return { address: checkAddress(context, members), password, data, id: randomUUID() };
 }
 
 function checkAddress({ config }: AuthContext, members: Members<typeof signUpBody>): SignUpAddress {
@@ -91,6 +105,11 @@ function checkAddress({ config }: AuthContext, members: Members<typeof signUpBod
   throw new AuthError('phone_provider_disabled', 'Phone signups are disabled', { status: 400 });
 }
 
+/** The metadata of a new user. */
+export function enteredData(context: AuthContext, data: Metadata): Metadata {
+  return withLocale(context, mergeMetadata({}, data));
+}
+
 /**
  * Signs a user up, or continues an unconfirmed sign-up.
  *
@@ -103,14 +122,12 @@ export async function runSignUp(
   { startSession }: { readonly startSession: boolean },
 ): Promise<SignUpOutcome> {
   if (context.config.disable_signup) throw new AuthError('signup_disabled');
-  // For known addresses too, because the answer must not differ.
-  const data = withLocale(context, mergeMetadata({}, request.data));
   return onceMore(async () => {
     const known = await findKnown(context.services.database, context.audience, request.address);
     const isUnproved = known !== null && !isConfirmed(known, request.address);
     const password = await checkPassword(context, isUnproved ? known : null, request.password);
     return transact(context, ['send_email', 'send_sms', 'before_user_created', 'custom_access_token'], (tx) =>
-      enter(tx, { ...request, data, ...password, startSession }),
+      enter(tx, { ...request, ...password, startSession }),
     );
   });
 }
@@ -126,8 +143,8 @@ async function enter(tx: Transaction, signUp: SignUp): Promise<SignUpOutcome> {
   if (known !== null && isConfirmed(known, address)) {
     await auditUser(tx, 'user_repeated_signup', known, { provider: address.kind });
     if (tx.config.mailer_autoconfirm || tx.config.sms_autoconfirm) throw new AuthError('user_already_exists');
-    if (address.kind === 'email') await countUnsentEmail(tx, address.email);
-    return { kind: 'unconfirmed', user: imitate(tx, signUp), messageId: '' };
+    if (tx.config.security_hide_accounts) await tellOwner(tx, known, address);
+    return { kind: 'unconfirmed', user: withoutIdentity(imitate(tx, signUp), signUp), messageId: '' };
   }
   const entry = known === null ? null : await readEntry(tx, known.id);
   // Another request has just signed up with the address; its password was not compared yet.
@@ -145,7 +162,9 @@ async function enter(tx: Transaction, signUp: SignUp): Promise<SignUpOutcome> {
     return { kind: 'signed_in', signedIn: await issueSession(tx, user.id, 'password') };
   }
   // The account's data was entered by another person and must not be shown.
-  const json = isStrange ? imitate(tx, signUp) : toUserJson(confirmed ?? (await reloadUser(tx, user.id)));
+  const json = isStrange
+    ? imitate(tx, { ...signUp, id: randomUUID() })
+    : toUserJson(confirmed ?? (await reloadUser(tx, user.id)));
   return { kind: 'unconfirmed', user: json, messageId };
 }
 
@@ -155,14 +174,30 @@ function assertNotPrepared({ invitedAt }: User, entry: Entry | null): void {
   throw new AuthError('user_already_exists');
 }
 
+/** Helps an owner who has forgotten the account: the client waits for a link or code, so this sends one that signs in. */
+async function tellOwner(tx: Transaction, owner: User, address: SignUpAddress): Promise<void> {
+  if (address.kind === 'phone') {
+    const { phone, channel } = address;
+    await sendCode(tx, { purpose: 'confirmation', user: owner, phone, channel });
+    return;
+  }
+  const kind = tx.config.external_email_magic_link_enabled ? 'magic_link' : 'recovery';
+  await sendTokenEmail(tx, kind, owner, address.pkce);
+}
+
+/** Clients know by this that the address has an account. */
+function withoutIdentity(user: UserJson, { data }: SignUpRequest): UserJson {
+  return { ...user, role: '', user_metadata: data, identities: [] };
+}
+
 /**
- * Imitates the answer for a new user, member by member, from the request alone. Any data of the real user would reveal
- * that the account exists.
+ * Imitates the answer for a new user, member by member, from the request alone. Any data of the real user would belong
+ * to somebody else.
  */
-function imitate(context: AuthContext, { address, data }: SignUpRequest): UserJson {
+function imitate(context: AuthContext, { address, data, id }: SignUpRequest): UserJson {
   const { services, audience } = context;
   const { kind } = address;
-  const [id, now] = [randomUUID(), nowOf(context)];
+  const now = nowOf(context);
   const [email, phone] = kind === 'email' ? [address.email, null] : [null, address.phone];
   const userMetadata = { ...data, ...identityDataOf(id, address, data) };
   const times = { createdAt: now, updatedAt: now };
@@ -226,9 +261,8 @@ function isConfirmed(user: User, address: SignUpAddress): boolean {
   return user.emailConfirmedAt !== null || user.email?.toLowerCase() !== address.email;
 }
 
-async function insert(tx: Transaction, { address, data, passwordHash }: SignUp): Promise<User> {
+async function insert(tx: Transaction, { address, data, passwordHash, id }: SignUp): Promise<User> {
   const { services, audience } = tx;
-  const id = randomUUID();
   const { kind } = address;
   const identityData = identityDataOf(id, address, data);
   const facts = {
@@ -267,7 +301,7 @@ async function confirmOrAsk(
     const { phone, channel } = address;
     return { confirmed: null, messageId: await sendCode(tx, { purpose: 'confirmation', user, phone, channel }) };
   }
-  await sendTokenEmail(tx, 'confirmation', user, { pkce: address.pkce });
+  await sendTokenEmail(tx, 'confirmation', user, address.pkce);
   return { confirmed: null, messageId: '' };
 }
 

@@ -92,16 +92,12 @@ async function assertAllowed(context: AuthContext, bearer: UserBearer, changes: 
   if (user.isSsoUser && (isSensitive(changes) || nonce !== null)) {
     throw new AuthError('user_sso_managed', 'Updating email, phone, password of a SSO account only possible via SSO');
   }
-  // If the new address needs a proof first, the taken address is refused after it. An error here would reveal that it
-  // has an account.
-  if (
-    email !== null &&
-    countsAsProven(context, user) &&
-    (await isEmailTaken(database, email, context.audience, user.id))
-  ) {
+  // Where accounts are hidden, a taken address is refused after its proof.
+  if (config.security_hide_accounts) return;
+  if (email !== null && (await isEmailTaken(database, email, context.audience, user.id))) {
     throw new AuthError('email_exists');
   }
-  if (phone !== null && config.sms_autoconfirm && (await findUserByPhone(database, phone, context.audience)) !== null) {
+  if (phone !== null && (await findUserByPhone(database, phone, context.audience)) !== null) {
     throw new AuthError('phone_exists');
   }
 }
@@ -154,7 +150,7 @@ async function changeEmail(tx: Transaction, user: User, email: string, pkce: Pkc
   if (countsAsProven(tx, user)) {
     return applyEmailChange(tx, { ...user, emailChange: email }, { by: 'session' });
   }
-  await askEmailChange(tx, user, { newEmail: email, pkce, mayKnowOfAccount: true });
+  await askEmailChange(tx, user, { newEmail: email, pkce });
   return reloadUser(tx, user.id);
 }
 

@@ -16,6 +16,7 @@ import type { SystemPool } from '../../postgres/system/run-system.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { AuthError, type AuthErrorCode } from '../auth-error.ts';
+import type { Background } from '../background.ts';
 import type { VerifyClaims } from '../bearer.ts';
 import type { CheckCaptcha } from '../captcha.ts';
 import type { ConcurrencyLimit } from '../concurrency-limit.ts';
@@ -69,8 +70,10 @@ export interface AuthServices {
   readonly roleClaim: string;
   readonly observe: Observe;
   readonly noteRedirect: NoteRedirect;
-  /** A local project: the reader of the log is the developer who sends the requests, so the log may say more. */
-  readonly localProject: boolean;
+  /** Work that goes on after the answer. */
+  readonly background: Pick<Background, 'run'>;
+  /** Earliest refusal of a password after its request, in milliseconds, where accounts are hidden. */
+  readonly minRefusalMs: number;
 }
 
 /** One request. */
@@ -91,6 +94,8 @@ export interface AuthContext {
   readonly authUrl: string;
   /** In terms of `performance.now()`: nothing is written after it. */
   readonly deadline: number;
+  /** The message of this request is counted already (answer-first.ts). */
+  readonly isCounted?: boolean;
 }
 
 /** One request in its transaction. */

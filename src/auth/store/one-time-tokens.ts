@@ -118,11 +118,16 @@ export function guessSeconds(config: Pick<AuthConfig, 'mailer_otp_exp' | 'sms_ot
   return Math.max(86_400, emailTokenSeconds(config), smsTokenSeconds(config));
 }
 
+/** The error for a link or `token_hash`, the same for unknown, used and expired ones. */
+function linkExpired(): AuthError {
+  return new AuthError('otp_expired', 'Email link is invalid or has expired');
+}
+
 /**
  * Looks up the token of a link or `token_hash`.
  *
  * @param tokenHash As stored, prefix included.
- * @throws AuthError `otp_expired`, the same for unknown, used and expired tokens; `user_banned`.
+ * @throws AuthError `otp_expired`; `user_banned` for a valid one.
  */
 export async function presentTokenHash(
   database: Queryable,
@@ -130,7 +135,7 @@ export async function presentTokenHash(
   check: TokenCheck,
 ): Promise<PresentedToken> {
   const [held] = await database.query(lockByHash, [tokenHash, check.types]);
-  if (held === undefined) throw new AuthError('otp_expired');
+  if (held === undefined) throw linkExpired();
   // Another request may have consumed or replaced the token while this one waited for the lock: read it again with the
   // user.
   const [row] = await database.query(givenUserWithToken, [tokenHash, check.types, held.id]);
@@ -139,10 +144,9 @@ export async function presentTokenHash(
 
 function checkTokenRow(row: Record<string, unknown> | undefined, check: TokenCheck): PresentedToken {
   const user = toUser(row?.user);
-  if (user === null) throw new AuthError('otp_expired');
+  const type = (row?.type ?? null) as OneTimeTokenType | null;
+  if (user === null || type === null || isExpired(user, type, check)) throw linkExpired();
   if (isBanned(user, check.now)) throw new AuthError('user_banned');
-  const type = row?.type as OneTimeTokenType | null;
-  if (type === null || isExpired(user, type, check)) throw new AuthError('otp_expired');
   return { user, type };
 }
 
@@ -156,7 +160,6 @@ type GivenCode = Readonly<Record<'address' | 'code', string>>;
  */
 export function checkCode(user: User | null, given: GivenCode, check: TokenCheck): PresentedToken {
   if (user === null) throw new AuthError('otp_expired');
-  if (isBanned(user, check.now)) throw new AuthError('user_banned');
   const hash = hashCode(given.address.toLowerCase(), given.code);
   const type = check.types.find((candidate) => {
     const stored = user[columns[candidate][0]];
@@ -164,6 +167,8 @@ export function checkCode(user: User | null, given: GivenCode, check: TokenCheck
     return isGood && matchesHash(stored, hash);
   });
   if (type === undefined) throw new AuthError('otp_expired');
+  // After the code: a guess must not tell that the account exists.
+  if (isBanned(user, check.now)) throw new AuthError('user_banned');
   return { user, type };
 }
 

@@ -87,8 +87,8 @@ export interface ProviderFlow extends Omit<NewProviderFlow, 'pkce' | 'redirectTo
 
 /** Finds the sign-in. @throws AuthError `bad_oauth_callback`, `bad_oauth_state`, `flow_state_already_used` */
 export async function findProviderFlow(database: Queryable, state: string, now: Time): Promise<ProviderFlow> {
-  if (state === '') throw new AuthError('bad_oauth_callback', 'OAuth callback with missing state');
-  if (!isUuid(state)) throw new AuthError('bad_oauth_state', 'OAuth callback with invalid state');
+  if (state === '') throw new AuthError('bad_oauth_callback', 'OAuth state parameter missing');
+  if (!isUuid(state)) throw new AuthError('bad_oauth_state', 'OAuth state parameter is invalid');
   const [row] = await database.query(
     `select f.id, f.provider_type as provider, nullif(f.code_challenge, '') is not null as "isPkce",
       nullif(f.referrer, '') as "redirectTo", nullif(f.invite_token, '') as "inviteToken",
@@ -97,11 +97,11 @@ export async function findProviderFlow(database: Queryable, state: string, now: 
     from auth.flow_state f where f.id = $1::uuid and f.authentication_method = 'oauth'`,
     [state],
   );
-  if (row === undefined) throw new AuthError('bad_oauth_state', 'OAuth state is unknown or has been used');
+  if (row === undefined) throw new AuthError('bad_oauth_state', 'OAuth state not found or expired');
   if (now > Number(row.created_at ?? 0) + flowLifetimeMs) {
     throw new AuthError('bad_oauth_state', 'OAuth state has expired');
   }
-  if (row.user_id !== null) throw new AuthError('flow_state_already_used', 'OAuth state has already been used');
+  if (row.user_id !== null) throw new AuthError('flow_state_already_used', 'State has already been used');
   const { user_id: _user, created_at: _time, ...flow } = row;
   return flow as unknown as ProviderFlow;
 }
@@ -128,7 +128,7 @@ export async function takeProviderSecrets(
   tx: StoreTransaction,
   { clientStateId, provider }: ProviderFlow,
 ): Promise<ProviderSecrets> {
-  if (clientStateId === null) throw new AuthError('oauth_invalid_state', 'The sign-in has no code verifier');
+  if (clientStateId === null) throw new AuthError('oauth_invalid_state', 'OAuth PKCE code verifier missing');
   const [row] = await tx.query(
     `with known as (select n.nonce from auth.pgreflect_provider_nonces n where n.client_state_id = $1::uuid)
     delete from auth.oauth_client_states s where s.id = $1::uuid
@@ -136,11 +136,11 @@ export async function takeProviderSecrets(
       (extract(epoch from s.created_at) * 1000)::float8 as created_at`,
     [clientStateId],
   );
-  if (row === undefined) throw new AuthError('oauth_client_state_not_found', 'OAuth state has already been used');
+  if (row === undefined) throw new AuthError('oauth_client_state_not_found', 'OAuth state not found');
   if (tx.clock.now() > Number(row.created_at) + flowLifetimeMs) {
-    throw new AuthError('oauth_client_state_expired', 'OAuth state has expired');
+    throw new AuthError('oauth_client_state_expired', 'OAuth state expired');
   }
-  if (row.provider_type !== provider) throw new AuthError('oauth_invalid_state', 'OAuth state is of another provider');
+  if (row.provider_type !== provider) throw new AuthError('oauth_invalid_state', 'OAuth provider mismatch');
   return { verifier: String(row.code_verifier ?? ''), nonce: row.nonce as string | null };
 }
 
@@ -164,7 +164,7 @@ export async function completeProviderFlow(
     [id, userId, tokens.accessToken, tokens.refreshToken, toTimestamp(tx.clock.now())],
   );
   if (typeof row?.auth_code === 'string') return row.auth_code;
-  throw new AuthError('flow_state_already_used', 'OAuth state has already been used');
+  throw new AuthError('flow_state_already_used', 'State has already been used');
 }
 
 /** Keeps the identity until the code is exchanged. It is deleted with the sign-in. */
@@ -187,5 +187,5 @@ export async function linksIdentity(database: Queryable, authCode: string): Prom
 /** Deletes a completed sign-in. @throws AuthError `flow_state_already_used` if it was ended meanwhile. */
 export async function deleteProviderFlow(database: Queryable, { id }: ProviderFlow): Promise<void> {
   const rows = await database.query('delete from auth.flow_state f where f.id = $1::uuid returning f.id', [id]);
-  if (rows.length === 0) throw new AuthError('flow_state_already_used', 'OAuth state has already been used');
+  if (rows.length === 0) throw new AuthError('flow_state_already_used', 'State has already been used');
 }

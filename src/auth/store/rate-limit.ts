@@ -159,9 +159,25 @@ export async function assertNumberAllowed(
 }
 
 /**
- * The error for a second message of a kind to the same user within the configured time, with the remaining seconds,
- * rounded down. Null if it may be sent. The request may still succeed: for most emails the caller drops the error
- * (send-token.ts).
+ * Refuses a second request for an address within the configured time, whether or not the first one sent something. So
+ * the answer does not tell whether the address has an account.
+ *
+ * @param name Requests of the same name share a count.
+ * @throws AuthError as `findTooFrequent`.
+ */
+export async function assertFirstRequest(
+  limiter: RateLimiter,
+  { kind, name, address }: { readonly kind: 'email' | 'sms'; readonly name: string; readonly address: string },
+  frequencySeconds: number,
+): Promise<void> {
+  if (frequencySeconds <= 0) return;
+  const allowance = { kind: 'window', limit: 1, windowMs: frequencySeconds * 1000 } as const;
+  const waitMs = await limiter.take(`asked:${name}:${hashRecipient(address).toString('hex')}`, allowance);
+  if (waitMs !== null) throw tooFrequent(kind, waitMs);
+}
+
+/**
+ * The error for a second message of a kind to the same user within the configured time. Null if it may be sent.
  *
  * @param sentAt When the last one was sent; null for never.
  */
@@ -172,13 +188,13 @@ export function findTooFrequent(
   now: Time,
 ): AuthError | null {
   const remainingMs = sentAt === null ? 0 : sentAt + frequencySeconds * 1000 - now;
-  if (frequencySeconds <= 0 || remainingMs <= 0) return null;
-  const seconds = Math.floor(remainingMs / 1000);
-  return tooMany(
-    sendCodes[kind],
-    remainingMs,
-    `For security purposes, you can only request this after ${seconds} seconds.`,
-  );
+  return frequencySeconds <= 0 || remainingMs <= 0 ? null : tooFrequent(kind, remainingMs);
+}
+
+/** With the remaining seconds, rounded down. */
+function tooFrequent(kind: 'email' | 'sms', waitMs: number): AuthError {
+  const message = `For security purposes, you can only request this after ${Math.floor(waitMs / 1000)} seconds.`;
+  return tooMany(sendCodes[kind], waitMs, message);
 }
 
 const sendCodes = { email: 'over_email_send_rate_limit', sms: 'over_sms_send_rate_limit' } as const;

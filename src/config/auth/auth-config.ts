@@ -33,6 +33,7 @@ export function checkAuthConfig(config: AuthConfig): readonly string[] {
   const isOpen = config.mailer_autoconfirm && config.mailer_allow_unverified_email_sign_ins;
   return [
     ...(isOpen ? ['mailer_autoconfirm and mailer_allow_unverified_email_sign_ins cannot both be true'] : []),
+    ...checkHiding(config),
     ...checkHooks(config),
     ...checkPhone(config),
     ...checkSigning(config),
@@ -40,6 +41,16 @@ export function checkAuthConfig(config: AuthConfig): readonly string[] {
     ...checkMailService(config),
     ...checkEvents(config),
   ];
+}
+
+/** A new user without a proof has a session at once, or an address that others see is free. */
+function checkHiding(config: AuthConfig): readonly string[] {
+  if (!config.security_hide_accounts) return [];
+  return [
+    ...(config.external_email_enabled && config.mailer_autoconfirm ? ['mailer_autoconfirm'] : []),
+    ...(config.external_phone_enabled && config.sms_autoconfirm ? ['sms_autoconfirm'] : []),
+    ...(config.mailer_allow_unverified_email_sign_ins ? ['mailer_allow_unverified_email_sign_ins'] : []),
+  ].map((name) => `security_hide_accounts and ${name} cannot both be true`);
 }
 
 /** Sign-in by phone needs a sender of messages: a provider or a hook. */

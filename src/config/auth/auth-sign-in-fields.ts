@@ -65,6 +65,8 @@ export const signInFields = {
     { file: 'auth.email.secure_password_change' }),
   security_update_password_require_current_password: field(boolean, false,
     'Require the current password to change the password.'),
+  security_hide_accounts: field(boolean, false,
+    'Hide from strangers which addresses have an account.', { environment: null }),
   security_jwt_aud_header_enabled: field(boolean, false,
     'Look up users in the audience of the X-JWT-AUD header.', { environment: null }),
   security_sb_forwarded_for_enabled: field(boolean, false,

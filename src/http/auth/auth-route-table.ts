@@ -57,8 +57,6 @@ type RouteFacts = Work & {
   readonly limit?: (request: AuthRequest) => AddressLimit | null;
   /** Whether the request needs a captcha where the configuration asks for one; absent: never. */
   readonly captcha?: (request: AuthRequest) => boolean;
-  /** Waits until `minResponseMs`, because the time would otherwise reveal whether an account exists. */
-  readonly hasMinResponse?: true;
 };
 
 type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';

@@ -1,7 +1,6 @@
 /**
  * Mounts the auth service: the rules of all its routes (keys, time limit, errors, methods) around their handlers.
  */
-import { setTimeout as setDelay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AuthError, type AuthErrorCode } from '../../auth/auth-error.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
@@ -103,15 +102,7 @@ async function run(route: AuthRoute, request: FastifyRequest, auth: AuthParts): 
     return await Promise.race([work(), timeout]);
   } finally {
     clearTimeout(timer);
-    if (route.hasMinResponse) await untilPast(request.state.startedAt + auth.minResponseMs);
   }
-}
-
-/** @param time In terms of `performance.now()`. */
-async function untilPast(time: number): Promise<void> {
-  const leftMs = time - performance.now();
-  // Timers may end a millisecond early.
-  if (leftMs > 0) await setDelay(Math.ceil(leftMs) + 1);
 }
 
 /**

@@ -57,7 +57,6 @@ export const userRoutes: AuthRoutes = {
     answer: anyOf(sessionSerializer, userSerializer),
     limit: limitSignUp,
     captcha: always,
-    hasMinResponse: true,
     run: ({ context, body }) => json((hasAddress(body()) ? signUp : signUpAnonymously)(context, body())),
   },
   'POST /token': {
@@ -144,7 +143,7 @@ export const ownRoutes: AuthRoutes = {
 
 type Sending = (context: AuthContext, body: unknown) => Promise<unknown>;
 
-/** A route that sends a message. Its answer must not reveal whether an account exists. */
+/** A route that sends a message. */
 function sendingRoute(bucket: string, summary: string, body: BodyMembers, send: Sending): AuthRoutes {
   const route: AuthRoutes[string & keyof AuthRoutes] = {
     summary,
@@ -152,7 +151,6 @@ function sendingRoute(bucket: string, summary: string, body: BodyMembers, send: 
     body: [body],
     answer: messageSerializer,
     limit: limitBy(bucket, 'rate_limit_otp', fiveMinutes),
-    hasMinResponse: true,
     captcha: always,
     async run(request) {
       try {

@@ -17,11 +17,7 @@ import { authUrlOf, inboxPath } from '../server/paths.ts';
 interface OpenAuthOptions
   extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'egress' | 'currentConfig' | 'configVersion'> {
   readonly management: Management;
-  /** As in `AuthParts`: many times the duration of their statements. */
-  readonly minResponseMs?: number | undefined;
 }
-
-const defaultMinResponseMs = 100;
 
 /** The started service; the caller stops it. */
 export interface OpenAuth {
@@ -31,11 +27,7 @@ export interface OpenAuth {
 }
 
 /** Null if no key can sign tokens; the gateway then runs without the service. */
-export async function openAuth({
-  management,
-  minResponseMs = defaultMinResponseMs,
-  ...setup
-}: OpenAuthOptions): Promise<OpenAuth | null> {
+export async function openAuth({ management, ...setup }: OpenAuthOptions): Promise<OpenAuth | null> {
   const { config, database, clock, observe } = setup;
   if (config.jwtSecret === null && config.jwtKeys.every(({ key_ops }) => !key_ops?.includes('sign'))) {
     const message = 'No key signs tokens, so there is no auth service.';
@@ -75,7 +67,6 @@ export async function openAuth({
       authUrl,
       knownConfig: () => store.current(),
       currentConfig,
-      minResponseMs,
       isInstalled,
       isFromProxy: createTrust(config.trustedProxies),
     },

@@ -47,11 +47,6 @@ export interface AuthParts {
   readonly knownConfig: () => AuthConfig;
   /** The current configuration. @throws DatabaseError */
   readonly currentConfig: () => Promise<AuthConfig>;
-  /**
-   * Shortest response time, from arrival and in milliseconds, of answers whose time would reveal whether an account
-   * exists.
-   */
-  readonly minResponseMs: number;
   /** Whether the database has the auth tables. @throws DatabaseError */
   readonly isInstalled: () => Promise<boolean>;
 }
