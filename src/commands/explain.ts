@@ -1,6 +1,7 @@
 /**
  * `pgreflect explain`: prints the SQL of an operation as a psql script, and its PostgreSQL plan under the role. Runs in
- * a transaction that is rolled back; only `--analyze` executes the statements.
+ * a transaction that is rolled back; only `--analyze` executes the statements. Planning runs code of users, too: without
+ * a login such as the gateway's there is no plan.
  */
 
 import { readCatalog } from '../catalog/read-catalog.ts';
@@ -11,6 +12,7 @@ import { readRequest } from '../http/graphql/read-request.ts';
 import { isObject, parseJson } from '../shared/json.ts';
 import { onOneLine } from '../shared/one-line.ts';
 import { type Command, type CommandContext, CommandError, flagText, readTypedFile, refuse } from './shared/command.ts';
+import { whyNotGatewayLogin } from './shared/gateway-login.ts';
 import { databaseUrlFor } from './shared/read-model.ts';
 import { withDatabase } from './shared/with-database.ts';
 
@@ -27,7 +29,8 @@ export const explain: Command = {
       doc: 'Execute the operation and print actual times; writes are rolled back.',
     },
   ],
-  notes: `The output is a script for psql with the plans as comments. A local project running in the working directory needs no
+  notes: `The output is a script for psql with the plans as comments. Plans need the gateway's login: planning runs code of views,
+functions and policies, which could use the rights of another. A local project running in the working directory needs no
 --database-url.
 
 Example:
@@ -40,7 +43,9 @@ const names = [
   'schemas',
   'extensions',
   'anonRole',
+  'authenticatedRole',
   'serviceRole',
+  'allowedRoles',
   'extraSearchPath',
   'variablePositions',
   'statementTimeoutMs',
@@ -70,8 +75,17 @@ async function runExplain(context: CommandContext): Promise<number> {
     } as const;
     const reflection = new Reflection(catalog, readSince, options, null).role(role);
     if (reflection === null) refuse(`There is no role "${role}" in the database.`, 'Check --role.');
+    const statements = compile(reflection, request);
+    const { anonRole, authenticatedRole, serviceRole, allowedRoles } = values;
+    const listed = allowedRoles === null || allowedRoles === '*' ? [] : allowedRoles;
+    const roles = [anonRole!, authenticatedRole!, serviceRole!, ...listed, role];
+    const reason = await whyNotGatewayLogin(pool, 'The plans', roles);
+    if (reason !== null) context.note(reason);
     const traits = { claims, analyze: context.flags.analyze === true };
-    const explained = await explainStatements(pool, reflection, compile(reflection, request), traits);
+    const explained =
+      reason === null
+        ? await explainStatements(pool, reflection, statements, traits)
+        : statements.map((statement) => ({ ...statement, plan: [] }));
     context.print(printScript(explained, reflection, claims));
   });
   return 0;
@@ -115,8 +129,8 @@ function printScript(explained: Explained, { role, searchPath }: RoleReflection,
     const name = explained.length === 1 ? 'operation' : `operation_${index + 1}`;
     const literals = values.map((value) => (value === null ? 'null' : literal(value)));
     const called = literals.length === 0 ? name : `${name} (${literals.join(', ')})`;
-    const comments = plan.map((line) => `-- ${onOneLine(line)}`).join('\n');
-    return `prepare ${name} as\n${text};\n\nexecute ${called};\n\n${comments}\n`;
+    const comments = plan.map((line) => `\n-- ${onOneLine(line)}`).join('');
+    return `prepare ${name} as\n${text};\n\nexecute ${called};\n${comments}\n`;
   });
   return `begin;
 select pg_catalog.set_config('request.jwt.claims', ${literal(claims)}, true),

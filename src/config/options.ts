@@ -235,7 +235,7 @@ export const options = {
   serverTiming: log(null, parseBoolean, null, { commands: serving, defaultNote: 'true for start, false for serve',
     doc: 'Send stage durations in a Server-Timing header.' }),
 
-  loginRole: preparation('ROLE', parseRole, 'authenticator', { commands: ['init'],
+  loginRole: preparation('ROLE', parseRole, 'authenticator', { commands: ['init', 'check'],
     doc: 'Login role to create for the gateway.' }),
   loginPassword: preparation('PASSWORD', parseText, null,
     { secret: true, commands: ['init'], defaultNote: 'a random one, printed once',

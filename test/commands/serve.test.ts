@@ -53,16 +53,18 @@ describe('what is refused before anything listens', () => {
 
   test('a login that may not become a role', async () => {
     const login = `login_${randomBytes(4).toString('hex')}`;
-    await database.query(`create role ${login} login password 'test'; grant anon to ${login}`);
+    // Roles belong to the whole server: the usual ones have no members that other tests would find.
+    const anon = `anon_${login}`;
+    await database.query(`create role ${login} login password 'test'; create role ${anon}; grant ${anon} to ${login}`);
     try {
       const { code, err } = await runCommand(['serve'], {
-        env: { ...env(), DATABASE_URL: database.urlAs(login, 'test') },
+        env: { ...env(), PGREFLECT_ANON_ROLE: anon, DATABASE_URL: database.urlAs(login, 'test') },
       });
       expect(code).toBe(1);
       expect(err).toContain(`The login role "${login}" cannot set role to "authenticated", "service_role".`);
       expect(err).toContain(`grant authenticated, service_role to ${login};`);
     } finally {
-      await database.query(`drop role ${login}`);
+      await database.query(`drop role ${login}, ${anon}`);
     }
   });
 

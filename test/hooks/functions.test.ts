@@ -171,18 +171,21 @@ describe('a function of somebody who could not act as the login of the service',
   test('runs once it and its schema belong to one who could: to the login, or to a member of it', async () => {
     await database.query(`create function ${tenant}.hook(event jsonb) returns jsonb language sql as $$ select event $$;
       alter function ${tenant}.hook owner to ${tenant}`);
-    const login = openSystemPool(database.urlAs('authenticator', 'test'), 1);
+    // Roles belong to the whole server: the usual login has no members that other tests would find.
+    const gate = `gate_${tenant}`;
+    await database.query(`create role ${gate} login password 'test'`);
+    const login = openSystemPool(database.urlAs(gate, 'test'), 1);
     const ask = () => login.transaction((connection) => askFunction(connection, `${tenant}/hook`).answer);
-    await database.query(`grant usage on schema ${tenant} to authenticator`);
+    await database.query(`grant usage on schema ${tenant} to ${gate}`);
     await expect(ask()).rejects.toMatchObject({ status: 500 });
-    await database.query(`grant authenticator to ${tenant}`);
+    await database.query(`grant ${gate} to ${tenant}`);
     expect(await ask()).toEqual({ a: 1 });
-    await database.query(`revoke authenticator from ${tenant}`);
-    await database.query(`alter function ${tenant}.hook owner to authenticator`);
+    await database.query(`revoke ${gate} from ${tenant}`);
+    await database.query(`alter function ${tenant}.hook owner to ${gate}`);
     await expect(ask()).rejects.toMatchObject({ status: 500 });
-    await database.query(`alter schema ${tenant} owner to authenticator`);
+    await database.query(`alter schema ${tenant} owner to ${gate}`);
     expect(await ask()).toEqual({ a: 1 });
-    await database.query(`drop schema ${tenant} cascade`);
+    await database.query(`drop schema ${tenant} cascade; drop role ${gate}`);
   });
 });
 

@@ -3,11 +3,14 @@
  * per function; the statements are in `sql/`.
  */
 
+import { quoteName } from '../../catalog/quote-name.ts';
+import { readLogin } from '../shared/gateway-login.ts';
+import { readRoleHolders } from '../shared/role-holders.ts';
 import { findWideGrants } from './check-grants.ts';
 import { findOpenTables } from './check-open-tables.ts';
 import { findOpenViews } from './check-open-views.ts';
 import { findLooseRoutines } from './check-routines.ts';
-import { type Check, statementCheck } from './finding.ts';
+import { type Check, type Finding, remark, statementCheck } from './finding.ts';
 
 /** Roles that bypass row security: policies do not protect against them. */
 const findPassingRoles = statementCheck('check/passing-roles.sql', ({ role, name, why }) => ({
@@ -16,6 +19,27 @@ const findPassingRoles = statementCheck('check/passing-roles.sql', ({ role, name
   object: String(name ?? role),
   message: `Row security of ${name ?? 'all tables'} does not apply to the role "${role}", because ${why}.`,
 }));
+
+/** Logins that may act as callers or as the gateway, and so as the service role. */
+const findRoleMembers: Check = async ({ tx, roles, serviceRole, loginRole }) => {
+  const ofApi = [...roles, serviceRole];
+  const { login, reason } = await readLogin(tx, ofApi);
+  const ours = [...new Set([...ofApi, loginRole, ...(reason === null ? [login] : [])])];
+  const holders = await readRoleHolders(tx, { roles: ours, known: ours, operators: [] });
+  return holders.map(({ holder, roles: held, direct }): Finding => {
+    const list = held.map((name) => `"${name}"`).join(', ');
+    return {
+      check: 'role_member',
+      severity: 'warning',
+      object: holder,
+      message: `The login "${holder}" may act as ${list}: it is a member or an administrator, itself or through other roles.`,
+      fix:
+        direct.length === 0
+          ? null
+          : remark('Unless it is meant to:', `revoke ${direct.map(quoteName).join(', ')} from ${quoteName(holder)}`),
+    };
+  });
+};
 
 /** Default privileges to write, which every new table gets before it has policies. */
 const findDefaultGrants = statementCheck('check/default-grants.sql', ({ maker, schema, grantees, privileges }) => ({
@@ -39,6 +63,7 @@ const findOpenSchemas = statementCheck('check/open-schemas.sql', ({ name, grante
 /** All checks of this file, the most severe first. */
 export const securityChecks: readonly Check[] = [
   findPassingRoles,
+  findRoleMembers,
   findWideGrants,
   findDefaultGrants,
   findOpenSchemas,

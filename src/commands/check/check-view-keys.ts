@@ -12,6 +12,7 @@ import { missingName } from '../../model/tables/select-tables.ts';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { whyNotGatewayLogin } from '../shared/gateway-login.ts';
 import type { CheckScope, Finding } from './finding.ts';
 import { provenKey, type ViewFacts, type ViewKey } from './prove-view-key.ts';
 import { type Denial, describeDenials } from './unreadable-views.ts';
@@ -54,13 +55,13 @@ const maxTotalMs = 20_000;
 
 /**
  * Keys of directives that two rows share, as an API role sees the rows, and the views that a role may select from and
- * yet cannot read. Reading a view may run other owners' code, so it runs as a request would: under that role, and not
- * if the login is or may become a superuser, because that code could reset the role.
+ * yet cannot read. Reading a view may run other owners' code, so it runs as a request would: under that role, and with a
+ * login such as the gateway's.
  *
  * @param isIgnored As `ignoredByComments`, for findings about several views.
  */
 export async function readKeyedViews(
-  { tx, catalog, roles }: CheckScope,
+  { tx, catalog, roles, serviceRole }: CheckScope,
   isIgnored: (finding: Pick<Finding, 'check' | 'object'>) => boolean,
 ): Promise<readonly Finding[]> {
   const declared = catalog.tables.flatMap((row) => {
@@ -71,13 +72,9 @@ export async function readKeyedViews(
     return key && readers.length > 0 && !isReal && tableKind(row) !== null ? [{ row, key, readers }] : [];
   });
   if (declared.length === 0) return [];
-  const [login] = await tx.query(
-    "select exists (select from pg_catalog.pg_roles r where r.rolsuper and pg_catalog.pg_has_role(session_user, r.oid, 'member')) as becomes",
-  );
-  if (login?.becomes === true) {
-    const message = 'Keys of views were not measured: connect as the login of the gateway, which is no superuser.';
-    return [{ check: 'key_not_measured', severity: 'note', object: null, message, fix: null }];
-  }
+  const reason = await whyNotGatewayLogin(tx, 'Measured keys of views', [...roles, serviceRole]);
+  if (reason !== null)
+    return [{ check: 'key_not_measured', severity: 'note', object: null, message: reason, fix: null }];
   tx.noteUserCode?.();
   const context = createContext(catalog, commentsOnly, null);
   const until = performance.now() + maxTotalMs;

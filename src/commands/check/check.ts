@@ -53,6 +53,7 @@ const names = [
   'authenticatedRole',
   'serviceRole',
   'allowedRoles',
+  'loginRole',
 ] as const;
 
 async function runCheck(context: CommandContext): Promise<number> {
@@ -77,6 +78,7 @@ async function runCheck(context: CommandContext): Promise<number> {
       schemas: catalog.namespaces.map(({ nspname }) => nspname),
       roles: callers,
       serviceRole,
+      loginRole: values.loginRole!,
       models: models.filter(({ role }) => callers.includes(role)),
     };
     const isIgnored = ignoredByComments(catalog);

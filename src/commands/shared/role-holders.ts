@@ -5,12 +5,12 @@
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 
-/** Somebody who may act as some roles. */
+/** A login that may act as some roles. */
 interface RoleHolder {
   readonly holder: string;
   readonly roles: readonly string[];
-  /** May only make itself a member, or another. */
-  readonly isAdmin: boolean;
+  /** Those that it is a member of itself, not through others. */
+  readonly direct: readonly string[];
 }
 
 /**
