@@ -38,7 +38,8 @@ export function createExecutor(options: ExecuteOptions): Executor {
           model: null,
           steps: [],
           citedInput: () => null,
-          hideUnsent: (message: string) => message,
+          hasRegex: false,
+          hideUnsent: (_step: number, message: string) => message,
           parsedInput: () => null,
         };
         const errors = [toPublicError(error, { ...nothingRan, requestId, observe, maxResponseBytes })];

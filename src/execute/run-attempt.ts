@@ -225,16 +225,13 @@ function scopeOf(options: ExecuteOptions, execution: Execution, run: CompiledRun
       nested: place === null ? null : placeOfRows(place, run.variables),
     })),
     citedInput: (step, message) => citedInput(message, statements[step - 1]?.slots ?? [], run.variables),
-    hideUnsent: (message) => hideUnsent(message, sentTexts(execution, run)),
+    hideUnsent: (step, message) => {
+      const source = { variables: run.variables, introspection: new Map() };
+      return hideUnsent(message, bindSlots(statements[step - 1]?.slots ?? [], source));
+    },
     parsedInput: (language) => parsedInput(run.compiled, language),
+    hasRegex: run.compiled.patterns.some(({ language }) => language === 'regex' || language === 'jsonpath'),
   };
-}
-
-/** All that functions and policies may have of the request. */
-function sentTexts({ caller }: Execution, { compiled, variables }: CompiledRun): readonly (string | null)[] {
-  const source = { variables, introspection: new Map() };
-  const parameters = compiled.statements.flatMap(({ slots }) => bindSlots(slots, source));
-  return [...parameters, caller.claims, caller.headers, caller.path];
 }
 
 function parsedInput({ patterns }: CompiledOperation, of: ValueLanguage): string | null {

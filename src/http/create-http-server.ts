@@ -22,6 +22,7 @@ import { graphqlMethods, registerGraphqlRoutes } from './graphql/graphql-route.t
 import { registerMetrics } from './metrics/metrics-route.ts';
 import { anyOriginHeaders, registerCors } from './server/cors.ts';
 import { errorAnswer, retryAfterSeconds } from './server/error-body.ts';
+import { frameworkStatus } from './server/framework-status.ts';
 import { registerHealth } from './server/health.ts';
 import { answerTypeOf } from './server/media-types.ts';
 import { type Describe, registerOpenApi } from './server/openapi.ts';
@@ -232,11 +233,12 @@ function createErrorHandler({ observe }: HttpParts): ErrorHandler {
 
 function toPublicError(error: FastifyError | PublicError, mask: () => string): PublicError {
   if (error instanceof PublicError) return error;
-  if (error.statusCode === 413) return new PublicError('BODY_TOO_LARGE', 'The request body exceeds --max-body-bytes.');
-  if (error.statusCode === 415) return new PublicError('UNSUPPORTED_MEDIA_TYPE', 'The content type is not supported.');
+  const status = frameworkStatus(error);
+  if (status === 413) return new PublicError('BODY_TOO_LARGE', 'The request body exceeds --max-body-bytes.');
+  if (status === 415) return new PublicError('UNSUPPORTED_MEDIA_TYPE', 'The content type is not supported.');
   // Of a file: a path that leads out of its folder, or headers such as `Range` that cannot be satisfied.
-  if (error.statusCode === 403) return new PublicError('NOT_FOUND', 'Nothing is served at this path.');
-  if (error.statusCode !== undefined && error.statusCode < 500) {
+  if (status === 403) return new PublicError('NOT_FOUND', 'Nothing is served at this path.');
+  if (status !== null && status < 500) {
     return new PublicError('BAD_REQUEST', 'The HTTP request is malformed.', { cause: error });
   }
   return new PublicError('INTERNAL', 'Internal error. The log has the cause under this id.', {

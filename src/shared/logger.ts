@@ -8,7 +8,7 @@ import { Writable } from 'node:stream';
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
 import { LogOutput, type LogOutputOptions } from './log-output.ts';
 import type { Observation, Observe, RequestObservation } from './observation.ts';
-import { inLines } from './one-line.ts';
+import { inJsonLines, inLines } from './one-line.ts';
 
 /** Format and target of the lines. */
 interface LoggerOptions {
@@ -43,7 +43,9 @@ export async function createLogger(options: LoggerOptions): Promise<ObservationL
   const isPretty = options.format === 'pretty';
   const output = new LogOutput(isPretty ? atOnce : options.sharesOutput ? shared : gathered);
   const target = options.stream ?? output;
-  const stream = isPretty ? await prettyStream(target, options.stream === undefined) : target;
+  // A log is read in terminals, too: C1 controls begin commands there, and JSON need not escape them.
+  const json: DestinationStream = { write: (line) => target.write(inJsonLines(line)) };
+  const stream = isPretty ? await prettyStream(target, options.stream === undefined) : json;
   const log = pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
   return {
     observe: (observation) => write(log, observation, options),

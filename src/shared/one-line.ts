@@ -18,6 +18,11 @@ export function inLines(text: string): string {
   );
 }
 
+/** The same for lines of JSON, which escapes only some of these characters by itself. */
+export function inJsonLines(text: string): string {
+  return text.replaceAll(unseen, (character) => (character === '\n' ? character : escaped(character)));
+}
+
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -59,6 +59,15 @@ describe('what a function leaves on the connection is not there for the next cal
   });
 });
 
+test('the last value of a sequence that a write has used is not there for the next caller', async () => {
+  const ask = async () => (await gateway.ask('{ lastCounted }')).body;
+  expect(await ask()).toEqual({ data: { lastCounted: null } });
+  const write = 'mutation { insertIntoCountedCollection(objects: [{line: "x"}]) { affectedCount } }';
+  const { body } = await gateway.ask(write, { headers: await bearer({ sub: 'ann' }) });
+  expect(body).toEqual({ data: { insertIntoCountedCollection: { affectedCount: 1 } } });
+  expect(await ask()).toEqual({ data: { lastCounted: null } });
+});
+
 test('temporary tables cost one repeated flight, then the connection is cleaned each time', async () => {
   await gateway.ask('{ litterQuietly }');
   for (let round = 0; round < 3; round++) {

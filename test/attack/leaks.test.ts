@@ -60,6 +60,7 @@ describe('an error does not show values of its row', () => {
     ['the table behind a view', 'mutation { insertIntoFrontCollection(objects: [{id: 1, note: "bad"}]) { affectedCount } }', 'CONSTRAINT_VIOLATION', '23514'],
     ['a column behind a view', 'mutation { insertIntoFrontCollection(objects: [{id: 1, note: null}]) { affectedCount } }', 'CONSTRAINT_VIOLATION', '23502'],
     ['a hidden column', 'mutation { insertIntoCheckedCollection(objects: [{id: 1, shown: "x"}]) { records { id } } }', 'CONSTRAINT_VIOLATION', '23502'],
+    ['a check of a hidden column', 'mutation { insertIntoPriceCollection(objects: [{id: 1, shown: "bad"}]) { records { id } } }', 'CONSTRAINT_VIOLATION', '23514'],
     ['what a policy asks', '{ watchedCollection { totalCount: __typename edges { cursor } } }', 'PERMISSION_DENIED', '42501'],
     ['what a function asks', '{ askVault }', 'PERMISSION_DENIED', '42501'],
   ])('and does not name what the role does not see: %s', async (_name, query, code, sqlstate) => {
@@ -95,11 +96,22 @@ describe('an error does not show values of its row', () => {
     expect(gateway.observations).toContainEqual(expect.objectContaining({ kind: 'masked_error', id }));
   });
 
-  test('but quotes a value that the caller has sent, be it in the token', async () => {
+  test('nor one that the token has, or that is a part of what was sent', async () => {
     expect((await gateway.ask('{ setting(name: "timeout") }')).body).toEqual({ data: { setting: 30 } });
     const headers = { authorization: `Bearer ${await token({ role: 'authenticated', sub: 'number 7' })}` };
     const { body } = await gateway.ask('{ ownId }', { headers });
-    expect(body.errors[0].message).toBe('invalid input syntax for type uuid: "number 7"');
+    expect(body.errors[0].message).toBe('invalid input syntax for type uuid: "…"');
+  });
+
+  test('a key of columns that it sees is named, though the table has others', async () => {
+    const write = 'mutation { insertIntoPriceCollection(objects: [{id: 3, shown: "one"}]) { affectedCount } }';
+    expect((await gateway.ask(write)).body.errors).toBeUndefined();
+    const { body } = await gateway.ask(write.replace('3', '4'));
+    expect(body.errors[0].extensions).toMatchObject({
+      sqlstate: '23505',
+      table: 'price',
+      constraint: 'price_shown_key',
+    });
   });
 
   test('what the author of a function says is not changed', async () => {

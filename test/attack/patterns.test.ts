@@ -60,6 +60,12 @@ test('wherever it stands: in the document, within other filters, of a change', a
   expect(await database.query("select id from item where body = 'x'")).toEqual([]);
 });
 
+test('repetitions that PostgreSQL cannot write out are the caller’s mistake', async () => {
+  const { body } = await gateway.ask(query('regex'), { variables: { p: '(a{1,200}){1,200}' } });
+  expect(body.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', input: '$p' } }]);
+  expect(body.errors[0].message).toContain('The regular expression is too large');
+});
+
 const byPath = 'query ($p: String) { itemCollection(filter: {data: {matches: $p}}) { edges { node { id } } } }';
 
 describe('in a JSON path', () => {

@@ -14,6 +14,7 @@ import {
 } from '../../compile/input/slot.ts';
 import { printPath } from '../../compile/input/storable-text.ts';
 import { entryValue } from '../../compile/input/update-list.ts';
+import { parseJson } from '../../shared/json.ts';
 import { quotes } from './visible-message.ts';
 
 /**
@@ -29,23 +30,44 @@ export function citedInput(message: string, slots: readonly Slot[], variables: V
 }
 
 /**
- * The message without what it quotes, unless the request has sent that: it may be of a row or column that the caller may
- * not see, which a function, policy or view converts.
+ * The message without what it quotes, unless the statement got that as a value or as a member of one: it may be of a row or
+ * column that the caller may not see, which a function, policy or view converts. A part of a value shows nothing, because
+ * one long value has every short text as a part.
  *
- * @param sent Texts of the request: its parameters and its caller's claims and headers.
+ * @param sent Texts of the statement's parameters.
  */
 export function hideUnsent(message: string, sent: readonly (string | null)[]): string {
   const match = quoted.exec(message);
   if (match === null) return message;
   const [upToQuote, text = ''] = match;
-  // Arrays, rows and JSON escape what they contain.
-  const isSent = sent.some((one) => one !== null && withoutEscapes(one).includes(withoutEscapes(text.trim())));
-  if (isSent) return message;
+  const cited = text.trim();
+  if (sent.some((one) => one !== null && hasMember(one, cited, maxNesting))) return message;
   return `${upToQuote.slice(0, -1 - text.length)}…${message.slice(upToQuote.length - 1)}`;
 }
 
-function withoutEscapes(text: string): string {
-  return text.replaceAll('\\', '');
+/** Lists of JSON of lists. */
+const maxNesting = 3;
+
+/** Whether a text is this value, or that of a list, row or JSON which has it. */
+function hasMember(text: string, value: string, nesting: number): boolean {
+  if (text.trim() === value) return true;
+  if (nesting === 0 || !/^[[{(]/.test(text)) return false;
+  for (const [token, inner] of text.matchAll(/"([^"\\]*(?:\\.[^"\\]*)*)"|[^\s,:"{}[\]()]+/gs)) {
+    if (
+      inner === undefined
+        ? token === value
+        : unescaped(token, inner).some((each) => hasMember(each, value, nesting - 1))
+    )
+      return true;
+  }
+  return false;
+}
+
+/** In arrays and rows a backslash escapes the next character; in JSON it may begin a code. */
+function unescaped(token: string, inner: string): readonly string[] {
+  if (!inner.includes('\\')) return [inner];
+  const json = parseJson(token);
+  return [inner.replaceAll(/\\(.)/gs, '$1'), ...(typeof json === 'string' ? [json] : [])];
 }
 
 // Up to the last quote, because a value may contain quotes. The name of a type before it may be quoted as well.

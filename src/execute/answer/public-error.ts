@@ -7,6 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { GraphQLError } from 'graphql';
+import type { ValueLanguage } from '../../compile/input/plan-budget.ts';
 import type { ObjectsPlace } from '../../compile/plan/plan.ts';
 import { markers } from '../../compile/sql/failure-marker.ts';
 import type { Model } from '../../model/model.ts';
@@ -14,7 +15,7 @@ import { DatabaseError } from '../../postgres/database-error.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { textTooLarge } from './compressed-text.ts';
-import { isVisibleMessage, visibleTable } from './visible-message.ts';
+import { isConstraintVisible, isVisibleMessage, visibleTable } from './visible-message.ts';
 
 /** The context for translating an error. */
 export interface ErrorScope {
@@ -29,10 +30,12 @@ export interface ErrorScope {
   readonly steps: readonly StepScope[];
   /** The input whose value the message of this main step quotes (cited-input.ts); null if unknown. */
   readonly citedInput: (step: number, message: string) => string | null;
-  /** A message without what it quotes, unless the request has sent that (cited-input.ts). */
-  readonly hideUnsent: (message: string) => string;
+  /** A message of this main step without what it quotes, unless the step got that as a value (cited-input.ts). */
+  readonly hideUnsent: (step: number, message: string) => string;
   /** The only input with a value in this language; null if there is none or several. */
-  readonly parsedInput: (language: NonNullable<DatabaseError['inValue']>) => string | null;
+  readonly parsedInput: (language: ValueLanguage) => string | null;
+  /** The request has a regular expression, which PostgreSQL may find impossible. */
+  readonly hasRegex: boolean;
 }
 
 /** The part of the operation that a main step runs. */
@@ -203,6 +206,15 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
       extensions: names,
     });
   }
+  if (scope.hasRegex && isImpossibleRegex(error)) {
+    const input = scope.parsedInput('regex');
+    const message = 'The regular expression is too large for the database. Use fewer or smaller repetitions.';
+    return new PublicError('BAD_USER_INPUT', message, {
+      ...place,
+      cause: error,
+      ...(input && { extensions: { input } }),
+    });
+  }
   const code = passingCode(error);
   if (code === null) return mask(error, scope);
   const neutral = neutralStates[sqlstate] ?? neutralMessages[code];
@@ -213,7 +225,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
     return new PublicError(code, neutral, { ...place, sqlstate, cause: error, extensions, ...hint });
   }
   const mayQuoteValues = code === 'BAD_USER_INPUT' && neutral === undefined && !error.raised;
-  const shown = mayQuoteValues ? scope.hideUnsent(primary) : primary;
+  const shown = mayQuoteValues ? scope.hideUnsent(error.step, primary) : primary;
   if (shown !== primary) {
     const hint = scope.showHints && { hint: primary };
     const extensions = { id: observeMasked(error, scope) };
@@ -349,6 +361,11 @@ const passingStates: Readonly<Record<string, Code>> = {
   '57014': 'TIMEOUT',
 };
 
+/** Repetitions such as `(a{1,200}){1,200}` are written out before the pattern is used; the message is never translated. */
+function isImpossibleRegex({ sqlstate, raised, primary }: DatabaseError): boolean {
+  return sqlstate === 'XX000' && !raised && primary.startsWith('invalid memory alloc request size');
+}
+
 /** Whether detail and hint are an author's. PostgreSQL's own may show values. */
 function isRaised(error: DatabaseError): boolean {
   return error.sqlstate === 'P0001' || (error.raised && passingCode(error) === 'RAISED');
@@ -365,7 +382,7 @@ function visibleNames(error: DatabaseError, model: Model | null): Record<string,
     ...raised,
     table: table.name,
     ...(column && { column: column.name }),
-    ...(constraint !== null && { constraint }),
+    ...(constraint !== null && isConstraintVisible(error, table) && { constraint }),
   };
 }
 

@@ -1,11 +1,12 @@
 /**
  * Answers of the auth service: JSON, redirects, and errors in the format that the client reads.
  */
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AuthError } from '../../auth/auth-error.ts';
 import { apiVersionHeader, toErrorResponse } from '../../auth/error-response.ts';
 import { PublicError } from '../../shared/errors.ts';
 import type { Observe } from '../../shared/observation.ts';
+import { frameworkStatus } from '../server/framework-status.ts';
 
 /** An answer. */
 export interface AuthReply {
@@ -54,9 +55,9 @@ function toAuthError(problem: unknown): unknown {
     const status = problem.code === 'UNAVAILABLE' ? 503 : 500;
     return new AuthError('unexpected_failure', problem.message, { status, cause: problem });
   }
-  const { statusCode, code } = problem as Partial<FastifyError>;
-  if (statusCode === 413) return new AuthError('request_entity_too_large');
-  if (statusCode === 400 && code?.startsWith('FST_ERR_')) {
+  const status = frameworkStatus(problem);
+  if (status === 413) return new AuthError('request_entity_too_large');
+  if (status === 400) {
     return new AuthError('bad_json', 'Could not parse request body as JSON: the request is malformed');
   }
   return problem;

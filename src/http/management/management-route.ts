@@ -11,6 +11,7 @@ import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { countedAs } from '../caller/client-address.ts';
+import { frameworkStatus } from '../server/framework-status.ts';
 import type { ManagementParts, RequestKind } from '../server/parts.ts';
 import { projectPath, routesOf } from '../server/paths.ts';
 import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
@@ -129,7 +130,8 @@ function answerErrors(scope: FastifyInstance, observe: Observe): void {
 
 function toManagementError(error: FastifyError | ManagementError, method: string): ManagementError {
   if (error instanceof ManagementError) return error;
-  if (error.statusCode === 413) return new ManagementError('body_too_large');
-  if (error.code?.startsWith('FST_ERR_') && error.statusCode === 400) return new ManagementError('invalid_body');
+  const status = frameworkStatus(error);
+  if (status === 413) return new ManagementError('body_too_large');
+  if (status === 400) return new ManagementError('invalid_body');
   return new ManagementError(method === 'GET' ? 'read_failed' : 'update_failed', undefined, { cause: error });
 }

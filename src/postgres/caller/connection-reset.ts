@@ -38,14 +38,16 @@ const afterUserCode: readonly ResetStep[] = [
 ];
 
 /**
- * What the previous flight may have left on a connection. `plain`: nothing, it ran no user code. `dirty`: anything.
+ * What the previous flight may have left on a connection. `plain`: nothing, it ran no user code. `wrote`: the same, but
+ * sequences were advanced by defaults. `dirty`: anything.
  * `temporary`: temporary tables as well. `shared`: other clients use the connection too, behind a pooler.
  */
-export type ConnectionState = 'plain' | 'dirty' | 'temporary' | 'shared';
+export type ConnectionState = 'plain' | 'wrote' | 'dirty' | 'temporary' | 'shared';
 
 /** First steps of a flight, by the state of the connection. */
 export const connectionReset: Readonly<Record<ConnectionState, readonly ResetStep[]>> = {
   plain: always.map(named),
+  wrote: [...always, 'discard sequences'].map(named),
   dirty: afterUserCode,
   temporary: [...afterUserCode, named('discard temp')],
   // Nothing is prepared behind a pooler. Each flight sets how its transaction begins (`characteristicsOf`).

@@ -76,6 +76,7 @@ export class FlightRequest implements QueuedRequest {
   readonly statement: string;
   readonly shares: boolean;
   runsUserCode: boolean;
+  readonly writes: boolean;
   readonly sink: AnswerSink;
   /** Names of the sent statements. */
   sent: readonly string[] = [];
@@ -97,6 +98,7 @@ export class FlightRequest implements QueuedRequest {
     const { mutation, runsUserCode, customPlanning } = request.options;
     this.shares = !alone && !mutation && this.statement !== '';
     this.runsUserCode = runsUserCode;
+    this.writes = mutation;
     this.#plansForValues =
       customPlanning === 'always' ||
       (customPlanning === 'once_slow' && pool.durations.wantsPlanForValues(this.statement));
@@ -105,10 +107,10 @@ export class FlightRequest implements QueuedRequest {
   makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
     const { options, opening } = this.#request;
     const own = how.readOnly ? openingOf(options, true) : opening;
-    const { dirty, hasTemporaryTables, shared } = connection;
+    const { dirty, wrote, hasTemporaryTables, shared } = connection;
     // A pooler may have been detected meanwhile.
     const names = this.#names?.enabled ? this.#names : null;
-    const state = hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : 'plain';
+    const state = hasTemporaryTables ? 'temporary' : dirty ? 'dirty' : wrote ? 'wrote' : 'plain';
     const opened = shared === null ? openingSteps(own, state, names) : sharedOpeningSteps(own, shared);
     const first = this.#plansForValues ? [...opened, planningStep(names)] : opened;
     this.#first = first;

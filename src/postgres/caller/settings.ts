@@ -146,6 +146,8 @@ export function buildSettings(input: SettingsInput): SettingsStatements {
   const parts: Omit<Parts, 'state'> = { check, readOnly, ownCount: own.length, begins: characteristics === null };
   const text = {
     plain: settingsText({ ...parts, state: 'plain' }),
+    // The same statement, so that nothing more is prepared.
+    wrote: settingsText({ ...parts, state: 'plain' }),
     dirty: settingsText({ ...parts, state: 'dirty' }),
     temporary: settingsText({ ...parts, state: 'temporary' }),
     shared: settingsText({ ...parts, state: 'shared' }),

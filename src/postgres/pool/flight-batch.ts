@@ -262,6 +262,7 @@ class Batch implements Turn {
     if (this.#stallTimer !== null) clearTimeout(this.#stallTimer);
     this.#stallTimer = null;
     connection.dirty = this.#hasFailed || this.#sent.some(({ request }) => request.runsUserCode);
+    connection.wrote = this.#sent.some(({ request }) => request.writes);
     if (!this.#hasFailed) this.#noteDurations();
     // The last batch is kept until the next one, but its answers are not.
     this.#waiting.length = 0;

@@ -117,7 +117,7 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
 function newConnection(client: DriverClient, shared: TransactionDefaults | null, maxStatements: number): ApiConnection {
   const prepared = new PreparedStatements(maxStatements);
   // Behind a transaction pooler, even a new connection may get a used server process.
-  const state = { dirty: true, hasTemporaryTables: false, isSpoiled: false };
+  const state = { dirty: true, wrote: false, hasTemporaryTables: false, isSpoiled: false };
   const connection: ApiConnection = { client, prepared, shared, ...state };
   client.connection.on('parameterStatus', ({ parameterName }) => {
     if (spoiling.has(parameterName)) connection.isSpoiled = true;

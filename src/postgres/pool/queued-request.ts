@@ -14,6 +14,8 @@ export interface ApiConnection {
   readonly shared: TransactionDefaults | null;
   /** User code may have left anything on the connection: the next flight checks and resets it. */
   dirty: boolean;
+  /** A write without user code: PostgreSQL's own defaults may have left what `lastval()` returns. */
+  wrote: boolean;
   /** A user function made temporary tables on the connection: from now on every flight discards them first. */
   hasTemporaryTables: boolean;
   /**
@@ -39,6 +41,7 @@ export interface QueuedRequest {
   readonly shares: boolean;
   /** It may run user code, which may leave anything on the connection. */
   readonly runsUserCode: boolean;
+  readonly writes: boolean;
   /** Makes its flight, once it has a connection. */
   makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight;
   /** Called with the outcome before the next flight on the connection is answered. */

@@ -24,6 +24,22 @@ test.each([
   }
 });
 
+test('a part of a value is not sent; a member of a list, a row or JSON is', () => {
+  const message = 'invalid input syntax for type integer: "991399"';
+  const hidden = 'invalid input syntax for type integer: "…"';
+  for (const sent of ['0991399', '991399,1', 'x 991399', '{"a":"0991399"}', '{"1991399"}', '[9913990]'])
+    expect(hideUnsent(message, [sent])).toBe(hidden);
+  for (const sent of [
+    '991399',
+    ' 991399 ',
+    '{"1","991399"}',
+    '("a","991399")',
+    '[{"n":991399}]',
+    '{"{\\"n\\": \\"991399\\"}"}',
+  ])
+    expect(hideUnsent(message, [sent])).toBe(message);
+});
+
 test('a message without a value stays as it is', () => {
   expect(hideUnsent('integer out of range', [])).toBe('integer out of range');
 });

@@ -2,7 +2,7 @@
  * Text of others in what commands print: lines and tabs stay, and nothing commands the terminal or turns the text around.
  */
 import { expect, test } from 'vitest';
-import { inLines, onOneLine } from '../../../src/shared/one-line.ts';
+import { inJsonLines, inLines, onOneLine } from '../../../src/shared/one-line.ts';
 
 test.each([
   ['a\n\tb', 'a\n\tb', 'a\\u000a\\u0009b'],
@@ -14,4 +14,11 @@ test.each([
 ])('%j', (text, lines, line) => {
   expect(inLines(text)).toBe(lines);
   expect(onOneLine(text)).toBe(line);
+});
+
+test('a line of JSON has no control characters, and says the same', () => {
+  const value = { path: '\u009b2K\u0085\u007f\u2028\u202e', text: 'Grüße\n🎉' };
+  const line = inJsonLines(`${JSON.stringify(value)}\n`);
+  expect(line).toMatch(/^[^\p{Cc}\u2028\u202e]*\n$/u);
+  expect(JSON.parse(line)).toEqual(value);
 });
