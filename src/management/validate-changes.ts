@@ -234,7 +234,9 @@ const maxUnknown = 20;
 /** Describes unknown members. Names are quoted, shortened: they are the caller's own. */
 export function describeUnknown(names: readonly string[], known: readonly string[]): readonly string[] {
   const shown = names.slice(0, maxUnknown).map((name) => {
-    const nearest = nearestName(name.slice(0, 80), known);
+    // A template is named without its part more often than it is mistyped.
+    const longer = known.find((one) => one.startsWith(`${name}_`) && /^[^_]+$/.test(one.slice(name.length + 1)));
+    const nearest = longer ?? nearestName(name.slice(0, 80), known);
     return `Unknown field "${name.slice(0, 80)}"${nearest === null ? '' : ` (did you mean "${nearest}"?)`}`;
   });
   const more = names.length - shown.length;

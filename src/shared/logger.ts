@@ -160,6 +160,12 @@ const lines: { readonly [K in Kind]: (observation: Observation & { readonly kind
       line,
       option: '--mailer-template-lenient-compare',
     }),
+  link_filtered: ({ email, redirectScheme }) =>
+    warn('an email has #ZgotmplZ in place of an address whose scheme links may not have', {
+      email,
+      redirectScheme,
+      hint: 'Add schemes of your applications to mailer_extra_url_schemes.',
+    }),
   password_absent: ({ userId: user }) =>
     info('sign-in refused: the user has no password', {
       user,

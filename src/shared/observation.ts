@@ -108,6 +108,8 @@ export type Observation =
     }
   /** A template of the email treated a value of a wrong type as unequal or empty; `line` counts from 1. */
   | { readonly kind: 'template_tolerated'; readonly email: string; readonly part: string; readonly line: number }
+  /** An address in an email became `#ZgotmplZ`, because links may not have its scheme. */
+  | { readonly kind: 'link_filtered'; readonly email: string; readonly redirectScheme: string }
   /** A sign-in with a password was refused because the user has none. The client learns nothing of it. */
   | { readonly kind: 'password_absent'; readonly userId: string }
   /** The provider refused a text message, so its request failed. */

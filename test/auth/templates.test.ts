@@ -44,6 +44,28 @@ test('users get their email whatever their metadata holds', async () => {
   expect(told[0]).toEqual({ kind: 'template_tolerated', email: 'confirmation', part: 'subject', line: 1 });
 });
 
+test('an email with a filtered address is told in the log, with the scheme of the redirect', async () => {
+  const fields = {
+    uri_allow_list: 'com.acme.app://**',
+    mailer_templates_magic_link_content: '<a href="{{ .RedirectTo }}?token_hash={{ .TokenHash }}">Open</a>',
+  };
+  const mailOf = async (email: string, more: object) => {
+    const auth = await testAuth(database, { ...fields, ...more });
+    await signedUp(auth, email);
+    await auth.ask('/otp?redirect_to=com.acme.app://cb', { email });
+    const { html } = await auth.message(email);
+    return { html, told: auth.observations.filter(({ kind }) => kind === 'link_filtered') };
+  };
+  expect(await mailOf('filtered@x.test', {})).toEqual({
+    html: expect.stringContaining('href="#ZgotmplZ?token_hash='),
+    told: [{ kind: 'link_filtered', email: 'magic_link', redirectScheme: 'com.acme.app' }],
+  });
+  expect(await mailOf('opened@x.test', { mailer_extra_url_schemes: 'com.acme.app' })).toEqual({
+    html: expect.stringContaining('href="com.acme.app://cb?token_hash='),
+    told: [],
+  });
+});
+
 test("strict templates fail where Go's fail", async () => {
   const auth = await testAuth(database, {
     mailer_template_lenient_compare: false,

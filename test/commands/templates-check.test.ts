@@ -166,6 +166,134 @@ describe('a body', () => {
   });
 });
 
+describe('an email whose readers can', () => {
+  const shown = '<p>Welcome</p>';
+  const hides = (html: string) => `${html}${shown}`;
+
+  test.each([
+    hides(`<!-- ${link} -->`),
+    hides(`<!--[if mso]>${link}<![endif]-->`),
+    hides('<style>/* {{ .ConfirmationURL }} */ p { color: red }</style>'),
+    hides('{{ $url := .ConfirmationURL }}'),
+    hides('{{ if .ConfirmationURL }}Hello{{ end }}'),
+    hides(`{{ if false }}${link}{{ end }}`),
+    hides(`{{ define "button" }}${link}{{ end }}`),
+    hides(`<div style="display: none">${link}</div>`),
+    hides(`<div style="max-height:0;overflow:hidden">${link}</div><div hidden>{{ .Token }}</div>`),
+    hides('<p style="font-size:0">{{ .Token }}</p>'),
+    hides('<img alt="{{ .Token }}" src="https://a.test/x.png"><img alt="" src="{{ .ConfirmationURL }}">'),
+    hides('<title>{{ .Token }}</title><noscript>{{ .Token }}</noscript>'),
+    hides('<a href="{{ .ConfirmationURL }}"></a><a href="{{ .ConfirmationURL }}">&nbsp;</a>'),
+    hides('<script type="application/ld+json">{"url": {{ .ConfirmationURL }}}</script>'),
+    hides(`<a href="{{ .SiteURL }}" title="{{ .Token }}" data-url="{{ .ConfirmationURL }}">Home</a>`),
+  ])('not continue: %s', (source) => {
+    expect(namesIn(source)).toContain('null:null no-link');
+  });
+
+  test.each([
+    '<b>{{ slice .Token 0 3 }}</b> <b>{{ slice .Token 3 }}</b>',
+    '{{ .SpelledToken }}',
+    '<p>{{ .ConfirmationURL }}</p>',
+    '<div style="font-size:0px"><div style="font-size:13px">{{ .Token }}</div></div>',
+    `<p style="display:none">Read on<p>${link}`,
+    `<!--[if !mso]><!-->${link}<!--<![endif]-->`,
+    '<a href="{{ .ConfirmationURL }}"><img alt="" src="https://a.test/button.png"></a>',
+    '<img alt="code" src="https://qr.test/?data={{ .ConfirmationURL }}">',
+    '<a href="https://app.test/confirm?url={{ .ConfirmationURL }}">Go</a>',
+    `{{ if eq .Data.plan "pro" }}${link}{{ end }}{{ if .Data.team.name }}${link}{{ end }}`,
+    `{{ if eq .Locale "de" }}${link}{{ else if eq .Locale "en" }}${link}{{ end }}`,
+    `{{ if .Data.a.b.c }}${link}{{ end }}{{ .Data.__proto__.x }}`,
+  ])('continue: %s', (source) => {
+    expect(namesIn(source).filter((name) => name.endsWith('no-link'))).toEqual([]);
+  });
+
+  test('not continue is an error, unless warnings are allowed', async () => {
+    const files = {
+      'recovery.html': `<!-- ${link} -->${shown}`,
+      'recovery.txt': 'Welcome',
+      'invite.txt': '{{ .Token }}',
+    };
+    const message =
+      'the email shows none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]';
+    const lines = [`recovery.html: error: ${message}`, `recovery.txt: warning: ${message}`];
+    expect(await check(files)).toMatchObject({ code: 1, lines });
+    const allowed = await check(files, '--allow-warnings');
+    expect(allowed).toMatchObject({
+      code: 0,
+      lines: [...lines]
+        .reverse()
+        .map((line) => line.replace('error', 'warning'))
+        .sort(),
+    });
+    expect((await check(files, '--allow-warnings', '--strict')).code).toBe(1);
+  });
+});
+
+describe('a link that cannot work', () => {
+  const whole = (name: string) => `the link cannot work: .${name} is a whole address, so it has to begin the href`;
+  const behind = 'what follows .ConfirmationURL is lost or changes where it leads: remove';
+
+  test.each([
+    ['{{ .SiteURL }}{{ .RedirectTo }}?token_hash={{ .TokenHash }}', whole('RedirectTo')],
+    ['{{ .SiteURL }}{{ .ConfirmationURL }}', whole('ConfirmationURL')],
+    ['{{ .SiteURL }}/{{ .ConfirmationURL }}', whole('ConfirmationURL')],
+    ['http://{{ .ConfirmationURL }}', whole('ConfirmationURL')],
+    ['https://{{ .SiteURL }}/confirm?token_hash={{ .TokenHash }}', whole('SiteURL')],
+    ['{{ printf "%s%s" .SiteURL .RedirectTo }}', whole('RedirectTo')],
+    ['{{ .SiteURL }}/x#access_token={{ .Token }}', 'the link cannot work: a code is no access token'],
+    ['{{ .ConfirmationURL }}&next=/x', `${behind} &next=/x`],
+    ['{{ .ConfirmationURL }}/reset-password', `${behind} /reset-password`],
+  ])('is warned of at its place, and is no way to continue if it leads nowhere: %s', (address, message) => {
+    const source = (rest: string) => `<p>\n<a href="{{ .SiteURL }}/help">Help</a>\n<a href="${address}">Go</a>${rest}`;
+    const place = { name: 'broken-link', line: 3, column: 10, message: expect.stringContaining(message) };
+    const beside = checkTemplate({ part: 'content', email: 'recovery' }, source('{{ .Token }}'), config);
+    expect(beside).toMatchObject({ problem: null, warnings: [place], deadEnds: [] });
+    const alone = checkTemplate({ part: 'content', email: 'recovery' }, source(''), config);
+    expect([...alone.warnings, ...alone.deadEnds]).toContainEqual(expect.objectContaining(place));
+    expect(alone.deadEnds).toHaveLength(message.includes('whole address') ? 1 : 0);
+  });
+
+  test.each([
+    '{{ .SiteURL }}/confirm?confirmation_url={{ .ConfirmationURL }}',
+    '{{ .SiteURL }}/confirm?token_hash={{ .TokenHash }}&next={{ .RedirectTo }}',
+    'https://proxy.test/to/{{ .ConfirmationURL }}',
+    'com.acme.app://open?token_hash={{ .TokenHash }}',
+    '{{ .RedirectTo }}?token_hash={{ .TokenHash }}&type=email',
+  ])('is none of these: %s', (address) => {
+    expect(namesIn(`<a href="${address}">Go</a>`)).toEqual([]);
+  });
+
+  test('to an application, whose scheme the filter lacks, is warned of by its scheme', () => {
+    const deep = '<a href="{{ .RedirectTo }}?token_hash={{ .TokenHash }}&type=email">Open</a>';
+    const found = (fields: object) =>
+      checkTemplate({ part: 'content', email: 'recovery' }, `${link}${deep}`, { ...config, ...fields }).warnings;
+    const uri_allow_list = 'https://app.test/**,com.acme.app://**,exp://**';
+    const message =
+      'a redirect to com.acme.app://, exp:// becomes #ZgotmplZ here: add com.acme.app, exp to mailer_extra_url_schemes';
+    expect(found({ uri_allow_list })).toMatchObject([{ name: 'deep-link', message, line: 1, column: 49 }]);
+    expect(found({ uri_allow_list, mailer_extra_url_schemes: 'com.acme.app, exp' })).toEqual([]);
+    expect(found({ uri_allow_list: 'https://app.test/**,http://localhost:*' })).toEqual([]);
+  });
+});
+
+test.each([
+  'Your code is {{ .Token }}. <a href="{{ .SiteURL }}/verify">Enter it</a> <a href="{{ .SiteURL }}/verify?email={{ .Email }}">here</a>',
+  `${link}<a href="{{ .SiteURL }}/help/confirm">Help</a><a href="{{ .SiteURL }}/shop?code=WELCOME10">Shop</a>`,
+  `${link}<script type="application/ld+json">{"@type": "EmailMessage"}</script>`,
+  `${link}<!-- {{ .Nothing }} -->`,
+])('no false alarm: %s', (source) => {
+  expect(namesIn(source)).toEqual([]);
+});
+
+test('a subject is as long as its longest branch', () => {
+  const about = (text: string) => checkTemplate({ part: 'subject', email: 'recovery' }, text, config).warnings;
+  const branch = (length: number) =>
+    `{{ if eq .Data.language "de" }}${'ü'.repeat(length)}{{ else }}${'x'.repeat(50)}{{ end }}`;
+  expect(about(branch(70))).toEqual([]);
+  expect(about(branch(71))).toMatchObject([{ message: expect.stringContaining('has 71 characters') }]);
+  expect(about(`{{ define "a" }}${'x'.repeat(40)}{{ end }}{{ template "a" }}{{ template "a" }}`)).toHaveLength(1);
+});
+
 test('a subject that mail programs would cut is warned of; its variables do not count', () => {
   const about = (text: string) => checkTemplate({ part: 'subject', email: 'recovery' }, text, config).warnings;
   expect(about(`${'ü'.repeat(71)}{{ .Email }}`)).toMatchObject([{ name: 'long-subject' }]);

@@ -104,7 +104,7 @@ describe('partials', () => {
     const texts = { mailer_templates_recovery_content: content, mailer_partials: { button } };
     expect(await message(texts)).toBe('stored');
     const lost =
-      'mailer_templates_recovery_content, which is in force, would fail: the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]';
+      'mailer_templates_recovery_content, which is in force, would fail: the email shows none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]';
     const without = { mailer_partials: { button: '<a href="{{ .SiteURL }}">Go</a>' } };
     const path = `${configPath}?allow_warnings=false`;
     const refused = await managed.call({ method: 'PATCH', path, body: JSON.stringify(without) });

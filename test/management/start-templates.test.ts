@@ -128,7 +128,7 @@ describe('a text that is valid and most likely a mistake', () => {
     expect(warnings(auth)).toEqual([empty, link, subject]);
     expect((await nextEmail(auth)).html).toContain('<a href="">Confirm</a>');
     file.write('nothing to follow');
-    const uses = `${place}the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]`;
+    const uses = `${place}the email shows none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]`;
     await vi.waitFor(() => expect(warnings(auth)).toEqual([empty, link, subject, uses]));
   });
 

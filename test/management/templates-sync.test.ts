@@ -448,15 +448,15 @@ describe('pgreflect templates', () => {
     writeFileSync(file('invite.html'), '<p>Welcome</p>');
     for (const args of [['push', '--dry-run'], ['push']]) {
       const { code, err } = await run(...args);
-      expect([code, err]).toEqual([1, expect.stringContaining('refused: invite.html: the email uses none of .Conf')]);
+      expect([code, err]).toEqual([1, expect.stringContaining('refused: invite.html: the email shows none of .Conf')]);
       expect(err).toContain('To store it all the same: --allow-warnings');
     }
-    expect((await run('check')).out).toMatch(/^invite.html: error: the email uses none of .* \[no-link\]\n$/);
+    expect((await run('check')).out).toMatch(/^invite.html: error: the email shows none of .* \[no-link\]\n$/);
     expect((await get()).body.mailer_templates_invite_content).toBe(defaultTemplates.invite.content);
     const allowed = await run('push', '--allow-warnings');
     expect([allowed.code, allowed.err]).toEqual([
       0,
-      expect.stringContaining('Warning: invite.html: the email uses none'),
+      expect.stringContaining('Warning: invite.html: the email shows none'),
     ]);
     writeFileSync(file('invite.html'), '{{/* check: ignore no-link */}}<p>Come in</p>');
     expect(await run('push')).toMatchObject({ code: 0, out: 'changed  invite.html\n', err: '' });

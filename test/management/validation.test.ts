@@ -120,6 +120,9 @@ describe('unknown fields', () => {
     expect(await problemOf(await gateway(), { mailer_subject_recovery: 'x', jwt_exp: 60 })).toBe(
       'Unknown field "mailer_subject_recovery" (did you mean "mailer_subjects_recovery"?)',
     );
+    expect(await problemOf(await gateway(), { mailer_templates_confirmation: 'x' })).toBe(
+      'Unknown field "mailer_templates_confirmation" (did you mean "mailer_templates_confirmation_content"?)',
+    );
   });
 
   test('named like members of JavaScript objects are unknown too', async () => {
@@ -244,6 +247,15 @@ describe('templates', () => {
     ['{{ .Data.first-name }}', /write \{\{ index \.Data "first-name" \}\}/],
     ['{{ .Data.tags[0] }}', /write \{\{ index \.Data\.list 0 \}\}/],
     ['{{ .Email | upper }}', /use the value as it is/],
+    ['{{ .Email | uppercase }}', /there is no function uppercase/],
+    ['{{ if contains "a" .RedirectTo }}a{{ end }}', /there is no such function: compare with eq/],
+    ['{{ now }}', /there is no such function/],
+    ['{{ .Data.name || "there" }}', /write \{\{ or \.Data\.name "there" \}\}/],
+    ['{{ .Data.name | default "there" }}', /write \{\{ or \.Data\.name "there" \}\}/],
+    ['{{ /* note */ }}', /write a comment without blanks at its ends: \{\{\/\* note \*\/\}\}/],
+    ['{{/if}}', /write \{\{ if … \}\}/],
+    ['{{ if &gt; .Data.age 18 }}a{{ end }}', /write gt before the values/],
+    ['{{\u200b .Email }}', /it is an invisible character: remove it/],
     ['{{ "de }}', /write a " at its end/],
     ['{{ if .Data.a }}<a href="{{ else }}<b>{{ end }}', /a tag or quote that begins in one branch/],
     ['{{#if name}}', 'line 1, column 3: unexpected "#" in command (write {{ if … }} and {{ end }})'],
@@ -304,7 +316,7 @@ describe('templates', () => {
   test('a body that leads nowhere, as a text part, is stored with a warning, unless the client refuses that; so is a variable that is always empty', async () => {
     const { patch, call, gateway: running } = await gateway();
     const nowhere =
-      'the email uses none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]';
+      'the email shows none of .ConfirmationURL, .TokenHash, .Token, so recipients cannot continue [no-link]';
     const change = {
       mailer_templates_recovery_content: 'Hello {{ .NewEmail }}',
       mailer_templates_recovery_text: 'Hello',
@@ -334,7 +346,7 @@ describe('templates', () => {
     ['{{ if .Data.a }}{{ if .Data.b }}{{ .Token }}{{ else }}Hi{{ end }}{{ else }}{{ .Token }}{{ end }}', [[1, 23]]],
     ['{{ with .Data.name }}Hi {{ . }} {{ $.Token }}{{ else }}Hi{{ end }}', [[1, 9]]],
     ['{{ define "a" }}{{ .Token }}{{ end }}{{ if .Data.a }}{{ template "a" . }}{{ else }}Hi{{ end }}', [[1, 44]]],
-    ['{{ if .Token }}Hi{{ else }}{{ .Token }}{{ end }}', [[1, 7]]],
+    ['{{ if .Data.a }}Hi{{ else }}{{ .Token }}{{ end }}', [[1, 7]]],
     // One that has it in the words around, in each branch, or where there is only one branch.
     ['{{ if .Data.a }}<a href="{{ .ConfirmationURL }}">Los</a>{{ else }}Hi{{ end }} {{ .Token }}', []],
     ['{{ if .Data.a }}{{ .Token }}{{ else }}<a href="{{ .ConfirmationURL }}">Go</a>{{ end }}', []],

@@ -168,11 +168,11 @@ test('a warning is underlined at its word, and said again in the words of the pa
   // It is about the text as a whole, and no word of it.
   await expect.poll(() => page.locator('.cm-lintRange-warning').allTextContents()).toEqual(['.Nobody']);
   await save(page).click();
-  await page.locator('.notice.fault').getByText('Not saved. Body: the email uses none of').waitFor();
+  await page.locator('.notice.fault').getByText('Not saved. Body: the email shows none of').waitFor();
   await page.getByRole('button', { name: 'Save without a working link' }).click();
   await expect
     .poll(() => banner.locator('li').last().textContent())
-    .toMatch(/^Body: the email uses none of .*, so recipients cannot continue \[no-link\]\.$/);
+    .toMatch(/^Body: the email shows none of .*, so recipients cannot continue \[no-link\]\.$/);
 });
 
 test('on a phone the list comes first, and nothing is rendered before an email was chosen', async () => {

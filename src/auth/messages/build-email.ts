@@ -3,6 +3,7 @@
  */
 import { textFields, translationsField } from '../../config/auth/auth-template-fields.ts';
 import { buildMessage, type EmailMessage, type MessageData } from '../../email/message.ts';
+import { refusedUrl } from '../../email/template/escape/escape-url.ts';
 import { TemplateError } from '../../email/template/template-error.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
 
@@ -13,12 +14,18 @@ export function buildConfigured(
   data: MessageData,
 ): EmailMessage {
   let isTold = false;
-  return buildMessage(email, config, data, {
+  const message = buildMessage(email, config, data, {
     onWarning(part, line) {
       if (!isTold) services.observe({ kind: 'template_tolerated', email, part, line });
       isTold = true;
     },
   });
+  // The recipient sees a link that does nothing, and nobody else would know.
+  if (message.html.includes(refusedUrl)) {
+    const [, scheme = ''] = /^([a-z][a-z\d+.-]*):/i.exec(data.redirectTo) ?? [];
+    services.observe({ kind: 'link_filtered', email, redirectScheme: scheme });
+  }
+  return message;
 }
 
 /**

@@ -11,7 +11,7 @@ import { escapeTree } from './escape/escape-tree.ts';
 import { makeEscapers } from './escape/escapers.ts';
 import { rewriteText } from './escape/rewrite-text.ts';
 import { findHidingElement } from './parse/hiding-elements.ts';
-import { findVariablePaths, findVariables } from './parse/template-variables.ts';
+import { findMetadata, findVariablePaths, findVariables } from './parse/template-variables.ts';
 import type { Tolerate } from './run/compare-values.ts';
 import { type TemplateLimits, TemplateRun } from './run/run-template.ts';
 import {
@@ -128,6 +128,11 @@ export function templateVariables(template: Template): ReadonlyMap<string, numbe
 /** The same with the members of metadata: `Data.name`, `Email`. */
 export function variablePaths(template: Template): ReadonlyMap<string, number> {
   return findVariablePaths(template.tree);
+}
+
+/** The members of metadata that a template reads, and its constant texts. */
+export function metadataOf(template: Template): ReturnType<typeof findMetadata> {
+  return findMetadata(template.tree);
 }
 
 /** Why readers would not see something behind this markup, as the rest of a sentence; null: they see it. */

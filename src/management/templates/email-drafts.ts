@@ -24,9 +24,10 @@ import { PieceError, TemplateError } from '../../email/template/template-error.t
 import { isObject } from '../../shared/json.ts';
 import { canonicalTag } from '../../shared/language-tag.ts';
 import { ManagementError } from '../management-error.ts';
-import { mistakesIn, trialMs } from './checks/check-template.ts';
+import { mistakesIn } from './checks/check-template.ts';
 import { describeFault, noteWrongValue } from './checks/describe-fault.ts';
 import { type Finding, sayFinding } from './checks/finding.ts';
+import { trialMs } from './checks/try-template.ts';
 import {
   type DescribedEmail,
   type DraftSchema,

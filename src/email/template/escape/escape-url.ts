@@ -3,6 +3,9 @@
  */
 import { refused } from './escape-html.ts';
 
+/** What an address with a scheme that is not allowed becomes. */
+export const refusedUrl = `#${refused}`;
+
 const alwaysKept = /^[\w\-.~]$/;
 const hexDigits = /^[0-9a-fA-F]{2}$/;
 const mayChange = /[^A-Za-z0-9\-._~!#$&*+,/:;=?@[\]]/;
@@ -64,7 +67,7 @@ function isSafe(url: string, extraSchemes: readonly string[]): boolean {
 
 /** A filter against scripts: a value with another scheme becomes `#ZgotmplZ`. */
 export function makeSchemeFilter(extraSchemes: readonly string[]): (text: string) => string {
-  return (text) => (isSafe(text, extraSchemes) ? text : `#${refused}`);
+  return (text) => (isSafe(text, extraSchemes) ? text : refusedUrl);
 }
 
 /** Escapes an image list; a part with another scheme or with a descriptor that is not plain becomes `#ZgotmplZ`. */
@@ -72,7 +75,7 @@ export function makeSrcsetEscaper(extraSchemes: readonly string[]): (text: strin
   const escapePart = (part: string) => {
     const [, before = '', url = '', after = ''] = /^([ \t\n\f\r]*)([^ \t\n\f\r]*)([\s\S]*)$/.exec(part) ?? [];
     const plain = /^[A-Za-z0-9 \t\n\f\r]*$/.test(after);
-    return plain && isSafe(url, extraSchemes) ? before + normalizeUrl(url) + after : `#${refused}`;
+    return plain && isSafe(url, extraSchemes) ? before + normalizeUrl(url) + after : refusedUrl;
   };
   return (text) => text.split(',').map(escapePart).join(',');
 }

@@ -21,6 +21,9 @@ export type EscaperName =
 /** The functions of all names. */
 export type Escapers = Readonly<Record<EscaperName, Escaper>>;
 
+/** Of what stands in a comment, which is not sent. */
+export const leftOut: Escaper = () => '';
+
 /** @param extraSchemes Lower-case schemes allowed in URLs in addition to http, https and mailto. */
 export function makeEscapers(extraSchemes: readonly string[]): Escapers {
   const ofText =
@@ -32,7 +35,7 @@ export function makeEscapers(extraSchemes: readonly string[]): Escapers {
     markup: ofText(escapeMarkup),
     unquoted: ofText(escapeUnquoted),
     name: ofText(filterName),
-    comment: () => '',
+    comment: leftOut,
     scheme: ofText(makeSchemeFilter(extraSchemes)),
     normalUrl: ofText(normalizeUrl),
     fullUrl: ofText(encodeUrl),

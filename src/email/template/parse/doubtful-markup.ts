@@ -35,6 +35,8 @@ export const markupPieces =
 export const markupAttribute = /(?<![\w:-])([a-z][\w:-]*)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 /** Tags without which the rest of the email looks, or acts, as what they mark. */
 const marking = ['a', 'b', 'strong', 'em', 'i', 'u', 'h1', 'h2', 'h3'];
+/** Data for mail programs, such as the actions of Gmail. */
+const dataScript = /^<script\s[^>]*\btype\s*=\s*["']?application\/ld\+json\b/i;
 /** Elements that show something else, which mail programs leave out. */
 const removed = ['iframe', 'object', 'embed'];
 /** Pieces of a name cannot overlap: with several ways to match them, a mismatch would take exponential time. */
@@ -64,6 +66,7 @@ class MarkupFinder {
     for (const { 0: piece, 1: raw, 2: name = raw ?? '', 3: rest = '', index } of this.#text.matchAll(markupPieces)) {
       const tag = name.toLowerCase();
       if (name === '') this.#comment(piece, index);
+      else if (dataScript.test(piece)) continue;
       else if (piece.startsWith('</')) this.#open.get(tag)?.pop();
       else this.#tag(tag, rest, { at: index, length: name.length + 1, to: index + piece.length });
     }

@@ -10,6 +10,11 @@ const hiding: ReadonlySet<string> = new Set([
   'object', 'plaintext', 'progress', 'rp', 'select', 'svg', 'template', 'video', 'xmp',
 ]); // biome-ignore format: a list
 
+/** Whether an element's contents are shown nowhere that its own programs show. */
+export function neverShown(tag: string): boolean {
+  return hiding.has(tag) || tag === 'title';
+}
+
 /** Only these may end in their start tag. */
 const foreign = ['math', 'svg'];
 

@@ -1,6 +1,7 @@
 /**
  * Finds the variables that a template uses, without running it: for the studio, and for warnings about unknown names.
  */
+import { leftOut } from '../escape/escapers.ts';
 import type { Operand, Pipeline, TemplateNode, TemplateTree } from '../tree.ts';
 
 /** Top-level fields, sorted by name, with the offset of their first use. What is reached only through `index` is not seen. */
@@ -11,6 +12,33 @@ export function findVariables(tree: TemplateTree): ReadonlyMap<string, number> {
 /** The same with the members of metadata: `Data.name`, and `Data` where it is used as a whole. */
 export function findVariablePaths(tree: TemplateTree): ReadonlyMap<string, number> {
   return find(tree, (path) => (path[0] === 'Data' ? path.slice(0, 2).join('.') : path[0]));
+}
+
+/** The members of metadata that a template reads, as paths, and its constant texts, each once: what it may look for there. */
+export function findMetadata(tree: TemplateTree): {
+  readonly paths: readonly (readonly string[])[];
+  readonly constants: readonly string[];
+} {
+  const paths = new Map<string, readonly string[]>();
+  const constants = new Set<string>();
+  const look = (operand: Operand): void => {
+    if (operand.kind === 'string') constants.add(operand.value);
+    else if (operand.kind === 'pipeline') inPipeline(operand);
+    else if (operand.kind === 'chain') look(operand.of);
+    else if ((operand.kind === 'field' || operand.kind === 'variable') && operand.path[0] === 'Data')
+      paths.set(operand.path.join('.'), operand.path.slice(1));
+  };
+  const inPipeline = ({ commands }: Pipeline): void => {
+    for (const { operands } of commands) for (const operand of operands) look(operand);
+  };
+  const inList = (nodes: readonly TemplateNode[]): void => {
+    for (const node of nodes) {
+      if ('pipeline' in node && node.pipeline !== null) inPipeline(node.pipeline);
+      if ('list' in node) inList([...node.list, ...(node.otherwise ?? [])]);
+    }
+  };
+  for (const list of [tree.main, ...tree.named.values()]) inList(list);
+  return { paths: [...paths.values()].filter((path) => path.length > 0), constants: [...constants] };
 }
 
 type NameOf = (path: readonly string[]) => string | undefined;
@@ -36,7 +64,8 @@ class Finder {
 
   list(nodes: readonly TemplateNode[], dotIsRoot: boolean): void {
     for (const node of nodes) {
-      if (node.kind === 'action') this.#pipeline(node.pipeline, dotIsRoot);
+      // What stands in a comment is not sent.
+      if (node.kind === 'action' && node.escapers[0] !== leftOut) this.#pipeline(node.pipeline, dotIsRoot);
       else if (node.kind === 'call') {
         if (node.pipeline === null) continue;
         this.#pipeline(node.pipeline, dotIsRoot);

@@ -7,9 +7,10 @@ import { linkActions } from '../../../email/link-page-texts.ts';
 import type { TemplateSwitches } from '../../../email/parse-options.ts';
 import { type Template, templateVariables } from '../../../email/template/template.ts';
 import { TemplateError } from '../../../email/template/template-error.ts';
-import { nothing, type TemplateFindings, trialMs } from './check-template.ts';
+import { nothing, type TemplateFindings } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
 import { findingAt, findingOnWhole } from './finding.ts';
+import { trialMs } from './try-template.ts';
 
 /** Empty text means the built-in page and is always valid. */
 export function checkLinkPage(text: string, switches: TemplateSwitches): TemplateFindings {

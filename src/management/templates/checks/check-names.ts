@@ -9,7 +9,7 @@ export type CheckName = (typeof checkNames)[number];
 
 /** All checks, in the order of the manual. */
 export const checkNames = [
-  'no-link', 'link-without-token', 'dead-link', 'relative-link', 'uneven-branches', 'comparison', 'empty-variable',
+  'no-link', 'link-without-token', 'dead-link', 'broken-link', 'deep-link', 'relative-link', 'uneven-branches', 'comparison', 'empty-variable',
   'plain-variable', 'placeholder', 'unclosed-tag', 'unquoted-href', 'missing-alt', 'http-image', 'image-address', 'script', 'form',
   'external-style', 'word-markup', 'conditional-comment', 'unsupported', 'contrast', 'size', 'long-subject',
   'language-variables', 'unknown-language', 'switched-off', 'whole-page', 'unknown-check',

@@ -9,9 +9,9 @@ import { contentName } from '../../../email/template/compose.ts';
 import { parseTemplate, renderTemplate, type TemplateOptions, unseenBehind } from '../../../email/template/template.ts';
 import { TemplateError } from '../../../email/template/template-error.ts';
 import { sampleData } from '../template-samples.ts';
-import { trialMs } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
 import { type Finding, findingOnWhole, sayFinding } from './finding.ts';
+import { trialMs } from './try-template.ts';
 
 /** What is wrong with a layout or a partial. */
 interface SurroundingFault {

@@ -6,32 +6,35 @@
  */
 import { textFields } from '../../../config/auth/auth-template-fields.ts';
 import { type EmailKind, emailKindNames, emailKinds } from '../../../email/email-kind.ts';
-import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../../email/parse-options.ts';
+import { parseOptions, type TemplatePart } from '../../../email/parse-options.ts';
 import { assertKnownCalls, isWrapped } from '../../../email/template/compose.ts';
 import { findDoubtfulMarkup } from '../../../email/template/parse/doubtful-markup.ts';
 import {
   findDeadAddresses,
   findPlainVariables,
-  hideActions,
   type PlainText,
 } from '../../../email/template/parse/plain-variables.ts';
-import { parseTemplate, renderTemplate, type Template, templateVariables } from '../../../email/template/template.ts';
+import { parseTemplate, type Template, templateVariables } from '../../../email/template/template.ts';
 import { TemplateError } from '../../../email/template/template-error.ts';
 import { differentVariables, shorten } from '../language-variables.ts';
-import { sampleData, variablesThatAct } from '../template-samples.ts';
+import { variablesThatAct } from '../template-samples.ts';
+import { Places } from './broken-links.ts';
 import { ignoredNames, unknownCheck } from './check-names.ts';
-import { describeFault, isComparison, noteWrongValue } from './describe-fault.ts';
+import type { CheckedConfig } from './checked-config.ts';
+import { describeFault } from './describe-fault.ts';
 import { readEmailMarkup } from './email-markup.ts';
 import { findEmptyLinks } from './empty-links.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
+import { longestText } from './longest-text.ts';
 import { meantVariable } from './meant-variable.ts';
+import { brokenLinksIn, canContinue, type LinkFindings, type Trials, trialMs, tryTemplate } from './try-template.ts';
 import { findUnevenBranches } from './uneven-branches.ts';
 
 /** The findings. */
 export interface TemplateFindings {
   readonly problem: Finding | null;
   readonly warnings: readonly Finding[];
-  /** Links that lead nowhere, and emails that need a link and have none: problems, unless the client allows warnings. */
+  /** Links that lead nowhere, and emails that need a link and have none: problems for clients that ask to refuse them. */
   readonly deadEnds: readonly Finding[];
 }
 
@@ -65,12 +68,12 @@ export function templateField(name: string): TemplateField | null {
 }
 
 /** Checks one text. An empty one means the built-in one and is always valid. */
-export function checkTemplate(field: TemplateField, text: string, switches: TemplateSwitches): TemplateFindings {
+export function checkTemplate(field: TemplateField, text: string, config: CheckedConfig): TemplateFindings {
   if (text === '') return nothing;
   return findings(text, field.email, () => {
-    const template = parseTemplate(text, { ...parseOptions(field.part, switches), maxMs: trialMs });
+    const template = parseTemplate(text, { ...parseOptions(field.part, config), maxMs: trialMs });
     assertKnownCalls(template.composed);
-    return { ...nothing, ...mistakesIn(template, field, switches) };
+    return { ...nothing, ...mistakesIn(template, field, config) };
   });
 }
 
@@ -91,32 +94,6 @@ function findings(text: string, email: EmailKind | null, check: () => TemplateFi
   }
 }
 
-/**
- * Time limit of checks, once for parsing and once per rendering, in milliseconds: they run beside all other requests.
- */
-export const trialMs = 250;
-const limitCodes = ['depth_limit', 'iteration_limit', 'output_limit', 'time_limit'];
-
-/** Finds comparisons of the template itself that are false for users with the metadata of a sample. @throws TemplateError */
-function tryTemplate(template: Template, email: EmailKind, found: Map<string, Finding>): void {
-  const lines = template.source.split('\n').length;
-  for (const data of sampleData(email)) {
-    try {
-      // Lenient, because strict rendering would stop at the first wrong value.
-      renderTemplate(template, data, {
-        maxMs: trialMs,
-        onWrongValue: (message, place) => {
-          // Those of a layout or partial would be told of each email.
-          if (isComparison(message) && place.line <= lines) noteWrongValue(found, template, message, place);
-        },
-      });
-    } catch (error) {
-      if (!(error instanceof TemplateError)) throw error;
-      if (error.phase === 'escape' || limitCodes.includes(error.code)) throw error;
-    }
-  }
-}
-
 /** Mistakes, without those that comments of the template switch off. */
 type Mistakes = Pick<TemplateFindings, 'warnings' | 'deadEnds'>;
 
@@ -129,12 +106,12 @@ type Mistakes = Pick<TemplateFindings, 'warnings' | 'deadEnds'>;
 export function mistakesIn(
   template: Template,
   field: TemplateField,
-  switches: TemplateSwitches,
+  config: CheckedConfig,
   wrong = new Map<string, Finding>(),
 ): Mistakes {
   const { source } = template;
-  tryTemplate(template, field.email, wrong);
-  const { warnings, deadEnds } = allMistakesIn(template, field, switches);
+  const trials = tryTemplate({ template, ...field }, wrong);
+  const { warnings, deadEnds } = allMistakesIn({ template, ...field }, trials, config);
   const ignored = ignoredNames(source);
   const counts = notIgnored(source);
   const unknown = ignored.flatMap(({ name, at }) => {
@@ -151,8 +128,8 @@ export function mistakesIn(
 }
 
 /** Differences of a translation from the email itself. @param base The text of the email itself. */
-export function languageMistakes(source: string, base: string, switches: TemplateSwitches): readonly Finding[] {
-  return differentVariables(source, base, switches, trialMs).filter(notIgnored(source));
+export function languageMistakes(source: string, base: string, config: CheckedConfig): readonly Finding[] {
+  return differentVariables(source, base, config, trialMs).filter(notIgnored(source));
 }
 
 function notIgnored(source: string): (finding: Finding) => boolean {
@@ -160,10 +137,14 @@ function notIgnored(source: string): (finding: Finding) => boolean {
   return ({ name }) => !names.has(name);
 }
 
-function allMistakesIn(template: Template, field: TemplateField, switches: TemplateSwitches): Mistakes {
+function allMistakesIn(
+  tried: TemplateField & { readonly template: Template },
+  trials: Trials,
+  config: CheckedConfig,
+): Mistakes {
+  const { template, part, email } = tried;
   const { source, tree } = template;
-  const { part, email } = field;
-  const { brokenLinks, warnings } = plainTextOf(template, field);
+  const { brokenLinks, warnings } = plainTextOf(template, tried);
   const act = variablesThatAct(email);
   const empty =
     part === 'content' && act.length > 0
@@ -171,31 +152,36 @@ function allMistakesIn(template: Template, field: TemplateField, switches: Templ
           .filter(({ at }) => isOwn(template, at))
           .slice(0, maxPlaces)
       : [];
-  const markup = part !== 'content' ? [] : findDoubtfulMarkup(source, switches.mailer_keep_conditional_comments);
+  const isLost = act.length > 0 && part !== 'subject' && !canContinue(tried, trials, act);
+  const noLink = isLost
+    ? [findingOnWhole(`the email shows none of ${listed(act)}, so recipients cannot continue`, 'no-link')]
+    : [];
+  const body = part === 'content' ? inBody(tried, trials, { config, isLost }) : { warnings: [], dead: [] };
+  const deadEnds = [
+    ...empty.map(({ name, at }) => {
+      const length = source.slice(at).search(/[\s|)}]|$/);
+      const what = `the link would be empty: .${shorten(name)} is no variable of this email${guess(name, email)}`;
+      return findingAt(source, { at, length }, what, 'dead-link');
+    }),
+    ...brokenLinks,
+    ...(isLost ? body.dead : []),
+  ];
   return {
     warnings: [
       ...emptyVariables(template, email),
       ...(part === 'subject' ? [] : unevenBranches(template, act)),
       // Most readers see the body.
-      ...(part === 'text' ? missingLink(template, act) : []),
+      ...(part === 'text' ? noLink : []),
       ...warnings,
-      ...markup.map((place) => findingAt(source, place, place.message, place.kind)),
-      ...(part === 'content' ? inMarkup(template, email) : []),
-      ...ofLength(source, part),
-      ...(part === 'content' && switches.mailer_layout_content && !isWrapped(source) ? [wholePage(source)] : []),
-      ...(field.offBy ? [findingOnWhole(`the email is not sent: ${field.offBy} is off`, 'switched-off')] : []),
-      ...(field.base ? differentVariables(source, field.base, switches, trialMs) : []),
+      ...body.warnings,
+      ...(isLost ? [] : body.dead),
+      ...ofLength(template, part),
+      ...(part === 'content' && config.mailer_layout_content && !isWrapped(source) ? [wholePage(source)] : []),
+      ...(tried.offBy ? [findingOnWhole(`the email is not sent: ${tried.offBy} is off`, 'switched-off')] : []),
+      ...(tried.base ? differentVariables(source, tried.base, config, trialMs) : []),
     ],
-    deadEnds: [
-      ...empty.map(({ name, at }) => {
-        const length = source.slice(at).search(/[\s|)}]|$/);
-        const what = `the link would be empty: .${shorten(name)} is no variable of this email${guess(name, email)}`;
-        return findingAt(source, { at, length }, what, 'dead-link');
-      }),
-      ...brokenLinks,
-      // A link that leads nowhere is told already.
-      ...(part === 'content' && empty.length + brokenLinks.length === 0 ? missingLink(template, act) : []),
-    ],
+    // A link that leads nowhere is told already.
+    deadEnds: [...deadEnds, ...(part === 'content' && deadEnds.length === 0 ? noLink : [])],
   };
 }
 
@@ -230,39 +216,39 @@ function unevenBranches(template: Template, act: readonly string[]): readonly Fi
   });
 }
 
-/** Whether recipients of the email as a whole cannot continue, as a list. */
-function missingLink(template: Template, act: readonly string[]): readonly Finding[] {
-  const used = templateVariables(template);
-  if (act.length === 0 || act.some((name) => used.has(name))) return [];
-  return [findingOnWhole(`the email uses none of ${listed(act)}, so recipients cannot continue`, 'no-link')];
-}
-
 function listed(names: readonly string[]): string {
   return names.map((name) => `.${name}`).join(', ');
 }
 
 const toSite = /^\s*\{\{-?\s*\$?\.(?:SiteURL|RedirectTo)\b/;
-const asksForToken = /[?&](?:token_hash|token|code)=|\/(?:confirm|verify)\b/i;
+/** A parameter without its value, or the type of a token that is not there. */
+const asksForToken =
+  /[?&](?:token_hash|token|code)=(?=$|[&#]|\{\{)|[?&]type=(?:signup|email|recovery|invite|magiclink|email_change)\b/i;
 const carriesToken = /\.(?:ConfirmationURL|TokenHash|Token)\b|\{\{-?\s*(?:template\b|\$\w)/;
 
-/** What does not work in the markup of an email, and links that lack their token. */
-function inMarkup(template: Template, email: EmailKind): readonly Finding[] {
-  const { source } = template;
+/** What does not work in the markup of an email, links that lack their token, and links that cannot work. */
+function inBody(
+  tried: TemplateField & { readonly template: Template },
+  trials: Trials,
+  { config, isLost }: { readonly config: CheckedConfig; readonly isLost: boolean },
+): LinkFindings {
+  const { source } = tried.template;
   const { found, links } = readEmailMarkup(source);
-  const act = variablesThatAct(email);
-  const used = templateVariables(template);
-  const isLost = !act.some((name) => used.has(name));
-  const lacking = (act.length === 0 ? [] : links)
+  const doubtful = findDoubtfulMarkup(source, config.mailer_keep_conditional_comments);
+  const { warnings, dead } = brokenLinksIn(tried, trials, { config, places: new Places(source, links) });
+  const lacking = (variablesThatAct(tried.email).length === 0 ? [] : links)
     .filter(({ address }) => toSite.test(address) && !carriesToken.test(address))
     .filter(({ address }) => isLost || asksForToken.test(address))
     .slice(0, maxPlaces);
-  return [
+  const markup = [
+    ...doubtful.map((place) => findingAt(source, place, place.message, place.kind)),
     ...lacking.map(({ address, at }) => {
       const what = 'the link goes to the site without a token: write {{ .ConfirmationURL }}, or add {{ .TokenHash }}';
       return findingAt(source, { at, length: address.length }, what, 'link-without-token');
     }),
     ...found.map((place) => findingAt(source, place, place.message, place.kind)),
   ];
+  return { warnings: [...markup, ...warnings], dead };
 }
 
 function wholePage(source: string): Finding {
@@ -275,9 +261,9 @@ const maxBytes = 100 * 1024;
 /** Longer subjects are cut by common mail programs. */
 const maxSubject = 70;
 
-function ofLength(source: string, part: TemplatePart): readonly Finding[] {
+function ofLength({ source, tree }: Template, part: TemplatePart): readonly Finding[] {
   if (part === 'subject') {
-    const length = [...hideActions(source).replaceAll('\0', '')].length;
+    const length = longestText(tree);
     const what = `the subject has ${length} characters, and mail programs cut it after about ${maxSubject}`;
     return length <= maxSubject ? [] : [findingOnWhole(what, 'long-subject')];
   }
@@ -325,6 +311,7 @@ function outside<T extends PlainText>(addresses: readonly PlainText[], found: re
 
 /** Suggests the variable that was probably meant. */
 function guess(name: string, email: EmailKind): string {
+  if (email === 'reauthentication' && name === 'ConfirmationURL') return ' (it has a code alone: {{ .Token }})';
   const meant = meantVariable(shorten(name), email);
   return meant === null ? '' : ` (did you mean ${meant}?)`;
 }

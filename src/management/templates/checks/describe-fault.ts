@@ -20,7 +20,7 @@ export function describeFault(error: TemplateError, source: string, email: Email
   if (line === null || column === null) return findingOnWhole(message);
   const open = code === 'syntax' ? openAction(source, offsetOf(source, { line, column })) : null;
   if (open !== null) return findingAt(source, open, `\`${open.text}\` ${open.problem} (${message})`);
-  const hint = isEscapedQuote(source, offsetOf(source, { line, column })) ? plainQuotes : hintOf(error, email);
+  const hint = hintAt(source, offsetOf(source, { line, column }), code) ?? hintOf(error, email);
   return { message: hint === null ? message : `${message} (${hint})`, name: null, line, column, length: null };
 }
 
@@ -50,11 +50,20 @@ export function noteWrongValue(
   if (!found.has(key)) found.set(key, finding);
 }
 
-const plainQuotes = 'write plain quotes: "pro", not &quot;';
+/** Comparisons that an editor for HTML has escaped. */
+const comparisons = ['gt', 'lt', 'ge', 'le', 'ne'];
 
-/** An editor for HTML writes them into an action. */
-function isEscapedQuote(source: string, offset: number): boolean {
-  return /^&(?:quot|apos|#34|#39);/.test(source.slice(offset, offset + 6));
+/** A hint about the characters at the place of a fault; null: none. */
+function hintAt(source: string, offset: number, code: TemplateError['code']): string | null {
+  const rest = source.slice(offset, offset + 100);
+  if (/^&(?:quot|apos|#34|#39);/.test(rest)) return 'write plain quotes: "pro", not &quot;';
+  const [, entity = ''] = /^&(\w{2});/.exec(rest) ?? [];
+  if (comparisons.includes(entity)) return `write ${entity} before the values: {{ if ${entity} .Data.age 18.0 }}`;
+  if (code === 'syntax' && rest.startsWith('/*')) return 'write a comment without blanks at its ends: {{/* note */}}';
+  const [, name, argument] = (code === 'unknown_function' && /^(\w+)([ \t]+["\w.$(])?/.exec(rest)) || [];
+  const isCalled = argument !== undefined || /\|\s{0,9}$/.test(source.slice(Math.max(0, offset - 10), offset));
+  if (name === undefined || !isCalled || usualHint(`function "${name}" not defined`) !== null) return null;
+  return `there is no function ${name}: compare with eq, or use the value as it is`;
 }
 
 interface OpenAction {
@@ -97,20 +106,26 @@ function usualHint(message: string): string | null {
   return usualMistakes.find(([words]) => words.test(message))?.[1] ?? null;
 }
 
+const orWrite = 'for a value where there is none, write {{ or .Data.name "there" }}';
 const comparison = 'compare with eq, ne, lt, le, gt or ge: {{ if eq .Data.plan "pro" }}';
 
 /** Go's messages for common mistakes, and what to write. */
 const usualMistakes: readonly (readonly [RegExp, string])[] = [
   [/^unexpected "[{}]" in |^bad character U\+007D /, 'write an action with two braces on each side: {{ .Name }}'],
   [/ U\+20(?:18|19|1A|1C|1D|1E) /, 'write straight quotes: "de"'],
+  [/ U\+(?:00AD|200[B-F]|2060|FEFF) /, 'it is an invisible character: remove it'],
   [/ U\+00A0 /, 'it is a no-break space: write a normal one'],
   [/^(?:malformed|unterminated) character constant/, 'write text in double quotes: "de"'],
   [/^unterminated quoted string$/, 'write a " at its end'],
   [/^function "(?:endif|endwith|endfor|endrange|endblock|fi)" not defined$/, 'write {{ end }}'],
   [/^function "(?:elseif|elsif|elif)" not defined$/, 'write {{ else if … }}'],
   [/^function "(?:for|foreach|each)" not defined$/, 'write {{ range … }}'],
-  [/^function "(?:upper|lower|title|capitalize|trim|default|date|join|replace)" not defined$/,
+  [/^function "default" not defined$/, orWrite],
+  [/^function "(?:upper|lower|title|capitalize|trim|date|join|replace)" not defined$/,
     'there is none of this name: use the value as it is'],
+  [/^function "(?:now|contains|hasPrefix|hasSuffix|startsWith|endsWith)" not defined$/,
+    'there is no such function: compare with eq, or use the value as it is'],
+  [/^unexpected "\|" in command$/, orWrite],
   [/^unexpected "[#/]" in command$/, 'write {{ if … }} and {{ end }}'],
   [/^unexpected "!" in command$/, 'write a comment as {{/* … */}}'],
   [/^unexpected "&" in |^bad character U\+0026 /, 'join conditions with and: {{ if and .Data.a .Data.b }}'],

@@ -7,6 +7,7 @@
 import { contrast } from '../../../email/brand.ts';
 import { markupAttribute, markupPieces } from '../../../email/template/parse/doubtful-markup.ts';
 import { hideActions } from '../../../email/template/parse/plain-variables.ts';
+import { type Attribute, OpenElements, readAttributes } from './open-elements.ts';
 import { unsupportedDeclaration, unsupportedElement } from './unsupported-markup.ts';
 
 type MarkupKind = 'unquoted-href' | 'missing-alt' | 'external-style' | 'unsupported' | 'contrast';
@@ -21,7 +22,7 @@ interface EmailMarkup {
 }
 
 /** An address of a link, with its actions. */
-interface LinkAddress {
+export interface LinkAddress {
   readonly address: string;
   readonly at: number;
 }
@@ -44,23 +45,9 @@ export function readEmailMarkup(source: string): ReadMarkup {
 
 /** The ratio of WCAG 2 for text of usual size. */
 const minContrast = 4.5;
-/** Elements that have no end tag. */
-const voidElements = new Set(['img', 'br', 'hr', 'meta', 'link', 'input', 'col', 'area', 'base', 'wbr']);
 const declarationPattern = /(?<![\w-])([a-z-]+)\s*:([^;{}]*)/gi;
 const hiddenText =
   /display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?![.\d])|(?:font-size|max-height)\s*:\s*0/i;
-
-interface OpenElement {
-  readonly tag: string;
-  /** `#rrggbb`; null: not known. */
-  readonly background: string | null;
-}
-
-interface Attribute {
-  readonly value: string;
-  readonly at: number;
-  readonly isQuoted: boolean;
-}
 
 interface Tag {
   readonly name: string;
@@ -76,8 +63,8 @@ class MarkupReader {
   readonly #source: string;
   readonly #text: string;
   readonly #counts = new Map<string, number>();
-  readonly #open: OpenElement[] = [];
-  readonly #openCounts = new Map<string, number>();
+  /** With their background as `#rrggbb`; null: not known. */
+  readonly #open = new OpenElements<string | null>();
 
   constructor(source: string) {
     this.#source = source;
@@ -88,7 +75,7 @@ class MarkupReader {
     for (const { 0: piece, 1: raw, 2: name, 3: rest = '', index: at } of this.#text.matchAll(markupPieces)) {
       if (raw?.toLowerCase() === 'style') this.#styleSheet(piece, at);
       else if (name === undefined) continue;
-      else if (piece.startsWith('</')) this.#close(name.toLowerCase());
+      else if (piece.startsWith('</')) this.#open.close(name.toLowerCase());
       else {
         const start = at + 1 + name.length;
         const attributes = readAttributes(rest, start);
@@ -109,18 +96,7 @@ class MarkupReader {
     const style = attributes.get('style');
     if (style !== undefined) this.#declarations(style.value, style.at);
     const background = this.#colors(tag, style);
-    if (voidElements.has(name) || rest.endsWith('/')) return;
-    this.#open.push({ tag: name, background });
-    this.#openCounts.set(name, (this.#openCounts.get(name) ?? 0) + 1);
-  }
-
-  #close(name: string): void {
-    // An end tag alone closes nothing; each element is closed once, so this takes no more steps than there are elements.
-    if ((this.#openCounts.get(name) ?? 0) === 0) return;
-    for (let last = this.#open.pop(); last !== undefined; last = this.#open.pop()) {
-      this.#openCounts.set(last.tag, (this.#openCounts.get(last.tag) ?? 1) - 1);
-      if (last.tag === name) return;
-    }
+    this.#open.open(name, rest, background);
   }
 
   #link(href: Attribute | undefined): void {
@@ -160,8 +136,7 @@ class MarkupReader {
     const declared = declaredColors(css);
     const attribute = attributes.get('bgcolor');
     // What a class says is not known.
-    const inherited =
-      attributes.has('class') || attributes.has('background') ? null : (this.#open.at(-1)?.background ?? null);
+    const inherited = attributes.has('class') || attributes.has('background') ? null : (this.#open.innermost ?? null);
     const background =
       declared.background === undefined
         ? attribute === undefined
@@ -184,19 +159,6 @@ class MarkupReader {
     this.#counts.set(kind, count + 1);
     if (count < maxPlaces) this.found.push({ kind, message, at, length });
   }
-}
-
-/** The first of each name counts, as in browsers. @param start Where the text begins in the source. */
-function readAttributes(rest: string, start: number): ReadonlyMap<string, Attribute> {
-  const attributes = new Map<string, Attribute>();
-  for (const { 0: all, 1: name = '', 2: given = '', index } of rest.matchAll(markupAttribute)) {
-    const key = name.toLowerCase();
-    if (attributes.has(key)) continue;
-    const isQuoted = /^["']/.test(given);
-    const value = isQuoted ? given.slice(1, -1) : given;
-    attributes.set(key, { value, at: start + index + all.length - value.length - (isQuoted ? 1 : 0), isQuoted });
-  }
-  return attributes;
 }
 
 function hasAlt({ rest, attributes }: Tag): boolean {
