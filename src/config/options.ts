@@ -236,7 +236,7 @@ export const options = {
     doc: 'Send stage durations in a Server-Timing header.' }),
 
   loginRole: preparation('ROLE', parseRole, 'authenticator', { commands: ['init', 'check'],
-    doc: 'Login role to create for the gateway.' }),
+    doc: 'Login role of the gateway, which init creates.' }),
   loginPassword: preparation('PASSWORD', parseText, null,
     { secret: true, commands: ['init'], defaultNote: 'a random one, printed once',
     doc: 'Password for the login role that init creates.' }),

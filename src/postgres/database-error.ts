@@ -188,3 +188,8 @@ export function isAway(error: unknown): error is DatabaseError {
 export function isMissingTable({ sqlstate }: DatabaseError): boolean {
   return sqlstate === '42P01' || sqlstate === '3F000';
 }
+
+/** Repetitions such as `(a{1,200}){1,200}` are written out before a pattern is used. Such messages are never translated. */
+export function isImpossibleRegex({ sqlstate, raised, primary }: DatabaseError): boolean {
+  return sqlstate === 'XX000' && !raised && primary.startsWith('invalid memory alloc request size');
+}

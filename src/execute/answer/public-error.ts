@@ -11,7 +11,7 @@ import type { ValueLanguage } from '../../compile/input/plan-budget.ts';
 import type { ObjectsPlace } from '../../compile/plan/plan.ts';
 import { markers } from '../../compile/sql/failure-marker.ts';
 import type { Model } from '../../model/model.ts';
-import { DatabaseError } from '../../postgres/database-error.ts';
+import { DatabaseError, isImpossibleRegex } from '../../postgres/database-error.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { textTooLarge } from './compressed-text.ts';
@@ -153,8 +153,15 @@ function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
     case 'too_large':
       return tooLarge(error, scope);
     case 'statement':
-      return fromStatement(error, scope);
+      return scope.hasRegex && isImpossibleRegex(error) ? impossibleRegex(error, scope) : fromStatement(error, scope);
   }
+}
+
+function impossibleRegex(error: DatabaseError, scope: ErrorScope): PublicError {
+  const input = scope.parsedInput('regex');
+  const message = 'The regular expression is too large for the database. Use fewer or smaller repetitions.';
+  const extensions = input !== null && { extensions: { input } };
+  return new PublicError('BAD_USER_INPUT', message, { ...placeOf(error, scope), cause: error, ...extensions });
 }
 
 /** A write was sent but not answered: a client must check before it repeats it. */
@@ -204,15 +211,6 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
       sqlstate,
       cause: error,
       extensions: names,
-    });
-  }
-  if (scope.hasRegex && isImpossibleRegex(error)) {
-    const input = scope.parsedInput('regex');
-    const message = 'The regular expression is too large for the database. Use fewer or smaller repetitions.';
-    return new PublicError('BAD_USER_INPUT', message, {
-      ...place,
-      cause: error,
-      ...(input && { extensions: { input } }),
     });
   }
   const code = passingCode(error);
@@ -360,11 +358,6 @@ const passingStates: Readonly<Record<string, Code>> = {
   '55P03': 'CONFLICT',
   '57014': 'TIMEOUT',
 };
-
-/** Repetitions such as `(a{1,200}){1,200}` are written out before the pattern is used; the message is never translated. */
-function isImpossibleRegex({ sqlstate, raised, primary }: DatabaseError): boolean {
-  return sqlstate === 'XX000' && !raised && primary.startsWith('invalid memory alloc request size');
-}
 
 /** Whether detail and hint are an author's. PostgreSQL's own may show values. */
 function isRaised(error: DatabaseError): boolean {
