@@ -155,7 +155,7 @@ export const options = {
   managementApiEnabled: server(null, parseBoolean, 'true', { commands: serving,
     doc: 'Enable the management API. false: only files and environment set the auth configuration.' }),
   managementRateLimit: server('N', parseRate, '60', { commands: serving,
-    doc: 'Management requests per minute and access token, and with unknown tokens per address; off for no limit.' }),
+    doc: 'Management requests per minute and access token; with unknown tokens, per address. off for no limit.' }),
   managementIgnoreUnknownFields: server(null, parseBoolean, 'false', { commands: serving,
     doc: 'Ignore unknown fields in the management API instead of refusing them.' }),
   leakedPasswordsUrl: server('URL', parseHttpUrl, 'https://api.pwnedpasswords.com/range', { commands: serving,

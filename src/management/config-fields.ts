@@ -41,7 +41,7 @@ const doc = 'Accepted and stored; has no effect.';
 const aSwitch = field(boolean, false, doc);
 const aNumber = field<number | null>(integer(0, 2_147_483_647), null, doc);
 const aText = field<string | null>(string(), null, doc);
-const aSecret = field<string | null>(string(), null, doc, { secret: true });
+const aSecret = field<string | null>(string(), null, doc, { secret: true, sentTo: [] });
 
 /** The rows by name, sorted. */
 export const inertFields: ReadonlyMap<string, AuthField<unknown>> = new Map(

@@ -4,9 +4,8 @@
  * Pure; runs while the stored row is locked, so no concurrent change is lost.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type AuthConfig, type AuthValues, checkAuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
-import { isAuthFieldName } from '../config/auth/auth-fields.ts';
-import { providers } from '../config/auth/auth-provider-fields.ts';
+import { type AuthValues, checkAuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
+import { type AuthFieldName, authField, authFieldNames, isAuthFieldName } from '../config/auth/auth-fields.ts';
 import { configFields, type StoredValues } from './config-fields.ts';
 import { refuseChange } from './management-error.ts';
 import { type DigestSecret, isDigest } from './secret-digest.ts';
@@ -55,19 +54,11 @@ function effective(stored: StoredValues): AuthValues {
   return Object.fromEntries(Object.entries(stored).filter(([name]) => isAuthFieldName(name))) as AuthValues;
 }
 
-const smsSecrets = [
-  'sms_twilio_auth_token', 'sms_messagebird_access_key', 'sms_textlocal_api_key', 'sms_vonage_api_secret',
-] as const; // biome-ignore format: a list of names
-
-/** The address fields, and the secrets sent there. */
-const rows: readonly (readonly [keyof AuthConfig, readonly (keyof AuthConfig)[]])[] = [
-  ['smtp_host', ['smtp_pass']],
-  ['smtp_port', ['smtp_pass']],
-  ['sms_provider_url', smsSecrets],
-  ['mailer_api_url', ['mailer_api_key']],
-  ['security_captcha_url', ['security_captcha_secret']],
-  ...providers.map((name) => [`external_${name}_url`, [`external_${name}_secret`]] as const),
-];
+/** The address fields, each with the secrets that are sent there. */
+const rows = Map.groupBy(
+  authFieldNames.flatMap((secret) => (authField(secret).sentTo ?? []).map((address) => ({ secret, address }))),
+  ({ address }) => address as AuthFieldName,
+);
 
 /**
  * Sentences about secrets that would go to another address without being given again. Otherwise, a user who may change
@@ -83,9 +74,10 @@ function checkBoundSecrets(
   const [then, now] = [before, after].map((values) => layerAuthConfig(start, values));
   const isAtStart = (name: string) => !Object.hasOwn(after, name);
   const isGiven = (name: string) => typeof changes.get(name) === 'string' && !isDigest(changes.get(name));
-  return rows.flatMap(([address, secrets]) => {
+  return [...rows].flatMap(([address, all]) => {
+    const secrets = all.map(({ secret }) => secret);
     if (!now?.[address]) return [];
-    const isMoved = (secret: keyof AuthConfig) => now[address] !== then?.[address] || now[secret] !== then?.[secret];
+    const isMoved = (secret: AuthFieldName) => now[address] !== then?.[address] || now[secret] !== then?.[secret];
     const unknown = secrets.filter(
       (secret) => now[secret] && isMoved(secret) && !isGiven(secret) && !(isAtStart(address) && isAtStart(secret)),
     );

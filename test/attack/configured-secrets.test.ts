@@ -2,6 +2,7 @@
  * Secrets of the configuration, and people who may change it and do not know them.
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { authField, authFieldNames } from '../../src/config/auth/auth-fields.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
 import { startHookServer } from '../support/hook-server.ts';
 import { anonKey } from '../support/http.ts';
@@ -91,6 +92,43 @@ test('secrets of providers stay where they belong, and an address may be given u
     expect((await managed.patch({ [name]: null })).status).toBe(name === 'external_keycloak_url' ? 400 : 200);
     expect((await managed.patch({ [name]: null, [secret]: null })).status).toBe(200);
   }
+});
+
+const secrets = authFieldNames.filter((name) => authField(name).secret);
+const addresses = authFieldNames.filter((name) => /_(?:url|uri|host|port)$/.test(name));
+
+test('every secret says where it is sent, and every other address gets none', () => {
+  const reached = secrets.flatMap((name) => {
+    const { sentTo } = authField(name);
+    expect([name, sentTo]).toEqual([name, expect.any(Array)]);
+    return sentTo ?? [];
+  });
+  expect(reached.filter((name) => !addresses.some((address) => address === name))).toEqual([]);
+  const others = addresses.filter((name) => !reached.includes(name) && !/^external_\w+_redirect_uri$/.test(name));
+  // Pages, a picture, and hooks: their requests are signed with their secret, which is not sent.
+  expect(others).toEqual([
+    ...['site_url', 'mailer_brand_logo_url', 'sms_webhook_url', 'hook_custom_access_token_uri'],
+    ...['hook_before_user_created_uri', 'hook_send_email_uri', 'hook_send_sms_uri'],
+  ]);
+});
+
+const bound = secrets.flatMap((name) => (authField(name).sentTo ?? []).map((address) => [name, address] as const));
+
+test.each(bound)('%s is not sent to another %s', async (secret, address) => {
+  const own = address === 'smtp_host' ? 'mail.shop.test' : address === 'smtp_port' ? '2525' : 'https://own.shop.test';
+  const other = address === 'smtp_host' ? 'thief.test' : address === 'smtp_port' ? '2626' : 'https://thief.test';
+  const authValues = { site_url: 'https://shop.test', smtp_host: 'mail.shop.test', [secret]: 'ours' };
+  managed = await managedGateway(database, await addToken(database), { authValues, allowPrivateNetworks: true });
+  const digest = (await managed.get()).body[secret];
+  for (const attempt of [{}, { [secret]: digest }, { [secret]: null }]) {
+    const reply = await managed.patch({ [address]: other, ...attempt });
+    expect([reply.status, reply.body.message]).toEqual([
+      400,
+      expect.stringContaining(`${address} is where ${secret} is sent; send the secret itself with it`),
+    ]);
+  }
+  const moved = await managed.patch({ [address]: own, [secret]: 'ours' });
+  expect([moved.status, moved.body[address]]).toEqual([200, own]);
 });
 
 test('services for emails and captchas that were configured at run time are called at public addresses only', async () => {

@@ -32,6 +32,11 @@ export interface AuthField<T> {
   readonly notNull?: true;
   /** Shown only as a digest, and never quoted in messages. */
   readonly secret?: true;
+  /**
+   * The fields that decide where a secret is sent; none for one that only signs or checks. Whoever changes such a field
+   * must know the secret. Every secret has this.
+   */
+  readonly sentTo?: readonly string[];
   /** Its name in Supabase Auth's environment; default: `GOTRUE_` and the field's name. Null: none. */
   readonly environment?: string | null;
   /** Its path in the configuration file: `auth.email.smtp.host`. */
@@ -49,7 +54,12 @@ export interface AuthField<T> {
 }
 
 /** Optional properties of fields. */
-export type FieldExtras = Omit<AuthField<never>, 'kind' | 'default' | 'doc'>;
+export type FieldExtras = Omit<AuthField<never>, 'kind' | 'default' | 'doc' | 'secret' | 'sentTo'> & Secrecy;
+
+/** Whoever adds a secret says where it is sent. */
+type Secrecy =
+  | { readonly secret?: never; readonly sentTo?: never }
+  | { readonly secret: true; readonly sentTo: readonly string[] };
 
 /** Makes a field. */
 export function field<T>(

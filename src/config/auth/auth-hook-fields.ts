@@ -28,7 +28,7 @@ export const hookFields = Object.fromEntries(
     const target = `Target of the ${title} hook: pg-functions://postgres/SCHEMA/FUNCTION or an https URL.`;
     const uri = field<string | null>(string(checkHookTarget, 2000), null, target, place('uri'));
     const doc = `Signing secrets of the ${title} webhook, v1,whsec_BASE64, separated by |.`;
-    const more = { secret: true, ...place('secrets') } as const;
+    const more = { secret: true, sentTo: [], ...place('secrets') } as const;
     const secrets = field<string | null>(string(undefined, 2000), null, doc, more);
     return Object.entries({ enabled, uri, secrets }).map(([key, made]) => [`hook_${name}_${key}`, made]);
   }),

@@ -38,7 +38,8 @@ export const providerFields = Object.fromEntries(
   providers.flatMap((provider) => {
     const rest = (key: keyof typeof docs): [doc: string, extras: FieldExtras] => {
       const place = { like: { placeholder: 'PROVIDER', word: provider }, file: `auth.external.${provider}.${key}` };
-      return [`${docs[key]} ${provider}.`, { ...place, ...(key === 'secret' && { secret: true }) }];
+      const secrecy = { secret: true, sentTo: [`external_${provider}_url`] } as const;
+      return [`${docs[key]} ${provider}.`, key === 'secret' ? { ...place, ...secrecy } : place];
     };
     const flags = switches.map((key) => [key, field(boolean, false, ...rest(key))] as const);
     const others = texts.map((key) => [key, field<string | null>(kinds[key] ?? string(), null, ...rest(key))] as const);

@@ -77,7 +77,7 @@ export const signInFields = {
   security_captcha_provider: field<'hcaptcha' | 'turnstile'>(choice('hcaptcha', 'turnstile'), 'hcaptcha',
     'Captcha service.', { file: 'auth.captcha.provider' }),
   security_captcha_secret: field<string | null>(string(checkLine, 2000), null,
-    'Secret key of the captcha service.', { file: 'auth.captcha.secret', secret: true }),
+    'Secret key of the captcha service.', { file: 'auth.captcha.secret', secret: true, sentTo: ['security_captcha_url'] }),
   security_captcha_url: field<string | null>(string(checkWebhookUrl, 2000), null,
     "Address that verifies captcha tokens; default: the service's own.", { environment: null }),
 

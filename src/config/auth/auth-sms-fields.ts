@@ -17,23 +17,25 @@ export type SmsProvider = (typeof smsProviders)[number];
 
 const line = (doc: string, more: FieldExtras) => field<string | null>(string(checkLine, 2000), null, doc, more);
 
+const atProvider = { secret: true, sentTo: ['sms_provider_url'] } as const;
+
 /** The fields. */
 export const smsFields = {
   sms_provider_url: field<string | null>(string(checkWebhookUrl, 2000), null,
     "Base URL of the SMS provider's API, for another region or relay.", { environment: null }),
   sms_webhook_url: field<string | null>(string(checkWebhookUrl, 2000), null,
     'Webhook that receives text messages as signed JSON.', { file: 'auth.sms.webhook.url', environment: null }),
-  sms_webhook_secrets: line('Webhook signing secrets, v1,whsec_BASE64, separated by |.', { secret: true, file: 'auth.sms.webhook.secrets', environment: null }),
+  sms_webhook_secrets: line('Webhook signing secrets, v1,whsec_BASE64, separated by |.', { secret: true, sentTo: [], file: 'auth.sms.webhook.secrets', environment: null }),
   sms_twilio_account_sid: line('Twilio account SID (AC and 32 digits).', { file: 'auth.sms.twilio.account_sid' }),
-  sms_twilio_auth_token: line('Twilio auth token.', { secret: true, file: 'auth.sms.twilio.auth_token' }),
+  sms_twilio_auth_token: line('Twilio auth token.', { ...atProvider, file: 'auth.sms.twilio.auth_token' }),
   sms_twilio_message_service_sid: line('Twilio messaging service SID (MG and 32 digits), sender number or name.', { file: 'auth.sms.twilio.message_service_sid' }),
   sms_twilio_content_sid: line('Twilio content SID for WhatsApp; the first variable is the code.', { file: 'auth.sms.twilio.content_sid' }),
-  sms_messagebird_access_key: line('MessageBird access key.', { secret: true, file: 'auth.sms.messagebird.access_key' }),
+  sms_messagebird_access_key: line('MessageBird access key.', { ...atProvider, file: 'auth.sms.messagebird.access_key' }),
   sms_messagebird_originator: line('MessageBird sender number or name.', { file: 'auth.sms.messagebird.originator' }),
-  sms_textlocal_api_key: line('Textlocal API key.', { secret: true, file: 'auth.sms.textlocal.api_key' }),
+  sms_textlocal_api_key: line('Textlocal API key.', { ...atProvider, file: 'auth.sms.textlocal.api_key' }),
   sms_textlocal_sender: line('Textlocal sender name.', { file: 'auth.sms.textlocal.sender' }),
-  sms_vonage_api_key: line('Vonage API key.', { secret: true, file: 'auth.sms.vonage.api_key' }),
-  sms_vonage_api_secret: line('Vonage API secret.', { secret: true, file: 'auth.sms.vonage.api_secret' }),
+  sms_vonage_api_key: line('Vonage API key.', { ...atProvider, file: 'auth.sms.vonage.api_key' }),
+  sms_vonage_api_secret: line('Vonage API secret.', { ...atProvider, file: 'auth.sms.vonage.api_secret' }),
   sms_vonage_from: line('Vonage sender number or name.', { file: 'auth.sms.vonage.from' }),
 } as const; // biome-ignore format: one field a line
 
