@@ -79,6 +79,9 @@ export interface User {
   readonly factors: readonly Factor[];
 }
 
+/** What a sign-up enters. `passwordHash`: null for none. */
+export type Entered = Pick<User, 'passwordHash' | 'userMetadata'>;
+
 /** Authenticator assurance level of a session. */
 export type Aal = 'aal1' | 'aal2' | 'aal3';
 

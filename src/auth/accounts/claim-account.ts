@@ -15,9 +15,9 @@ import {
 } from '../store/identities.ts'; // biome-ignore format: a list of names
 import { clearPending, type OneTimeTokenType } from '../store/one-time-tokens.ts';
 import { endSessions, hasSessions } from '../store/sessions.ts';
-import { type Entered, type Entry, takeEntry, withholdEntry } from '../store/unproved-entries.ts';
+import { type Entry, takeEntry, withholdEntry } from '../store/unproved-entries.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
-import type { User } from '../user.ts';
+import type { Entered, User } from '../user.ts';
 
 /** How an address was proven. */
 export type Proof =

@@ -22,7 +22,7 @@ export interface CheckedPassword {
 }
 
 /** A sign-up for an address that has an account. */
-export interface RepeatedSignUp extends CheckedPassword {
+interface RepeatedSignUp extends CheckedPassword {
   readonly data: Metadata;
   /** The metadata that a new account would get. */
   readonly userMetadata: Metadata;
@@ -61,18 +61,25 @@ export async function isSamePerson(
   return password !== null || Object.keys(data).length === 0 || isDeepStrictEqual(known.userMetadata, userMetadata);
 }
 
+/** What was there before a sign-up. */
+interface LastSignUp {
+  readonly user: User;
+  readonly entry: Entry | null;
+  /** Whether the sign-up is of the same person. */
+  readonly isSame: boolean;
+  /** The user's confirmation (`findConfirmation`). */
+  readonly before: string | null;
+}
+
 /**
  * Notes what the sign-up has entered, which the confirmation that it has sent proves. A third one proves the address
  * alone: nobody can tell whose turn it is then.
  *
- * @param before The user's confirmation (`findConfirmation`) before.
  */
 export async function noteSignUp(
   tx: Transaction,
-  { id }: User,
-  entry: Entry | null,
   { passwordHash, data }: RepeatedSignUp,
-  { isSame, before }: { readonly isSame: boolean; readonly before: string | null },
+  { user: { id }, entry, isSame, before }: LastSignUp,
 ): Promise<void> {
   if (entry === null && !isSame) await noteOther(tx, id, before, { passwordHash, userMetadata: data });
   if (entry?.enteredBy === 'other') await noteOther(tx, id, before, isSame ? entry.entered : null);

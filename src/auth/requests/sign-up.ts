@@ -156,7 +156,7 @@ async function enter(tx: Transaction, signUp: SignUp): Promise<SignUpOutcome> {
   const before = known === null ? null : await findConfirmation(tx, known.id);
   const { confirmed, messageId } = await confirmOrAsk(tx, user, signUp, isStrange && entry?.enteredBy !== 'admin');
   if (known !== null && confirmed === null)
-    await noteSignUp(tx, known, entry, again(known), { isSame: !isStrange, before });
+    await noteSignUp(tx, again(known), { user: known, entry, isSame: !isStrange, before });
   if (confirmed !== null && signUp.startSession) {
     await auditUser(tx, 'login', confirmed, { provider: address.kind });
     return { kind: 'signed_in', signedIn: await issueSession(tx, user.id, 'password') };

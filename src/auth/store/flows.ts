@@ -10,8 +10,8 @@ import { sameText } from '../../shared/same-text.ts';
 import { AuthError } from '../auth-error.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { toTimestamp } from '../times.ts';
+import type { Entered } from '../user.ts';
 import type { StoreTransaction } from './transaction.ts';
-import type { Entered } from './unproved-entries.ts';
 
 /** The PKCE challenge of the client. */
 export interface PkceChallenge {

@@ -2,11 +2,8 @@
  * Records who else entered something for an address that nobody has proved. No row: only the account's own sign-up did.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import type { User } from '../user.ts';
+import type { Entered } from '../user.ts';
 import type { FlowMethod } from './flows.ts';
-
-/** What a sign-up enters. `passwordHash`: null for none. */
-export type Entered = Pick<User, 'passwordHash' | 'userMetadata'>;
 
 /** Who entered an account, beside its own sign-up. */
 export type Entry =

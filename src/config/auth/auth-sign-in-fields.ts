@@ -59,7 +59,7 @@ export const signInFields = {
   security_manual_linking_enabled: field(boolean, false,
     'Allow users to link and unlink identities.', { file: 'auth.enable_manual_linking' }),
   security_link_keeps_password: field(boolean, true,
-    'Keep the password of an unconfirmed sign-up when its emailed link confirms it.', { environment: null }),
+    'Keep the password of a sign-up when its link confirms it.', { environment: null }),
   security_update_password_require_reauthentication: field(boolean, false,
     'Password changes need a session under 24 hours old, or emailed code.',
     { file: 'auth.email.secure_password_change' }),

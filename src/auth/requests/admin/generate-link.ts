@@ -176,7 +176,7 @@ async function prepareSignUp(tx: Transaction, request: Request, known: User | nu
   const signUp = { ...checked, data, userMetadata: known.userMetadata };
   const isSame = await isSamePerson(tx, known, entry, signUp);
   if (isSame && entry === null) await updateUser(tx, known.id, { userMetadata });
-  return { type, user: known, noteEntered: () => noteSignUp(tx, known, entry, signUp, { isSame, before: null }) };
+  return { type, user: known, noteEntered: () => noteSignUp(tx, signUp, { user: known, entry, isSame, before: null }) };
 }
 
 async function link(tx: Transaction, { id }: User, request: Request): Promise<UserJson> {
