@@ -27,8 +27,8 @@ export async function assertLinkable(tx: Transaction, external: ExternalUser, us
     const message = known.userId === user.id ? null : 'Identity is already linked to another user';
     throw new AuthError('identity_already_exists', message);
   }
-  const isAdopted = user.email === null && external.email !== null;
-  if (isAdopted && (await isEmailTaken(tx, external.email, tx.audience, user.id))) {
+  const email = user.email === null ? adoptedEmail(tx, external) : null;
+  if (email !== null && (await isEmailTaken(tx, email, tx.audience, user.id))) {
     throw new AuthError('email_exists', null, { status: 400 });
   }
   return user;
@@ -68,10 +68,19 @@ export function targetNotFound(): AuthError {
   return new AuthError('user_not_found', 'Linking target user not found', { status: 422 });
 }
 
+/**
+ * The address for a user without one. Anybody may claim an unverified one at a provider, and would learn whether another
+ * user has it.
+ */
+function adoptedEmail({ config }: Transaction, { email, isEmailVerified }: ExternalUser): string | null {
+  return config.security_hide_accounts && !isEmailVerified ? null : email;
+}
+
 /** Keeps the address of a user who has one. @returns Why no session starts yet; null if one may. */
 async function settleEmail(tx: Transaction, user: User, external: ExternalUser): Promise<AuthError | null> {
   if (user.email !== null) return null;
-  const { email, isEmailVerified: isVerified, provider } = external;
+  const { isEmailVerified: isVerified, provider } = external;
+  const email = adoptedEmail(tx, external);
   if (email === null) {
     await updateUser(tx, user.id, { isAnonymous: false });
     return null;
