@@ -13,7 +13,7 @@ export const compatibleTemplates: Readonly<Record<EmailKind, TemplateTexts>> = {
     code(),
     "If you didn't sign up, you can ignore this email.",
   ]),
-  invite: page('You have been invited', [
+  invite: page("You've been invited", [
     'You have been invited to create an account at {{ .SiteURL }}.',
     button('Accept invitation'),
     "If you didn't expect this invitation, you can ignore this email.",
@@ -24,7 +24,7 @@ export const compatibleTemplates: Readonly<Record<EmailKind, TemplateTexts>> = {
     code(),
     "If you didn't request this link, you can ignore this email.",
   ]),
-  email_change: page('Confirm your email address change', [
+  email_change: page('Confirm your new email address', [
     // The new address may be mistyped, and that of a stranger without an account.
     '{{ if eq .SendingTo .NewEmail }}We received a request to use {{ .NewEmail }} for an account at {{ .SiteURL }}.{{ else }}We received a request to change your email address at {{ .SiteURL }} from {{ .Email }} to {{ .NewEmail }}.{{ end }}',
     button('Confirm change'),

@@ -549,7 +549,7 @@ test('a layout is seen around the built-in emails, tried, saved, and put back to
   await write(page, text(page), layout);
   await preview(page).locator('#mine').getByRole('heading', { name: 'Reset your password' }).waitFor();
   await page.getByLabel('Shown in').selectOption({ label: 'Invite user' });
-  await preview(page).locator('#mine').getByRole('heading', { name: 'You have been invited' }).waitFor();
+  await preview(page).locator('#mine').getByRole('heading', { name: "You've been invited" }).waitFor();
   await page.getByRole('button', { name: 'Dark' }).click();
   await page.getByText('The email has no dark design.').waitFor();
   expect(await violations(page)).toEqual([]);

@@ -15,7 +15,7 @@ export const english: LanguageTexts = {
       end: ["If you didn't sign up, you can ignore this email."],
     },
     invite: {
-      subject: 'You have been invited to {{ .Brand.Name }}',
+      subject: "You've been invited",
       lead: 'You have been invited to create an account at {{ .Brand.Name }}.',
       button: 'Accept invitation',
       end: ["If you didn't expect this invitation, you can ignore this email."],
@@ -27,7 +27,7 @@ export const english: LanguageTexts = {
       end: ["If you didn't request this link, you can ignore this email."],
     },
     email_change: {
-      subject: 'Confirm your email address change',
+      subject: 'Confirm your new email address',
       lead: byAddress(
         'We received a request to use {{ .NewEmail }} for an account at {{ .Brand.Name }}.',
         'We received a request to change your email address at {{ .Brand.Name }} from {{ .Email }} to {{ .NewEmail }}.',
