@@ -2,6 +2,7 @@
  * Request limits that are checked before the run (docs/limits.md). Every refusal names the limit and its option.
  */
 import type { CompiledOperation } from '../compile/compile-operation.ts';
+import { inventedZone } from '../compile/input/invented-zone.ts';
 import { hasBackReference } from '../compile/input/json-path.ts';
 import type { Comparing, Operand, ValueLanguage } from '../compile/input/plan-budget.ts';
 import { type BindingSource, bindSlot, entriesAt, type Slot, type Variables, valueAt } from '../compile/input/slot.ts';
@@ -40,6 +41,7 @@ export function assertOperationLimits(
   limits: RequestLimits | null,
 ): void {
   refuseLongTexts(compiled, variables);
+  refuseInventedZones(compiled, variables);
   if (limits === null) return;
   const rootFields = compiled.keys.length + compiled.errors.length;
   if (rootFields > limits.maxRootFields)
@@ -138,6 +140,19 @@ function refuseLongTexts({ statements }: CompiledOperation, variables: Variables
   const message =
     'Values in the document are too long, or use long variables too often. Send the lists and objects as variables.';
   throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'text' } });
+}
+
+function refuseInventedZones({ statements }: CompiledOperation, variables: Variables): void {
+  const source = { variables, introspection: new Map<string, string>() };
+  for (const { zoned } of statements) {
+    for (const slot of zoned) {
+      const zone = inventedZone(bindSlot(slot, source) ?? '');
+      if (zone === null) continue;
+      const message = `The time zone "${zone.slice(0, 60)}" does not exist.`;
+      const hint = 'Write an offset, such as +02:00, or a name, such as Europe/Berlin.';
+      throw new PublicError('BAD_USER_INPUT', message, { hint });
+    }
+  }
 }
 
 /** Of operands and arguments. The values of objects to insert have limits of their own. */

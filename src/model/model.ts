@@ -58,6 +58,8 @@ export interface SqlType extends QualifiedName {
   readonly fromTexts: boolean;
   /** Whether PostgreSQL has arrays of the type, or it is one; null: neither. */
   readonly arrays: 'of_it' | 'itself' | null;
+  /** Its values, or the ends or elements of them, may name time zones. */
+  readonly readsZones: boolean;
   /** The base type of a domain that is exposed as it (extension `domains`); null for others. */
   readonly base: SqlType | null;
   /** Comparison operators outside `pg_catalog`; null for those in it, as for enums, arrays and ranges. */

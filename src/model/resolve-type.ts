@@ -111,9 +111,19 @@ function toSqlType({ catalog }: ModelContext, declared: DeclaredType): SqlType {
     blankPadded: isBuiltIn && base?.typname === 'bpchar',
     fromTexts: element !== null && element.typdelim !== ',',
     arrays: element !== null ? 'itself' : type !== undefined && type.typarray !== '0' ? 'of_it' : null,
+    readsZones: base !== undefined && readsZones(catalog, base),
     base: null,
     own: type === undefined ? null : ownOperators(catalog, type),
   };
+}
+
+const withZones: ReadonlySet<string> = new Set(['date', 'time', 'timetz', 'timestamp', 'timestamptz']);
+
+/** Dates and times, their domains, and ranges: those of numbers have no words, so nothing is found in them. */
+function readsZones(catalog: ModelContext['catalog'], type: CatalogType): boolean {
+  const base = baseOf(catalog.type, type);
+  if (base.typtype === 'r' || base.typtype === 'm') return true;
+  return withZones.has(base.typname) && catalog.namespace(base.typnamespace)?.nspname === 'pg_catalog';
 }
 
 function ownOperators(catalog: ModelContext['catalog'], type: CatalogType): OwnOperators | null {

@@ -22,6 +22,7 @@ const anyCast: SqlType = {
   blankPadded: false,
   fromTexts: false,
   arrays: 'of_it',
+  readsZones: false,
   base: null,
   own: null,
 };

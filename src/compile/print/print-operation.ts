@@ -29,6 +29,8 @@ export interface Statement {
   readonly slots: readonly Slot[];
   /** How often each parameter stands in the text. */
   readonly uses: readonly number[];
+  /** The slots whose values may name time zones. */
+  readonly zoned: readonly Slot[];
   /** How its rows become JSON; null: it has no result. */
   readonly layout: AnswerLayout | null;
   /** Index of its root field; 0 for a query. */

@@ -9,12 +9,20 @@ import type { SqlType } from '../../model/model.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { Slot } from '../input/slot.ts';
 
-type Part = string | { readonly slot: Slot; readonly cast: string } | Sql;
+interface Parameter {
+  readonly slot: Slot;
+  readonly cast: string;
+  readonly readsZones: boolean;
+}
+
+type Part = string | Parameter | Sql;
 
 interface Printed {
   readonly text: string;
   readonly slots: readonly Slot[];
   readonly uses: readonly number[];
+  /** The slots whose values may name time zones. */
+  readonly zoned: readonly Slot[];
 }
 
 /** A piece of SQL. Only this file makes them. */
@@ -45,9 +53,9 @@ export class Sql {
     return new Sql([text]);
   }
 
-  /** A placeholder for `slot`, cast to a type. */
-  static placeholder(slot: Slot, cast: string): Sql {
-    return new Sql([{ slot, cast }]);
+  /** A placeholder for a slot, cast to a type. */
+  static placeholder(parameter: Parameter): Sql {
+    return new Sql([parameter]);
   }
 
   /** Text with numbered parameters, the slots that fill them in order, and how often each stands in the text. */
@@ -55,6 +63,7 @@ export class Sql {
     const numbers = new Map<string, Map<Slot, number>>();
     const slots: Slot[] = [];
     const uses: number[] = [];
+    const zoned = new Set<Slot>();
     let text = '';
     for (const part of piece.#flat()) {
       if (typeof part === 'string') {
@@ -64,6 +73,7 @@ export class Sql {
       // A parameter takes the type of its first cast, so only equal casts may share a number.
       const byCast = numbers.get(part.cast) ?? new Map<Slot, number>();
       numbers.set(part.cast, byCast);
+      if (part.readsZones) zoned.add(part.slot);
       let number = byCast.get(part.slot);
       if (number === undefined) {
         number = slots.push(part.slot);
@@ -73,7 +83,7 @@ export class Sql {
       uses[number - 1]! += 1;
       text += `$${number}::${part.cast}`;
     }
-    return { text, slots, uses };
+    return { text, slots, uses, zoned: [...zoned] };
   }
 
   /** All parts in order. Iterative: pieces may be nested deeper than the stack allows. */
@@ -119,9 +129,18 @@ export function integer(value: number): Sql {
   return Sql.quoted(String(value));
 }
 
-/** A value given when the statement runs, cast to the declared type or an array of it. */
-export function param(slot: Slot, type: SqlType, options: { readonly array?: boolean } = {}): Sql {
-  return Sql.placeholder(slot, castText(type) + (options.array ? '[]' : ''));
+/**
+ * A value given when the statement runs, cast to the declared type or an array of it.
+ *
+ * @param options.later The type that the statement casts it to later.
+ */
+export function param(
+  slot: Slot,
+  type: SqlType,
+  options: { readonly array?: boolean; readonly later?: SqlType | undefined } = {},
+): Sql {
+  const cast = castText(type) + (options.array ? '[]' : '');
+  return Sql.placeholder({ slot, cast, readsZones: (options.later ?? type).readsZones });
 }
 
 /** The declared type as text, modifier included; also usable after `::`. */
@@ -165,6 +184,7 @@ function builtinType(name: string, oid: string): SqlType {
     blankPadded: false,
     fromTexts: false,
     arrays: 'of_it',
+    readsZones: false,
     base: null,
     own: null,
   } as const;

@@ -160,10 +160,11 @@ export class Flight implements MessageReceiver {
     writer.sync();
   }
 
-  #prepare({ name, text, isKept = false }: FlightStep): void {
+  #prepare(step: FlightStep): void {
+    const { name, text, isKept = false } = step;
     if (isKept && this.#prepared.hasUnnamed(text)) return;
     if (name === '') this.#prepared.useUnnamed(this.#names, text);
-    const preparation = name === '' ? 'parse' : this.#prepared.use(this.#names, name);
+    const preparation = name === '' ? 'parse' : this.#prepared.use(this.#names, step);
     if (preparation === 'close_and_parse') writer.close(name);
     if (preparation !== 'none') writer.parse(name, text);
   }

@@ -3,8 +3,11 @@
  *
  * Prepared statements survive a rollback, so after a failed flight it is unknown which `Parse` messages took effect.
  * Those names are `unknown`, and their next use sends `Close` (no error for a missing name) before `Parse`. The number
- * of names is limited; the least recently used are closed at the start of a flight.
+ * of names and the length of their texts are limited; the least recently used are closed at the start of a flight.
  */
+
+/** Most characters of all named texts of a connection. A server process keeps about 80 bytes for each: 52 MB. */
+const mostCharacters = 640 * 1024;
 
 /** What a flight must send before it may bind a name. */
 type Preparation = 'none' | 'parse' | 'close_and_parse';
@@ -13,6 +16,13 @@ interface Name {
   state: 'known' | 'unknown';
   /** Number of the last flight that used it. */
   usedIn: number;
+  /** Length of its text. */
+  readonly characters: number;
+}
+
+interface NamedText {
+  readonly name: string;
+  readonly text: string;
 }
 
 /** A flight's changes of names: recorded while its messages are written, settled at its end. */
@@ -36,6 +46,7 @@ export const noChanges: NameChanges = { flight: 0, parsed: [], closed: [], unnam
 export class PreparedStatements {
   readonly #limit: number;
   readonly #names = new Map<string, Name>();
+  #characters = 0;
   #flight = 0;
   /** Text of the unnamed statement, if known from an answered flight, and the last flight that parsed one. */
   #unnamed: string | null = null;
@@ -49,30 +60,42 @@ export class PreparedStatements {
    * Starts a flight with these steps (empty names are ignored): `closed` lists the names to close first. A single
    * flight with more names than the limit exceeds it temporarily.
    */
-  begin(steps: readonly { readonly name: string }[]): NameChanges {
+  begin(steps: readonly NamedText[]): NameChanges {
     this.#flight += 1;
     let added = 0;
-    for (const { name } of steps) if (name !== '' && !this.#names.has(name)) added += 1;
+    let characters = 0;
+    for (const { name, text } of steps) {
+      if (name === '' || this.#names.has(name)) continue;
+      added += 1;
+      characters += text.length;
+    }
     const surplus = this.#names.size + added - this.#limit;
-    const closed = added > 0 && surplus > 0 ? this.#leastUsed(steps, surplus) : none;
+    const surplusCharacters = this.#characters + characters - mostCharacters;
+    const isFull = added > 0 && (surplus > 0 || surplusCharacters > 0);
+    const closed = isFull ? this.#leastUsed(steps, surplus, surplusCharacters) : none;
     for (const name of closed) this.#setState(name, 'unknown');
     return { flight: this.#flight, parsed: [], closed, unnamed: null };
   }
 
-  #leastUsed(steps: readonly { readonly name: string }[], count: number): readonly string[] {
+  /** As many names as needed for both limits. */
+  #leastUsed(steps: readonly NamedText[], count: number, characters: number): readonly string[] {
     const needed = new Set(steps.map(({ name }) => name));
-    return [...this.#names]
-      .filter(([name]) => !needed.has(name))
-      .sort(([, a], [, b]) => a.usedIn - b.usedIn)
-      .slice(0, count)
-      .map(([name]) => name);
+    const others = [...this.#names].filter(([name]) => !needed.has(name)).sort(([, a], [, b]) => a.usedIn - b.usedIn);
+    let freed = 0;
+    const end = others.findIndex(([, name], index) => {
+      if (index >= count && freed >= characters) return true;
+      freed += name.characters;
+      return false;
+    });
+    return others.slice(0, end === -1 ? others.length : end).map(([name]) => name);
   }
 
   /** What to send for a name in the flight started last, which must then do so. */
-  use(changes: NameChanges, name: string): Preparation {
+  use(changes: NameChanges, { name, text }: NamedText): Preparation {
     const known = this.#names.get(name);
     if (known === undefined) {
-      this.#names.set(name, { state: 'unknown', usedIn: changes.flight });
+      this.#names.set(name, { state: 'unknown', usedIn: changes.flight, characters: text.length });
+      this.#characters += text.length;
       changes.parsed.push(name);
       return 'parse';
     }
@@ -99,7 +122,12 @@ export class PreparedStatements {
     if (unnamed !== null && this.#unnamedIn === flight) this.#unnamed = unnamed;
     for (const name of parsed) this.#setState(name, 'known');
     // A flight behind this one uses the name and has parsed it again.
-    for (const name of closed) if ((this.#names.get(name)?.usedIn ?? 0) <= flight) this.#names.delete(name);
+    for (const name of closed) {
+      const known = this.#names.get(name);
+      if (known === undefined || known.usedIn > flight) continue;
+      this.#names.delete(name);
+      this.#characters -= known.characters;
+    }
   }
 
   /** Call when the flight failed: each message may or may not have taken effect. */

@@ -11,8 +11,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 /** Texts per generation, and their characters; two generations are kept. Bounds documents that never repeat. */
 const generationSize = 2000;
 const generationCharacters = 8 * 1024 * 1024;
-/** Longer texts are never named: each would take megabytes in every server process. */
-const maxNamedLength = 256 * 1024;
+/** Longer texts are never named: few would fill what a connection may keep (prepared-statements.ts). */
+const maxNamedLength = 64 * 1024;
 
 /** Names for the statements of one pool. */
 export class StatementNames {

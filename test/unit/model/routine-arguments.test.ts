@@ -12,6 +12,7 @@ const builtIn = (name: string): SqlType => ({
   blankPadded: false,
   fromTexts: false,
   arrays: 'of_it',
+  readsZones: false,
   base: null,
   own: null,
 });

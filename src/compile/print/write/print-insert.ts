@@ -112,12 +112,14 @@ interface ObjectField {
   readonly name: string;
   readonly slot: Slot;
   readonly type: SqlType;
+  /** The type of the column. */
+  readonly later?: SqlType;
 }
 
 function fieldsOf({ columns, links, groupOf }: InsertChange): readonly ObjectField[] {
   return [
-    ...columns.flatMap(({ values, named }, index): readonly ObjectField[] => [
-      ...(values === null ? [] : [{ name: `c${index}`, slot: values, type: builtin.text }]),
+    ...columns.flatMap(({ column, values, named }, index): readonly ObjectField[] => [
+      ...(values === null ? [] : [{ name: `c${index}`, slot: values, type: builtin.text, later: column.cast }]),
       ...(named === null ? [] : [{ name: `p${index}`, slot: named, type: builtin.bool }]),
     ]),
     ...links.map(({ places }, index) => ({ name: `a${index}`, slot: places, type: builtin.int4 })),
@@ -132,7 +134,9 @@ function hasPlaces({ links, groupOf }: InsertChange): boolean {
 /** The objects as a from item: `c0`, `p0`, …, and with several groups `g` and the position `n`. */
 function printObjects(change: InsertChange, alias: string): Sql {
   const fields = fieldsOf(change);
-  const lists = list(fields.map(({ slot, type }) => sql`pg_catalog.unnest(${param(slot, type, { array: true })})`));
+  const lists = list(
+    fields.map(({ slot, type, later }) => sql`pg_catalog.unnest(${param(slot, type, { array: true, later })})`),
+  );
   const names = list(fields.map(({ name }) => ident(name)));
   return hasPlaces(change)
     ? sql`rows from (${lists}) with ordinality as ${ident(alias)}(${names}, "n")`

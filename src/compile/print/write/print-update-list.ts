@@ -125,7 +125,7 @@ interface Aliases {
 function printSource({ keys, set }: EachUpdate): Sql {
   const lists = [
     ...keys.map(({ column, values }) => param(values, keyType(column.cast), { array: true })),
-    ...set.map(({ slot }) => param(slot, builtin.text, { array: true })),
+    ...set.map(({ column, slot }) => param(slot, builtin.text, { array: true, later: column.cast })),
   ];
   const names = [...keys.map((_, index) => `k${index}`), ...set.map((_, index) => `c${index}`), 'n'];
   const unnested = list(lists.map((array) => sql`pg_catalog.unnest(${array})`));

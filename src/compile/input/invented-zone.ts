@@ -1,0 +1,49 @@
+/**
+ * Finds time zones that a caller has made up. PostgreSQL reads `AAAB-1` as a zone of its own (POSIX), and a server
+ * process keeps each one that it has read: 24 kB, until its connection ends. Names that exist are a few hundred.
+ *
+ * Splits a text as PostgreSQL does (ParseDateTime): only a word may be a zone, and only one with digits is made up.
+ * Names without digits that do not exist are refused by PostgreSQL, and not kept.
+ */
+
+/** The invented zone in a text of a date, time, range or list of these; null for none. */
+export function inventedZone(text: string): string | null {
+  if (!mayInvent.test(text)) return null;
+  for (const { groups } of text.matchAll(tokens)) {
+    const word = groups?.word;
+    if (word !== undefined && /\d/.test(word) && !isKnown(word.toLowerCase())) return word;
+  }
+  return null;
+}
+
+/** A letter, something else, and a digit: neither `T08:00` nor a month before its day. */
+const mayInvent = /[a-z\u0080-\uffff][^\s",\d]+\d/i;
+
+/** Words after which digits begin something else: `T08:00`, `Jan8`. */
+const keywords =
+  'ad|allballs|am|apr|april|at|aug|august|bc|d|dec|december|dow|doy|dst|epoch|feb|february|fri|friday|h|infinity|isodow|isoyear|j|jan|january|jd|jul|julian|july|jun|june|m|mar|march|may|mm|mon|monday|nov|november|now|oct|october|on|pm|s|sat|saturday|sep|sept|september|sun|sunday|t|thu|thur|thurs|thursday|today|tomorrow|tue|tues|tuesday|wed|wednesday|weds|y|yesterday'; // biome-ignore format: a table of names
+const letter = 'a-z\\u0080-\\uffff';
+
+/** Times, dates (also with the name of a month inside), words (the group), and anything else. */
+const tokens = new RegExp(
+  [
+    '\\d+:[\\d:.]*',
+    `\\d+(?<between>[-/.])(?:\\d[-/.\\d]*|(?:[${letter}\\d]|\\k<between>)*)`,
+    '\\d+',
+    `(?:${keywords})(?=[+\\d])`,
+    `(?<word>[${letter}]+(?:[-/.+\\d][-+/_.:${letter}\\d]*)?)`,
+    '[^]',
+  ].join('|'),
+  'gi',
+);
+
+function isKnown(word: string): boolean {
+  return knownZone.test(word) || monthFirst.test(word);
+}
+
+/** All names with digits that time zone databases have, and hours from UTC. */
+const knownZone =
+  /^(?:posix\/|right\/)?(?:(?:etc\/)?(?:gmt|utc)[-+]?(?:[01]?\d|2[0-4])|(?:systemv\/)?(?:est5|cst6|mst7|pst8|ast4|yst9)(?:[ecmpay]dt)?|systemv\/hst10)$/;
+
+/** `Jan-08-1999`, which is no zone: its second name would be empty. */
+const monthFirst = new RegExp(`^(?:${keywords})-\\d{1,2}-\\d{1,6}$`);
