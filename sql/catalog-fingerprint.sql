@@ -93,6 +93,15 @@ parts (name, rows, version) as (
     from pg_catalog.pg_depend d join pg_catalog.pg_class q on q.oid = d.objid and q.relkind = 'S'
     where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
       and d.refobjsubid > 0 and d.deptype in ('a', 'i') and d.refobjid in (select t.oid from tables t)
+  -- Code of users that tables, views and types may use, of all schemas.
+  union all select 'code', count(*), sum(f.xmin::pg_catalog.text::pg_catalog.int8) from pg_catalog.pg_proc f where f.oid >= 16384
+  union all select 'operator', count(*), sum(o.xmin::pg_catalog.text::pg_catalog.int8) from pg_catalog.pg_operator o where o.oid >= 16384
+  union all select 'opclass', count(*), sum(o.xmin::pg_catalog.text::pg_catalog.int8) from pg_catalog.pg_opclass o where o.oid >= 16384
+  union all select 'amop', count(*), sum(o.xmin::pg_catalog.text::pg_catalog.int8) from pg_catalog.pg_amop o where o.oid >= 16384
+  union all select 'cast', count(*), sum(c.xmin::pg_catalog.text::pg_catalog.int8) from pg_catalog.pg_cast c where c.oid >= 16384
+  union all select 'collation', count(*), sum(l.xmin::pg_catalog.text::pg_catalog.int8) from pg_catalog.pg_collation l where l.oid >= 16384
+  union all select 'foreign_server', count(*), sum(s.xmin::pg_catalog.text::pg_catalog.int8) from pg_catalog.pg_foreign_server s
+  union all select 'foreign_data_wrapper', count(*), sum(w.xmin::pg_catalog.text::pg_catalog.int8) from pg_catalog.pg_foreign_data_wrapper w
   union all select 'event_trigger', count(*), sum(v.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_event_trigger v where v.evtname in ('pgreflect_ddl', 'pgreflect_drop')
   union all select 'event_triggers', case pg_catalog.current_setting('event_triggers', true) when 'off' then 0 else 1 end, 0

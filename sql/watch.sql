@@ -19,7 +19,7 @@ begin
   if tg_event = 'sql_drop' then
     relevant := exists (select from pg_event_trigger_dropped_objects() d
                         where d.original and not d.is_temporary and d.schema_name is distinct from 'pg_temp');
-  elsif tg_tag in ('REFRESH MATERIALIZED VIEW', 'REINDEX', 'SECURITY LABEL') then
+  elsif tg_tag in ('ALTER DEFAULT PRIVILEGES', 'REFRESH MATERIALIZED VIEW', 'REINDEX', 'SECURITY LABEL') then
     relevant := false;
   else
     relevant := tg_tag = 'DROP OWNED'

@@ -42,9 +42,16 @@ const maxWholeReadings = 4;
  *
  * @param schemas Namespaces to expose, in order; null: the login role's search path. `$user` is dropped, system
  *   namespaces are never exposed, our own and `auth` only when named here.
+ * @param known An earlier one. If nothing of it has changed since, only its snapshot is new.
  * @throws DatabaseError
  */
-export async function readCatalog(pool: SystemPool, schemas: readonly string[] | null): Promise<Catalog> {
+export async function readCatalog(
+  pool: SystemPool,
+  schemas: readonly string[] | null,
+  known: Catalog | null = null,
+): Promise<Catalog> {
+  const renewed = known === null ? null : await renewCatalog(pool, schemas, known);
+  if (renewed !== null) return renewed;
   for (let readings = 1; ; readings += 1) {
     try {
       const reading = await readOnce(pool, schemas);
@@ -114,6 +121,26 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
     isCurrent: isSettled && isUnchanged,
     isTorn: !isSettled || source?.torn === true,
   };
+}
+
+/** The catalog with a new snapshot; null if anything of it has changed. */
+async function renewCatalog(
+  pool: SystemPool,
+  schemas: readonly string[] | null,
+  known: Catalog,
+): Promise<Catalog | null> {
+  const [, [watch], [version]] = await pool.transaction(
+    (tx) =>
+      Promise.all([
+        tx.query(exposedNamesStatement, [schemas]),
+        tx.query(watchStatement, []),
+        tx.query(fingerprintStatement, []),
+        tx.query('commit', []),
+      ]),
+    { begin: 'begin isolation level read committed read only' },
+  );
+  if (version?.fingerprint !== known.fingerprint || watch?.watched !== known.watched) return null;
+  return { ...known, snapshot: String(version.snapshot), memberships: String(version.memberships) };
 }
 
 /**

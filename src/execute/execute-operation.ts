@@ -88,7 +88,7 @@ async function requiredModelTime(
   if (cause.step === 0) return attempt.role.catalog.watched && isAboutOurTrigger(cause) ? now : null;
   const isOutdated = isChecked(options, attempt)
     ? await isStale(options, execution, attempt)
-    : await options.reflector.refreshIfChanged('refused');
+    : await options.reflector.refreshAfterRefusal(attempt.role.catalog);
   return isOutdated ? now : null;
 }
 

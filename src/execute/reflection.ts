@@ -80,9 +80,18 @@ export class Reflection {
     this.readStartedAt = readStartedAt;
     this.#options = options;
     this.documentCounts = previous?.documentCounts ?? { hits: 0, misses: 0 };
+    if (previous?.catalog.fingerprint === catalog.fingerprint) this.#continue(previous);
     for (const { role, shared } of previous === null ? [] : previous.#roles.values()) {
-      if (catalog.roles.has(role)) this.#previous.set(role, shared);
+      if (catalog.roles.has(role) && !this.#roles.has(role)) this.#previous.set(role, shared);
     }
+  }
+
+  /** Takes over all that was made of an equal catalog. */
+  #continue(previous: Reflection): void {
+    const seen = { catalog: this.catalog, readUntil: this.#readUntil };
+    for (const [name, role] of previous.#roles) this.#roles.set(name, { ...role, ...seen });
+    for (const [key, shared] of previous.#schemas) this.#schemas.set(key, shared);
+    this.#size = previous.#size;
   }
 
   /** The reflection of a role, built on demand; null for an unknown role. */

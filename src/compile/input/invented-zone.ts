@@ -9,15 +9,21 @@
 /** The invented zone in a text of a date, time, range or list of these; null for none. */
 export function inventedZone(text: string): string | null {
   if (!mayInvent.test(text)) return null;
-  for (const { groups } of text.matchAll(tokens)) {
-    const word = groups?.word;
-    if (word !== undefined && /\d/.test(word) && !isKnown(word.toLowerCase())) return word;
+  for (const piece of text.match(pieces) ?? []) {
+    if (!mayInvent.test(piece) || !/\d/.test(piece)) continue;
+    for (const { groups } of piece.matchAll(tokens)) {
+      const word = groups?.word;
+      if (word !== undefined && /\d/.test(word) && !isKnown(word.toLowerCase())) return word;
+    }
   }
   return null;
 }
 
-/** A letter, something else, and a digit: neither `T08:00` nor a month before its day. */
-const mayInvent = /[a-z\u0080-\uffff][^\s",\d]+\d/i;
+/** What no token goes beyond; most pieces have a date or a word alone. */
+const pieces = /[^\s",;(){}[\]]+/g;
+
+/** The beginning of a word, which neither `T08:00` nor `00Z` has. */
+const mayInvent = /[a-z\u0080-\uffff][^\s",:\d]/i;
 
 /** Words after which digits begin something else: `T08:00`, `Jan8`. */
 const keywords =
