@@ -5,6 +5,7 @@ import type { CompiledOperation } from '../compile/compile-operation.ts';
 import { inventedZone } from '../compile/input/invented-zone.ts';
 import { hasBackReference } from '../compile/input/json-path.ts';
 import type { Comparing, Operand, ValueLanguage } from '../compile/input/plan-budget.ts';
+import { regexSize } from '../compile/input/regex-size.ts';
 import { type BindingSource, bindSlot, entriesAt, type Slot, type Variables, valueAt } from '../compile/input/slot.ts';
 import { longestTexts, textBound } from '../compile/input/text-bound.ts';
 import { entryValue } from '../compile/input/update-list.ts';
@@ -48,6 +49,7 @@ export function assertOperationLimits(
     throw refuse('root fields', rootFields, limits.maxRootFields, 'max-root-fields');
   if (compiled.depth > limits.maxDepth) throw refuse('levels of tables', compiled.depth, limits.maxDepth, 'max-depth');
   if (!limits.allowBackReferences) refuseBackReferences(compiled, variables);
+  refuseLargePatterns(compiled, variables);
   refuseLargeOperands(compiled, variables);
   const cost = costOf(compiled, variables);
   if (cost > limits.maxCost) throw refuse('rows at most', cost, limits.maxCost, 'max-cost');
@@ -69,6 +71,19 @@ function refuseBackReferences({ patterns }: CompiledOperation, variables: Variab
   const hint =
     'For a backslash itself write "[\\\\]". The service role may use back references, others with --allow-back-references.';
   throw new PublicError('BAD_USER_INPUT', message, { hint });
+}
+
+/** Largest regular expression with its repetitions written out. */
+const largestRegex = 10_000;
+
+function refuseLargePatterns({ patterns }: CompiledOperation, variables: Variables): void {
+  const source = { variables, introspection: new Map<string, string>() };
+  const slots = new Set(patterns.flatMap(({ language, slot }) => (language === 'regex' ? [slot] : [])));
+  for (const slot of slots) {
+    if (regexSize(bindSlot(slot, source) ?? '') <= largestRegex) continue;
+    const message = `The regular expression has more than ${largestRegex} characters when its repetitions are written out.`;
+    throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'operands' } });
+  }
 }
 
 /**

@@ -139,7 +139,7 @@ export class Reflector {
 
   async #compareAfterPause(): Promise<boolean> {
     const pause = this.#comparedAt + pausePerComparison * this.#comparedMs - performance.now();
-    if (pause > 0) await delay(pause);
+    await delay(Math.max(0, pause));
     // Who comes from here on may have been refused for a later change.
     this.#afterRefusal = null;
     return this.refreshIfChangedSinceNow('refused');

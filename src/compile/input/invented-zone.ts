@@ -9,7 +9,7 @@
 /** The invented zone in a text of a date, time, range or list of these; null for none. */
 export function inventedZone(text: string): string | null {
   if (!mayInvent.test(text)) return null;
-  for (const piece of text.match(pieces) ?? []) {
+  for (const piece of new Set(text.match(pieces))) {
     if (!mayInvent.test(piece) || !/\d/.test(piece)) continue;
     for (const { groups } of piece.matchAll(tokens)) {
       const word = groups?.word;
