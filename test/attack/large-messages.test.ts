@@ -62,15 +62,19 @@ async function answer(socket: Socket): Promise<string> {
 test.each([
   ['one value', value, 64 * mebibyte],
   ['rows', rows, 384 * mebibyte],
-])('Ninety unread answers of 15 MB, of %s, take the memory of a few, those that are being made included', {
-  timeout: 120_000,
-}, async (_, body, garbage) => {
-  const reader = await begin(requestOf(body), slow);
-  const before = await gateway.peakBytes();
-  await Promise.all(Array.from({ length: 90 }, () => begin(requestOf(body), attacker)));
-  expect((await gateway.peakBytes()) - before).toBeLessThan(limit + garbage);
-  expect((await answer(reader)).length).toBeGreaterThan(15_000_000);
-});
+])(
+  'Ninety unread answers of 15 MB, of %s, take the memory of a few, those that are being made included',
+  {
+    timeout: 120_000,
+  },
+  async (_, body, garbage) => {
+    const reader = await begin(requestOf(body), slow);
+    const before = await gateway.peakBytes();
+    await Promise.all(Array.from({ length: 90 }, () => begin(requestOf(body), attacker)));
+    expect((await gateway.peakBytes()) - before).toBeLessThan(limit + garbage);
+    expect((await answer(reader)).length).toBeGreaterThan(15_000_000);
+  },
+);
 
 test('Behind a proxy, the client that has most loses, and not another one of the proxy', {
   timeout: 120_000,

@@ -403,3 +403,16 @@ test('the link that an admin makes for a second sign-up enters the password of t
   expect([await signInWith(auth, email, thief), await signInWith(auth, email, own)]).toEqual([400, 200]);
   expect((await userWith(auth, email)).user_metadata.role).toBeUndefined();
 });
+
+test('where addresses need no proof, nobody gets the account of a user whose number is confirmed by its address', async () => {
+  const email = 'has-a-phone@x.test';
+  await (await serve()).ask('/signup', { email, password: own, data: { name: 'Ana' } });
+  const { refreshToken } = await furnish(email);
+  const auth = await serve({ mailer_autoconfirm: true });
+  const refused = await auth.ask('/signup', { email, password: thief });
+  expect(refused).toMatchObject({ status: 422, body: { code: 'user_already_exists' } });
+  await auth.ask('/otp', { email });
+  const { phone, email_confirmed_at, factors } = await userWith(auth, email);
+  expect([phone.length, email_confirmed_at, factors.length]).toEqual([12, undefined, 1]);
+  expect((await auth.ask('/token?grant_type=refresh_token', { refresh_token: refreshToken })).status).toBe(200);
+});

@@ -4,7 +4,7 @@
 import { mergeMetadata } from '../metadata.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { clearPending } from '../store/one-time-tokens.ts';
-import { releaseAddress } from '../store/pending-changes.ts';
+import { isAddressHeld, releaseAddress } from '../store/pending-changes.ts';
 import { isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';
 
@@ -31,11 +31,18 @@ export async function deriveEmail(
   for (const { email: given, identityData } of [...identities].sort(byPrecedence)) {
     // Anybody may claim an unverified address at a provider, and would learn whether another user has it.
     const email = tx.config.security_hide_accounts && !isVerified(identityData) ? null : given;
-    if (email && isVerified(identityData)) await releaseAddress(tx, 'email', email, user);
-    if (email && (await isEmailTaken(tx, email, tx.audience, user.id))) continue;
+    if (email && (await isKeptByOther(tx, user, { email, isVerified: isVerified(identityData) }))) continue;
     return { email: email || null, isVerified: isVerified(identityData) };
   }
   return null;
+}
+
+/** Whether another account keeps the address from the user. One that never proved it gives a verified one up. */
+export function isKeptByOther(tx: Transaction, { id }: User, derived: DerivedEmail): Promise<boolean> {
+  const { audience } = tx;
+  const { email, isVerified } = derived;
+  if (email === null) return Promise.resolve(false);
+  return isVerified ? isAddressHeld(tx, 'email', email, { id, audience }) : isEmailTaken(tx, email, audience, id);
 }
 
 /**
@@ -50,6 +57,7 @@ export async function adoptEmail(tx: Transaction, user: User, { email, isVerifie
     emailConfirmedAt: null,
     userMetadata: mergeMetadata(user.userMetadata, { email_verified: false }),
   };
+  if (email !== null && isVerified) await releaseAddress(tx, 'email', email, user);
   await Promise.all([
     clearPending(tx, user.id),
     updateUser(tx, user.id, { email, ...(isConfirmed ? {} : unconfirmed) }),

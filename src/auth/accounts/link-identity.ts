@@ -9,10 +9,10 @@ import type { ExternalUser } from '../providers/external-user.ts';
 import { nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { findIdentityOwner, syncProviders } from '../store/identities.ts';
-import { isEmailTaken, lockUser, reloadUser, updateUser } from '../store/users.ts';
+import { lockUser, reloadUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
 import { confirmEmail } from './confirm-user.ts';
-import { adoptEmail } from './derive-email.ts';
+import { adoptEmail, isKeptByOther } from './derive-email.ts';
 import { addIdentity, type ExternalEntry, isProved } from './external-account.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function assertLinkable(tx: Transaction, external: ExternalUser, us
     throw new AuthError('identity_already_exists', message);
   }
   const email = user.email === null ? adoptedEmail(tx, external) : null;
-  if (email !== null && (await isEmailTaken(tx, email, tx.audience, user.id))) {
+  if (await isKeptByOther(tx, user, { email, isVerified: external.isEmailVerified })) {
     throw new AuthError('email_exists', null, { status: 400 });
   }
   return user;

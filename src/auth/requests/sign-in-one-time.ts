@@ -16,7 +16,6 @@ import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
-import { readEntry } from '../store/unproved-entries.ts';
 import { findUserByEmail, findUserByPhone, lockKnownUser, lockUserByEmail } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { enteredData, runSignUp, type SignUpAddress } from './sign-up.ts';
@@ -76,10 +75,9 @@ async function sendMagicLink(
   return answerFirst(context, { kind: 'email', address: email }, {}, async (own) => {
     const known = await findUserByEmail(own.services.database, email, audience);
     if (known === null && !mayCreate) throw new AuthError('otp_disabled');
-    const isNew = known === null || known.emailConfirmedAt === null;
-    // With autoconfirm, the sign-up would confirm an address that nobody has proven, of an account that waits for its owner.
-    const isPrepared = config.mailer_autoconfirm && isNew && known !== null && (await isOfAdmin(own, known));
-    if (isNew && !isPrepared) {
+    // With autoconfirm, a sign-up would confirm an address that nobody has proved, for whoever asks.
+    const isOpen = known?.emailConfirmedAt === null && !config.mailer_autoconfirm;
+    if (known === null || isOpen) {
       await signUpSilently(own, { kind: 'email', email, pkce }, data);
       // The sign-up email was sent; only a user who counts as confirmed now needs another.
       if (!config.mailer_autoconfirm) return {};
@@ -90,11 +88,6 @@ async function sendMagicLink(
     });
     return {};
   });
-}
-
-/** Whether an admin made the account, or invited its owner. */
-async function isOfAdmin({ services }: AuthContext, { id, invitedAt }: User): Promise<boolean> {
-  return invitedAt !== null || (await readEntry(services.database, id))?.enteredBy === 'admin';
 }
 
 function signUpSilently(context: AuthContext, address: SignUpAddress, data: Metadata) {
@@ -127,7 +120,8 @@ async function sendPhoneCode(
     const find = () => findUserByPhone(own.services.database, phone, audience);
     const known = await find();
     if (known === null && !mayCreate) throw new AuthError('otp_disabled');
-    if (known === null || known.phoneConfirmedAt === null) {
+    const isOpen = known?.phoneConfirmedAt === null && !config.sms_autoconfirm;
+    if (known === null || isOpen) {
       const outcome = await signUpSilently(own, { kind: 'phone', phone, channel }, data);
       if (!config.sms_autoconfirm) return messageAnswer(outcome.kind === 'unconfirmed' ? outcome.messageId : '');
     }

@@ -8,7 +8,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { clearAccount, enterAgain } from '../accounts/claim-account.ts';
+import { clearAccount, enterAgain, isBare } from '../accounts/claim-account.ts';
 import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
 import {
   type CheckedPassword,
@@ -151,7 +151,7 @@ async function enter(tx: Transaction, signUp: SignUp): Promise<SignUpOutcome> {
   if (known !== null && lastHash(known, entry) !== signUp.knownHash) throw new AuthError('email_exists');
   const again = (of: User) => ({ ...signUp, userMetadata: metadataOf(of.id, signUp) });
   const isStrange = known !== null && !(await isSamePerson(tx, known, entry, again(known)));
-  if (isStrange && signUp.startSession && countsAsConfirmed(tx, address)) assertNotPrepared(known, entry);
+  if (isStrange && signUp.startSession && countsAsConfirmed(tx, address)) await assertFree(tx, known, entry);
   const user = known ?? (await insert(tx, signUp));
   const before = known === null ? null : await findConfirmation(tx, known.id);
   const { confirmed, messageId } = await confirmOrAsk(tx, user, signUp, isStrange && entry?.enteredBy !== 'admin');
@@ -168,9 +168,13 @@ async function enter(tx: Transaction, signUp: SignUp): Promise<SignUpOutcome> {
   return { kind: 'unconfirmed', user: json, messageId };
 }
 
-/** An account that an admin has made is for who proves the address. @throws AuthError `user_already_exists` */
-function assertNotPrepared({ invitedAt }: User, entry: Entry | null): void {
-  if (invitedAt === null && entry?.enteredBy !== 'admin') return;
+/**
+ * An account that an admin has made is for who proves the address, and one that is in use for its user.
+ *
+ * @throws AuthError `user_already_exists`
+ */
+async function assertFree(tx: Transaction, user: User, entry: Entry | null): Promise<void> {
+  if (user.invitedAt === null && entry?.enteredBy !== 'admin' && (await isBare(tx, user))) return;
   throw new AuthError('user_already_exists');
 }
 

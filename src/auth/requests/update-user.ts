@@ -19,8 +19,8 @@ import { type AuthContext, type Transaction, transact } from '../steps/auth-cont
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
-import { noteAsker } from '../store/pending-changes.ts';
-import { findUserByPhone, isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
+import { isAddressHeld, noteAsker } from '../store/pending-changes.ts';
+import { reloadUser, updateUser } from '../store/users.ts';
 import { lacksSecondFactor, type User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
 
@@ -94,12 +94,9 @@ async function assertAllowed(context: AuthContext, bearer: UserBearer, changes: 
   }
   // Where accounts are hidden, a taken address is refused after its proof.
   if (config.security_hide_accounts) return;
-  if (email !== null && (await isEmailTaken(database, email, context.audience, user.id))) {
-    throw new AuthError('email_exists');
-  }
-  if (phone !== null && (await findUserByPhone(database, phone, context.audience)) !== null) {
-    throw new AuthError('phone_exists');
-  }
+  const own = { id: user.id, audience: context.audience };
+  if (email !== null && (await isAddressHeld(database, 'email', email, own))) throw new AuthError('email_exists');
+  if (phone !== null && (await isAddressHeld(database, 'phone', phone, own))) throw new AuthError('phone_exists');
 }
 
 /** Whether an anonymous user's new address counts as proved immediately. */

@@ -1,10 +1,12 @@
 /**
  * Pending changes of an address or number: which session has asked, and who gives the address up once it is proved.
  */
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import { nilUuid } from '../../shared/uuid.ts';
 import { toTimestamp } from '../times.ts';
 import type { User } from '../user.ts';
 import type { StoreTransaction } from './transaction.ts';
+import { findEmailOwners, findUserByPhone } from './users.ts';
 
 /** Notes the session that asks for a change; null: a token without a session, so nothing is sent again. */
 export async function noteAsker(tx: StoreTransaction, userId: string, sessionId: string | null): Promise<void> {
@@ -39,6 +41,29 @@ const released = {
   email: `email = null, email_change_token_current = ''`,
   phone: 'phone = null',
 } as const;
+
+/**
+ * Whether another account keeps an address or number from the user: one that has proved it, or that an admin has entered.
+ *
+ * @param address Email address in lower case, or digits.
+ */
+export async function isAddressHeld(
+  database: Queryable,
+  kind: 'email' | 'phone',
+  address: string,
+  { id, audience }: { readonly id: string; readonly audience: string },
+): Promise<boolean> {
+  const owners =
+    kind === 'email'
+      ? await findEmailOwners(database, address, audience, id)
+      : [(await findUserByPhone(database, address, audience))?.id].filter((owner) => owner !== undefined);
+  if (owners.length === 0) return false;
+  const [held] = await database.query(
+    `select from auth.users u where u.id = any ($2::uuid[]) and ((${squatters[kind]}) is not true or ${isAdmins}) limit 1`,
+    [address, owners],
+  );
+  return held !== undefined;
+}
 
 /**
  * Takes an address or number from the accounts that have it and never proved it, with the tokens that would prove it.
