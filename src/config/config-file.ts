@@ -17,6 +17,11 @@ import { fileKey, type OptionName, optionNames, optionOf } from './options.ts';
 export interface ConfigFile {
   /** The file's name as given; null if there is none. */
   readonly path: string | null;
+  /**
+   * Whether `--config` or `PGREFLECT_CONFIG` named it. One that was found in the folder may have come with a repository:
+   * it gets no variable of the environment and no file outside its folder.
+   */
+  readonly isNamed: boolean;
   readonly values: ReadonlyMap<OptionName, readonly string[]>;
   /** The table `auth` and the fields of the auth configuration, unchecked (load-auth-config.ts reads them). */
   readonly auth: Readonly<Record<string, unknown>>;
@@ -37,29 +42,30 @@ const supabaseKeys = [
  */
 export function loadConfigFile(given: string | null, workingDirectory: string): ConfigFile {
   const path = given ?? 'pgreflect.toml';
+  const isNamed = given !== null;
   let text: string;
   try {
     text = readFile(path, workingDirectory);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    if (given === null && code === 'ENOENT') return { path: null, ...nothing, problems: [] };
+    if (given === null && code === 'ENOENT') return { path: null, isNamed, ...nothing, problems: [] };
     const problem = `The configuration file "${path}" cannot be read (${code}).`;
-    return { path, ...nothing, problems: [{ problem, fix: 'Check the name and its permissions.' }] };
+    return { path, isNamed, ...nothing, problems: [{ problem, fix: 'Check the name and its permissions.' }] };
   }
   try {
-    return { path, ...readTable(parse(text), path) };
+    return { path, isNamed, ...readTable(parse(text), path) };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     // The parser's full message quotes the line, which may contain a secret.
     const reason = error.message.split('\n')[0]?.replace(/^Invalid TOML document: /, '') ?? '';
     const problem = `${path}, line ${error.line}: ${reason}.`;
-    return { path, ...nothing, problems: [{ problem, fix: `Correct line ${error.line}.` }] };
+    return { path, isNamed, ...nothing, problems: [{ problem, fix: `Correct line ${error.line}.` }] };
   }
 }
 
 const nothing = { values: new Map(), auth: {}, warnings: [] } as const;
 
-function readTable(table: Readonly<Record<string, unknown>>, path: string): Omit<ConfigFile, 'path'> {
+function readTable(table: Readonly<Record<string, unknown>>, path: string): Omit<ConfigFile, 'path' | 'isNamed'> {
   const values = new Map<OptionName, readonly string[]>();
   const problems: Problem[] = [];
   const auth: Record<string, unknown> = {};

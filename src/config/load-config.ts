@@ -67,8 +67,14 @@ function withoutProblems(loaded: Loaded): Loaded {
 
 function loadAll(taken: readonly Name[], sources: Sources): Loaded {
   const loaded = loadOptions(taken, sources);
-  const { path, auth: file } = loaded.file;
-  const auth = loadAuthConfig({ ...sources, flags: sources.authFlags, file, fileName: path ?? 'pgreflect.toml' });
+  const { path, isNamed, auth: file } = loaded.file;
+  const auth = loadAuthConfig({
+    ...sources,
+    flags: sources.authFlags,
+    file,
+    isNamed,
+    fileName: path ?? 'pgreflect.toml',
+  });
   const allProblems = [...loaded.problems, ...disagreements(loaded, sources), ...samePorts(loaded), ...auth.problems];
   return { ...loaded, auth, warnings: [...loaded.warnings, ...auth.warnings], allProblems };
 }

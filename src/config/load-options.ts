@@ -5,10 +5,12 @@
  * Collects all problems first: unknown, repeated, malformed or unavailable options. load-config.ts makes a `Config` of
  * the values; commands that need few options use this directly.
  */
+import { resolve } from 'node:path';
 import { type AuthFieldName, authFieldNames } from './auth/auth-fields.ts';
 import { authSetting } from './auth/auth-reference.ts';
 import { ConfigError, type Problem } from './config-error.ts';
 import { type ConfigFile, loadConfigFile } from './config-file.ts';
+import { isBelow, namesIt } from './found-file.ts';
 import { findTexts, type Given, readFile, type Setting, type TextSources, wrongText } from './given-texts.ts';
 import { nearestName } from './nearest-name.ts';
 import {
@@ -63,7 +65,8 @@ export function loadOptions<N extends OptionName>(names: readonly N[], sources: 
       findTexts(optionSetting(name), sources.flags.get(name), sources, problems) ??
       (texts === undefined ? null : { origin: `${file.path}: ${fileKey(name)}`, texts });
     if (given !== null) origins.set(name, given.origin);
-    values[name] = readValue(name, given, sources, problems);
+    const folder = given !== null && given.texts === texts && !file.isNamed ? sources.workingDirectory : null;
+    values[name] = readValue(name, given, { ...sources, folder }, problems);
   }
   const warnings = [...file.warnings, ...unknownVariables(sources.environment)];
   return { values: values as OptionValues<N>, origins, problems, warnings, file };
@@ -82,7 +85,10 @@ function optionSetting(name: OptionName): Setting {
   return { ...names, secret: secret === true, repeatable: repeatable === true };
 }
 
-function readValue(name: OptionName, given: Given | null, sources: Sources, problems: Problem[]): unknown {
+/** `folder`: files must be below it; null: they may be anywhere. */
+type ValueSources = Sources & { readonly folder: string | null };
+
+function readValue(name: OptionName, given: Given | null, sources: ValueSources, problems: Problem[]): unknown {
   const { parse, default: usual, fileOrText, secret, repeatable } = optionOf(name);
   if (given === null) {
     if (repeatable) return [];
@@ -100,8 +106,10 @@ function readValue(name: OptionName, given: Given | null, sources: Sources, prob
 }
 
 /** JSON is used directly; other text is the name of a file. */
-function textOrFile(text: string, { workingDirectory }: Sources): string {
+function textOrFile(text: string, { workingDirectory, folder }: ValueSources): string {
   if (/^\s*[[{]/.test(text)) return text;
+  if (folder !== null && !isBelow(resolve(workingDirectory, text.trim()), folder))
+    throw new Error(`names a file outside the folder of pgreflect.toml; ${namesIt('pgreflect.toml')}`);
   try {
     return readFile(text.trim(), workingDirectory);
   } catch (error) {

@@ -2,6 +2,7 @@
  * Addresses that somebody claims at a provider without a proof: they must not keep the owner from having an account, nor
  * open the rows of the owner.
  */
+import { decodeJwt } from 'jose';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { anonKey } from '../support/http.ts';
@@ -42,6 +43,24 @@ async function claim(name: string, email: string, isVerified = false): Promise<s
   expect(body.user.identities).toMatchObject([{ email }]);
   return body.user.id;
 }
+
+test('nobody reads rows by an unproved address, where sign-ins with one are allowed, either', async () => {
+  const email = 'ceo@x.test';
+  const lenient = await testAuth(database, {
+    ...googleValues(provider),
+    mailer_allow_unverified_email_sign_ins: true,
+  });
+  await database.query('insert into letter values ($1)', [email]);
+  const id_token = await provider.sign({ sub: 'lenient', email, email_verified: false });
+  const { body } = await lenient.ask('/token?grant_type=id_token', { provider: 'google', id_token });
+  const reply = await fetch(`${lenient.url}/graphql/v1`, {
+    method: 'POST',
+    headers: { apikey: anonKey, authorization: `Bearer ${body.access_token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ letterCollection { edges { node { recipient } } } }' }),
+  });
+  expect(await reply.json()).toEqual({ data: { letterCollection: { edges: [] } } });
+  expect([body.user.email, decodeJwt(body.access_token).email]).toEqual([email, '']);
+});
 
 test('a person whose address somebody else claims can still sign up, with an account of their own', async () => {
   const email = 'owner@x.test';

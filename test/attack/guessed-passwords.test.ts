@@ -87,3 +87,22 @@ test('guesses at the current password by whoever holds a session count with thos
   auth.pass(30 * 300);
   expect((await auth.ask('/token?grant_type=password', signIn)).status).toBe(200);
 });
+
+test('a session does not guess the password with changes that fail for another reason', async () => {
+  const database = await createAuthDatabase();
+  const auth = await testAuth(database, { rate_limit_verify: 30 });
+  const { access_token: token } = await signedUp(auth, 'owner@x.test');
+  await auth.ask('/user', { data: { much: 'x'.repeat(12_000) } }, { method: 'PUT', token });
+  const data = { more: 'x'.repeat(12_000) };
+  const put = async (body: object) => (await auth.ask('/user', body, { method: 'PUT', token })).body.code;
+  // Who tries the password that they have is told so, as often as they like.
+  for (let time = 0; time < 25; time++) expect(await put({ password: 'a good password' })).toBe('same_password');
+  const codes: string[] = [];
+  for (let guess = 0; guess < 45; guess++) codes.push(await put({ password: `guess ${guess}`, data }));
+  const refused = codes.filter((code) => code === 'over_request_rate_limit').length;
+  // The session's network has as many guesses again: twice two thirds of 30.
+  expect(codes.length - refused).toBeLessThanOrEqual(40);
+  expect(await put({ password: 'a good password', data })).toBe('over_request_rate_limit');
+  auth.pass(300);
+  expect((await auth.ask('/user', { password: 'another good one' }, { method: 'PUT', token })).status).toBe(200);
+});

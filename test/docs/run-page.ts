@@ -208,7 +208,7 @@ function readConfigFile(body: string, { directory, environment }: PageWorld): vo
     flags: new Map(),
     authFlags: new Map(),
     problems: [],
-    configFile: null,
+    configFile: 'pgreflect.toml',
     environment: { ...needed, ...secrets },
     workingDirectory: directory,
   });

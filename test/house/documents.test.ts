@@ -83,6 +83,9 @@ Flags override environment variables. These override the configuration file (\`p
 defaults. The key in the file is the flag in snake case: \`max_depth\` for \`--max-depth\`. To read a secret from a file, add \`_FILE\` to
 the variable: \`PGREFLECT_JWT_SECRET_FILE\`.
 
+In a file that \`--config\` or \`PGREFLECT_CONFIG\` names, \`env(NAME)\` is the variable. A \`pgreflect.toml\` that is only found gets no variables and
+reads no files outside its folder, because it may have come with a repository.
+
 Options under headings that begin with "Auth" are start values for \`start\` and \`serve\`. Values stored through the management API
 override them, unless you set \`--config-only\`. In the file, use their names in snake case or the table listed here. Texts of
 notifications are in \`auth.email.notification.CHANGE\`.

@@ -305,6 +305,23 @@ describe('methods and paths', () => {
     }
   });
 
+  test.each(['*', ['https://app.test']] as const)(
+    'pages of other origins than %s read no page',
+    async (corsOrigins) => {
+      const { send } = await testServer({ corsOrigins });
+      const origin = 'https://app.test';
+      const get = (accept: string) => send({ method: 'GET', url: '/graphql/v1', headers: { accept, origin } });
+      const { headers } = await get('text/html');
+      expect(headers['content-type']).toMatch('text/html');
+      expect(headers['access-control-allow-origin']).toBeUndefined();
+      expect(headers['cross-origin-resource-policy']).toBe('same-origin');
+      // The answers of the API keep theirs.
+      expect((await get('application/json')).headers['access-control-allow-origin']).toBeDefined();
+      const answer = await send({ headers: { origin }, body: operation('{ hello }') });
+      expect(answer.headers['access-control-allow-origin']).toBeDefined();
+    },
+  );
+
   test.each(['PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'])('%s is 405 and names the methods', async (method) => {
     const { send } = await testServer();
     const reply = await send({ method, body: '{}' });

@@ -36,15 +36,15 @@ export async function preparePassword(
   given: { readonly password: string; readonly currentPassword: string | null; readonly nonce: string | null },
 ): Promise<NewPassword> {
   const { password, currentPassword, nonce } = given;
-  const { services, config, deadline } = context;
+  const { services, deadline } = context;
   const { hasher } = services;
-  if (currentPassword && config.security_update_password_require_current_password) {
-    const address = user.email === null ? `phone:${user.phone}` : `email:${user.email}`;
-    await countPasswordGuess(context, address, async () => user.id);
-  }
+  const address = user.email === null ? `phone:${user.phone}` : `email:${user.email}`;
   const oldHash = user.passwordHash;
+  // `same_password` tells that a guess is right, and what else is wrong with a request undoes the change after a wrong one.
+  const use = oldHash === null ? null : await countPasswordGuess(context, address, async () => user.id);
   const isSame = oldHash !== null && (await hasher.verify(password, oldHash, deadline));
   const isRight = currentPassword && oldHash !== null && (await hasher.verify(currentPassword, oldHash, deadline));
+  if (isSame && (!currentPassword || isRight)) await use?.giveBack();
   const hash = await hasher.hash(password, deadline);
   return { hash, oldHash, isSame, currentPassword: !currentPassword ? 'absent' : isRight ? 'right' : 'wrong', nonce };
 }

@@ -14,7 +14,7 @@ import type { TokenSigner } from './signing-keys.ts';
 interface ClaimsContext {
   /** Claim `iss`: the configured issuer, else the public address of the auth service. */
   readonly issuer: string;
-  readonly config: Pick<AuthConfig, 'jwt_exp' | 'mailer_allow_unverified_email_sign_ins'> & SessionLimits;
+  readonly config: Pick<AuthConfig, 'jwt_exp'> & SessionLimits;
   readonly now: Time;
 }
 
@@ -39,7 +39,7 @@ export function accessTokenClaims(user: User, session: Session, { issuer, config
     aud: user.audience ?? '',
     exp: expiry(user, session, iat, config),
     iat,
-    email: provenEmail(user, config),
+    email: provenEmail(user),
     phone: user.phone ?? '',
     app_metadata: user.appMetadata,
     user_metadata: user.userMetadata,
@@ -51,9 +51,9 @@ export function accessTokenClaims(user: User, session: Session, { issuer, config
   };
 }
 
-/** Policies trust this claim. A user with a session may have got an address from a provider that has not verified it. */
-function provenEmail({ email, emailConfirmedAt }: User, config: ClaimsContext['config']): string {
-  return emailConfirmedAt !== null || config.mailer_allow_unverified_email_sign_ins ? (email ?? '') : '';
+/** Policies trust this claim, so an address that nobody has proved is not in it, whoever may sign in with it. */
+function provenEmail({ email, emailConfirmedAt }: User): string {
+  return emailConfirmedAt === null ? '' : (email ?? '');
 }
 
 /** A session that lacks the user's second factor ends early; its token must not outlive it. */

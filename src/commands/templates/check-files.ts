@@ -42,7 +42,13 @@ function configOf(context: CommandContext, texts: TemplateTexts): AuthConfig {
   const { file, problems } = loadOptions([], context.sources);
   if (problems.length > 0) throw new CommandError(problems);
   const fileName = file.path ?? 'pgreflect.toml';
-  const { given } = loadAuthConfig({ ...context.sources, flags: context.sources.authFlags, file: file.auth, fileName });
+  const { given } = loadAuthConfig({
+    ...context.sources,
+    flags: context.sources.authFlags,
+    file: file.auth,
+    isNamed: file.isNamed,
+    fileName,
+  });
   const partials = [...texts].filter(([field, text]) => field.startsWith(partialPrefix) && text !== '');
   return layerAuthConfig({
     // Without a configuration it is not known which emails are off.

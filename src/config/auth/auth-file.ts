@@ -8,6 +8,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { Problem } from '../config-error.ts';
+import { isBelow, namesIt } from '../found-file.ts';
 import type { TextSources } from '../given-texts.ts';
 import { nearestName } from '../nearest-name.ts';
 import { type AuthFieldName, authField, authFieldNames, isAuthFieldName } from './auth-fields.ts';
@@ -29,6 +30,7 @@ interface AuthFileEntry {
 interface FileSources extends TextSources {
   readonly file: Readonly<Record<string, unknown>>;
   readonly fileName: string;
+  readonly isNamed: boolean;
 }
 
 interface Report {
@@ -87,7 +89,7 @@ function readTable(path: string, table: unknown, reader: TableReader): void {
     const place = `${path}.${key}`;
     const name = fieldByPlace.get(place) ?? fieldByPlace.get(place.replace(/content_path$/, 'content'));
     // Files of the Supabase CLI name secrets of disabled features, and their mail server counts only if enabled.
-    if (isOff && (place === 'auth.email.smtp.host' || isUnset(value, reader.sources.environment))) continue;
+    if (isOff && (place === 'auth.email.smtp.host' || isUnset(value, reader.sources))) continue;
     if (name !== undefined) reader.add(name, place, value);
     else if (place === 'auth.email.smtp.enabled') assertSwitch(place, value, reader);
     else if (isProviderSwitch(path, key)) addProvider(path, place, value, reader);
@@ -132,7 +134,7 @@ function convert(
   { problems }: Report,
 ): AuthFileValue | null {
   try {
-    const resolved = resolveVariables(value, sources.environment);
+    const resolved = resolveVariables(value, sources);
     if (place.endsWith('.content_path'))
       return { kind: 'template', source: toFile(resolved, { place, origin }, sources) };
     return { kind: 'json', value: place === name ? resolved : (authField(name).convert?.(resolved) ?? resolved) };
@@ -149,7 +151,7 @@ function convert(
 function toFile(
   path: unknown,
   { place, origin }: { readonly place: string; readonly origin: string },
-  { fileName, workingDirectory }: FileSources,
+  { fileName, isNamed, workingDirectory }: FileSources,
 ): TemplateSource {
   if (typeof path !== 'string' || path === '') throw new Error('must be the name of a file');
   const own = resolve(workingDirectory, dirname(fileName));
@@ -158,7 +160,9 @@ function toFile(
   const isOtherFirst = isInside && place.startsWith('auth.email.template.');
   const paths = (isOtherFirst ? [other, own] : [own, other]).map((folder) => resolve(folder, path));
   // With neither, the first is the one to tell of.
-  return { kind: 'file', path: paths.find((one) => existsSync(one)) ?? paths[0]!, origin };
+  const found = paths.find((one) => existsSync(one)) ?? paths[0]!;
+  if (!isNamed && !isBelow(found, own)) throw new Error(`leads out of the folder of ${fileName}; ${namesIt(fileName)}`);
+  return { kind: 'file', path: found, origin };
 }
 
 /** The name in `env(NAME)` as the whole text; undefined for any other value. */
@@ -166,17 +170,22 @@ function variableIn(value: unknown): string | undefined {
   return typeof value === 'string' ? /^env\(([A-Za-z_][A-Za-z0-9_]*)\)$/.exec(value)?.[1] : undefined;
 }
 
-function isUnset(value: unknown, environment: FileSources['environment']): boolean {
+function isUnset(value: unknown, { environment, isNamed }: FileSources): boolean {
   const name = variableIn(value);
-  return name !== undefined && environment[name] === undefined;
+  return name !== undefined && (!isNamed || environment[name] === undefined);
 }
 
-/** Resolves `env(NAME)` as the whole text to the variable. @throws Error if it is not set. */
-function resolveVariables(value: unknown, environment: FileSources['environment']): unknown {
-  if (Array.isArray(value)) return value.map((item) => resolveVariables(item, environment));
+/** Resolves `env(NAME)` as the whole text to the variable. @throws Error if it is not set, or nobody named the file. */
+function resolveVariables(value: unknown, sources: FileSources): unknown {
+  if (Array.isArray(value)) return value.map((item) => resolveVariables(item, sources));
   const name = variableIn(value);
   if (name === undefined) return value;
-  const text = environment[name];
+  if (!sources.isNamed) {
+    throw new Error(
+      `names the variable ${name}, which a file that was only found does not get; ${namesIt(sources.fileName)}`,
+    );
+  }
+  const text = sources.environment[name];
   if (text === undefined) throw new Error(`names the variable ${name}, which is not set`);
   return text;
 }

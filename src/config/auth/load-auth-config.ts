@@ -23,6 +23,8 @@ export interface AuthSources extends TextSources {
   readonly file: Readonly<Record<string, unknown>>;
   /** Name of that file in messages; `content_path` is relative to its directory. */
   readonly fileName: string;
+  /** As `ConfigFile.isNamed`. */
+  readonly isNamed: boolean;
 }
 
 /** Start values, their origins, problems and warnings. */

@@ -1,8 +1,8 @@
 /**
  * GET `/graphql/v1`: GraphiQL for browsers, built with the studio (src/studio/graphiql.html).
  *
- * The page contains only public data: the examples, and the anon key of a local project. Its files are served below the
- * same path, so it also works behind a proxy that forwards only that.
+ * The page contains the examples, and the anon key of a local project, so no page of another origin may read it. Its
+ * files are served below the same path, so it also works behind a proxy that forwards only that.
  */
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
@@ -21,7 +21,7 @@ export function registerGraphiql(app: FastifyInstance, { config, graphiqlApiKey 
     examples: config.exampleOperations,
   });
   const escaped = settings.replaceAll('<', '\\u003c');
-  app.get(graphqlPath, async (request, reply) => {
+  app.get(graphqlPath, { onSend: keepPageToThisOrigin }, async (request, reply) => {
     if (!acceptsHtml(request.headers.accept)) {
       return refuseMethod(
         reply,
@@ -35,3 +35,9 @@ export function registerGraphiql(app: FastifyInstance, { config, graphiqlApiKey 
   });
   app.get(`${graphqlPath}/assets/*`, { config: { cors: false }, onSend: keepToThisOrigin }, sendStudioFile);
 }
+
+/** Other answers of this path are those of the API. */
+const keepPageToThisOrigin: typeof keepToThisOrigin = (request, reply, payload, done) => {
+  if (String(reply.getHeader('content-type')).startsWith('text/html')) keepToThisOrigin(request, reply, payload, done);
+  else done(null, payload);
+};

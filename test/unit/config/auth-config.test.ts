@@ -19,6 +19,7 @@ function load(given: Partial<Omit<AuthSources, 'file'>> & { readonly toml?: stri
     environment: {},
     file: parse(given.toml ?? ''),
     fileName: 'pgreflect.toml',
+    isNamed: true,
     workingDirectory: directory,
     ...given,
   });

@@ -60,6 +60,7 @@ test('the table of a hook in the file of the Supabase CLI is read, and its varia
       auth: { hook: { send_email: { enabled: true, uri: 'https://x.test/mail', secrets: 'env(EMAIL_SECRET)' } } },
     },
     fileName: 'pgreflect.toml',
+    isNamed: true,
     workingDirectory: '/',
   });
   expect(problems).toEqual([]);

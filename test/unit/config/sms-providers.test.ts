@@ -4,7 +4,7 @@ import { checkAuthConfig, layerAuthConfig } from '../../../src/config/auth/auth-
 import { loadAuthConfig } from '../../../src/config/auth/load-auth-config.ts';
 
 function load(sms: object) {
-  const places = { fileName: 'pgreflect.toml', fileDirectory: '/', workingDirectory: '/' };
+  const places = { fileName: 'pgreflect.toml', isNamed: true, fileDirectory: '/', workingDirectory: '/' };
   return loadAuthConfig({ flags: new Map(), environment: {}, file: { auth: { sms } }, ...places });
 }
 
