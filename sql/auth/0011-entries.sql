@@ -4,17 +4,19 @@
 create table auth.pgreflect_entries (
   user_id uuid not null,
   -- `admin`: an admin entered the account, and every proof keeps it. `other`: another request than the account's own sign-up
-  -- has sent the newest confirmation. `withheld`: what a link of the PKCE flow took away, until its verifier gives it back.
+  -- has sent the newest confirmation. `self`: nobody else came. `withheld`: what a link of the PKCE flow took away, until its verifier gives it back.
   entered_by text not null,
   -- Of `other`: the row of auth.one_time_tokens that proves what the request entered.
   token_id uuid,
+  -- Of `self`: the network that the sign-up came from.
+  network text,
   flow_id uuid,
   password_hash text,
   user_metadata jsonb,
   constraint pgreflect_entries_pkey primary key (user_id),
   constraint pgreflect_entries_user_id_fkey foreign key (user_id) references auth.users (id) on delete cascade,
   constraint pgreflect_entries_flow_id_fkey foreign key (flow_id) references auth.flow_state (id) on delete cascade,
-  constraint pgreflect_entries_entered_by_check check (entered_by in ('admin', 'other', 'withheld'))
+  constraint pgreflect_entries_entered_by_check check (entered_by in ('admin', 'other', 'self', 'withheld'))
 );
 create index pgreflect_entries_flow_id_idx on auth.pgreflect_entries (flow_id);
 alter table auth.pgreflect_entries enable row level security;

@@ -28,8 +28,8 @@ const global6 = ipaddr.IPv6.parseCIDR('2000::/3');
 /** Reserved for protocols. */
 const reserved6 = ipaddr.IPv6.parseCIDR('2001::/23');
 
-/** Whether an address is public. */
-function isPublic(text: string): boolean {
+/** Whether an IP address is public. */
+export function isPublic(text: string): boolean {
   const address = ipaddr.parse(text);
   if (address.range() !== 'unicast') return false;
   return address instanceof ipaddr.IPv4 || (address.match(global6) && !address.match(reserved6));

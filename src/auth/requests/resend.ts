@@ -15,7 +15,7 @@ import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { hasAsker } from '../store/pending-changes.ts';
-import { findConfirmation, noteOther, readEntry } from '../store/unproved-entries.ts';
+import { findConfirmation, isOfNetwork, noteOther, readEntry } from '../store/unproved-entries.ts';
 import { findUserByEmail, findUserByPhone, lockKnownUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 
@@ -112,10 +112,11 @@ async function send(tx: Transaction, user: User, { type, pkce }: Request): Promi
 }
 
 /**
- * Anybody may ask for a confirmation again, so it proves the address and not the sign-up. A sign-up without a password has
- * nothing that would let its author in.
+ * Anybody may ask for a confirmation again. Unless the request comes from the network of the sign-up, it proves the
+ * address alone. A sign-up without a password has nothing that would let its author in.
  */
 async function noteResent(tx: Transaction, user: User, before: string | null): Promise<void> {
+  if (tx.config.security_link_keeps_password && (await isOfNetwork(tx, user.id, tx.network))) return;
   if (user.passwordHash === null && (await readEntry(tx, user.id)) === null && (await isBare(tx, user))) return;
   await noteOther(tx, user.id, before, null);
 }

@@ -7,6 +7,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { isPublic } from '../../egress/egress.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { clearAccount, enterAgain, isBare } from '../accounts/claim-account.ts';
 import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
@@ -34,7 +35,7 @@ import { type BodyMembers, type Members, readMembers } from '../steps/members.ts
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { emailIdentityData, insertIdentity, phoneIdentityData } from '../store/identities.ts';
-import { type Entry, findConfirmation, readEntry } from '../store/unproved-entries.ts';
+import { type Entry, findConfirmation, noteNetwork, readEntry } from '../store/unproved-entries.ts';
 import { findEmailOwner, findUserByPhone, insertUser, lockKnownUser, reloadUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { toUserJson, type UserJson } from '../user-json.ts';
@@ -161,10 +162,7 @@ async function enter(tx: Transaction, signUp: SignUp): Promise<SignUpOutcome> {
     await auditUser(tx, 'login', confirmed, { provider: address.kind });
     return { kind: 'signed_in', signedIn: await issueSession(tx, user.id, 'password') };
   }
-  // The account's data was entered by another person and must not be shown.
-  const json = isStrange
-    ? imitate(tx, { ...signUp, id: randomUUID() })
-    : toUserJson(confirmed ?? (await reloadUser(tx, user.id)));
+  const json = isStrange ? imitateOther(tx, user, signUp) : toUserJson(confirmed ?? (await reloadUser(tx, user.id)));
   return { kind: 'unconfirmed', user: json, messageId };
 }
 
@@ -187,6 +185,13 @@ async function tellOwner(tx: Transaction, owner: User, address: SignUpAddress): 
   }
   const kind = tx.config.external_email_magic_link_enabled ? 'magic_link' : 'recovery';
   await sendTokenEmail(tx, kind, owner, address.pkce);
+}
+
+/** The answer for an account that another person has entered, whose data must not be shown; its id must be real. */
+function imitateOther(tx: Transaction, { id, invitedAt }: User, signUp: SignUp): UserJson {
+  if (tx.config.security_hide_accounts) return imitate(tx, { ...signUp, id: randomUUID() });
+  const json = imitate(tx, { ...signUp, id });
+  return invitedAt === null ? json : { ...json, user_metadata: {}, identities: [] };
 }
 
 /** Clients know by this that the address has an account. */
@@ -279,6 +284,8 @@ async function insert(tx: Transaction, { address, data, passwordHash, id }: Sign
   await askBeforeUserCreated(tx, facts);
   await insertUser(tx, facts);
   await insertIdentity(tx, { userId: id, provider: kind, providerId: id, identityData });
+  // A private address is that of a proxy or an application's server, and so of everybody.
+  if (tx.client.ip !== null && isPublic(tx.client.ip)) await noteNetwork(tx, id, tx.network);
   return reloadUser(tx, id);
 }
 

@@ -34,7 +34,8 @@ const isVerified = `exists (
 
 const squatters = {
   email: `lower(u.email) = $1 and u.email_confirmed_at is null and not ${isVerified}`,
-  phone: `u.phone = $1 and u.phone_confirmed_at is null`,
+  // The number of an account with a proved address comes from an admin.
+  phone: `u.phone = $1 and u.phone_confirmed_at is null and u.email_confirmed_at is null`,
 } as const;
 
 const released = {

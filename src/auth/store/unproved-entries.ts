@@ -17,9 +17,26 @@ export async function noteAdmin(database: Queryable, userId: string): Promise<vo
   await database.query(
     `insert into auth.pgreflect_entries (user_id, entered_by) values ($1::uuid, 'admin')
     on conflict (user_id) do update set
-      entered_by = excluded.entered_by, token_id = null, password_hash = null, user_metadata = null`,
+      entered_by = excluded.entered_by, token_id = null, network = null, password_hash = null, user_metadata = null`,
     [userId],
   );
+}
+
+/** Notes the network that a sign-up came from. Another request from there is of the same person. */
+export async function noteNetwork(database: Queryable, userId: string, network: string): Promise<void> {
+  await database.query(
+    `insert into auth.pgreflect_entries (user_id, entered_by, network) values ($1::uuid, 'self', $2)`,
+    [userId, network],
+  );
+}
+
+/** Whether the account's own sign-up came from the network, and nobody else came since. */
+export async function isOfNetwork(database: Queryable, userId: string, network: string): Promise<boolean> {
+  const [row] = await database.query(
+    `select from auth.pgreflect_entries e where e.user_id = $1::uuid and e.entered_by = 'self' and e.network = $2`,
+    [userId, network],
+  );
+  return row !== undefined;
 }
 
 /** A condition on `t`: the confirmation of the user `$1`. */
@@ -49,8 +66,9 @@ export async function noteOther(
       select t.id from auth.one_time_tokens t where ${isConfirmation} and t.id is distinct from $2::uuid
     ), $3, $4::jsonb)
     on conflict (user_id) do update set
-      token_id = excluded.token_id, password_hash = excluded.password_hash, user_metadata = excluded.user_metadata
-    where e.entered_by = 'other'`,
+      entered_by = excluded.entered_by, token_id = excluded.token_id, network = null,
+      password_hash = excluded.password_hash, user_metadata = excluded.user_metadata
+    where e.entered_by <> 'admin'`,
     [userId, before, entered?.passwordHash ?? null, entered === null ? null : JSON.stringify(entered.userMetadata)],
   );
 }
@@ -61,7 +79,8 @@ const entryColumns = `e.entered_by as "enteredBy", e.password_hash as "passwordH
 /** Who else entered the account; null: nobody did. */
 export async function readEntry(database: Queryable, userId: string): Promise<Entry | null> {
   const [row] = await database.query(
-    `select ${entryColumns} from auth.pgreflect_entries e where e.user_id = $1::uuid and e.flow_id is null`,
+    `select ${entryColumns} from auth.pgreflect_entries e
+    where e.user_id = $1::uuid and e.entered_by in ('admin', 'other')`,
     [userId],
   );
   return toEntry(row);
@@ -77,7 +96,7 @@ export async function takeEntry(database: Queryable, userId: string): Promise<En
 }
 
 function toEntry(row: Record<string, unknown> | undefined): Entry | null {
-  if (row === undefined) return null;
+  if (row === undefined || row.enteredBy === 'self') return null;
   if (row.enteredBy === 'admin') return { enteredBy: 'admin' };
   const entered = { passwordHash: row.passwordHash, userMetadata: row.userMetadata } as Entered;
   return {
