@@ -64,6 +64,15 @@ async function makeWorld() {
       );
       return row!.rolsuper;
     },
+    /** Tables on which a role has rights. */
+    async rightsOf(role: string): Promise<readonly string[]> {
+      const rows = await database.query<{ name: string }>(
+        `select c.relname as name from pg_class c cross join aclexplode(c.relacl) a join pg_roles r on r.oid = a.grantee
+        where r.rolname = $1`,
+        [role],
+      );
+      return rows.map(({ name }) => name);
+    },
     /** Rows of a table that no policy opens, as the login reads them, directly or as a role that it may become. */
     async rowsRead(by: string, as: string): Promise<number> {
       const client = new pg.Client({ connectionString: database.urlAs(by, 'test') });
@@ -96,6 +105,17 @@ async function untilWaiting(client: pg.Client): Promise<void> {
   for (;;) {
     const { rows } = await client.query(`select from pg_locks where not granted and locktype = 'advisory'
       and database = (select oid from pg_database where datname = current_database())`);
+    if (rows.length > 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Waits until a statement of another connection waits for this one. */
+async function untilBlockedBy(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query(
+      'select from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))',
+    );
     if (rows.length > 0) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -219,6 +239,26 @@ describe('roles that a tenant has made before', () => {
       [world.auth],
     );
     expect(row).toEqual({ may: false });
+  });
+
+  test('get nothing from `init` either if they come while it runs, and go by another name when it looks', async () => {
+    const world = await makeWorld();
+    await world.database.query(`grant create on schema public to ${world.tenant}`);
+    const [maker, holder] = [await world.connect(world.tenant), await world.connect(world.tenant)];
+    // The name is not there at the first look, and `init` waits for it. Then it waits for the row of a table that is the tenant's.
+    await maker.query(`begin; create role ${world.robot}; grant ${world.robot} to ${world.tenant}`);
+    await holder.query('create table public.bait (id int)');
+    await holder.query('begin; grant select on public.bait to public');
+    const running = world.init('--grant-defaults');
+    await untilBlockedBy(maker);
+    await maker.query('commit');
+    const ended = running.then(() => 'ended');
+    if ((await Promise.race([untilBlockedBy(holder), ended])) !== 'ended')
+      await maker.query(`alter role ${world.robot} rename to ${world.owner}`);
+    await holder.query('rollback');
+    expect((await running).code).toBe(1);
+    expect(await world.rowsRead(world.tenant, world.owner)).toBe(0);
+    expect(await world.rightsOf(world.owner)).toEqual([]);
   });
 
   test('are adopted where the operator says so', async () => {

@@ -8,7 +8,7 @@ import { inOwnSchemas, printGuarded } from '../../postgres/migrations/own-schema
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
-import { refuseHeld, type WidenedRoles } from './held-roles.ts';
+import { giveUnheld, type WidenedRoles } from './held-roles.ts';
 import { readSteps, runStep, type SetupStep, type StepOutcome } from './role-setup.ts';
 import { makeScramVerifier } from './scram-verifier.ts';
 
@@ -35,11 +35,11 @@ export function openAuthTables(
   return runStep(step, () =>
     inOwnSchemas(pool, authSchemas(adoptedRoles), async (tx) => {
       await tx.query(`select pg_catalog.set_config('pgreflect.auth_role', $1, true)`, [role]);
-      await tx.query(loadSqlFile('auth-role.sql'));
-      const [row] = await tx.query(`select pg_catalog.current_setting('pgreflect.auth_role_changed') as changed`);
-      if (row?.changed !== 'true') return false;
-      await refuseHeld(tx, ofAuthRole(role, adoptedRoles));
-      return true;
+      return giveUnheld(tx, ofAuthRole(role, adoptedRoles), role, async () => {
+        await tx.query(loadSqlFile('auth-role.sql'));
+        const [row] = await tx.query(`select pg_catalog.current_setting('pgreflect.auth_role_changed') as changed`);
+        return row?.changed === 'true';
+      });
     }),
   );
 }

@@ -18,7 +18,7 @@ import { findUnexposed } from '../shared/unexposed-schemas.ts';
 import { withDatabase } from '../shared/with-database.ts';
 import { type AuthRole, ofAuthRole, openAuthTables, planAuthRole, printAuthTables } from './auth-role.ts';
 import { hasAuth, installAuth, printAuth } from './auth-setup.ts';
-import { refuseHeld, type WidenedRoles } from './held-roles.ts';
+import { giveUnheld, refuseHeld, type WidenedRoles } from './held-roles.ts';
 import { printNextSteps, printPrepared } from './next-steps.ts';
 import {
   planRoleRemoval,
@@ -196,13 +196,13 @@ async function addAuthRole(
   if (steps.length > 0) add(await openAuthTables(pool, role, adoptedRoles));
 }
 
-/** @param widened Roles that the statement may give something to: looked at in its transaction, before the commit. */
+/** @param widened Roles that the statement may give something to: looked at in its transaction. */
 function runStatement(pool: SystemPool, step: SetupStep, widened: WidenedRoles | null): Promise<StepOutcome> {
   return runStep(step, () =>
     pool.transaction(
       async (tx) => {
-        await tx.query(step.statement!);
-        if (widened !== null) await refuseHeld(tx, widened);
+        const give = () => tx.query(step.statement!);
+        await (widened === null ? give() : giveUnheld(tx, widened, step.statement!, give));
       },
       { settings: ownSettings },
     ),
