@@ -39,7 +39,20 @@ test('Statements that a connection keeps prepared are limited by their length', 
 });
 
 let rows = 0;
-const invented = ['AAAAB-1', 'abc5', 'Europe/Xyz3', 'jan-1', 'jan/8/99', 'UTC99', 'a.b5', 'ÄÖÜ-7'];
+const invented = [
+  'AAAAB-1',
+  'abc5',
+  'Europe/Xyz3',
+  'jan-1',
+  'jan/8/99',
+  'UTC99',
+  'a.b5',
+  'ÄÖÜ-7',
+  'z5a',
+  'a1:23:45b2:34:56',
+];
+// A range leaves quotes and backslashes out.
+const hiddenZones = ['AAAA"-1"', 'AAAA\\-1', 'A"A"A-"1"', '""AAAA\\-1'];
 
 describe('A time zone that somebody has made up reaches no server process', () => {
   const refused = { errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] };
@@ -67,6 +80,16 @@ describe('A time zone that somebody has made up reaches no server process', () =
     // Zones that exist pass the check.
     expect(await ask(query, variablesOf('Europe/Berlin'))).not.toHaveProperty('errors');
   }); // biome-ignore format: a table
+});
+
+test.each(hiddenZones)('nor one that is hidden in a range: %s', async (zone) => {
+  const before = await keptMegabytes();
+  for (let minute = 10; minute < 60; minute += 1) {
+    const l = `[2024-01-01 ${zone}:${minute},)`;
+    const body = await ask('query ($l: Opaque) { lasting(lasts: $l) }', { l });
+    expect(body).toMatchObject({ errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] });
+  }
+  expect((await keptMegabytes()) - before).toBeLessThan(0.5);
 });
 
 test.each([

@@ -44,6 +44,12 @@ describe('An introspection', () => {
     expect(await execution.run('anon', introspection(60, beside))).toMatchObject({ errors: tooLarge });
   });
 
+  test('that is larger only by the names which it gives ends there, too', async () => {
+    const long = 'n'.repeat(60_000);
+    const { errors } = await execution.run('anon', `{ __schema { types { name fields { ${long}: name } } } }`);
+    expect(errors).toMatchObject(tooLarge);
+  });
+
   test('is made in slices, between which other requests are answered', async () => {
     await execution.data('anon', small);
     const order: string[] = [];

@@ -8,6 +8,7 @@
 
 /** The invented zone in a text of a date, time, range or list of these; null for none. */
 export function inventedZone(text: string): string | null {
+  if (letters.test(text) && hiding.test(text)) return text;
   if (!mayInvent.test(text)) return null;
   for (const piece of new Set(text.match(pieces))) {
     if (!mayInvent.test(piece) || !/\d/.test(piece)) continue;
@@ -23,7 +24,15 @@ export function inventedZone(text: string): string | null {
 const pieces = /[^\s",;(){}[\]]+/g;
 
 /** The beginning of a word, which neither `T08:00` nor `00Z` has. */
-const mayInvent = /[a-z\u0080-\uffff][^\s",:\d]/i;
+const mayInvent = /[a-su-z\u0080-\uffff][^\s",)}\]]|t[^\s",:\d]/i;
+
+const letters = /[a-z\u0080-\uffff]/i;
+
+/**
+ * A quote or backslash within a word. Ranges and arrays leave them out, so `AAA"B-1"` is `AAAB-1` there; nobody needs them but
+ * around whole values, and before quotes.
+ */
+const hiding = /\\[^\\"]|[^\s,([{"\\]\\*"[\\"]*[^\s,)\]}"\\]/;
 
 /** Words after which digits begin something else: `T08:00`, `Jan8`. */
 const keywords =

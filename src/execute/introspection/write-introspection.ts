@@ -119,8 +119,8 @@ function compileFields(
   const selected = new Map<string, FieldNode[]>();
   const spread = new Set<string>();
   for (const { selections } of selectionSets) collect(scope, selections, { selected, spread });
-  const names = new Set(selected.values().map(([node]) => node!.name.value));
-  if (names.size < selected.size) scope.found.describesOnce = false;
+  // Another key describes a field again, or makes each item as long as the key is. Tools write names.
+  if (selected.entries().some(([key, [node]]) => key !== node!.name.value)) scope.found.describesOnce = false;
   return [...selected].map(([key, nodes]) => compileField(scope, type, key, nodes));
 }
 
