@@ -51,14 +51,14 @@ async function guess(auth: TestAuth, email: string, id: string, network: number,
   return checked;
 }
 
-test('sixty guesses a day are looked at, from all networks together, and the owner signs in where they are signed in', async () => {
+test('ninety guesses a day are looked at, from all networks together, and the owner signs in where they are signed in', async () => {
   const auth = await serve();
   const email = 'many@x.test';
   const app = await withApp(auth, email);
   auth.pass(30);
   const counts: number[] = [];
-  for (let network = 1; network <= 4; network += 1) counts.push(await guess(auth, email, app.id, network, 20));
-  expect(counts).toEqual([20, 20, 19, 0]);
+  for (let network = 1; network <= 4; network += 1) counts.push(await guess(auth, email, app.id, network, 30));
+  expect(counts).toEqual([30, 30, 29, 0]);
   auth.pass(3600);
   expect(await guess(auth, email, app.id, 5, 3)).toBe(0);
   const owner = await enter(auth, email, 250);
@@ -71,7 +71,7 @@ test('one network cannot use the guesses up: the owner signs in from another one
   const auth = await serve();
   const email = 'one@x.test';
   const app = await withApp(auth, email);
-  expect(await guess(auth, email, app.id, 1, 70)).toBe(40);
+  expect(await guess(auth, email, app.id, 1, 70)).toBe(60);
   auth.pass(30);
   const owner = await enter(auth, email, 2);
   expect((await owner.answer(app.id, app.code())).status).toBe(200);

@@ -78,6 +78,7 @@ async function takeEmailTo(tx: Transaction, { to, user }: TokenEmail): Promise<b
   const use = await takeOfAccount({
     ...{ limiter: services.limiter, database: tx, network, owner: async () => (isOwn ? user.id : null) },
     ...{ name: `email_to:${countedRecipient(to)}`, limit, windowMs: 3_600_000 },
+    reserve: Math.ceil(limit / 2),
   });
   return typeof use !== 'number';
 }

@@ -1,8 +1,8 @@
 /**
  * Limits on what anybody does to one account: guesses at its secrets, emails to its address.
  *
- * Strangers must not use them up and shut the owner out. So one client network may use two thirds of a limit, and the
- * networks in which the account is signed in have as much again, for themselves. Twice the limit is the most there is.
+ * Strangers must not use them up and shut the owner out. So one client network may use the limit and no more, others have
+ * the reserve beyond it. Networks in which the account is signed in have as much for themselves once others have used that.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { Session } from '../session.ts';
@@ -15,6 +15,8 @@ export interface AccountLimit {
   /** What is counted, without the network. */
   readonly name: string;
   readonly limit: number;
+  /** Further uses, for the networks that have not used the limit. */
+  readonly reserve: number;
   readonly windowMs: number;
   /** The network of the client. */
   readonly network: string;
@@ -34,15 +36,20 @@ export interface AccountUse {
 
 /** @returns The use, or the milliseconds until the next one is allowed. */
 export async function takeOfAccount(of: AccountLimit): Promise<AccountUse | number> {
-  const { limiter, name, limit, windowMs, network } = of;
+  const { limiter, name, limit, reserve, windowMs, network } = of;
+  let isShutOut = false;
   const take = async (from: string): Promise<AccountUse | number> => {
-    const share = { network, limit: Math.ceil((limit * 2) / 3) };
-    const taken = await limiter.takeShare(from, { kind: 'window', limit, windowMs }, share);
-    if ('waitMs' in taken) return taken.waitMs;
+    const window = { kind: 'window', limit: limit + reserve, windowMs } as const;
+    const taken = await limiter.takeShare(from, window, { network, limit });
+    if ('waitMs' in taken) {
+      isShutOut = taken.ofNetwork < limit;
+      return taken.waitMs;
+    }
     return { giveBack: async () => (taken.used * 3 > limit ? limiter.giveBack(from, network) : undefined) };
   };
   const use = await take(name);
-  if (typeof use !== 'number') return use;
+  // A network that has used the limit itself has no more of it.
+  if (typeof use !== 'number' || !isShutOut) return use;
   const owner = await of.owner();
   const isOwn = owner !== null && (await hasSessionIn(of.database, owner, network, of.level));
   return isOwn ? take(`own_${name}`) : use;

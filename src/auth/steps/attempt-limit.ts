@@ -26,7 +26,7 @@ export async function countPasswordGuess(
   const hash = createHash('sha256').update(address.toLowerCase()).digest('hex');
   const use = await takeOfAccount({
     ...{ limiter: services.requestLimiter, database: services.database.shared, network, owner },
-    ...{ name: `password:${hash}`, limit: passwordGuesses },
+    ...{ name: `password:${hash}`, limit: passwordGuesses, reserve: passwordGuesses / 2 },
     windowMs: (passwordGuesses / config.rate_limit_verify) * 300_000,
   });
   if (typeof use === 'number') throw tooManyRequests(use);
@@ -65,6 +65,7 @@ export async function takeFactorGuess(
     // A thief who has the password has a session without the second factor.
     level: 'aal2',
     ...{ name: `guess:factor:${factorId}`, limit: 6 * config.mailer_otp_attempts, windowMs },
+    reserve: 3 * config.mailer_otp_attempts,
   });
   return typeof use === 'number' ? null : use;
 }
@@ -75,6 +76,8 @@ async function takeGuess(tx: Transaction, name: string, userId: string | null): 
   const use = await takeOfAccount({
     ...{ limiter: services.limiter, database: tx, network, owner: async () => userId },
     ...{ name: `guess:${name}`, limit: config.mailer_otp_attempts, windowMs: guessSeconds(config) * 1000 },
+    // The link of the same email stays.
+    reserve: 0,
   });
   return typeof use !== 'number';
 }

@@ -56,8 +56,8 @@ export interface RateLimiter {
   giveBack(name: string, network: string): Promise<void>;
 }
 
-/** A use that was allowed, or the milliseconds until the next one is. */
-type Taken = { readonly used: number } | { readonly waitMs: number };
+/** A use that was allowed, or the milliseconds until the next one is, and the uses of the network in the window. */
+type Taken = { readonly used: number } | { readonly waitMs: number; readonly ofNetwork: number };
 
 /** Longest name of a count, in characters. */
 const maxNameLength = 200;
@@ -255,11 +255,13 @@ async function takeUse(database: Queryable, name: string, { allowance, now, shar
   const [taken] = await database.query(text, [name, toTimestamp(now), size, pace, ...shared]);
   if (taken !== undefined) return { used: Number(taken.tokens) };
   const [row] = await database.query(
-    `select l.tokens, (extract(epoch from l.updated_at) * 1000)::float8 as updated_at
+    `select l.tokens, (extract(epoch from l.updated_at) * 1000)::float8 as updated_at, ${shareOf('$2')} as share
     from auth.pgreflect_rate_limits l where l.name = $1`,
-    [name],
+    [name, share?.network ?? ''],
   );
+  const ofNetwork = Number(row?.share ?? 0);
   const sinceMs = now - Number(row?.updated_at ?? now);
-  if (allowance.kind === 'window') return { waitMs: Math.max(1, allowance.windowMs - sinceMs) };
-  return { waitMs: Math.max(1, (1 - Number(row?.tokens ?? 0)) / allowance.perMs - Math.max(0, sinceMs)) };
+  if (allowance.kind === 'window') return { ofNetwork, waitMs: Math.max(1, allowance.windowMs - sinceMs) };
+  const waitMs = (1 - Number(row?.tokens ?? 0)) / allowance.perMs - Math.max(0, sinceMs);
+  return { ofNetwork, waitMs: Math.max(1, waitMs) };
 }
