@@ -119,10 +119,12 @@ function toSqlType({ catalog }: ModelContext, declared: DeclaredType): SqlType {
 
 const withZones: ReadonlySet<string> = new Set(['date', 'time', 'timetz', 'timestamp', 'timestamptz']);
 
-/** Dates and times, their domains, and ranges: those of numbers have no words, so nothing is found in them. */
+/** Dates and times, their domains, lists and ranges: those of numbers have no words, so nothing is found in them. */
 function readsZones(catalog: ModelContext['catalog'], type: CatalogType): boolean {
   const base = baseOf(catalog.type, type);
   if (base.typtype === 'r' || base.typtype === 'm') return true;
+  const element = elementOf(catalog.type, base);
+  if (element !== null) return readsZones(catalog, element);
   return withZones.has(base.typname) && catalog.namespace(base.typnamespace)?.nspname === 'pg_catalog';
 }
 

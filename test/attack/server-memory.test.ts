@@ -7,7 +7,8 @@ import { createDatabase } from '../support/postgres.ts';
 
 const database = await createDatabase(`
   comment on schema public is '@graphql({"inflect_names": true})';
-  create table part (id int primary key, part_of_id int references part, made timestamptz, lasts tstzrange, day date);
+  create domain date_list as date[];
+  create table part (noted date_list, id int primary key, part_of_id int references part, made timestamptz, lasts tstzrange, day date);
   create table plan (made timestamptz primary key, lasts tstzrange);
   insert into plan values ('2024-01-01 00:00 Europe/Berlin', null);
   -- As a superuser: others see no memory.
@@ -71,6 +72,7 @@ describe('A time zone that somebody has made up reaches no server process', () =
     ['a list as an argument', 'query ($d: [Date]) { onDays(days: $d) }', (zone) => ({ d: [filter.replace('ZONE', zone)] })],
     ['an insert', 'mutation ($o: [PartInsertInput!]!) { insertIntoPartCollection(objects: $o) { affectedCount } }', (zone) => ({ o: [{ id: ++rows, made: filter.replace('ZONE', zone) }] })],
     ['an insert of a range', 'mutation ($o: [PartInsertInput!]!) { insertIntoPartCollection(objects: $o) { affectedCount } }', (zone) => ({ o: [{ id: ++rows, lasts: range.replace('ZONE', zone) }] })],
+    ['an insert of a domain over lists', 'mutation ($o: [PartInsertInput!]!) { insertIntoPartCollection(objects: $o) { affectedCount } }', (zone) => ({ o: [{ id: ++rows, noted: `{"${filter.replace('ZONE', zone)}"}` }] })],
     ['an update', 'mutation ($s: PartUpdateInput!) { updatePartCollection(set: $s, atMost: 100) { affectedCount } }', (zone) => ({ s: { made: filter.replace('ZONE', zone) } })],
     ['a list of updates', 'mutation ($u: [PlanUpdateEntry!]!) { updateManyPlanCollection(updates: $u) { affectedCount } }', (zone) => ({ u: [{ filter: { made: { eq: '2024-01-01' } }, set: { lasts: range.replace('ZONE', zone) } }] })],
   ])('in %s', async (_, query, variablesOf) => {
