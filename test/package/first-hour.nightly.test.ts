@@ -194,8 +194,7 @@ async function useOwnDatabase(page: TypedPage): Promise<void> {
   await database.query(page.block('sql', 'grant select on product to anon;'));
 
   const terminal = knowing(unprepared, logins);
-  const settings = `set -a; . ./pgreflect.env; PGREFLECT_ADMIN_DATABASE_URL=${written('auth_admin')}; set +a`;
-  const gateway = page.start(settings, terminal);
+  const gateway = page.start('set -a; . ./pgreflect.env', terminal);
   const key = readKey(terminal, 'PGREFLECT_ANON_KEY');
   await expectProduct(terminal.port, key, 'Lamp');
   const signUp = await fetch(`http://localhost:${terminal.port}/auth/v1/signup`, {
