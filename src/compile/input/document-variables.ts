@@ -191,8 +191,14 @@ function coerceDeclared(
   let { values } = options;
   const fitting = coerceFitting(places, values);
   if (fitting !== null) return { kind: 'coerced', variables: fitting };
-  const costly = (places.declared ?? []).find(({ name, type }) => isCostly(values[name], type));
+  const declared = places.declared ?? [];
+  const costly = declared.find(({ name, type }) => costOf(values[name], type) > mostFieldsRead);
   if (costly !== undefined) {
+    if (costOf(values[costly.name], costly.type) === Number.POSITIVE_INFINITY) {
+      const message = `Variable "$${costly.name}" is nested too deeply.`;
+      const errors = [new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nesting' } })];
+      return { kind: 'refused', errors };
+    }
     const message = `Variable "$${costly.name}" does not fit the type "${String(costly.type)}", and is too large to say where.`;
     const hint = 'Send fewer objects to see where.';
     return { kind: 'refused', errors: [new PublicError('BAD_USER_INPUT', message, { hint })] };
@@ -233,26 +239,27 @@ function adaptValue(value: unknown, type: GraphQLInputType): unknown {
 /** Most fields that graphql-js looks at for the objects of one variable: it goes through all fields of each one's type. */
 const mostFieldsRead = 50_000;
 
-/** Whether graphql-js would read a value for more than about 100 ms. */
-function isCostly(value: unknown, type: GraphQLInputType): boolean {
-  const waiting: [value: unknown, type: GraphQLInputType][] = [[value, type]];
+/** Fields that graphql-js would look at for a value, up to a little over the limit; infinite if it is nested too deeply. */
+function costOf(value: unknown, type: GraphQLInputType): number {
+  const waiting: [value: unknown, type: GraphQLInputType, level: number][] = [[value, type, 0]];
   let fields = 0;
   for (let next = waiting.pop(); next !== undefined && fields <= mostFieldsRead; next = waiting.pop()) {
-    const [found, at] = next;
+    const [found, at, level] = next;
+    if (level > maxCopiedLevels) return Number.POSITIVE_INFINITY;
     const named = getNamedType(at);
     if (found === null || typeof found !== 'object' || !isInputObjectType(named)) continue;
     if (Array.isArray(found)) {
-      for (const item of found) waiting.push([item, named]);
+      for (const item of found) waiting.push([item, named, level + 1]);
       continue;
     }
     const { byName } = inputFieldsOf(named);
     fields += byName.size;
     for (const [key, member] of Object.entries(found)) {
       const placed = byName.get(key);
-      if (placed !== undefined) waiting.push([member, placed.field.type]);
+      if (placed !== undefined) waiting.push([member, placed.field.type, level + 1]);
     }
   }
-  return fields > mostFieldsRead;
+  return fields;
 }
 
 /** Limit of characters for graphql-js, which may print the whole value in each of its errors. */
