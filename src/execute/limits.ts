@@ -81,8 +81,8 @@ function refuseLargePatterns({ patterns }: CompiledOperation, variables: Variabl
   const slots = new Set(patterns.flatMap(({ language, slot }) => (language === 'regex' ? [slot] : [])));
   for (const slot of slots) {
     if (regexSize(bindSlot(slot, source) ?? '') <= largestRegex) continue;
-    const message = `The regular expression has more than ${largestRegex} characters when its repetitions are written out.`;
-    throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'operands' } });
+    const message = `The regular expression is too large: more than ${largestRegex} characters with its repetitions written out.`;
+    throw new PublicError('BAD_USER_INPUT', message);
   }
 }
 

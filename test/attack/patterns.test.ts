@@ -62,7 +62,7 @@ test('wherever it stands: in the document, within other filters, of a change', a
 
 test('repetitions that PostgreSQL cannot write out are the caller’s mistake', async () => {
   const { body } = await gateway.ask(query('regex'), { variables: { p: '(a{1,200}){1,200}' } });
-  expect(body.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', input: '$p' } }]);
+  expect(body.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
   expect(body.errors[0].message).toContain('The regular expression is too large');
 });
 
