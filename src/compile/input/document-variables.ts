@@ -239,13 +239,13 @@ function adaptValue(value: unknown, type: GraphQLInputType): unknown {
 /** Most fields that graphql-js looks at for the objects of one variable: it goes through all fields of each one's type. */
 const mostFieldsRead = 50_000;
 
-/** Fields that graphql-js would look at for a value, up to a little over the limit; infinite if it is nested too deeply. */
+/** Fields that graphql-js would look at for a value, up to a little over the limit; infinite if deep nesting reaches that. */
 function costOf(value: unknown, type: GraphQLInputType): number {
   const waiting: [value: unknown, type: GraphQLInputType, level: number][] = [[value, type, 0]];
-  let fields = 0;
+  let [fields, deepest] = [0, 0];
   for (let next = waiting.pop(); next !== undefined && fields <= mostFieldsRead; next = waiting.pop()) {
     const [found, at, level] = next;
-    if (level > maxCopiedLevels) return Number.POSITIVE_INFINITY;
+    deepest = Math.max(deepest, level);
     const named = getNamedType(at);
     if (found === null || typeof found !== 'object' || !isInputObjectType(named)) continue;
     if (Array.isArray(found)) {
@@ -259,7 +259,7 @@ function costOf(value: unknown, type: GraphQLInputType): number {
       if (placed !== undefined) waiting.push([member, placed.field.type, level + 1]);
     }
   }
-  return fields;
+  return fields > mostFieldsRead && deepest > maxCopiedLevels ? Number.POSITIVE_INFINITY : fields;
 }
 
 /** Limit of characters for graphql-js, which may print the whole value in each of its errors. */
