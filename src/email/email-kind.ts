@@ -27,7 +27,7 @@ function notification<const V extends readonly string[]>(messageType: string, ..
 
 /** All kinds. */
 export const emailKinds = {
-  confirmation: authentication('confirmation', link, 'confirmation'),
+  confirmation: authentication('confirmation', [...link, 'HasPassword'], 'confirmation'),
   invite: authentication('invite', link, 'invite'),
   magic_link: authentication('magic_link', link, 'magic link'),
   email_change: authentication('email_change', [...link, 'NewEmail', 'SendingTo'], 'email change'),

@@ -57,6 +57,8 @@ export interface MessageData {
   readonly token?: string;
   /** With the prefix `pkce_` in the PKCE flow. */
   readonly tokenHash?: string;
+  /** `.HasPassword`: the sign-up that is to be confirmed has chosen a password. */
+  readonly hasPassword?: boolean;
   /** See confirmation-url.ts. */
   readonly confirmationUrl?: string;
   readonly newEmail?: string;
@@ -170,6 +172,7 @@ function templateData(
     OldPhone: data.oldPhone,
     Provider: data.provider,
     FactorType: data.factorType,
+    HasPassword: data.hasPassword ?? false,
   };
   const chosen: Record<string, unknown> = {};
   for (const name of emailKinds[kind].variables) {

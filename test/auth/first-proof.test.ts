@@ -81,7 +81,8 @@ test.each(Object.keys(proofs))('a member who signs up and %s signs in with the p
   // As people type it.
   const typed = email.replace('member', 'Member');
   expect((await client.auth.signUp({ email: typed, password, options: { data } })).error).toBeNull();
-  const { link, code } = await auth.message(email);
+  const { link, code, text } = await auth.message(email);
+  expect(text).toContain('A password was chosen for this account.');
   const proved = (await prove({ auth, client, email, link, code })) as { error?: unknown } | undefined;
   expect(proved?.error ?? null).toBeNull();
   auth.pass(86_400);
@@ -100,7 +101,8 @@ test.each(['link', 'hash', 'code'] as const)(
     expect((await client.auth.signInWithOtp({ email, options: { data } })).error).toBeNull();
     // The button that sends the email again.
     expect((await client.auth.signInWithOtp({ email })).error).toBeNull();
-    const { link, code } = await auth.message(email);
+    const { link, code, text } = await auth.message(email);
+    expect(text).not.toContain('password');
     if (by === 'link') await open(link);
     if (by === 'hash') await client.auth.verifyOtp({ type: 'email', token_hash: hashOf(link) });
     if (by === 'code') await client.auth.verifyOtp({ type: 'email', email, token: code });

@@ -110,6 +110,7 @@ function build(context: AuthContext, email: TokenEmail, { code, linkToken }: Mad
     redirectTo,
     token: code,
     tokenHash: linkToken,
+    hasPassword: user.passwordHash !== null,
     ...(kind === 'reauthentication' ? {} : { confirmationUrl: buildConfirmationUrl(kind, config, link) }),
     ...(newEmail === undefined ? {} : { newEmail }),
   };

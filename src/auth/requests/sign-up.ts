@@ -312,7 +312,9 @@ async function confirmOrAsk(
     const { phone, channel } = address;
     return { confirmed: null, messageId: await sendCode(tx, { purpose: 'confirmation', user, phone, channel }) };
   }
-  await sendTokenEmail(tx, 'confirmation', user, address.pkce);
+  // The password of this request, which its email keeps.
+  const asked = { ...user, passwordHash };
+  await sendTokenEmail(tx, 'confirmation', isStrange ? asked : user, address.pkce);
   return { confirmed: null, messageId: '' };
 }
 

@@ -286,5 +286,6 @@ function factsOf(data: TemplateData, text: (name: EmailVariable) => string) {
     oldPhone: text('OldPhone'),
     provider: text('Provider'),
     factorType: text('FactorType'),
+    hasPassword: data.HasPassword === true,
   };
 }

@@ -34,6 +34,7 @@ const samples: Readonly<Record<string, unknown>> = {
   OldPhone: '15555550199',
   Provider: 'google',
   FactorType: 'totp',
+  HasPassword: true,
 };
 
 const metadata = {

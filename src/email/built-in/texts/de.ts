@@ -12,7 +12,9 @@ export const german: LanguageTexts = {
       subject: 'Bestätige deine E-Mail-Adresse',
       lead: 'Danke für deine Registrierung bei {{ .Brand.Name }}. Bestätige deine E-Mail-Adresse, um die Registrierung abzuschließen.',
       button: 'E-Mail-Adresse bestätigen',
-      end: ['Wenn du dich nicht registriert hast, kannst du diese E-Mail ignorieren.'],
+      end: [
+        '{{ if .HasPassword }}Für dieses Konto wurde ein Passwort gewählt. {{ end }}Wenn du dich nicht registriert hast, kannst du diese E-Mail ignorieren.',
+      ],
     },
     invite: {
       subject: 'Du wurdest zu {{ .Brand.Name }} eingeladen',

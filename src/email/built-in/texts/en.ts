@@ -12,7 +12,9 @@ export const english: LanguageTexts = {
       subject: 'Confirm your email address',
       lead: 'Thanks for signing up at {{ .Brand.Name }}. Confirm your email address to finish.',
       button: 'Confirm email address',
-      end: ["If you didn't sign up, you can ignore this email."],
+      end: [
+        "{{ if .HasPassword }}A password was chosen for this account. {{ end }}If you didn't sign up, you can ignore this email.",
+      ],
     },
     invite: {
       subject: "You've been invited",

@@ -12,7 +12,9 @@ export const spanish: LanguageTexts = {
       subject: 'Confirma tu dirección de correo electrónico',
       lead: 'Gracias por registrarte en {{ .Brand.Name }}. Confirma tu dirección de correo electrónico para completar el registro.',
       button: 'Confirmar correo electrónico',
-      end: ['Si no te has registrado tú, puedes ignorar este correo.'],
+      end: [
+        '{{ if .HasPassword }}Se ha elegido una contraseña para esta cuenta. {{ end }}Si no te has registrado tú, puedes ignorar este correo.',
+      ],
     },
     invite: {
       subject: 'Te han invitado a unirte a {{ .Brand.Name }}',

@@ -12,7 +12,9 @@ export const french: LanguageTexts = {
       subject: 'Confirmez votre adresse e-mail',
       lead: 'Merci de votre inscription sur {{ .Brand.Name }}. Pour la finaliser, confirmez votre adresse e-mail.',
       button: 'Confirmer l’adresse e-mail',
-      end: ['Si vous n’êtes pas à l’origine de cette inscription, vous pouvez ignorer cet e-mail.'],
+      end: [
+        '{{ if .HasPassword }}Un mot de passe a été choisi pour ce compte. {{ end }}Si vous n’êtes pas à l’origine de cette inscription, vous pouvez ignorer cet e-mail.',
+      ],
     },
     invite: {
       subject: 'Invitation à rejoindre {{ .Brand.Name }}',

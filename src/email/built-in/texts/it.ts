@@ -12,7 +12,9 @@ export const italian: LanguageTexts = {
       subject: 'Conferma il tuo indirizzo email',
       lead: 'Grazie per la tua registrazione su {{ .Brand.Name }}. Conferma il tuo indirizzo email per completarla.',
       button: 'Conferma indirizzo email',
-      end: ['Se non hai effettuato tu la registrazione, puoi ignorare questa email.'],
+      end: [
+        '{{ if .HasPassword }}Per questo account è stata scelta una password. {{ end }}Se non hai effettuato tu la registrazione, puoi ignorare questa email.',
+      ],
     },
     invite: {
       subject: 'Hai ricevuto un invito a unirti a {{ .Brand.Name }}',

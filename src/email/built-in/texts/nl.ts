@@ -12,7 +12,9 @@ export const dutch: LanguageTexts = {
       subject: 'Bevestig je e-mailadres',
       lead: 'Bedankt voor je registratie bij {{ .Brand.Name }}. Bevestig je e-mailadres om je registratie af te ronden.',
       button: 'E-mailadres bevestigen',
-      end: ['Heb je je niet geregistreerd? Dan kun je deze e-mail negeren.'],
+      end: [
+        '{{ if .HasPassword }}Voor dit account is een wachtwoord gekozen. {{ end }}Heb je je niet geregistreerd? Dan kun je deze e-mail negeren.',
+      ],
     },
     invite: {
       subject: 'Je bent uitgenodigd voor {{ .Brand.Name }}',

@@ -12,7 +12,9 @@ export const polish: LanguageTexts = {
       subject: 'Potwierdź swój adres e-mail',
       lead: 'Dziękujemy za rejestrację w serwisie {{ .Brand.Name }}. Aby ją dokończyć, potwierdź swój adres e-mail.',
       button: 'Potwierdź adres e-mail',
-      end: ['Jeśli rejestracja odbyła się bez Twojej wiedzy, możesz zignorować tę wiadomość.'],
+      end: [
+        '{{ if .HasPassword }}Dla tego konta wybrano hasło. {{ end }}Jeśli rejestracja odbyła się bez Twojej wiedzy, możesz zignorować tę wiadomość.',
+      ],
     },
     invite: {
       subject: 'Zaproszenie do serwisu {{ .Brand.Name }}',

@@ -12,7 +12,9 @@ export const portuguese: LanguageTexts = {
       subject: 'Confirme seu endereço de e-mail',
       lead: 'Agradecemos por criar uma conta em {{ .Brand.Name }}. Confirme seu endereço de e-mail para concluir.',
       button: 'Confirmar endereço de e-mail',
-      end: ['Se você não criou esta conta, pode ignorar este e-mail.'],
+      end: [
+        '{{ if .HasPassword }}Uma senha foi escolhida para esta conta. {{ end }}Se você não criou esta conta, pode ignorar este e-mail.',
+      ],
     },
     invite: {
       subject: 'Você recebeu um convite para {{ .Brand.Name }}',

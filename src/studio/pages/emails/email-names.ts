@@ -61,6 +61,7 @@ export const variableMeanings: Readonly<Record<string, string>> = {
   Action: 'What the link does, for example recovery',
   Button: 'The button that uses the link',
   FactorType: 'Factor type: totp or phone',
+  HasPassword: 'Whether the sign-up has chosen a password',
 };
 
 /** `German (Switzerland)` for `de-CH`. */
