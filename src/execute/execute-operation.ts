@@ -23,7 +23,10 @@ export async function executeOperation(options: ExecuteOptions, execution: Execu
     } catch (error) {
       const cause = error instanceof FailedRun ? error.cause : error;
       const newer: number | null = await requiredModelTime(options, execution, { attempt, cause, arrival });
-      if (newer === null) return failedOutcome(error);
+      if (newer === null) {
+        if (attempts < maxAttempts && isUnknownToDatabase(cause)) continue;
+        return failedOutcome(error);
+      }
       if (attempts === maxAttempts) {
         // The change may be a role of the server that is irrelevant here: on the same model, the refusal stands.
         const latest = await roleOf(options, execution, newer);
@@ -90,6 +93,15 @@ async function requiredModelTime(
     ? await isStale(options, execution, attempt)
     : await options.reflector.refreshAfterRefusal(attempt.role.catalog);
   return isOutdated ? now : null;
+}
+
+/**
+ * Whether a name or type of our own statement did not exist. If the model is as the catalog is now, the catalog has changed
+ * and changed back meanwhile: the same statement may run again.
+ */
+function isUnknownToDatabase(cause: unknown): boolean {
+  if (!(cause instanceof DatabaseError) || cause.kind !== 'statement' || cause.step === 0) return false;
+  return cause.position !== null && cause.sqlstate !== null && outdatedStates.has(cause.sqlstate);
 }
 
 function isAboutOurTrigger({ primary }: DatabaseError): boolean {

@@ -8,7 +8,7 @@ import { createAuthDatabase } from '../support/postgres.ts';
 /** How many of 35 requests were counted out, where each names another client. */
 async function refusedOf(trustedProxies: readonly string[]): Promise<number> {
   const database = await createAuthDatabase();
-  const values = { security_sb_forwarded_for_enabled: true, rate_limit_otp: 1 };
+  const values = { security_sb_forwarded_for_enabled: true, rate_limit_otp: 1, smtp_max_frequency: 0 };
   const auth = await testAuth(database, values, { trustedProxies });
   const statuses: number[] = [];
   for (let client = 1; client <= 35; client += 1) {

@@ -48,7 +48,11 @@ function expectedOf(texts: readonly string[]): string {
 /** The answer to rows of which so many arrive with each read. */
 function answerOf(texts: readonly string[], perRead: number): string {
   const maxBytes = Number.POSITIVE_INFINITY;
-  const sink = new AnswerSink(null, () => {}, () => true);
+  const sink = new AnswerSink(
+    null,
+    () => {},
+    () => true,
+  );
   const answer = new RowsAnswer(layout, { limit: null, maxBytes, isMutation: false, sink });
   const room = Buffer.alloc(10_000);
   for (let start = 0; start < texts.length; start += perRead) {
