@@ -14,11 +14,20 @@ with recursive reached (oid) as (
 power (position, what) as (
   select 1, 'is a superuser' from pg_catalog.pg_roles r where r.rolname = session_user and r.rolsuper
   union all
-  select 2, 'passes row security' from pg_catalog.pg_roles r where r.rolname = session_user and r.rolbypassrls
+  -- A right of a role is there once `set role` has taken it, in functions too.
+  select 2, case when r.rolname = session_user then k.may else pg_catalog.format('may become "%s", which %s', r.rolname, k.may) end
+  from reached b
+  join pg_catalog.pg_roles r on r.oid = b.oid
+  cross join lateral (values
+    (r.rolbypassrls, 'passes row security'),
+    (r.rolcreaterole, 'may create roles'),
+    (r.rolreplication, 'may read all changes by replication'),
+    (r.rolcreatedb, 'may create databases')) as k (has, may)
+  where k.has and not r.rolsuper
   union all
-  select 3, case when r.rolname = session_user then 'may create roles' else pg_catalog.format('may become "%s"', r.rolname) end
+  select 3, pg_catalog.format('may become "%s"', r.rolname)
   from reached b join pg_catalog.pg_roles r on r.oid = b.oid
-  where r.rolcreaterole or r.rolname ~ '^pg_' or r.rolsuper
+  where r.rolname <> session_user and (r.rolname ~ '^pg_' or r.rolsuper)
   union all
   select 4, pg_catalog.format('%s %s',
     case when r.rolname = session_user then case d.deptype when 'o' then 'owns' else 'has rights on' end

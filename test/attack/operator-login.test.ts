@@ -12,8 +12,12 @@ import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 
 // Roles belong to the whole server, so this file has its own.
 const mark = randomBytes(4).toString('hex');
-const names = ['owner', 'gate', 'reader', 'maker', 'granted'].map((kind) => `${kind}_${mark}`);
-const [owner, gate, reader, maker, granted] = names as [string, string, string, string, string];
+const nameOf = (kind: string) => `${kind}_${mark}`;
+const names = ['owner', 'gate', 'reader', 'maker', 'granted', 'streamer', 'joiner'].map(nameOf);
+const [owner, gate, reader, maker] = names as [string, string, string, string];
+const [granted, streamer, joiner] = names.slice(4) as [string, string, string];
+/** What the joiner may become: a role that may not log in, and reads all changes. */
+const stream = nameOf('stream');
 const api = ['anon', 'user', 'robot'].map((kind) => `${kind}_${mark}`) as [string, string, string];
 const flags = ['--anon-role', api[0], '--authenticated-role', api[1], '--service-role', api[2]];
 /** Written by the server, if the code runs as superuser. */
@@ -25,6 +29,8 @@ beforeAll(async () => {
     ${names.map((name) => `create role ${name} login password 'test';`).join('\n')}
     ${api.map((name) => `create role ${name};`).join(' ')}
     grant ${api.join(', ')} to ${names.join(', ')};
+    create role ${stream} replication; grant ${stream} to ${joiner};
+    alter role ${streamer} replication;
     alter role ${maker} createrole; grant pg_read_all_data to ${reader};
     create table secret (line text); insert into secret values ('of the owner');
     create table given (line text); grant select on given to ${granted};
@@ -50,7 +56,7 @@ beforeAll(async () => {
     grant select on tenant.v to ${api[0]}`);
 });
 afterAll(async () => {
-  const roles = [...names, ...api].join(', ');
+  const roles = [...names, stream, ...api].join(', ');
   await database.query(`drop owned by ${roles} cascade; drop role ${roles}`);
 });
 
@@ -74,6 +80,8 @@ const others: readonly (readonly [string, RegExp])[] = [
   [owner, /owns table .*secret/],
   [reader, /may become "pg_read_all_data"/],
   [maker, /may create roles/],
+  [streamer, /may read all changes by replication/],
+  [joiner, new RegExp(`may become "${stream}", which may read all changes`)],
   [granted, /has rights on table .*given/],
 ];
 
@@ -110,7 +118,7 @@ test('with the login of a gateway both run it, and it can do no more than a call
 test('`check` names each login that may act as an API role, and leaves it to the operator', async () => {
   const { out } = await run(urlOf(gate), 'check', '--only', 'role_member', '--format', 'json');
   const { findings } = JSON.parse(out) as { findings: { object: string; message: string; fix: string | null }[] };
-  expect(findings.map(({ object }) => object)).toEqual([granted, maker, owner, reader]);
+  expect(findings.map(({ object }) => object)).toEqual([granted, joiner, maker, owner, reader, streamer]);
   expect(findings[0]).toMatchObject({
     message: `The login "${granted}" may act as ${[...api]
       .sort()
