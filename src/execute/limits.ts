@@ -160,8 +160,8 @@ function refuseLongTexts({ statements }: CompiledOperation, variables: Variables
 function refuseInventedZones({ statements }: CompiledOperation, variables: Variables): void {
   const source = { variables, introspection: new Map<string, string>() };
   for (const { zoned } of statements) {
-    for (const slot of zoned) {
-      const zone = inventedZone(bindSlot(slot, source) ?? '');
+    for (const { slot, zones } of zoned) {
+      const zone = inventedZone(bindSlot(slot, source) ?? '', zones);
       if (zone === null) continue;
       const message = `The time zone "${zone.slice(0, 60)}" does not exist.`;
       const hint = 'Write an offset, such as +02:00, or a name, such as Europe/Berlin.';

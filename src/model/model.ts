@@ -58,13 +58,16 @@ export interface SqlType extends QualifiedName {
   readonly fromTexts: boolean;
   /** Whether PostgreSQL has arrays of the type, or it is one; null: neither. */
   readonly arrays: 'of_it' | 'itself' | null;
-  /** Its values, or the ends or elements of them, may name time zones. */
-  readonly readsZones: boolean;
+  /** Where its values may name time zones; null: nowhere. */
+  readonly zones: ZonePlace | null;
   /** The base type of a domain that is exposed as it (extension `domains`); null for others. */
   readonly base: SqlType | null;
   /** Comparison operators outside `pg_catalog`; null for those in it, as for enums, arrays and ranges. */
   readonly own: OwnOperators | null;
 }
+
+/** Where the text of a value may name time zones: for composite values and arrays of them, the place in each member, or null. */
+export type ZonePlace = 'anywhere' | readonly (ZonePlace | null)[];
 
 /** The type used for comparisons and sums. A domain's constraints apply to written values, not to searched ones. */
 export function comparedAs(type: SqlType): SqlType {

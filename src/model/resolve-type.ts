@@ -8,7 +8,7 @@ import type { CatalogType } from '../catalog/catalog.ts';
 import { codecOf } from './codecs.ts';
 import { readSettings } from './comments/directives.ts';
 import type { EnumTypes } from './enums.ts';
-import type { EnumValueType, OwnOperators, ScalarValueType, SqlType, ValueType } from './model.ts';
+import type { EnumValueType, OwnOperators, ScalarValueType, SqlType, ValueType, ZonePlace } from './model.ts';
 import type { ContextNamespace, ModelContext } from './model-context.ts';
 import { baseOf, elementOf } from './sql-types.ts';
 
@@ -111,7 +111,7 @@ function toSqlType({ catalog }: ModelContext, declared: DeclaredType): SqlType {
     blankPadded: isBuiltIn && base?.typname === 'bpchar',
     fromTexts: element !== null && element.typdelim !== ',',
     arrays: element !== null ? 'itself' : type !== undefined && type.typarray !== '0' ? 'of_it' : null,
-    readsZones: base !== undefined && readsZones(catalog, base),
+    zones: type === undefined ? null : zonesIn(catalog, type),
     base: null,
     own: type === undefined ? null : ownOperators(catalog, type),
   };
@@ -119,13 +119,37 @@ function toSqlType({ catalog }: ModelContext, declared: DeclaredType): SqlType {
 
 const withZones: ReadonlySet<string> = new Set(['date', 'time', 'timetz', 'timestamp', 'timestamptz']);
 
-/** Dates and times, their domains, lists and ranges: those of numbers have no words, so nothing is found in them. */
-function readsZones(catalog: ModelContext['catalog'], type: CatalogType): boolean {
-  const base = baseOf(catalog.type, type);
-  if (base.typtype === 'r' || base.typtype === 'm') return true;
-  const element = elementOf(catalog.type, base);
-  if (element !== null) return readsZones(catalog, element);
-  return withZones.has(base.typname) && catalog.namespace(base.typnamespace)?.nspname === 'pg_catalog';
+/** By type, because composite types may contain the same type many times. */
+const knownZones = new WeakMap<CatalogType, ZonePlace | null>();
+
+function zonesIn(catalog: ModelContext['catalog'], type: CatalogType): ZonePlace | null {
+  const known = knownZones.get(type);
+  if (known !== undefined) return known;
+  const found = findZones(catalog, baseOf(catalog.type, type));
+  knownZones.set(type, found);
+  return found;
+}
+
+/** Dates and times, and what contains them. Every range counts: those of numbers have no words, so nothing is found in them. */
+function findZones(catalog: ModelContext['catalog'], type: CatalogType): ZonePlace | null {
+  if (type.typtype === 'r' || type.typtype === 'm') return 'anywhere';
+  const element = elementOf(catalog.type, type);
+  if (element !== null) return zonesIn(catalog, element);
+  if (type.typtype === 'c') return zonesInMembers(catalog, type);
+  const isBuiltIn = catalog.namespace(type.typnamespace)?.nspname === 'pg_catalog';
+  return isBuiltIn && withZones.has(type.typname) ? 'anywhere' : null;
+}
+
+function zonesInMembers(catalog: ModelContext['catalog'], type: CatalogType): ZonePlace | null {
+  const own = type.getMembers();
+  const parts = own.length > 0 ? own : (catalog.table(type.typrelid ?? '0')?.getAttributes() ?? []);
+  // Of a table that is not exposed.
+  if (parts.length === 0) return 'anywhere';
+  const members = parts.map(({ atttypid }) => {
+    const part = catalog.type(atttypid);
+    return part === undefined ? 'anywhere' : zonesIn(catalog, part);
+  });
+  return members.every((member) => member === null) ? null : members;
 }
 
 function ownOperators(catalog: ModelContext['catalog'], type: CatalogType): OwnOperators | null {

@@ -8,7 +8,10 @@ import { createDatabase } from '../support/postgres.ts';
 const database = await createDatabase(`
   comment on schema public is '@graphql({"inflect_names": true})';
   create domain date_list as date[];
-  create table part (noted date_list, id int primary key, part_of_id int references part, made timestamptz, lasts tstzrange, day date);
+  create type span as (note text, made timestamptz);
+  create domain one_span as span;
+  create type trip as (name text, stops span[], whole one_span);
+  create table part (spent one_span, noted date_list, id int primary key, part_of_id int references part, made timestamptz, lasts tstzrange, day date);
   create table plan (made timestamptz primary key, lasts tstzrange);
   insert into plan values ('2024-01-01 00:00 Europe/Berlin', null);
   -- As a superuser: others see no memory.
@@ -17,6 +20,10 @@ const database = await createDatabase(`
   create function made_at(made timestamptz) returns text stable language sql as $$ select made::text $$;
   create function lasting(lasts tstzrange) returns text stable language sql as $$ select lasts::text $$;
   create function on_days(days date[]) returns int stable language sql as $$ select cardinality(days) $$;
+  create function spanning(given span) returns text stable language sql as $$ select given::text $$;
+  create function spans(given span[]) returns text stable language sql as $$ select given::text $$;
+  create function trip(given trip) returns text stable language sql as $$ select given::text $$;
+  create function planned(note text, given plan) returns text stable language sql as $$ select given::text $$;
   grant usage on schema public to anon;
   grant select, insert, update on all tables in schema public to anon;
 `);
@@ -73,6 +80,13 @@ describe('A time zone that somebody has made up reaches no server process', () =
     ['an insert', 'mutation ($o: [PartInsertInput!]!) { insertIntoPartCollection(objects: $o) { affectedCount } }', (zone) => ({ o: [{ id: ++rows, made: filter.replace('ZONE', zone) }] })],
     ['an insert of a range', 'mutation ($o: [PartInsertInput!]!) { insertIntoPartCollection(objects: $o) { affectedCount } }', (zone) => ({ o: [{ id: ++rows, lasts: range.replace('ZONE', zone) }] })],
     ['an insert of a domain over lists', 'mutation ($o: [PartInsertInput!]!) { insertIntoPartCollection(objects: $o) { affectedCount } }', (zone) => ({ o: [{ id: ++rows, noted: `{"${filter.replace('ZONE', zone)}"}` }] })],
+    ['a composite value', 'query ($g: SpanInput) { spanning(given: $g) }', (zone) => ({ g: { made: filter.replace('ZONE', zone) } })],
+    ['a composite value of the document', 'query ($m: Datetime) { spanning(given: {note: "\\"a5\\" (", made: $m}) }', (zone) => ({ m: filter.replace('ZONE', zone) })],
+    ['a list of composite values', 'query ($g: [SpanInput]) { spans(given: $g) }', (zone) => ({ g: [{ note: 'a5' }, null, { note: 'b, "c5', made: filter.replace('ZONE', zone) }] })],
+    ['a composite value in another', 'query ($g: TripInput) { trip(given: $g) }', (zone) => ({ g: { name: '(a5', stops: [{ note: '{a5}\\"', made: filter.replace('ZONE', zone) }] } })],
+    ['the text of one in another', 'query ($w: Opaque) { trip(given: {whole: $w}) }', (zone) => ({ w: `("a5""",${filter.replace('ZONE', zone)})` })],
+    ['a row of a table', 'query ($g: PlanInput) { planned(note: "a5", given: $g) }', (zone) => ({ g: { made: filter.replace('ZONE', zone) } })],
+    ['an insert of a domain over composite values', 'mutation ($o: [PartInsertInput!]!) { insertIntoPartCollection(objects: $o) { affectedCount } }', (zone) => ({ o: [{ id: ++rows, spent: ` (a5\\","${filter.replace('ZONE', zone)}")` }] })],
     ['an update', 'mutation ($s: PartUpdateInput!) { updatePartCollection(set: $s, atMost: 100) { affectedCount } }', (zone) => ({ s: { made: filter.replace('ZONE', zone) } })],
     ['a list of updates', 'mutation ($u: [PlanUpdateEntry!]!) { updateManyPlanCollection(updates: $u) { affectedCount } }', (zone) => ({ u: [{ filter: { made: { eq: '2024-01-01' } }, set: { lasts: range.replace('ZONE', zone) } }] })],
   ])('in %s', async (_, query, variablesOf) => {
@@ -92,6 +106,13 @@ test.each(hiddenZones)('nor one that is hidden in a range: %s', async (zone) => 
     expect(body).toMatchObject({ errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] });
   }
   expect((await keptMegabytes()) - before).toBeLessThan(0.5);
+});
+
+test('Texts beside times in composite values may be like zones', async () => {
+  const odd = ['AAAAB-1', 'a5', 'A"A"A-"1"', 'AAAA\\\\-1', '(a5,b6)', '{a5}', '",a5', ')', ''];
+  const { data } = await ask('query ($g: [SpanInput]) { spans(given: $g) }', { g: odd.map((note) => ({ note })) });
+  const select = 'select spans(array(select row(note, null)::span from unnest($1::text[]) note))';
+  expect(data).toEqual((await database.query(select, [odd]))[0]);
 });
 
 test.each([

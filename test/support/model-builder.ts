@@ -22,7 +22,7 @@ const anyCast: SqlType = {
   blankPadded: false,
   fromTexts: false,
   arrays: 'of_it',
-  readsZones: false,
+  zones: null,
   base: null,
   own: null,
 };

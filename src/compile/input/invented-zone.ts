@@ -5,9 +5,49 @@
  * Splits a text as PostgreSQL does (ParseDateTime): only a word may be a zone, and only one with digits is made up.
  * Names without digits that do not exist are refused by PostgreSQL, and not kept.
  */
+import type { ZonePlace } from '../../model/model.ts';
+
+/** The invented zone in the text of a value; null for none. */
+export function inventedZone(text: string, place: ZonePlace): string | null {
+  // Most texts have none at all, and need not be taken apart.
+  const found = zoneAnywhere(text);
+  if (found === null || place === 'anywhere') return found;
+  const isArray = !/^\s*\(/.test(text);
+  for (const [index, part] of partsOf(text, isArray).entries()) {
+    const inside = isArray ? place : place[index];
+    const zone = inside ? inventedZone(part, inside) : null;
+    if (zone !== null) return zone;
+  }
+  return null;
+}
+
+/** The elements of an array, of all its dimensions, or the members of a composite value, as PostgreSQL reads them. */
+function partsOf(text: string, isArray: boolean): readonly string[] {
+  const parts: string[] = [];
+  const separators = isArray ? '{},' : ',)';
+  let [part, isQuoted, isEscaped, hasClosed] = ['', false, false, false];
+  for (const [token] of text.slice(isArray ? 0 : text.indexOf('(') + 1).matchAll(/[^"\\,(){}]+|[\s\S]/g)) {
+    const isSyntax = !isEscaped;
+    isEscaped = isSyntax && token === '\\';
+    if (isEscaped) continue;
+    if (isSyntax && token === '"') {
+      // Doubled, it is a quote of a member's text.
+      if (hasClosed && !isArray) part += token;
+      hasClosed = isQuoted;
+      isQuoted = !isQuoted;
+      continue;
+    }
+    hasClosed = false;
+    if (isSyntax && !isQuoted && separators.includes(token)) {
+      parts.push(part);
+      part = '';
+    } else part += token;
+  }
+  return [...parts, part];
+}
 
 /** The invented zone in a text of a date, time, range or list of these; null for none. */
-export function inventedZone(text: string): string | null {
+function zoneAnywhere(text: string): string | null {
   if (letters.test(text) && hiding.test(text)) return text;
   if (!mayInvent.test(text)) return null;
   for (const piece of new Set(text.match(pieces))) {

@@ -11,7 +11,7 @@ import type { NestedWrites } from '../plan/write/nested-writes.ts';
 import { isTypename, printEntries, printObject } from '../sql/object.ts';
 import type { Printer } from '../sql/printer.ts';
 import { Names } from '../sql/row.ts';
-import { printSql, type Sql, sql } from '../sql/sql.ts';
+import { printSql, type Sql, sql, type ZonedSlot } from '../sql/sql.ts';
 import { type AnswerLayout, layOutAll, layOutText } from './answer-layout.ts';
 import { printConnectionText } from './print-connection.ts';
 import { printRows } from './print-rows.ts';
@@ -29,8 +29,7 @@ export interface Statement {
   readonly slots: readonly Slot[];
   /** How often each parameter stands in the text. */
   readonly uses: readonly number[];
-  /** The slots whose values may name time zones. */
-  readonly zoned: readonly Slot[];
+  readonly zoned: readonly ZonedSlot[];
   /** How its rows become JSON; null: it has no result. */
   readonly layout: AnswerLayout | null;
   /** Index of its root field; 0 for a query. */

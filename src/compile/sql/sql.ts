@@ -5,14 +5,14 @@
  *
  * Pieces are immutable; `printSql` numbers parameters by first appearance, so equal pieces print equal text.
  */
-import type { SqlType } from '../../model/model.ts';
+import type { SqlType, ZonePlace } from '../../model/model.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { Slot } from '../input/slot.ts';
 
 interface Parameter {
   readonly slot: Slot;
   readonly cast: string;
-  readonly readsZones: boolean;
+  readonly zones: ZonePlace | null;
 }
 
 type Part = string | Parameter | Sql;
@@ -21,8 +21,13 @@ interface Printed {
   readonly text: string;
   readonly slots: readonly Slot[];
   readonly uses: readonly number[];
-  /** The slots whose values may name time zones. */
-  readonly zoned: readonly Slot[];
+  readonly zoned: readonly ZonedSlot[];
+}
+
+/** A slot whose values may name time zones, and where. */
+export interface ZonedSlot {
+  readonly slot: Slot;
+  readonly zones: ZonePlace;
 }
 
 /** A piece of SQL. Only this file makes them. */
@@ -63,7 +68,7 @@ export class Sql {
     const numbers = new Map<string, Map<Slot, number>>();
     const slots: Slot[] = [];
     const uses: number[] = [];
-    const zoned = new Set<Slot>();
+    const zoned = new Map<ZonePlace, Set<Slot>>();
     let text = '';
     for (const part of piece.#flat()) {
       if (typeof part === 'string') {
@@ -73,7 +78,7 @@ export class Sql {
       // A parameter takes the type of its first cast, so only equal casts may share a number.
       const byCast = numbers.get(part.cast) ?? new Map<Slot, number>();
       numbers.set(part.cast, byCast);
-      if (part.readsZones) zoned.add(part.slot);
+      if (part.zones !== null) zoned.set(part.zones, (zoned.get(part.zones) ?? new Set<Slot>()).add(part.slot));
       let number = byCast.get(part.slot);
       if (number === undefined) {
         number = slots.push(part.slot);
@@ -83,7 +88,12 @@ export class Sql {
       uses[number - 1]! += 1;
       text += `$${number}::${part.cast}`;
     }
-    return { text, slots, uses, zoned: [...zoned] };
+    return {
+      text,
+      slots,
+      uses,
+      zoned: [...zoned].flatMap(([zones, known]) => [...known].map((slot) => ({ slot, zones }))),
+    };
   }
 
   /** All parts in order. Iterative: pieces may be nested deeper than the stack allows. */
@@ -140,7 +150,7 @@ export function param(
   options: { readonly array?: boolean; readonly later?: SqlType | undefined } = {},
 ): Sql {
   const cast = castText(type) + (options.array ? '[]' : '');
-  return Sql.placeholder({ slot, cast, readsZones: (options.later ?? type).readsZones });
+  return Sql.placeholder({ slot, cast, zones: (options.later ?? type).zones });
 }
 
 /** The declared type as text, modifier included; also usable after `::`. */
@@ -184,7 +194,7 @@ function builtinType(name: string, oid: string): SqlType {
     blankPadded: false,
     fromTexts: false,
     arrays: 'of_it',
-    readsZones: false,
+    zones: null,
     base: null,
     own: null,
   } as const;

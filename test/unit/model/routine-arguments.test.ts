@@ -12,7 +12,7 @@ const builtIn = (name: string): SqlType => ({
   blankPadded: false,
   fromTexts: false,
   arrays: 'of_it',
-  readsZones: false,
+  zones: null,
   base: null,
   own: null,
 });
