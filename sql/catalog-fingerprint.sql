@@ -70,7 +70,7 @@ parts (name, rows, version) as (
   union all select 'constraint', count(*), sum(k.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_constraint k
     where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
-      or (k.contype in ('c', 'x') or k.contype = 'n' and not k.convalidated) and k.conrelid in (select t.oid from tables t)
+      or (k.contype in ('c', 'f', 'x') or k.contype = 'n' and not k.convalidated) and k.conrelid in (select t.oid from tables t)
   union all select 'type', count(*), sum(t.version) from types t
   union all select 'member', count(*), sum(a.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_attribute a where a.attnum > 0 and a.attrelid in (select c.oid from composites c)

@@ -232,6 +232,13 @@ select pg_catalog.json_build_object(
     ) order by k.oid), '[]')
     from foreign_keys k
   ),
+  'constraint_columns', (
+    -- Of checks, foreign keys and exclusions; 0 stands for whole rows and expressions.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(k.conrelid::pg_catalog.text, k.conname, coalesce(k.conkey, '{}'))
+      order by k.oid), '[]')
+    from pg_catalog.pg_constraint k
+    where k.contype in ('c', 'f', 'x') and k.conrelid in (select t.oid from tables t)
+  ),
   'procs', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', r.oid::pg_catalog.text, 'proname', r.proname, 'pronamespace', r.pronamespace::pg_catalog.text, 'prokind', r.prokind,

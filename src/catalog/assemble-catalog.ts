@@ -25,12 +25,13 @@ interface CatalogRows extends AccessRows {
   readonly namespaces: readonly (CatalogNamespace & AccessRows['namespaces'][number])[];
   readonly classes: readonly (Omit<
     CatalogTable,
-    'getAttributes' | 'getIndexes' | 'getBase' | 'readsUserCode' | 'writesUserCode'
+    'getAttributes' | 'getConstraints' | 'getIndexes' | 'getBase' | 'readsUserCode' | 'writesUserCode'
   > &
     AccessRows['classes'][number])[];
   /** A list for each column of `pg_attribute`, null where there are no rows. */
   readonly attributes: { readonly [Key in keyof AttributeRow]: readonly AttributeRow[Key][] | null };
   readonly constraints: readonly CatalogForeignKey[];
+  readonly constraint_columns: readonly (readonly [string, string, readonly number[]])[];
   readonly procs: readonly (Omit<CatalogRoutine, 'defaults'> & AccessRows['procs'][number])[];
   readonly types: readonly (Omit<CatalogType, 'getEnumValues' | 'getMembers' | 'getOperators'> &
     AccessRows['types'][number])[];
@@ -119,11 +120,13 @@ export function assembleCatalog(
 function linkTables(source: CatalogRows): CatalogTable[] {
   const columns = columnsByTable(source);
   const indexes = Map.groupBy(source.indexes, (index) => index.indrelid);
+  const constraints = Map.groupBy(source.constraint_columns, ([table]) => table);
   const userCode = new Map(source.user_code);
   const baseOf = findViewBases(source.view_queries, indexes);
   const nullOrders = byColumn(source.unusual_null_orders);
   return source.classes.map((row) => {
     const [own, unique] = [columns.get(row._id) ?? [], indexes.get(row._id) ?? []];
+    const constrained = (constraints.get(row._id) ?? []).map(([, name, columns]) => ({ name, columns }));
     const code = userCode.get(row._id) ?? 0;
     const runs = { readsUserCode: (code & 1) !== 0, writesUserCode: (code & 2) !== 0 };
     const hasUnusualNullOrder = nullOrders.get(row._id)?.has(0) === true;
@@ -132,6 +135,7 @@ function linkTables(source: CatalogRows): CatalogTable[] {
       ...runs,
       hasUnusualNullOrder,
       getAttributes: () => own,
+      getConstraints: () => constrained,
       getIndexes: () => unique,
       getBase: () => baseOf(row._id),
     };

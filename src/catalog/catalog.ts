@@ -105,10 +105,18 @@ export interface CatalogTable
    */
   readonly readsUserCode: boolean;
   readonly writesUserCode: boolean;
+  /** Its checks, foreign keys and exclusion constraints. */
+  getConstraints(): readonly ConstraintColumns[];
   /** Unique ones only. */
   getIndexes(): readonly CatalogIndex[];
   /** Null for anything but an automatically updatable view without rules and triggers that replace inserts. */
   getBase(): ViewBase | null;
+}
+
+/** The columns that a constraint concerns; 0 stands for whole rows and expressions. */
+export interface ConstraintColumns {
+  readonly name: string;
+  readonly columns: readonly number[];
 }
 
 /** A foreign key whose referenced table is in an exposed namespace; without those derived for partitions. */

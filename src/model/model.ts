@@ -152,6 +152,8 @@ export interface Table extends QualifiedName {
   readonly rowSecurity: boolean;
   /** Every column by attribute number, including those the role may not use; see the flags of `Column`. */
   readonly columns: readonly Column[];
+  /** Names that tell nothing of hidden columns: of constraints that concern others only. Null: it has no hidden columns. */
+  readonly visibleConstraints: readonly string[] | null;
   /** Attribute numbers of the primary key, in key order. */
   readonly primaryKey: readonly number[];
   /** Reading (or writing) it may run code that is not PostgreSQL's own. */

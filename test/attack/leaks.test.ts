@@ -103,15 +103,31 @@ describe('an error does not show values of its row', () => {
     expect(body.errors[0].message).toBe('invalid input syntax for type uuid: "…"');
   });
 
-  test('a key of columns that it sees is named, though the table has others', async () => {
-    const write = 'mutation { insertIntoPriceCollection(objects: [{id: 3, shown: "one"}]) { affectedCount } }';
-    expect((await gateway.ask(write)).body.errors).toBeUndefined();
-    const { body } = await gateway.ask(write.replace('3', '4'));
-    expect(body.errors[0].extensions).toMatchObject({
-      sqlstate: '23505',
-      table: 'price',
-      constraint: 'price_shown_key',
-    });
+  test.each([
+    ['23505', 'price_shown_key', '{id: 3, shown: "one"}, {id: 4, shown: "one"}'],
+    ['23514', 'price_shown_check', '{id: 3, shown: ""}'],
+    ['23514', 'price_shown_check', '{id: 3, shown: "x", nearId: 0}'],
+    ['23503', 'price_near', '{id: 3, shown: "x", nearId: 99}'],
+    ['23P01', 'price_near_once', '{id: 3, shown: "x", nearId: 3}, {id: 4, shown: "y", nearId: 3}'],
+  ])('a constraint of columns that it sees is named, though the table has others: %s %s', async (sqlstate, constraint, objects) => {
+    const { body } = await gateway.ask(`mutation { insertIntoPriceCollection(objects: [${objects}]) { affectedCount } }`);
+    expect(body.errors[0].extensions).toEqual({ code: 'CONSTRAINT_VIOLATION', sqlstate, table: 'price', constraint });
+    expect(body.errors[0].message).toContain(`"${constraint}"`);
+  }); // biome-ignore format: a table
+
+  test.each([
+    ['23505', '{id: 3, shown: "A"}, {id: 4, shown: "a"}'],
+    ['23505', '{id: 3, shown: "mod1"}, {id: 103, shown: "mod2"}'],
+    ['23514', '{id: 9, shown: "whole"}'],
+    ['23503', '{id: 3, shown: "of"}'],
+    ['23P01', '{id: 3, shown: "alone1"}, {id: 4, shown: "alone2"}'],
+  ])('and one of others, of expressions or of the row is not: %s %s', async (sqlstate, objects) => {
+    const { body } = await gateway.ask(
+      `mutation { insertIntoPriceCollection(objects: [${objects}]) { affectedCount } }`,
+    );
+    const { id } = body.errors[0].extensions;
+    expect(body.errors[0].extensions).toEqual({ code: 'CONSTRAINT_VIOLATION', sqlstate, id });
+    expect(body.errors[0].message).not.toContain('price_');
   });
 
   test('what the author of a function says is not changed', async () => {

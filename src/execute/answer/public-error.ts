@@ -375,7 +375,7 @@ function visibleNames(error: DatabaseError, model: Model | null): Record<string,
     ...raised,
     table: table.name,
     ...(column && { column: column.name }),
-    ...(constraint !== null && isConstraintVisible(error, table) && { constraint }),
+    ...(constraint !== null && isConstraintVisible(constraint, table) && { constraint }),
   };
 }
 

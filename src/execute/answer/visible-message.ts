@@ -7,6 +7,7 @@
  */
 
 import type { Model, Table } from '../../model/model.ts';
+import { isUsed } from '../../model/tables/tables.ts';
 import type { DatabaseError } from '../../postgres/database-error.ts';
 
 /** Whether a client may read the message. */
@@ -77,27 +78,14 @@ function namesOf(error: DatabaseError, model: Model): readonly string[] | null {
   }
   const table = visibleTable(error, model);
   if (table === null) return null;
-  if (column === null) return constraint === null || isConstraintVisible(error, table) ? [...own, table.name] : null;
+  if (column === null)
+    return constraint === null || isConstraintVisible(constraint, table) ? [...own, table.name] : null;
   return table.columns.some((each) => each.name === column && isUsed(each)) ? [...own, table.name, column] : null;
 }
 
-/**
- * Whether the role uses all columns that the constraint may concern, whose names are usually in its name. Only violated
- * keys name their columns; for other constraints these are all of the table.
- */
-export function isConstraintVisible({ sqlstate, detail }: DatabaseError, { columns }: Table): boolean {
-  const hidden = columns.filter((column) => !isUsed(column));
-  if (hidden.length === 0) return true;
-  const [, key] = sqlstate === '23505' || sqlstate === '23P01' ? (keyOf.exec(detail ?? '') ?? []) : [];
-  const used = new Set(columns.filter(isUsed).map(({ name }) => name));
-  return key?.split(', ').every((name) => used.has(name)) ?? false;
-}
-
-/** `Key (email)=(x) already exists.`, in any language. Names with other characters, and expressions, are none of the columns. */
-const keyOf = /^[^()]*\(([^()]*)\)=\(/;
-
-function isUsed({ readable, insertable, updatable }: Table['columns'][number]): boolean {
-  return readable || insertable || updatable;
+/** Whether the role uses all columns that the constraint concerns. */
+export function isConstraintVisible(constraint: string, { visibleConstraints }: Table): boolean {
+  return visibleConstraints?.includes(constraint) ?? true;
 }
 
 function usesType({ tables, routines }: Model, namespace: string | null, name: string): boolean {

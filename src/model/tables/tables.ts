@@ -1,7 +1,7 @@
 /**
  * Tables with their columns and root fields, before relationships and routines.
  */
-import type { CatalogTable } from '../../catalog/catalog.ts';
+import type { CatalogTable, ConstraintColumns } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
 import { aggregateFunctions } from '../codecs.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
@@ -57,6 +57,7 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     aggregate: settings.aggregate,
     rowSecurity: row.relrowsecurity === true,
     columns,
+    visibleConstraints: visibleConstraints(row, columns),
     primaryKey: selected.primaryKey,
     readsUserCode: row.readsUserCode,
     writesUserCode: row.writesUserCode,
@@ -70,6 +71,23 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     update: allows('update') && columns.some((column) => column.updatable),
     delete: allows('delete') && context.access.hasTable(row._id, 'delete'),
   };
+}
+
+/** Names of constraints are usually made of the names of their columns. */
+function visibleConstraints(row: CatalogTable, columns: readonly Column[]): readonly string[] | null {
+  const shown = new Set(columns.filter(isUsed).map(({ number }) => number));
+  if (shown.size === columns.length) return null;
+  const keys = row.getIndexes().map(({ relname, indkey, indnkeyatts }) => ({
+    name: relname,
+    columns: (indkey ?? []).slice(0, indnkeyatts ?? 0),
+  }));
+  const isShown = (constraint: ConstraintColumns) => constraint.columns.every((column) => shown.has(column));
+  return [...row.getConstraints(), ...keys].filter(isShown).map(({ name }) => name);
+}
+
+/** Whether the role reads or writes the column. */
+export function isUsed({ readable, insertable, updatable }: Column): boolean {
+  return readable || insertable || updatable;
 }
 
 /**

@@ -26,6 +26,18 @@ test.each([
   expect(isVisible('23505', message)).toBe(false);
 });
 
+test('a constraint of hidden columns', () => {
+  const message = 'new row violates check constraint "person_email"';
+  for (const [visibleConstraints, visible] of [
+    [['person_email'], true],
+    [['person_id'], false],
+  ] as const) {
+    const shown = model({ tables: [{ ...person, visibleConstraints }] });
+    const error = new DatabaseError({ kind: 'statement', sqlstate: '23514', primary: message, ...about });
+    expect(isVisibleMessage(error, shown)).toBe(visible);
+  }
+});
+
 test.each([
   `update or delete on table "vault" violates foreign key constraint "person_email" on table "${person.name}"`,
   `Aktualisieren oder Löschen in Tabelle »vault« verletzt Fremdschlüssel-Constraint »person_email« von Tabelle »${person.name}«`,
