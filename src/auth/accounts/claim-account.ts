@@ -15,7 +15,7 @@ import {
 } from '../store/identities.ts'; // biome-ignore format: a list of names
 import { clearPending, type OneTimeTokenType } from '../store/one-time-tokens.ts';
 import { endSessions, hasSessions } from '../store/sessions.ts';
-import { type Entry, takeEntry, withholdEntry } from '../store/unproved-entries.ts';
+import { type Entry, noteAdmin, takeEntry, withholdEntry } from '../store/unproved-entries.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import type { Entered, User } from '../user.ts';
 
@@ -55,10 +55,14 @@ export async function settleFirstProof(
   { address, proof }: { readonly address: AddressKind; readonly proof: Proof },
 ): Promise<User> {
   const entry = await takeEntry(tx, user.id);
+  // The email address that is still unproved is the admin's, too.
+  if (entry?.enteredBy === 'admin' && address === 'phone' && user.email !== null) await noteAdmin(tx, user.id);
   if (entry?.enteredBy === 'admin' || proof.by === 'session') return user;
   if (proof.by === 'provider') return entry === null && proof.isOwn ? user : keepIdentity(tx, user, proof.external);
   if (proof.by === 'admin') return entry === null ? user : evict(tx, user, address, null);
-  const isKeeping = proof.by === 'code' || tx.config.security_link_keeps_password;
+  // A scanner that opens a stranger's link must not enter a password in an account that is in use.
+  const mayLink = tx.config.security_link_keeps_password && (entry === null || (await isFree(tx, user, entry)));
+  const isKeeping = proof.by === 'code' || mayLink;
   const entered = enteredWith(proof, user, entry);
   if (entered === user && isKeeping) return user;
   const alone = await evict(tx, user, address, proof.pkce);
@@ -109,6 +113,11 @@ export async function isBare(tx: Transaction, user: User): Promise<boolean> {
   const hasOne = identities.length <= 1 && (email === null || phone === null);
   if (!isOwn || !hasOne || factors.length > 0 || emailChange !== '' || phoneChange !== '') return false;
   return !(await hasSessions(tx, user.id));
+}
+
+/** Whether an account without a proved address may be anybody's: nobody uses it, and no admin has prepared it. */
+export async function isFree(tx: Transaction, user: User, entry: Entry | null): Promise<boolean> {
+  return user.invitedAt === null && entry?.enteredBy !== 'admin' && (await isBare(tx, user));
 }
 
 function isAddress(provider: string): boolean {

@@ -66,7 +66,7 @@ async function complete(tx: Transaction, verification: Verification): Promise<Us
       await auditUser(tx, 'user_signedup', user);
       return confirmPhone(tx, user, proof);
     case 'phone_change':
-      return applyPhoneChange(tx, user, user.phoneChange);
+      return applyPhoneChange(tx, user, { phone: user.phoneChange, isProved: true });
   }
 }
 

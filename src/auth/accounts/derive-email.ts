@@ -5,6 +5,7 @@ import { mergeMetadata } from '../metadata.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { clearPending } from '../store/one-time-tokens.ts';
 import { isAddressHeld, releaseAddress } from '../store/pending-changes.ts';
+import { takeEntry } from '../store/unproved-entries.ts';
 import { isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
 import type { Identity, User } from '../user.ts';
 
@@ -58,6 +59,8 @@ export async function adoptEmail(tx: Transaction, user: User, { email, isVerifie
     userMetadata: mergeMetadata(user.userMetadata, { email_verified: false }),
   };
   if (email !== null && isVerified) await releaseAddress(tx, 'email', email, user);
+  // What was noted is about another address, which an admin may have entered.
+  await takeEntry(tx, user.id);
   await Promise.all([
     clearPending(tx, user.id),
     updateUser(tx, user.id, { email, ...(isConfirmed ? {} : unconfirmed) }),

@@ -2,6 +2,7 @@
  * Changes the email address of a user: the request, and the confirmed change.
  */
 
+import { AuthError } from '../auth-error.ts';
 import { notifyUser } from '../messages/notify-user.ts';
 import { assertPause, sendTokens } from '../messages/send-token.ts';
 import { mergeMetadata } from '../metadata.ts';
@@ -9,10 +10,10 @@ import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context
 import { auditUser } from '../store/audit.ts';
 import type { PkceChallenge } from '../store/flows.ts';
 import { emailIdentityData, insertIdentity, updateIdentityData } from '../store/identities.ts';
-import { releaseAddress } from '../store/pending-changes.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { type Proof, settleFirstProof } from './claim-account.ts';
+import { takeAddress } from './take-address.ts';
 
 /** Whether the user must confirm a change of address at the present address, too. */
 function isSecureChange(context: AuthContext, user: User): boolean {
@@ -79,7 +80,8 @@ export async function applyEmailChange(tx: Transaction, given: User, proof: Proo
   const first = { address: 'email', proof } as const;
   const settled = isFirst ? await settleFirstProof(tx, { ...given, email }, first) : given;
   const user = { ...settled, email: given.email };
-  await releaseAddress(tx, 'email', email, user);
+  const isProved = proof.by !== 'session';
+  if (!(await takeAddress(tx, user, { kind: 'email', address: email, isProved }))) throw new AuthError('email_exists');
   await auditUser(tx, 'user_modified', user);
   await setEmailIdentity(tx, user, email, true);
   const changes = {

@@ -26,10 +26,10 @@ import {
   touchIdentity,
   updateIdentityData,
 } from '../store/identities.ts';
-import { releaseAddress } from '../store/pending-changes.ts';
 import { findEmailOwners, insertUser, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../store/users.ts';
 import { isBanned, type User } from '../user.ts';
 import { confirmEmail } from './confirm-user.ts';
+import { takeAddress } from './take-address.ts';
 
 /** The account. If `refusal` is set, no session starts, but the changes are committed, because the email was sent. */
 export interface ExternalEntry {
@@ -171,7 +171,7 @@ async function proveEmail(
   isOwn: boolean,
 ): Promise<AuthError | null> {
   if (isProved(tx, external)) {
-    const owner = await takeEmail(tx, user, external.email ?? '');
+    const owner = await takeEmail(tx, user, external);
     if (owner !== null) {
       await auditUser(tx, 'user_signedup', owner, { provider: external.provider });
       await confirmEmail(tx, owner, { by: 'provider', external, isOwn });
@@ -186,10 +186,12 @@ async function proveEmail(
   return new AuthError('provider_email_needs_verification', askToVerify(user.email !== null || isHidden, external));
 }
 
-/** Sets the account's address to the one that was proved. Returns null if another user has it. */
-async function takeEmail(tx: Transaction, user: User, email: string): Promise<User | null> {
+/** Sets the account's address to the one that counts as proved. Returns null if another user has it. */
+async function takeEmail(tx: Transaction, user: User, external: ExternalUser): Promise<User | null> {
+  const { isEmailVerified: isProved } = external;
+  const email = external.email ?? '';
   if (user.email?.toLowerCase() === email) return user;
-  await releaseAddress(tx, 'email', email, user);
+  if (!(await takeAddress(tx, user, { kind: 'email', address: email, isProved }))) return null;
   if (await isEmailTaken(tx, email, tx.audience, user.id)) return null;
   await updateUser(tx, user.id, { email });
   return reloadUser(tx, user.id);

@@ -2,19 +2,28 @@
  * Changes the phone number of a user, once the number is proved.
  */
 
+import { AuthError } from '../auth-error.ts';
 import { notifyUser } from '../messages/notify-user.ts';
 import { nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { insertIdentity, phoneIdentityData, updateIdentityData } from '../store/identities.ts';
 import { consumeToken } from '../store/one-time-tokens.ts';
-import { releaseAddress } from '../store/pending-changes.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
+import { takeAddress } from './take-address.ts';
 
-/** Makes the number the user's confirmed number, in the phone identity as well. @throws AuthError `phone_exists` */
-export async function applyPhoneChange(tx: Transaction, user: User, phone: string): Promise<User> {
+/**
+ * Makes the number the user's confirmed number, in the phone identity as well.
+ *
+ * @param isProved False: numbers need no proof. @throws AuthError `phone_exists`
+ */
+export async function applyPhoneChange(
+  tx: Transaction,
+  user: User,
+  { phone, isProved }: { readonly phone: string; readonly isProved: boolean },
+): Promise<User> {
   const now = nowOf(tx);
-  await releaseAddress(tx, 'phone', phone, user);
+  if (!(await takeAddress(tx, user, { kind: 'phone', address: phone, isProved }))) throw new AuthError('phone_exists');
   await auditUser(tx, 'user_modified', user);
   await setPhoneIdentity(tx, user, phone, true);
   await consumeToken(tx, { user, type: 'phone_change_token' });

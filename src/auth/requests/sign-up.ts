@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import { isPublic } from '../../egress/egress.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { clearAccount, enterAgain, isBare } from '../accounts/claim-account.ts';
+import { clearAccount, enterAgain, isFree } from '../accounts/claim-account.ts';
 import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
 import {
   type CheckedPassword,
@@ -172,7 +172,7 @@ async function enter(tx: Transaction, signUp: SignUp): Promise<SignUpOutcome> {
  * @throws AuthError `user_already_exists`
  */
 async function assertFree(tx: Transaction, user: User, entry: Entry | null): Promise<void> {
-  if (user.invitedAt === null && entry?.enteredBy !== 'admin' && (await isBare(tx, user))) return;
+  if (await isFree(tx, user, entry)) return;
   throw new AuthError('user_already_exists');
 }
 

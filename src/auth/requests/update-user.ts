@@ -152,7 +152,7 @@ async function changeEmail(tx: Transaction, user: User, email: string, pkce: Pkc
 }
 
 async function changePhone(tx: Transaction, user: User, phone: string, channel: Channel): Promise<User> {
-  if (tx.config.sms_autoconfirm) return applyPhoneChange(tx, user, phone);
+  if (tx.config.sms_autoconfirm) return applyPhoneChange(tx, user, { phone, isProved: false });
   await updateUser(tx, user.id, { phoneChange: phone });
   await sendCode(tx, { purpose: 'phone_change', user, phone, channel });
   return reloadUser(tx, user.id);

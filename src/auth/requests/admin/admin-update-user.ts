@@ -22,6 +22,7 @@ import { auditAdmin } from '../../store/audit.ts';
 import { endFlows } from '../../store/flows.ts';
 import { clearPending } from '../../store/one-time-tokens.ts';
 import { endSessions } from '../../store/sessions.ts';
+import { noteAdmin } from '../../store/unproved-entries.ts';
 import { findUserByPhone, isEmailTaken, noPendingChanges, reloadUser, updateUser } from '../../store/users.ts';
 import type { User } from '../../user.ts';
 import { toUserJson, type UserJson } from '../../user-json.ts';
@@ -84,13 +85,16 @@ async function apply(tx: Transaction, user: User, facts: AdminUserFacts, passwor
   }
 }
 
-// What the admin sets ends the changes that were asked for before, perhaps by whoever held a session.
+// What the admin sets ends the changes that were asked for before, perhaps by whoever held a session. Where the account had
+// no address, it is in use: whoever proves the admin's address leaves it as it is.
 async function applyEmail(tx: Transaction, user: User, facts: AdminUserFacts): Promise<void> {
   const { email, isEmailConfirmed } = facts;
   if (email !== null && email !== user.email) {
     if (await isEmailTaken(tx, email, user.audience ?? tx.audience, user.id)) throw new AuthError('email_exists');
     await setEmailIdentity(tx, user, email, isEmailConfirmed);
     await updateUser(tx, user.id, { email, ...noPendingChanges });
+    const isInUse = user.phone === null || user.phoneConfirmedAt !== null;
+    if (user.email === null && isInUse) await noteAdmin(tx, user.id);
   }
   const now = await reloadUser(tx, user.id);
   await notifyOfAdminChange(tx, { kind: 'email_changed', user: now, oldEmail: user.email });
@@ -104,6 +108,7 @@ async function applyPhone(tx: Transaction, user: User, facts: AdminUserFacts): P
     if (owner !== null && owner.id !== user.id) throw new AuthError('phone_exists');
     await setPhoneIdentity(tx, user, phone, isPhoneConfirmed);
     await updateUser(tx, user.id, { phone, ...noPendingChanges });
+    if (user.phone === null && user.email === null) await noteAdmin(tx, user.id);
   }
   const now = await reloadUser(tx, user.id);
   await notifyOfPhone(tx, { before: user, after: now }, notifyOfAdminChange);
