@@ -4,9 +4,9 @@
 -- count). Views run with the rights of their owner, unless they are declared otherwise.
 -- One row per table: oid, schema, name and kind (of pg_class), why, fix (a statement, or null), policy (a statement with which the
 -- roles can read all rows after the fix, null if the fix hides nothing, or by policies that are there), grants (statements, one a line, without which the roles cannot
--- read a view after the fix; null for none), guarded (tables that a view reads and of which policies hide rows from the roles,
--- separated by commas, or null), depends (what makes other rows of a view depend on hidden rows, or null; where policies hide some,
--- the operator must choose, so there is no fix), invoker (the statement that gives a view the rights of its caller, or null), revoke (a
+-- read a view after the fix; null for none), reads (tables that a view reads, separated by commas, or null), asks (functions that a view
+-- or what it reads with its owner's rights calls and that may ask who the caller is, separated by commas, or null), guarded (tables that a view reads and of which policies hide rows from the roles,
+-- separated by commas, or null), depends (what makes other rows of a view depend on hidden rows, or null), invoker (the statement that gives a view the rights of its caller, or null), revoke (a
 -- statement, null without roles), roles that can reach it (quoted, separated by commas; null if none were given).
 select c.oid::text as oid, n.nspname as schema, c.relname as table, c.relkind as kind,
   pg_catalog.format('%I.%I', n.nspname, c.relname) as name,
@@ -17,30 +17,15 @@ select c.oid::text as oid, n.nspname as schema, c.relname as table, c.relkind as
     else 'row security is off' end as why,
   case
     when c.relkind in ('r', 'p') then pg_catalog.format('alter table %I.%I enable row level security', n.nspname, c.relname)
-    when c.relkind = 'v' and (b.depends is null or b.guarded is null) then i.statement
+    -- One that asks for its caller decides itself, one whose caller lacks a grant would fail, and one over hidden rows may return others.
+    when c.relkind = 'v' and b.asks is null and g.statements is null and (b.depends is null or b.guarded is null) then i.statement
     when c.relkind in ('m', 'f') then r.revoke end as fix,
   -- Where policies exist, those apply.
   case when c.relkind in ('r', 'p') and not c.relispartition
       and not exists (select from pg_catalog.pg_policy p where p.polrelid = c.oid and p.polpermissive and p.polcmd in ('r', '*'))
     then pg_catalog.format('create policy read_all on %I.%I for select to %s using (true)', n.nspname, c.relname, r.list) end as policy,
-  case when c.relkind = 'v' then (
-    select pg_catalog.string_agg(g.statement, e'\n' order by g.statement)
-    from (
-      select pg_catalog.format('grant select on %I.%I to %s;', tn.nspname, t.relname,
-        pg_catalog.string_agg(distinct pg_catalog.quote_ident(a.rolname), ', ' order by pg_catalog.quote_ident(a.rolname))) as statement
-      from pg_catalog.pg_rewrite w
-      join pg_catalog.pg_depend d on d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and d.objid = w.oid
-        and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refobjid <> c.oid
-      join pg_catalog.pg_class t on t.oid = d.refobjid
-      join pg_catalog.pg_namespace tn on tn.oid = t.relnamespace
-      join pg_catalog.pg_roles a on a.oid = any (r.oids)
-      where w.ev_class = c.oid and w.rulename = '_RETURN'
-        -- A table of which no column is read, such as one whose rows are counted, needs a privilege on any.
-        and not case when d.refobjsubid > 0 then pg_catalog.has_column_privilege(a.oid, t.oid, d.refobjsubid::pg_catalog.int2, 'select')
-          else pg_catalog.has_any_column_privilege(a.oid, t.oid, 'select') end
-      group by tn.nspname, t.relname) g
-  ) end as grants,
-  b.guarded, b.depends, i.statement as invoker, r.revoke, r.list as roles
+  g.statements as grants,
+  b.reads, b.asks, b.guarded, b.depends, i.statement as invoker, r.revoke, r.list as roles
 from pg_catalog.pg_class c
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 cross join lateral (
@@ -57,6 +42,24 @@ cross join lateral (
   select case when c.relkind = 'v' and pg_catalog.current_setting('server_version_num')::int >= 150000
     then pg_catalog.format('alter view %I.%I set (security_invoker = true)', n.nspname, c.relname) end as statement
 ) i
+cross join lateral (
+  select pg_catalog.string_agg(s.statement, e'\n' order by s.statement) as statements
+  from (
+    select pg_catalog.format('grant select on %I.%I to %s;', tn.nspname, t.relname,
+      pg_catalog.string_agg(distinct pg_catalog.quote_ident(a.rolname), ', ' order by pg_catalog.quote_ident(a.rolname))) as statement
+    from pg_catalog.pg_rewrite w
+    join pg_catalog.pg_depend d on d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and d.objid = w.oid
+      and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refobjid <> c.oid
+    join pg_catalog.pg_class t on t.oid = d.refobjid
+    join pg_catalog.pg_namespace tn on tn.oid = t.relnamespace
+    join pg_catalog.pg_roles a on a.oid = any (r.oids)
+    where c.relkind = 'v' and w.ev_class = c.oid and w.rulename = '_RETURN'
+      -- A table of which no column is read, such as one whose rows are counted, needs a privilege on any.
+      and not case when d.refobjsubid > 0 then pg_catalog.has_column_privilege(a.oid, t.oid, d.refobjsubid::pg_catalog.int2, 'select')
+        else pg_catalog.has_any_column_privilege(a.oid, t.oid, 'select') end
+    group by tn.nspname, t.relname
+  ) s
+) g
 -- What a view reads with the rights of its caller, once it runs with them. Views below that run with their owner's keep them.
 cross join lateral (
   with recursive below (oid) as (
@@ -91,14 +94,47 @@ cross join lateral (
     select pg_catalog.string_agg(w.ev_action::text, ' ') as tree
     from below b
     join pg_catalog.pg_rewrite w on w.ev_class = b.oid and w.rulename = '_RETURN'
+  ),
+  -- What it and the views below it read and call, whoever's rights they run with.
+  whole (oid) as (
+    select c.oid where c.relkind = 'v'
+    union
+    select d.refobjid
+    from whole w
+    join pg_catalog.pg_class v on v.oid = w.oid and v.relkind = 'v'
+    join pg_catalog.pg_rewrite o on o.ev_class = w.oid and o.rulename = '_RETURN'
+    join pg_catalog.pg_depend d on d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and d.objid = o.oid
+      and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+  ),
+  read as (
+    select pg_catalog.string_agg(pg_catalog.format('%I.%I', tn.nspname, t.relname), ', ' order by tn.nspname, t.relname) as list
+    from whole w
+    join pg_catalog.pg_class t on t.oid = w.oid and t.relkind <> 'v'
+    join pg_catalog.pg_namespace tn on tn.oid = t.relnamespace
+  ),
+  asked as (
+    select pg_catalog.string_agg(distinct a.name, ', ') as list
+    from whole w
+    join pg_catalog.pg_rewrite o on o.ev_class = w.oid and o.rulename = '_RETURN'
+    cross join lateral (
+      select p.oid::pg_catalog.regproc::text as name
+      from pg_catalog.pg_depend d
+      join pg_catalog.pg_proc p on p.oid = d.refobjid and p.provolatile <> 'i'
+      where d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and d.objid = o.oid and d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass
+      -- Functions that are pinned, and words such as current_user, are in the text alone.
+      union all
+      select 'current_setting' where o.ev_action::text ~ ':funcid (2077|3294) '
+      union all
+      select 'current_user' where o.ev_action::text ~ 'SQLVALUEFUNCTION :op (9|10|11|12) '
+    ) a
   )
-  select g.list as guarded, nullif(pg_catalog.concat_ws(', ',
+  select g.list as guarded, d.list as reads, k.list as asks, nullif(pg_catalog.concat_ws(', ',
     case when q.tree ~ ':hasAggs true|:hasWindowFuncs true' then 'aggregates' end,
     case when q.tree ~ ':hasSubLinks true' then 'subqueries' end,
     case when q.tree ~ '{SETOPERATIONSTMT :op 3' then 'except' end,
     case when q.tree ~ ':jointype [123]' then 'outer joins' end,
     case when q.tree ~ ':hasDistinctOn true|:limitCount {|:limitOffset {' then 'a limit' end), '') as depends
-  from guarded g, query q
+  from guarded g, query q, read d, asked k
 ) b
 where c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relrowsecurity
   and (r.list is not null or $1::json ->> 'roles' is null)

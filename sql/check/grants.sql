@@ -8,7 +8,7 @@
 -- each with its expression and the quoted columns that it reads), writers (of kind `unguarded`: routines that run as their caller
 -- and whose text writes the table, separated by commas, or null).
 --   unguarded       row security is off, and rows may be inserted, updated or deleted
---   beyond_rows     truncate and the like, which row security does not apply to and the API does not use
+--   beyond_rows     truncate and the like, which row security does not apply to, the API does not use, and not every new table gets
 --   no_policy       row security is on, and the table has no policy at all
 --   without_policy  row security is on, and no policy allows the granted command
 --   everybody       the grant is to public, which is every login of the server
@@ -32,7 +32,11 @@ judged as (
   select c.oid, n.nspname, c.relname, g.grantee, g.privilege,
     g.grantee = 0 or exists (select from api_role r where r.oid = g.grantee and r.position = 1) as visitor,
     case
-      when g.privilege not in ('select', 'insert', 'update', 'delete') then 'beyond_rows'
+      -- What every new table gets is one finding, of the default privileges.
+      when g.privilege not in ('select', 'insert', 'update', 'delete') then case when not exists (
+        select from pg_catalog.pg_default_acl d cross join lateral pg_catalog.aclexplode(d.defaclacl) e
+        where d.defaclrole = c.relowner and d.defaclobjtype = 'r' and d.defaclnamespace in (0, c.relnamespace)
+          and e.grantee = g.grantee and pg_catalog.lower(e.privilege_type) = g.privilege) then 'beyond_rows' end
       when not c.relrowsecurity and g.privilege <> 'select' then 'unguarded'
       when c.relrowsecurity and not exists (select from pg_catalog.pg_policy p where p.polrelid = c.oid) then 'no_policy'
       when c.relrowsecurity and not exists (
@@ -52,6 +56,14 @@ judged as (
     select from api_role r join pg_catalog.pg_roles o on o.oid = g.grantee and not o.rolsuper
     where pg_catalog.pg_has_role(r.oid, o.oid, 'usage'))
 ),
+-- What routines write that run as their caller, by the first word of its name. Each text is read once.
+writing as materialized (
+  select distinct p.oid::pg_catalog.regprocedure::text as name, p.prosrc, m.words[1] as word
+  from pg_catalog.pg_proc p
+  join pg_catalog.pg_namespace n on n.oid = p.pronamespace and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
+  cross join lateral pg_catalog.regexp_matches(p.prosrc, '\m(?:insert\s+into|update|delete\s+from|merge\s+into)\s+(?:only\s+)?(?:[\w"]+\.)?"?(\w+)', 'gi') as m (words)
+  where not p.prosecdef
+),
 by_grantee as (
   select j.oid, j.nspname, j.relname, j.kind, j.visitor, j.grantee as role,
     case when j.grantee = 0 then 'public' else pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(j.grantee)) end as grantee,
@@ -70,7 +82,7 @@ select pg_catalog.format('%I.%I', b.nspname, b.relname) as name, b.kind, b.privi
       pg_catalog.string_agg(b.grantee, ', ' order by b.grantee)) end as fix,
   coalesce(pg_catalog.min(r.rolname), 'public') as first,
   array(select p.polname::text from pg_catalog.pg_policy p where p.polrelid = b.oid) as policies,
-  (
+  case when b.kind in ('beyond_rows', 'everybody') then '[]' else (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       'using', pg_catalog.pg_get_expr(p.polqual, p.polrelid),
       'columns', array(
@@ -84,13 +96,12 @@ select pg_catalog.format('%I.%I', b.nspname, b.relname) as name, b.kind, b.privi
       0 = any (p.polroles) or exists (
         select from pg_catalog.unnest(p.polroles) as o (oid), pg_catalog.unnest(pg_catalog.array_agg(b.role)) as g (oid)
         where o.oid <> 0 and g.oid <> 0 and pg_catalog.pg_has_role(g.oid, o.oid, 'usage')))
-  ) as reading,
+  ) end as reading,
   case when b.kind = 'unguarded' then (
-    select pg_catalog.string_agg(p.oid::pg_catalog.regprocedure::text, ', ' order by p.oid::pg_catalog.regprocedure::text)
-    from pg_catalog.pg_proc p
-    join pg_catalog.pg_namespace n on n.oid = p.pronamespace and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
-    where not p.prosecdef and pg_catalog.strpos(p.prosrc, b.relname) > 0
-      and p.prosrc ~* ('\m(insert\s+into|update|delete\s+from|merge\s+into)\s+(only\s+)?([\w"]+\.)?"?' || pg_catalog.regexp_replace(b.relname, '(\W)', '\\\1', 'g') || '\M')
+    select pg_catalog.string_agg(w.name, ', ' order by w.name)
+    from writing w
+    where w.word = pg_catalog.substring(b.relname::text, '^\w+') and (b.relname ~ '^\w+$' or w.prosrc ~* ('\m(insert\s+into|update|delete\s+from|merge\s+into)\s+(only\s+)?([\w"]+\.)?"?'
+      || pg_catalog.regexp_replace(b.relname, '(\W)', '\\\1', 'g') || '\M'))
   ) end as writers
 from by_grantee b
 left join pg_catalog.pg_roles r on r.oid = b.role

@@ -5,7 +5,7 @@
 -- extensions are not checked.
 -- One row per routine and kind: oid, name, owner, kind, grantees (of kind `callable`, separated by commas), fix. Of kind `callable`
 -- also lost (API roles that lose the right with the fix, separated by commas, or null), uses (what calls it, json: text and whether
--- visitors use that) and bodies (routines whose text names it, separated by commas, or null).
+-- visitors use that) and bodies (json: routines whose text names it, or null).
 --   search_path  names in it are looked up in the caller's search path
 --   callable     a visitor may call it through the API
 with definer as (
@@ -21,8 +21,85 @@ with definer as (
 ),
 visitor as (
   select r.oid from pg_catalog.pg_roles r where r.rolname = ($2::text[])[1]
+),
+callable as materialized (
+  select d.*, g.list as grantees, pg_catalog.substring(d.proname::text, '\w+$') as last_word
+  from definer d
+  cross join visitor v
+  cross join lateral (
+    select pg_catalog.string_agg(case when e.grantee = 0 then 'public' else pg_catalog.quote_ident(r.rolname) end, ', ' order by e.grantee) as list
+    from pg_catalog.aclexplode(d.acl) e
+    left join pg_catalog.pg_roles r on r.oid = e.grantee
+    where e.privilege_type = 'EXECUTE' and e.grantee <> d.proowner and (e.grantee = 0 or e.grantee = v.oid)
+  ) g
+  where d.nspname = any ($1::text[]) and g.list is not null
+    and d.prorettype not in ('pg_catalog.trigger'::pg_catalog.regtype, 'pg_catalog.event_trigger'::pg_catalog.regtype)
+),
+-- Words that stand before a parenthesis in the text of a routine. Each text is read once, however many routines there are.
+called as materialized (
+  select distinct p.oid, m.words[1] as word
+  from pg_catalog.pg_proc p
+  join pg_catalog.pg_namespace n on n.oid = p.pronamespace and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
+  cross join lateral pg_catalog.regexp_matches(p.prosrc, '(\w+)"?\s*\(', 'g') as m (words)
+  where exists (select from callable)
+),
+-- Routines whose text calls a callable one, or that is itself: their text stays as it is when the routine moves.
+bodies as materialized (
+  select d.oid as definer, p.oid, p.oid::pg_catalog.regprocedure::text as name
+  from callable d
+  join called c on c.word = d.last_word
+  join pg_catalog.pg_proc p on p.oid = c.oid
+  where d.proname ~ '^\w+$' or p.prosrc ~ ('\m' || pg_catalog.regexp_replace(d.proname, '(\W)', '\\\1', 'g') || '"?\s*\(')
+),
+-- Tables by what belongs to them, and by the functions of their triggers.
+belonging (classid, objid, relid) as (
+  select 'pg_catalog.pg_policy'::pg_catalog.regclass::oid, p.oid, p.polrelid from pg_catalog.pg_policy p
+  union all
+  select 'pg_catalog.pg_rewrite'::pg_catalog.regclass, w.oid, w.ev_class from pg_catalog.pg_rewrite w
+  union all
+  select 'pg_catalog.pg_attrdef'::pg_catalog.regclass, a.oid, a.adrelid from pg_catalog.pg_attrdef a
+  union all
+  select 'pg_catalog.pg_constraint'::pg_catalog.regclass, c.oid, c.conrelid from pg_catalog.pg_constraint c where c.conrelid <> 0
+  union all
+  select 'pg_catalog.pg_class'::pg_catalog.regclass, i.indexrelid, i.indrelid from pg_catalog.pg_index i
+  union all
+  select 'pg_catalog.pg_trigger'::pg_catalog.regclass, g.oid, g.tgrelid from pg_catalog.pg_trigger g
+  union all
+  select 'pg_catalog.pg_proc'::pg_catalog.regclass, g.tgfoid, g.tgrelid from pg_catalog.pg_trigger g where not g.tgisinternal
+),
+-- What calls a callable routine with the rights of its user, who then needs EXECUTE on it.
+used as materialized (
+  select c.definer, pg_catalog.json_agg(pg_catalog.json_build_object('text', c.text, 'visited', c.visited) order by c.text) as list
+  from (
+    select u.definer, pg_catalog.regexp_replace(pg_catalog.pg_describe_object(u.classid, u.objid, u.objsubid), '^rule "?_RETURN"? on ', '') as text,
+      case
+        when f.oid is not null and f.prorettype <> 'pg_catalog.trigger'::pg_catalog.regtype
+          then pg_catalog.has_function_privilege(v.oid, f.oid, 'execute')
+        when p.oid is not null and not exists (
+          select from pg_catalog.unnest(p.polroles) as o (oid) where o.oid = 0 or pg_catalog.pg_has_role(v.oid, o.oid, 'usage')) then false
+        else coalesce(pg_catalog.bool_or(pg_catalog.has_table_privilege(v.oid, t.oid, 'delete')
+          or pg_catalog.has_any_column_privilege(v.oid, t.oid, 'select, insert, update')), f.oid is null)
+      end as visited
+    from (
+      select d.oid as definer, d.proowner, x.classid, x.objid, x.objsubid
+      from callable d
+      join pg_catalog.pg_depend x on x.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass and x.refobjid = d.oid
+      union
+      select d.oid, d.proowner, 'pg_catalog.pg_proc'::pg_catalog.regclass, b.oid, 0
+      from callable d join bodies b on b.definer = d.oid
+    ) u
+    cross join visitor v
+    left join pg_catalog.pg_policy p on u.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass and p.oid = u.objid
+    left join pg_catalog.pg_proc f on u.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass and f.oid = u.objid
+    left join belonging w on w.classid = u.classid and w.objid = u.objid
+    left join pg_catalog.pg_class t on t.oid = w.relid
+    -- The text of a routine with the rights of the same owner calls it with those; a materialized view is filled with its owner's.
+    where coalesce(f.oid <> u.definer and not (f.prosecdef and f.proowner = u.proowner), true) and coalesce(t.relkind <> 'm', true)
+    group by u.definer, u.classid, u.objid, u.objsubid, f.oid, f.prorettype, p.oid, p.polroles, v.oid
+  ) c
+  group by c.definer
 )
-select d.oid::text, d.name, d.owner, 'search_path' as kind, null as grantees, null as lost, null::json as uses, null as bodies,
+select d.oid::text, d.name, d.owner, 'search_path' as kind, null as grantees, null as lost, null::json as uses, null::json as bodies,
   pg_catalog.format('alter routine %s set search_path = %s, pg_temp', d.name, s.path) as fix
 from definer d
 -- Its own schema, those of extensions, and those of the path in force, unless API roles may create there.
@@ -50,16 +127,10 @@ cross join lateral (
 ) s
 where not exists (select from pg_catalog.unnest(d.proconfig) as s (setting) where s.setting like 'search_path=%')
 union all
-select d.oid::text, d.name, d.owner, 'callable', g.list, l.list, u.list, b.list,
-  pg_catalog.format('revoke execute on routine %s from %s', d.name, g.list)
-from definer d
+select d.oid::text, d.name, d.owner, 'callable', d.grantees, l.list, coalesce(u.list, '[]'), b.list,
+  pg_catalog.format('revoke execute on routine %s from %s', d.name, d.grantees)
+from callable d
 cross join visitor v
-cross join lateral (
-  select pg_catalog.string_agg(case when e.grantee = 0 then 'public' else pg_catalog.quote_ident(r.rolname) end, ', ' order by e.grantee) as list
-  from pg_catalog.aclexplode(d.acl) e
-  left join pg_catalog.pg_roles r on r.oid = e.grantee
-  where e.privilege_type = 'EXECUTE' and e.grantee <> d.proowner and (e.grantee = 0 or e.grantee = v.oid)
-) g
 cross join lateral (
   select pg_catalog.string_agg(pg_catalog.quote_ident(r.rolname), ', ' order by r.rolname) as list
   from pg_catalog.pg_roles r
@@ -69,54 +140,8 @@ cross join lateral (
       select from pg_catalog.aclexplode(d.acl) e
       where e.privilege_type = 'EXECUTE' and e.grantee not in (0, v.oid) and pg_catalog.pg_has_role(r.oid, e.grantee, 'usage'))
 ) l
--- Routines whose text calls it, or that is itself: their text stays as it is when the routine moves.
-cross join lateral (
-  select pg_catalog.array_agg(p.oid) as oids, pg_catalog.string_agg(p.oid::pg_catalog.regprocedure::text, ', ' order by p.oid::pg_catalog.regprocedure::text) as list
-  from pg_catalog.pg_proc p
-  join pg_catalog.pg_namespace n on n.oid = p.pronamespace and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
-  where pg_catalog.strpos(p.prosrc, d.proname) > 0
-    and p.prosrc ~ ('\m' || pg_catalog.regexp_replace(d.proname, '(\W)', '\\\1', 'g') || '"?\s*\(')
-) b
--- What calls it with the rights of its user, who then needs EXECUTE on it.
-cross join lateral (
-  select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('text', c.text, 'visited', c.visited) order by c.text), '[]') as list
-  from (
-    select pg_catalog.regexp_replace(pg_catalog.pg_describe_object(u.classid, u.objid, u.objsubid), '^rule "?_RETURN"? on ', '') as text,
-      case
-        when f.oid is not null and f.prorettype <> 'pg_catalog.trigger'::pg_catalog.regtype
-          then pg_catalog.has_function_privilege(v.oid, f.oid, 'execute')
-        when p.oid is not null and not exists (
-          select from pg_catalog.unnest(p.polroles) as o (oid) where o.oid = 0 or pg_catalog.pg_has_role(v.oid, o.oid, 'usage')) then false
-        else coalesce(pg_catalog.bool_or(pg_catalog.has_table_privilege(v.oid, t.oid, 'delete')
-          or pg_catalog.has_any_column_privilege(v.oid, t.oid, 'select, insert, update')), f.oid is null)
-      end as visited
-    from (
-      select x.classid, x.objid, x.objsubid
-      from pg_catalog.pg_depend x
-      where x.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass and x.refobjid = d.oid
-      union
-      select 'pg_catalog.pg_proc'::pg_catalog.regclass, o.oid, 0 from pg_catalog.unnest(b.oids) as o (oid)
-    ) u
-    left join pg_catalog.pg_policy p on u.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass and p.oid = u.objid
-    left join pg_catalog.pg_proc f on u.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass and f.oid = u.objid
-    left join pg_catalog.pg_class t on t.oid = any (
-      select p.polrelid
-      union all
-      select w.ev_class from pg_catalog.pg_rewrite w where u.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and w.oid = u.objid
-      union all
-      select a.adrelid from pg_catalog.pg_attrdef a where u.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass and a.oid = u.objid
-      union all
-      select c.conrelid from pg_catalog.pg_constraint c where u.classid = 'pg_catalog.pg_constraint'::pg_catalog.regclass and c.oid = u.objid
-      union all
-      select i.indrelid from pg_catalog.pg_index i where u.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and i.indexrelid = u.objid
-      union all
-      select g.tgrelid from pg_catalog.pg_trigger g
-      where g.tgfoid = f.oid or (u.classid = 'pg_catalog.pg_trigger'::pg_catalog.regclass and g.oid = u.objid))
-    -- The text of a routine with the rights of the same owner calls it with those; a materialized view is filled with its owner's.
-    where coalesce(f.oid <> d.oid and not (f.prosecdef and f.proowner = d.proowner), true) and coalesce(t.relkind <> 'm', true)
-    group by u.classid, u.objid, u.objsubid, f.oid, f.prorettype, p.oid, p.polroles
-  ) c
-) u
-where d.nspname = any ($1::text[]) and g.list is not null
-  and d.prorettype not in ('pg_catalog.trigger'::pg_catalog.regtype, 'pg_catalog.event_trigger'::pg_catalog.regtype)
+left join (
+  select b.definer, pg_catalog.json_agg(b.name order by b.name) as list from bodies b group by b.definer
+) b on b.definer = d.oid
+left join used u on u.definer = d.oid
 order by 2, 4 desc

@@ -99,7 +99,7 @@ describe('junction tables without a directive', async () => {
   });
 });
 
-test('of many junction tables a long report shows three', async () => {
+test('many junction tables are one finding of a long report', async () => {
   const tables = Array.from(
     { length: 60 },
     (_, at) => `create table link_${at} (a int references a, b int references b, primary key (a, b));`,
@@ -112,7 +112,7 @@ test('of many junction tables a long report shows three', async () => {
   const env = { DATABASE_URL: database.urlAs('authenticator', 'test') };
   const { out } = await runCommand(['check'], { env });
   expect(out).toContain('note     many_to_many_missing (60)\n');
-  expect(out.split('many_to_many_missing')[1]).toContain('… and 57 more');
+  expect(out.split('many_to_many_missing')[1]).toContain('And 59 more like this: public.link_1, ');
   expect(out.trimEnd().split('\n').length).toBeLessThanOrEqual(100);
 });
 

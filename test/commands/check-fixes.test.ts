@@ -95,14 +95,18 @@ describe('a view that runs with the rights of its owner', async () => {
   );
 
   test.runIf(server!.invokes)(
-    'one that would only return fewer rows is changed, and a comment says which rows remain',
-    () => {
-      expect(of('rentals').fix).toBe(
+    'one that would only return fewer rows to callers who may read them is changed, and a comment says which rows remain',
+    async () => {
+      expect(of('rentals').fix).toMatch(/^-- To run it with the rights of its callers:\n-- alter view/);
+      await database.query('grant select on rental to anon');
+      const [granted] = (await findings(database, '--only', 'view_runs_as_owner')).filter(
+        ({ object }) => object === 'public.rentals',
+      );
+      await database.query('revoke select on rental from anon');
+      expect(granted?.fix).toBe(
         [
           'alter view public.rentals set (security_invoker = true);',
           '-- It returns the rows that policies of public.rental allow its caller.',
-          '-- From then on, callers need SELECT on what it reads. Where its rows are theirs to see:',
-          '-- grant select on public.rental to anon;',
           '-- To take it away from them:',
           '-- revoke all on public.rentals from public, anon;',
           '-- To keep it, if all that it returns is for them: {"ignore": ["view_runs_as_owner"]} in its comment directive.',
@@ -113,6 +117,37 @@ describe('a view that runs with the rights of its owner', async () => {
       );
     },
   );
+
+  test('one that asks who its caller is, itself or in a view below, decides itself, so nothing is done to it', async () => {
+    const own = await createDatabase(`
+      create table bill (id int primary key, owner text not null, amount int);
+      alter table bill enable row level security;
+      create function caller() returns text language sql stable as $$ select current_setting('request.jwt.claims', true) $$;
+      create view by_function as select id from bill where owner = caller();
+      create view by_setting as select id from bill where owner = current_setting('request.jwt.claim.sub', true);
+      create view by_user as select id from bill where owner = current_user;
+      create view above as select id from by_user;
+      create view by_nobody as select id from bill where amount > 3;
+      grant select on bill, by_function, by_setting, by_user, above, by_nobody to authenticated;
+      insert into bill values (1, 'authenticated', 5), (2, 'other', 7);
+    `);
+    const ofView = async (name: string) =>
+      (await findings(own, '--only', 'view_runs_as_owner')).find(({ object }) => object === `public.${name}`)!;
+    for (const [name, asked] of Object.entries({
+      by_function: 'public.caller',
+      by_setting: 'current_setting',
+      by_user: 'current_user',
+      above: 'current_user',
+    })) {
+      const { message, fix } = await ofView(name);
+      expect(message).toBe(
+        `View public.${name} runs with its owner's rights: its own query alone decides which rows of public.bill authenticated can access. It may depend on its caller: it calls ${asked}.`,
+      );
+      await own.query(fix!);
+    }
+    expect(await own.query('set local role authenticated; select id from above')).toEqual([{ id: 1 }]);
+    expect((await ofView('by_nobody')).message).not.toContain('caller');
+  });
 
   test('each choice for it is a statement that ends the finding, and only one changes what it returns', async () => {
     const count = 'select count(*)::int from available';

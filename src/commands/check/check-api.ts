@@ -11,7 +11,6 @@ import { buildModelParts } from '../../model/build-model.ts';
 import type { Model } from '../../model/model.ts';
 import { type Omission, pathIn } from '../../model/model-context.ts';
 import type { Findings, StartupProblem } from '../shared/startup-checks.ts';
-import type { KeyAdvice } from './check-view-keys.ts';
 import { asStatement, type Finding, type RoleModel } from './finding.ts';
 import { wholesOf } from './reached-objects.ts';
 
@@ -46,7 +45,7 @@ export function buildModels(
 export function checkModels(
   catalog: Catalog,
   models: readonly RoleModel[],
-  viewKeys: ReadonlyMap<string, KeyAdvice>,
+  viewKeys: ReadonlyMap<string, string | null>,
 ): readonly Finding[] {
   const findings = [
     ...models.flatMap(({ omissions }) => describeOmissions(omissions, viewKeys)),
@@ -79,7 +78,7 @@ export function isLeftOut({ kind }: Pick<Omission, 'kind'>): boolean {
 /** Features that a directive must enable do not count as left out; missing grants are described elsewhere. */
 function describeOmissions(
   omissions: readonly Omission[],
-  viewKeys: ReadonlyMap<string, KeyAdvice>,
+  viewKeys: ReadonlyMap<string, string | null>,
 ): readonly Finding[] {
   return omissions
     .filter((omission) => isLeftOut(omission) || omission.kind === 'entrypoint' || omission.kind === 'directive')
@@ -90,8 +89,7 @@ function describeOmissions(
       }
       if (kind === 'entrypoint') return { check: 'read_only', severity: 'note', object, message: reason, fix: null };
       const key = kind === 'key' ? viewKeys.get(object) : undefined;
-      const message = key?.lacks ? `${reason} ${key.lacks}` : reason;
-      return { check: 'left_out', severity: 'warning', object, message, fix: asStatement(key?.fix ?? fix) };
+      return { check: 'left_out', severity: 'warning', object, message: reason, fix: key ?? asStatement(fix) };
     });
 }
 

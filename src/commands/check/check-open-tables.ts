@@ -6,11 +6,13 @@
 import { ignoreFix } from '../../model/comments/comment-fix.ts';
 import { commentsOnly, createContext } from '../../model/model-context.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
-import { asStatement, type Check, type CheckScope, type Finding, remark } from './finding.ts';
+import { asStatement, type Check, type CheckScope, type Finding, firstOf, remark } from './finding.ts';
 
 /** One row of sql/roles-open-tables.sql. */
 interface OpenTable
-  extends Readonly<Record<'fix' | 'policy' | 'grants' | 'guarded' | 'depends' | 'invoker', string | null>> {
+  extends Readonly<
+    Record<'fix' | 'policy' | 'grants' | 'reads' | 'asks' | 'guarded' | 'depends' | 'invoker', string | null>
+  > {
   readonly oid: string;
   readonly kind: string;
   readonly name: string;
@@ -25,11 +27,12 @@ export const findOpenTables: Check = async (scope) => {
   const rows = await tx.query(loadSqlFile('roles-open-tables.sql'), [JSON.stringify({ schemas, roles })]);
   return (rows as readonly unknown[] as readonly OpenTable[]).map((row): Finding => {
     const { kind, name, why, roles: reached, fix, policy } = row;
-    const message = `Row security does not protect ${name} (${why}): ${reached} can access every row.`;
     const about = { severity: 'warning', object: name } as const;
     if (kind === 'v') {
-      return { ...about, check: 'view_runs_as_owner', message: message + whatChanges(row), fix: viewFix(scope, row) };
+      const message = describeView(row) + whatChanges(row);
+      return { ...about, check: 'view_runs_as_owner', message, fix: viewFix(scope, row) };
     }
+    const message = `Row security does not protect ${name} (${why}): ${reached} can access every row.`;
     const statement = asStatement(fix);
     const emptied = policy === null ? '' : `\n${remark(policyAdvice, policy)}`;
     return { ...about, check: 'row_security_off', message, fix: statement && statement + emptied };
@@ -40,24 +43,30 @@ export const findOpenTables: Check = async (scope) => {
 const policyAdvice =
   'From then on, callers see and write no row until a policy allows it. For a start, let them read all rows:';
 
-/** A person must choose for a view that would return other rows, not only fewer: all statements are remarks then. */
+function describeView({ name, roles, reads, asks }: OpenTable): string {
+  const tables = reads === null ? 'it returns' : `of ${firstOf(reads.split(', '))}`;
+  const caller = asks === null ? '' : ` It may depend on its caller: it calls ${firstOf(asks.split(', '))}.`;
+  return `View ${name} runs with its owner's rights: its own query alone decides which rows ${tables} ${roles} can access.${caller}`;
+}
+
+/**
+ * A person must choose for a view that decides by its caller, that callers could not read any more, or that would return other
+ * rows, not only fewer: all statements are remarks then.
+ */
 function viewFix(scope: CheckScope, row: OpenTable): string {
   const { fix, invoker, grants } = row;
   const needed = grants === null ? [] : grants.split('\n');
   return [
-    ...(fix === null ? [] : [asStatement(fix), ...rowsAfter(row)]),
-    ...(fix !== null || invoker === null
+    ...(invoker === null
       ? []
-      : [remark('To run it with the rights of its callers:', invoker, ...needed)]),
-    // Without these, every operation with the view fails.
-    ...(fix === null || needed.length === 0 ? [] : [remark(grantAdvice, ...needed)]),
+      : [
+          fix === null ? remark('To run it with the rights of its callers:', invoker, ...needed) : asStatement(fix),
+          ...rowsAfter(row),
+        ]),
     remark('To take it away from them:', row.revoke),
     keepView(scope, row),
   ].join('\n');
 }
-
-/** A person must choose the grants. */
-const grantAdvice = 'From then on, callers need SELECT on what it reads. Where its rows are theirs to see:';
 
 function whatChanges({ depends, guarded, invoker }: OpenTable): string {
   if (depends === null || guarded === null || invoker === null) return '';
@@ -65,6 +74,7 @@ function whatChanges({ depends, guarded, invoker }: OpenTable): string {
 }
 
 function rowsAfter({ depends, guarded }: OpenTable): readonly string[] {
+  if (guarded !== null && depends !== null) return [];
   if (guarded !== null) return [`-- It returns the rows that policies of ${guarded} allow its caller.`];
   return depends === null
     ? []

@@ -29,7 +29,7 @@ export const findLooseRoutines: Check = async ({ tx, catalog, schemas, roles, se
       return { ...about, check: 'definer_search_path', message, fix: `${asStatement(fix)}\n${pathAdvice}` };
     }
     const users = uses.filter(({ visited }) => visited).map(({ text }) => text);
-    const needed = users.length === 0 ? '' : ` They need that for ${users.join(', ')}.`;
+    const needed = users.length === 0 ? '' : ` They need that for ${firstOf(users)}.`;
     const message = `${runs}, and anonymous callers can call it (granted to ${grantees}).${needed}`;
     return {
       ...about,
@@ -63,7 +63,7 @@ interface LooseRoutine extends Readonly<Record<'oid' | 'name' | 'owner' | 'kind'
   readonly grantees: string | null;
   readonly lost: string | null;
   readonly uses: readonly { readonly text: string; readonly visited: boolean }[];
-  readonly bodies: string | null;
+  readonly bodies: readonly string[] | null;
 }
 
 /** Nothing but choices where visitors need the routine for something else. */
@@ -73,7 +73,8 @@ function routineFix({ name, lost, uses, bodies, fix }: LooseRoutine, { isNeeded,
   if (!isNeeded) {
     return [asStatement(fix), ...(lost === null ? [] : [remark('For roles that should call it:', ...kept)])].join('\n');
   }
-  const named = bodies === null ? 'functions and clients that name it do not' : `texts do not, such as ${bodies}`;
+  const named =
+    bodies === null ? 'functions and clients that name it do not' : `texts do not, such as ${firstOf(bodies)}`;
   return [
     remark('To take it from anonymous callers, for whom what needs it fails then:', ...kept, fix),
     remark(

@@ -10,7 +10,7 @@ import { findWideGrants } from './check-grants.ts';
 import { findOpenTables } from './check-open-tables.ts';
 import { findOpenViews } from './check-open-views.ts';
 import { findLooseRoutines } from './check-routines.ts';
-import { type Check, type Finding, remark, statementCheck } from './finding.ts';
+import { type Check, type Checks, type Finding, remark, statementCheck } from './finding.ts';
 
 /** Roles that bypass row security: policies do not protect against them. */
 const findPassingRoles = statementCheck('check/passing-roles.sql', ({ role, name, why }) => ({
@@ -61,13 +61,20 @@ const findOpenSchemas = statementCheck('check/open-schemas.sql', ({ name, grante
 }));
 
 /** All checks of this file, the most severe first. */
-export const securityChecks: readonly Check[] = [
-  findPassingRoles,
-  findRoleMembers,
-  findWideGrants,
-  findDefaultGrants,
-  findOpenSchemas,
-  findOpenTables,
-  findOpenViews,
-  findLooseRoutines,
+export const securityChecks: Checks = [
+  [findPassingRoles, 'row_security_passed'],
+  [findRoleMembers, 'role_member'],
+  [
+    findWideGrants,
+    'write_unguarded',
+    'grant_beyond_rows',
+    'grant_without_policy',
+    'grant_to_everybody',
+    'policy_missing',
+  ],
+  [findDefaultGrants, 'default_grant'],
+  [findOpenSchemas, 'schema_open'],
+  [findOpenTables, 'row_security_off', 'view_runs_as_owner'],
+  [findOpenViews, 'view_without_barrier'],
+  [findLooseRoutines, 'definer_search_path', 'definer_callable'],
 ];

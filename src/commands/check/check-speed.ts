@@ -5,9 +5,8 @@
 
 import { type Column, comparedAs } from '../../model/model.ts';
 import { isJson, isSearchable } from '../../model/tables/columns.ts';
-import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
-import { asStatement, type Check, type CheckScope, type Finding, statementCheck } from './finding.ts';
+import { asStatement, type Check, type CheckScope, type Checks, type Finding, statementCheck } from './finding.ts';
 import { comparesColumn, wrapCalls } from './policy-expression.ts';
 
 /** Foreign keys without a usable index. */
@@ -26,10 +25,17 @@ const findUnindexedKeys = statementCheck(
   ({ schemas }) => [schemas],
 );
 
+/** What policies make slow. */
+const findSlowPolicies: Check = async ({ tx, schemas }) => {
+  const rows = await tx.query(loadSqlFile('check/policies.sql'), [schemas]);
+  const policies = rows as readonly unknown[] as readonly PolicyRow[];
+  return [...findUnindexedColumns(policies), ...policies.flatMap(describeCallsPerRow)];
+};
+
 /** Columns that policies compare with a property of the caller, without an index that starts with them. */
-async function findUnindexedPolicies({ tx, schemas }: CheckScope): Promise<readonly Finding[]> {
+function findUnindexedColumns(policies: readonly PolicyRow[]): readonly Finding[] {
   const found = new Map<string, Finding>();
-  for (const { name, using, columns } of await readPolicies(tx, schemas)) {
+  for (const { name, using, columns } of policies) {
     for (const { table, column, indexed, fix } of columns) {
       if (indexed || found.has(fix) || using === null || !comparesColumn(using, column)) continue;
       const message = `The column ${column} of ${table}, used by the policy "${name}", has no index, so every request scans the whole table.`;
@@ -40,18 +46,16 @@ async function findUnindexedPolicies({ tx, schemas }: CheckScope): Promise<reado
   return [...found.values()];
 }
 
-/** Policies that compute the caller's identity for each row. */
-async function findCallsPerRow({ tx, schemas }: CheckScope): Promise<readonly Finding[]> {
-  return (await readPolicies(tx, schemas)).flatMap((policy): readonly Finding[] => {
-    const parts = Object.entries({ using: policy.using, 'with check': policy.check })
-      .map(([word, before]) => ({ word, before, after: before === null ? null : wrapCalls(before) }))
-      .filter(({ before, after }) => after !== before);
-    if (parts.length === 0) return [];
-    const message = `The policy "${policy.name}" of ${policy.table} reads the claims for every row. In a sub-select it reads them once.`;
-    const fix = [`alter policy ${policy.target}`, ...parts.map(({ word, after }) => `  ${word} (${after})`)].join('\n');
-    const about = { check: 'policy_call_per_row', severity: 'warning', object: policy.table } as const;
-    return [{ ...about, message, fix: asStatement(fix) }];
-  });
+/** A policy that computes the caller's identity for each row. */
+function describeCallsPerRow(policy: PolicyRow): readonly Finding[] {
+  const parts = Object.entries({ using: policy.using, 'with check': policy.check })
+    .map(([word, before]) => ({ word, before, after: before === null ? null : wrapCalls(before) }))
+    .filter(({ before, after }) => after !== before);
+  if (parts.length === 0) return [];
+  const message = `The policy "${policy.name}" of ${policy.table} reads the claims for every row. In a sub-select it reads them once.`;
+  const fix = [`alter policy ${policy.target}`, ...parts.map(({ word, after }) => `  ${word} (${after})`)].join('\n');
+  const about = { check: 'policy_call_per_row', severity: 'warning', object: policy.table } as const;
+  return [{ ...about, message, fix: asStatement(fix) }];
 }
 
 /** Columns with content filters but without an index, and indexes that policies make unusable. */
@@ -93,11 +97,10 @@ function isBinaryJson(type: Column['type']): boolean {
 }
 
 /** All checks of this file. */
-export const speedChecks: readonly Check[] = [
-  findUnindexedKeys,
-  findUnindexedPolicies,
-  findCallsPerRow,
-  findUnindexedContents,
+export const speedChecks: Checks = [
+  [findUnindexedKeys, 'foreign_key_unindexed'],
+  [findSlowPolicies, 'policy_column_unindexed', 'policy_call_per_row'],
+  [findUnindexedContents, 'contents_unindexed', 'index_behind_policy'],
 ];
 
 /** One row of sql/check/policies.sql. */
@@ -108,8 +111,4 @@ interface PolicyRow {
   readonly using: string | null;
   readonly check: string | null;
   readonly columns: readonly { table: string; column: string; indexed: boolean; fix: string }[];
-}
-
-async function readPolicies(tx: Queryable, schemas: readonly string[]): Promise<readonly PolicyRow[]> {
-  return (await tx.query(loadSqlFile('check/policies.sql'), [schemas])) as readonly unknown[] as PolicyRow[];
 }

@@ -1,6 +1,6 @@
 /**
- * Checks of `pgreflect check` for views, whose keys come from directives: which columns are provably unique, and
- * whether the named ones are. With a key that is not unique, paging skips rows.
+ * Checks of `pgreflect check` for views, whose keys come from directives: which columns to name, and whether the named ones are
+ * unique. With a key that is not unique, paging skips rows.
  */
 import type { Catalog, CatalogTable } from '../../catalog/catalog.ts';
 import { quoteAlways, quoteName } from '../../catalog/quote-name.ts';
@@ -11,41 +11,46 @@ import { primaryKey } from '../../model/tables/primary-key.ts';
 import { missingName } from '../../model/tables/select-tables.ts';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { whyNotGatewayLogin } from '../shared/gateway-login.ts';
-import type { CheckScope, Finding } from './finding.ts';
-import { provenKey, type ViewFacts, type ViewKey } from './prove-view-key.ts';
+import { type CheckScope, type Finding, remark } from './finding.ts';
 import { type Denial, describeDenials } from './unreadable-views.ts';
 
-/** What to do about a view without a key. */
-export interface KeyAdvice {
-  /** The SQL that names a proven key, and the view if its name is invalid; null if no key is proven. */
-  readonly fix: string | null;
-  /** What the view lacks for a proven key: a sentence for operators. */
-  readonly lacks: string | null;
-}
-
-/** For views without a key, by their SQL names. */
-export async function proposeViewKeys(tx: Queryable, catalog: Catalog): Promise<ReadonlyMap<string, KeyAdvice>> {
+/**
+ * What to do about views without a key, by their SQL names: the SQL that names the key of the one table that a view reads, where
+ * the view passes it on; else what a person must decide. Null where the comment cannot be changed.
+ */
+export function proposeViewKeys(catalog: Catalog): ReadonlyMap<string, string | null> {
+  const context = createContext(catalog, commentsOnly, null);
   const views = catalog.tables.filter(
     (row) => 'vm'.includes(row.relkind) && primaryKey(row, readSettings(catalog, 'table', row._id).settings) === null,
   );
-  if (views.length === 0) return new Map();
-  const [row] = await tx.query(loadSqlFile('check/views.sql'), [views.map(({ _id }) => _id)]);
-  const facts = row as unknown as ViewFacts;
-  const context = createContext(catalog, commentsOnly, null);
   return new Map(
     views.map((view) => {
-      const { columns, lacks } = provenKey(facts, view._id);
-      const fix = columns && tableFix(context, view, { ...missingName(context, view), primary_key_columns: columns });
-      return [tablePath(context, view), { fix, lacks: lacks && describeLacks(lacks) }] as const;
+      const name = (columns: readonly string[]) =>
+        tableFix(context, view, { ...missingName(context, view), primary_key_columns: columns });
+      const passed = passedKey(view);
+      if (passed !== null) return [tablePath(context, view), name(passed)] as const;
+      const names = view.getAttributes().map(({ attname }) => attname);
+      const likeliest = names.includes('id') ? 'id' : names[0];
+      const declared = likeliest === undefined ? null : name([likeliest]);
+      return [
+        tablePath(context, view),
+        declared &&
+          remark(`If ${quoteName(likeliest!)} is unique in it; pages of another column would skip rows:`, declared),
+      ] as const;
     }),
   );
 }
 
-function describeLacks({ table, columns }: NonNullable<ViewKey['lacks']>): string {
-  const noun = columns.length === 1 ? 'column' : 'columns';
-  return `For a proven key it lacks the ${noun} ${columns.map(quoteName).join(', ')} of ${table}.`;
+/** Columns of a view by which the table that it reads has its primary key. */
+function passedKey(view: CatalogTable): readonly string[] | null {
+  const base = view.getBase();
+  const key = base?.indexes.find(({ indisprimary, hasChildTables }) => indisprimary && !hasChildTables);
+  const numbers = key?.indkey.slice(0, key.indnkeyatts ?? key.indkey.length).map((number) => base?.columns.get(number));
+  const names = numbers?.flatMap(
+    (number) => view.getAttributes().find(({ attnum }) => attnum === number)?.attname ?? [],
+  );
+  return names !== undefined && names.length === numbers?.length ? names : null;
 }
 
 /** Time limit per view. */

@@ -2,9 +2,12 @@
  * `pgreflect check`: connects, inspects the API, its protection and its future speed, and reports problems and hints,
  * each with SQL that fixes it. Changes nothing.
  */
+import pluralize from 'pluralize';
 import { readCatalog } from '../../catalog/read-catalog.ts';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { nearestName } from '../../config/nearest-name.ts';
+import { DatabaseError } from '../../postgres/database-error.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import { type Command, type CommandContext, flagText, refuse } from '../shared/command.ts';
 import { databaseUrlFor } from '../shared/read-model.ts';
@@ -16,7 +19,15 @@ import { checkDirectives } from './check-directives.ts';
 import { securityChecks } from './check-security.ts';
 import { speedChecks } from './check-speed.ts';
 import { proposeViewKeys, readKeyedViews } from './check-view-keys.ts';
-import { type CheckScope, type Finding, findingKinds, type RoleModel, type Severity } from './finding.ts';
+import {
+  type CheckScope,
+  type Checks,
+  type Finding,
+  type FindingKind,
+  findingKinds,
+  type RoleModel,
+  type Severity,
+} from './finding.ts';
 import { mergeIndexes, mergePartitions, readPartitions } from './merge-findings.ts';
 import { findMissingGrants } from './missing-grants.ts';
 import { isAboutReached } from './reached-objects.ts';
@@ -60,6 +71,9 @@ async function runCheck(context: CommandContext): Promise<number> {
   const print = formats.get(flagText(context, 'format') ?? 'text');
   if (print === undefined) refuse('--format is none of text, json, sarif.');
   const [only, ignored] = [kindsOf(context, 'only'), kindsOf(context, 'ignore')];
+  // That something was not looked at is told whatever is asked for.
+  const isChosen = (kind: FindingKind) =>
+    (kind === 'not_checked' || (only?.includes(kind) ?? true)) && ignored?.includes(kind) !== true;
   const { values } = loadOptionsOrThrow(names, context.sources);
   const databaseUrl = databaseUrlFor(values.databaseUrl, context);
   const [anonRole, authenticatedRole, serviceRole] = [values.anonRole!, values.authenticatedRole!, values.serviceRole!];
@@ -85,14 +99,12 @@ async function runCheck(context: CommandContext): Promise<number> {
     const found = [
       ...describeSetup(setup),
       ...checkDirectives(catalog),
-      ...(await runChecks(pool, scope, models)),
+      ...(await runChecks(pool, scope, models, isChosen)),
       ...checkTrigger(catalog),
     ].filter((finding) => !isIgnored(finding));
     return { findings: found, isReached: isAboutReached(catalog, scope.roles) };
   });
-  const chosen = mergeIndexes(
-    findings.filter(({ check: kind }) => (only?.includes(kind) ?? true) && !ignored?.includes(kind)),
-  );
+  const chosen = mergeIndexes(findings.filter(({ check: kind }) => isChosen(kind)));
   const [reached, others] = [chosen.filter(isReached), chosen.filter((finding) => !isReached(finding))];
   const sorted = severities.flatMap((severity) =>
     [...reached, ...others].filter((finding) => finding.severity === severity),
@@ -100,6 +112,9 @@ async function runCheck(context: CommandContext): Promise<number> {
   context.print(print(sorted, commandLine('check', context)));
   return sorted.some(({ severity }) => severity === 'error') ? 1 : 0;
 }
+
+/** Time limit of a statement, in milliseconds. */
+const maxMs = 30_000;
 
 /**
  * Runs all checks at one snapshot, in a read-only transaction.
@@ -110,19 +125,41 @@ function runChecks(
   pool: SystemPool,
   scope: Omit<CheckScope, 'tx'>,
   models: readonly RoleModel[],
+  isChosen: (kind: FindingKind) => boolean,
 ): Promise<readonly Finding[]> {
   const { catalog, schemas } = scope;
   return pool.transaction(
     async (tx) => {
+      await tx.query(`set local statement_timeout = ${maxMs}`);
       const findings: Finding[] = [];
-      for (const find of [...securityChecks, ...speedChecks]) findings.push(...(await find({ ...scope, tx })));
-      findings.push(...(await findMissingGrants({ ...scope, tx }, models)));
-      findings.push(...checkModels(catalog, models, await proposeViewKeys(tx, catalog)));
+      const missing: Checks = [[(inside) => findMissingGrants(inside, models), 'not_granted']];
+      for (const [find, ...all] of [...securityChecks, ...speedChecks, ...missing]) {
+        const kinds = all.filter(isChosen);
+        if (kinds.length > 0) findings.push(...(await findOrTell(() => find({ ...scope, tx }), tx, kinds)));
+      }
+      findings.push(...checkModels(catalog, models, proposeViewKeys(catalog)));
       const merged = mergePartitions(findings, await readPartitions(tx, schemas));
       return [...merged, ...(await readKeyedViews({ ...scope, tx }, ignoredByComments(catalog)))];
     },
     { begin: 'begin isolation level repeatable read read only' },
   );
+}
+
+/** What a check finds. One whose statement PostgreSQL gives up costs its own findings, and is named among the others. */
+async function findOrTell(
+  find: () => Promise<readonly Finding[]>,
+  tx: Queryable,
+  kinds: readonly FindingKind[],
+): Promise<readonly Finding[]> {
+  await tx.query('savepoint checked');
+  try {
+    return await find();
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || error.kind === 'unavailable') throw error;
+    await tx.query('rollback to savepoint checked');
+    const message = `Findings of the ${pluralize('kind', kinds.length)} ${kinds.join(', ')} are missing: ${error.primary}.`;
+    return [{ check: 'not_checked', severity: 'error', object: null, message, fix: null }];
+  }
 }
 
 /** The kinds named by a flag; null without it. Refuses unknown ones: a typo would make a check pass in CI. */

@@ -61,10 +61,12 @@ const indexed: ReadonlySet<string> = new Set(['foreign_key_unindexed', 'policy_c
  */
 export function mergeIndexes(findings: readonly Finding[]): readonly Finding[] {
   const fixes = findings.flatMap(({ check, fix }) => (indexed.has(check) && fix !== null ? [fix] : []));
+  const ofTables = Map.groupBy(new Set(fixes), tableOf);
   const groups = Map.groupBy(findings, (finding) => {
     const { check, fix } = finding;
     if (!indexed.has(check) || fix === null) return finding;
-    return fixes.filter((other) => serves(other, fix)).toSorted((one, other) => other.length - one.length)[0]!;
+    const servants = ofTables.get(tableOf(fix))!.filter((other) => serves(other, fix));
+    return servants.toSorted((one, other) => other.length - one.length)[0]!;
   });
   return [...groups].map(([index, group]) => {
     const first = group.find(({ severity }) => severity === 'warning') ?? group[0]!;
@@ -72,6 +74,11 @@ export function mergeIndexes(findings: readonly Finding[]): readonly Finding[] {
     const sentences = new Set([first, ...group].map(({ message }) => message));
     return { ...first, message: [...sentences].join(' '), fix: index };
   });
+}
+
+/** The statement up to the columns. */
+function tableOf(index: string): string {
+  return index.slice(0, index.lastIndexOf(' ('));
 }
 
 /** Whether the index begins with the columns of the other one, by the statements that create them. */

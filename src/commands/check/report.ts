@@ -5,7 +5,7 @@
 import pluralize from 'pluralize';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
 import { version } from '../../shared/version.ts';
-import type { Finding, FindingKind, Severity } from './finding.ts';
+import type { Finding, Severity } from './finding.ts';
 
 /** Prints findings. @param typed The command line of this report, for the hint that names what a shortened one left out. */
 type Format = (findings: readonly Finding[], typed: string) => string;
@@ -21,14 +21,15 @@ const unprintable = '-- The fix contains control characters, see --format json.'
 
 /** More findings than these are shortened. */
 const many = 30;
+/** So many findings with the same reason stay apart. */
+const few = 3;
 /** What is shown then of each kind, and of each fix: the first of these with which the report fits on two screens. */
 const limits: readonly Limit[] = [
-  { findings: 3, lines: Number.POSITIVE_INFINITY },
-  { findings: 3, lines: 4 },
-  { findings: 2, lines: 4 },
-  { findings: 1, lines: 4 },
+  { reasons: 12, names: 10, lines: 8 },
+  { reasons: 6, names: 5, lines: 4 },
+  { reasons: 3, names: 3, lines: 4 },
 ];
-const shortest: Limit = { findings: 1, lines: 2, isDense: true };
+const shortest: Limit = { reasons: 1, names: 3, lines: 2, isDense: true };
 const linesOfTwoScreens = 100;
 
 function asText(findings: readonly Finding[], typed: string): string {
@@ -43,15 +44,21 @@ function asText(findings: readonly Finding[], typed: string): string {
 
 /** The most that is shown. */
 interface Limit {
-  /** Of one kind, or of several reasons each one. */
-  readonly findings: number;
+  /** Reasons of one kind. */
+  readonly reasons: number;
+  /** Other objects with the same reason. */
+  readonly names: number;
   /** Of one fix, which is cut between statements. */
   readonly lines: number;
   /** No empty lines between kinds. */
   readonly isDense?: boolean;
 }
 
-const all: Limit = { findings: Number.POSITIVE_INFINITY, lines: Number.POSITIVE_INFINITY };
+const all: Limit = {
+  reasons: Number.POSITIVE_INFINITY,
+  names: Number.POSITIVE_INFINITY,
+  lines: Number.POSITIVE_INFINITY,
+};
 
 function printKinds(kinds: ReadonlyMap<string, readonly Finding[]>, limit: Limit): readonly string[] {
   const end = limit.isDense ? [] : [''];
@@ -60,23 +67,35 @@ function printKinds(kinds: ReadonlyMap<string, readonly Finding[]>, limit: Limit
   );
 }
 
-/** Most reasons shown of one kind. */
-const maxReasons = 12;
-
+/** Findings of one kind, those with the same reason as one. */
 function printKind(found: readonly Finding[], limit: Limit): readonly string[] {
-  const reasons = limit === all ? [found] : groupByReason(found);
-  const more = (rest: number) => (rest > 0 ? [`  … and ${rest} more`] : []);
-  if (reasons.length === 1) {
-    const shown = found.slice(0, limit.findings).map((finding) => toLines(finding, limit));
-    return [...shown, ...more(found.length - limit.findings)];
-  }
-  const shown = reasons.slice(0, maxReasons);
-  const lines = shown.map((alike) => {
-    const [first] = alike as readonly [Finding, ...Finding[]];
-    const rest = alike.length === 1 ? '' : ` (and ${alike.length - 1} more like this)`;
-    return toLines({ ...first, message: `${first.message}${rest}` }, limit);
-  });
-  return [...lines, ...more(reasons.slice(maxReasons).flat().length)];
+  const reasons = limit === all && found.length <= many ? found.map((one) => [one]) : groupAlike(found);
+  const lines = reasons.slice(0, limit.reasons).map((alike) => toLines(mergeAlike(alike, limit), limit));
+  const rest = reasons.slice(limit.reasons).flat().length;
+  return rest > 0 ? [...lines, `  … and ${rest} more`] : lines;
+}
+
+/** Findings with the same reason together, in the order of their first; a few stay apart. */
+function groupAlike(found: readonly Finding[]): readonly (readonly Finding[])[] {
+  return [...Map.groupBy(found, reasonOf).values()].flatMap((alike) =>
+    alike.length <= few ? alike.map((one) => [one]) : [alike],
+  );
+}
+
+/** The first of the findings, with the objects and the SQL of all. */
+function mergeAlike(alike: readonly Finding[], { names: limit }: Limit): Finding {
+  const [first, ...others] = alike as readonly [Finding, ...Finding[]];
+  const objects = [...new Set(others.flatMap(({ object }) => object ?? []))].filter(
+    (object) => object !== first.object,
+  );
+  if (others.length === 0) return first;
+  const shown = `${objects.slice(0, limit).join(', ')}${objects.length > limit ? ', …' : ''}`;
+  const fixes = alike.flatMap(({ fix }) => fix ?? []);
+  return {
+    ...first,
+    message: `${first.message} And ${others.length} more like this${objects.length === 0 ? '.' : `: ${shown}`}`,
+    fix: fixes.length === 0 ? null : fixes.join('\n'),
+  };
 }
 
 function toLines({ message, fix, command }: Finding, limit: Limit): string {
@@ -116,23 +135,15 @@ function countFindings(findings: readonly Finding[]): Readonly<Record<Severity, 
   return { error: count('error'), warning: count('warning'), note: count('note') };
 }
 
-const withReasons: ReadonlySet<FindingKind> = new Set(['left_out', 'read_only']);
-
-/** Findings of one kind, those with the same reason together, in order. Other kinds are one group. */
-function groupByReason(findings: readonly Finding[]): readonly (readonly Finding[])[] {
-  return [...Map.groupBy(findings, reasonOf).values()];
-}
-
 const name = String.raw`(?:"(?:[^"]|"")+"|[\p{L}_][\p{L}\p{N}_$]*)`;
 /** Text that names an object or a type: qualified, quoted, in parentheses, or after the words for what it is. */
 const names = new RegExp(
-  String.raw`${name}(?:\.${name})+|"(?:[^"]|"")+"|\([^)]*\)|(?<=\b(?:argument|column|foreign key|function|member|role|type) )${name}`,
+  String.raw`${name}(?:\.${name})+|"(?:[^"]|"")+"|\([^)]*\)|(?<=\b(?:argument|column|foreign key|function|member|policy|role|rule|trigger|type) )${name}`,
   'gu',
 );
 
 /** The sentence without names and numbers. */
-function reasonOf({ check, object, message }: Finding): string {
-  if (!withReasons.has(check)) return check;
+function reasonOf({ object, message }: Finding): string {
   const [reason = ''] = message.split(' The same is true of ');
   return reason
     .replaceAll(object ?? names, '…')
