@@ -236,7 +236,7 @@ describe('a server with the session in cookies', () => {
     const page = await newPage(browser);
     const email = 'server@x.test';
     await page.goto(origin);
-    await submit(page, 'form', { email });
+    await submit(page, '#send-link', { email });
     await expectStatus(page, `An email is on its way to ${email}`);
     const elsewhere = await newPage(browser);
     await followEmail(links, elsewhere, email);
@@ -260,7 +260,7 @@ describe('a server with the session in cookies', () => {
     const page = await newPage(browser);
     const ask = async () => {
       await page.goto(origin);
-      await submit(page, 'form', { email });
+      await submit(page, '#send-link', { email });
       await expectStatus(page, `An email is on its way to ${email}`);
     };
     await ask();

@@ -29,7 +29,9 @@ interface Exchange {
 
 const routes: Record<string, (exchange: Exchange) => Promise<void>> = {
   'GET /': showHome,
+  'POST /sign-up': signUp,
   'POST /sign-in': signIn,
+  'POST /send-link': sendLink,
   'POST /sign-out': signOut,
   'GET /auth/confirm': confirm,
   'GET /auth/callback': callback,
@@ -68,9 +70,24 @@ function createClient(request: IncomingMessage, response: ServerResponse) {
   });
 }
 
-/** Asks for an email: to a new address the confirmation, to a known one the magic link. */
+async function signUp({ request, response, supabase }: Exchange): Promise<void> {
+  const { email = '', password = '', name = '' } = await fieldsOf(request);
+  const options = { emailRedirectTo: origin, data: { name } };
+  const { error } = await supabase.auth.signUp({ email, password, options });
+  if (error) return show(response, 400, error.message);
+  show(response, 200, `An email is on its way to ${email}`);
+}
+
 async function signIn({ request, response, supabase }: Exchange): Promise<void> {
-  const email = new URLSearchParams(await text(request)).get('email') ?? '';
+  const { email = '', password = '' } = await fieldsOf(request);
+  const { error } = await supabase.auth.signInWithPassword({ email, password });
+  if (error) return show(response, 400, error.message);
+  redirect(response, '/');
+}
+
+/** Asks for an email: to a new address the confirmation, to a known one the magic link. */
+async function sendLink({ request, response, supabase }: Exchange): Promise<void> {
+  const { email = '' } = await fieldsOf(request);
   const options = { emailRedirectTo: `${origin}/auth/callback` };
   const { error } = await supabase.auth.signInWithOtp({ email, options });
   if (error) return show(response, 400, error.message);
@@ -102,8 +119,15 @@ async function callback({ url, response, supabase }: Exchange): Promise<void> {
 async function showHome({ response, supabase }: Exchange): Promise<void> {
   // Asks the auth service: what a cookie says about its user is not to be trusted.
   const { data } = await supabase.auth.getUser();
-  if (data.user === null) return show(response, 200, 'Not signed in', signInForm);
-  show(response, 200, `Signed in as ${data.user.email}`, signOutForm);
+  if (data.user === null) return show(response, 200, 'Not signed in', forms);
+  const { email, user_metadata: metadata } = data.user;
+  const name = typeof metadata.name === 'string' ? html`<p id="name">${metadata.name}</p>` : html``;
+  show(response, 200, `Signed in as ${email}`, html`${name}${signOutForm}`);
+}
+
+/** Names and values of the form that was sent. */
+async function fieldsOf(request: IncomingMessage): Promise<Partial<Record<string, string>>> {
+  return Object.fromEntries(new URLSearchParams(await text(request)));
 }
 
 /** Goes on to a page of our own; anything else, and our own endpoints for links, becomes the home page. */
@@ -113,8 +137,20 @@ function redirect(response: ServerResponse, next: string): void {
   response.writeHead(303, { location: isOwn ? target.href : origin }).end();
 }
 
-const signInForm = html`<form method="post" action="/sign-in">
-  <label>Email <input name="email" type="email" autocomplete="email" required></label>
+const emailField = html`<label>Email <input name="email" type="email" autocomplete="email" required></label>`;
+const forms = html`<form id="sign-up" method="post" action="/sign-up">
+  ${emailField}
+  <label>Password <input name="password" type="password" autocomplete="new-password" required></label>
+  <label>Name <input name="name" autocomplete="name"></label>
+  <button type="submit">Sign up</button>
+</form>
+<form id="sign-in" method="post" action="/sign-in">
+  ${emailField}
+  <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
+  <button type="submit">Sign in</button>
+</form>
+<form id="send-link" method="post" action="/send-link">
+  ${emailField}
   <button type="submit">Send me a link</button>
 </form>`;
 const signOutForm = html`<form method="post" action="/sign-out"><button type="submit">Sign out</button></form>`;
