@@ -2,6 +2,7 @@
  * A thief who has the password guesses the codes of the second factor: every day, from many networks, or only to use the guesses up.
  */
 import { beforeAll, expect, test } from 'vitest';
+import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { factorsOf } from '../support/factors.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -12,7 +13,7 @@ beforeAll(async () => {
 });
 
 const values = { smtp_max_frequency: 0, mfa_rate_limit_challenge_and_verify: 0 };
-const serve = () => testAuth(database, values, { trustedProxies: ['127.0.0.1'] });
+const serve = (more: AuthValues = {}) => testAuth(database, { ...values, ...more }, { trustedProxies: ['127.0.0.1'] });
 const password = 'a good password';
 
 /** The service as clients of a network reach it. */
@@ -74,6 +75,20 @@ test('one network cannot use the guesses up: the owner signs in from another one
   expect(await guess(auth, email, app.id, 1, 70)).toBe(60);
   auth.pass(30);
   const owner = await enter(auth, email, 2);
+  expect((await owner.answer(app.id, app.code())).status).toBe(200);
+});
+
+test('one network cannot use up the attempts either: the owner signs in at once', async () => {
+  const auth = await serve({ mfa_rate_limit_challenge_and_verify: 15 });
+  const email = 'attempts@x.test';
+  const app = await withApp(auth, email);
+  auth.pass(30);
+  const thief = await enter(auth, email, 1);
+  const { body } = await thief.challenge(app.id);
+  const codes: string[] = [];
+  for (let tries = 0; tries < 40; tries += 1) codes.push((await thief.verify(app.id, body.id, '000000')).body.code);
+  expect(codes.at(-1)).toBe('over_request_rate_limit');
+  const owner = await enter(auth, email, 250);
   expect((await owner.answer(app.id, app.code())).status).toBe(200);
 });
 

@@ -431,7 +431,7 @@ describe('the configuration', () => {
     expect(await verify(app.id, unknownId, app.code())).toMatchObject(closed);
   });
 
-  test('limits challenges and attempts of an address, and attempts at a factor from whatever address', async () => {
+  test('limits challenges and attempts of an address, and of no other one', async () => {
     const auth = await testAuth(
       database,
       { security_sb_forwarded_for_enabled: true },
@@ -461,14 +461,15 @@ describe('the configuration', () => {
       [200, 30],
       ['over_request_rate_limit', 2],
     ]);
-    expect(await statusesOf('verify')).toEqual([
+    expect(await statusesOf('verify', '192.0.2.1')).toEqual([
       ['mfa_factor_not_found', 30],
       ['over_request_rate_limit', 2],
     ]);
-    const reply = await attempt('verify');
+    const reply = await attempt('verify', '192.0.2.1');
     expect([reply.status, Number(reply.headers.get('retry-after'))]).toEqual([429, 4]);
     auth.pass(4);
-    expect((await attempt('verify')).body.code).toBe('mfa_factor_not_found');
+    expect((await attempt('verify', '192.0.2.1')).body.code).toBe('mfa_factor_not_found');
+    expect(await statusesOf('verify')).toEqual([['mfa_factor_not_found', 32]]);
   });
 
   test('lets a session without the second factor of its user live for so long', async () => {

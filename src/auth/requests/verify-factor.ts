@@ -12,7 +12,7 @@ import type { UserBearer } from '../bearer.ts';
 import { notifyUser } from '../messages/notify-user.ts';
 import { findStep, fromBase32 } from '../secrets/totp.ts';
 import { factorMethods, type Session } from '../session.ts';
-import { countFactorAttempt, takeFactorGuess } from '../steps/attempt-limit.ts';
+import { takeFactorGuess } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { completeSignIn, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyMembers, badJson, readMembers } from '../steps/members.ts';
@@ -59,7 +59,6 @@ export async function verifyFactor(
   if (!code) throw new AuthError('validation_failed', 'Code needs to be non-empty');
   if (challengeId && !isUuid(challengeId)) throw badJson('member "challenge_id" is not a UUID');
   assertVerifyOn(context, factor);
-  await countFactorAttempt(context, factor.id);
   const answer = { asking, factorId: factor.id, challengeId: challengeId || null, code };
   const outcome = await transact(context, ['custom_access_token'], (tx) => decide(tx, answer));
   if (outcome instanceof AuthError) throw outcome;

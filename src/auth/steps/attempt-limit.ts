@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { guessSeconds, type OneTimeTokenType } from '../store/one-time-tokens.ts';
-import { assertRequestAllowed, requestAllowance, tooManyRequests } from '../store/rate-limit.ts';
+import { tooManyRequests } from '../store/rate-limit.ts';
 import { type AccountLimit, type AccountUse, takeOfAccount } from './account-limit.ts';
 import type { AuthContext, Transaction } from './auth-context.ts';
 
@@ -31,16 +31,6 @@ export async function countPasswordGuess(
   });
   if (typeof use === 'number') throw tooManyRequests(use);
   return use;
-}
-
-/**
- * Counts an attempt at a second factor, as the routes count by IP address.
- *
- * @throws AuthError `over_request_rate_limit`
- */
-export async function countFactorAttempt({ services, config }: AuthContext, factorId: string): Promise<void> {
-  const allowance = requestAllowance(config.mfa_rate_limit_challenge_and_verify, 60);
-  await assertRequestAllowed(services.limiter, `factor_attempt:${factorId}`, allowance);
 }
 
 /** Codes of an app are guessed for as long as its secret stays, so they are counted by the day. */
