@@ -228,6 +228,43 @@ test('passwords are refused alike, right ones of unconfirmed users and unreadabl
   expect(auth.observations).toContainEqual(expect.objectContaining({ kind: 'masked_error', requestId: null }));
 });
 
+test('whoever signs up does not learn from the limit on passwords whether theirs was taken', async () => {
+  const known = await everyKind();
+  const auth = await hiding({ rate_limit_verify: 30 });
+  const theirs = 'a password of their own';
+  const codes: unknown[][] = [];
+  for (const kind of ['unknown', 'confirmed'] as const) {
+    const { email } = known[kind];
+    await auth.ask('/signup', { email, password: theirs });
+    if (kind === 'unknown') await vi.waitFor(() => auth.message(email));
+    const guesses = Array.from({ length: 32 }, () =>
+      auth.ask('/token?grant_type=password', { email, password: theirs }),
+    );
+    codes.push((await Promise.all(guesses)).map(({ body }) => body.code).sort());
+  }
+  expect(codes[0]).toEqual(codes[1]);
+  expect(codes[0]?.slice(-2)).toEqual(Array(2).fill('over_request_rate_limit'));
+});
+
+test('the limit on messages to a number does not tell whether one was sent', async () => {
+  const known = await everyKind();
+  const auth = await hiding({ external_anonymous_users_enabled: true });
+  auth.pass(3600);
+  const codes: unknown[][] = [];
+  for (const kind of ['unknown', 'confirmed'] as const) {
+    const { phone } = known[kind];
+    expect((await auth.ask('/otp', { phone, create_user: false })).status).toBe(200);
+    if (kind === 'confirmed') await vi.waitFor(() => auth.message(phone));
+    const seen: unknown[] = [];
+    for (let asked = 0; asked < 4; asked += 1) {
+      const { access_token: token } = (await auth.ask('/signup', {})).body;
+      seen.push((await auth.ask('/user', { phone }, { method: 'PUT', token })).body.code);
+    }
+    codes.push(seen);
+  }
+  expect(codes[0]).toEqual(codes[1]);
+});
+
 test('codes are refused alike', async () => {
   const known = await everyKind();
   const auth = await hiding();

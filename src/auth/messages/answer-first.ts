@@ -6,7 +6,13 @@
  */
 import type { AuthContext, Transaction } from '../steps/auth-context.ts';
 import { nowOf } from '../steps/auth-context.ts';
-import { assertFirstRequest, assertSendAllowed, createRateLimiter, type RateLimiter } from '../store/rate-limit.ts';
+import {
+  assertFirstRequest,
+  assertNumberAllowed,
+  assertSendAllowed,
+  createRateLimiter,
+  type RateLimiter,
+} from '../store/rate-limit.ts';
 import { assertAuthorized } from './send-token.ts';
 
 /** Where a message is asked for. */
@@ -45,6 +51,7 @@ export async function countMessage(context: AuthContext, asked: Asked, countsIts
   const { kind, address } = asked;
   if (kind === 'email') assertAuthorized(context, address);
   await assertFirst(context, services.limiter, asked, 'message');
+  if (kind === 'sms') await assertNumberAllowed(services.limiter, address, config.sms_max_frequency);
   const limit = kind === 'email' ? config.rate_limit_email_sent : config.rate_limit_sms_sent;
   if (!countsItself) await assertSendAllowed(services.limiter, kind, limit);
 }

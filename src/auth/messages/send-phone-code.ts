@@ -74,8 +74,10 @@ export async function makePhoneCode(context: AuthContext, request: PhoneCodeRequ
   const testCode = findTestCode(config, request.phone, nowOf(context));
   if (testCode !== null) return { ...request, code: testCode, isTest: true };
   const frequency = request.purpose === 'MFA' ? config.mfa_phone_max_frequency : config.sms_max_frequency;
-  await assertNumberAllowed(services.limiter, request.phone, frequency);
-  if (!context.isCounted) await assertSendAllowed(services.limiter, 'sms', config.rate_limit_sms_sent);
+  if (!context.isCounted) {
+    await assertNumberAllowed(services.limiter, request.phone, frequency);
+    await assertSendAllowed(services.limiter, 'sms', config.rate_limit_sms_sent);
+  }
   return { ...request, code: makeCode(request.digits), isTest: false };
 }
 

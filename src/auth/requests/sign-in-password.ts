@@ -61,9 +61,11 @@ async function signIn(context: AuthContext, credentials: Credentials): Promise<S
   if (found !== null && found.passwordHash === null) services.observe({ kind: 'password_absent', userId: found.id });
   if (found === null || found.passwordHash === null) throw new AuthError('invalid_credentials');
   if (!isRight) throw new AuthError('invalid_credentials');
-  await guess?.giveBack();
+  // Where accounts are hidden, only a sign-in may tell that the password was right.
+  if (!config.security_hide_accounts) await guess?.giveBack();
   if (isBanned(found, nowOf(context))) throw new AuthError('user_banned', null, { status: 400 });
   assertConfirmed(found, credentials.kind);
+  if (config.security_hide_accounts) await guess?.giveBack();
   const newHash = services.hasher.isOutdated(found.passwordHash)
     ? await services.hasher.hash(credentials.password, context.deadline)
     : null;
