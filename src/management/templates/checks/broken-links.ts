@@ -93,7 +93,7 @@ export class Places {
     this.#links = links
       .filter(({ address }) => address.includes('{{'))
       .slice(0, maxPlaces)
-      .map((link) => ({ ...link, literals: link.address.split(/\{\{[^}]*\}\}/).map(decodeEntities) }));
+      .map((link) => ({ ...link, literals: link.address.split(/\{\{(?:[^{}]|\{(?!\{))*\}\}/).map(decodeEntities) }));
   }
 
   /** A finding at the link that most likely made an address; about the text as a whole if it is in none. */
