@@ -7,7 +7,7 @@ import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import { fragmentOf, open, queryOf, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
-import { callbackUrl, keycloakValues, signInAs } from '../support/provider-sign-in.ts';
+import { callbackUrl, goThrough, keycloakValues, signInAs } from '../support/provider-sign-in.ts';
 
 let database: TestDatabase;
 let provider: OidcProvider;
@@ -163,6 +163,26 @@ test.each(Object.entries(taking))(
     expect(taken).toEqual([]);
   },
 );
+
+test('whoever proves the address of an anonymous account is not anonymous', async () => {
+  const values = { security_manual_linking_enabled: true, external_anonymous_users_enabled: true };
+  const auth = await serve(values);
+  const email = newAddress();
+  const { access_token: token } = (await auth.ask('/signup', {})).body;
+  provider.users[`link of ${email}`] = { name: 'Thief', email, email_verified: false };
+  const query = new URLSearchParams({
+    provider: 'keycloak',
+    skip_http_redirect: 'true',
+    login_hint: `link of ${email}`,
+  });
+  const { body } = await auth.ask(`/user/identities/authorize?${query}`, undefined, { token });
+  await goThrough(auth, body.url);
+  await auth.ask('/otp', { email });
+  const { code } = await auth.message(email);
+  const { user, access_token: own } = (await auth.ask('/verify', { type: 'email', email, token: code })).body;
+  expect([user.email, user.is_anonymous]).toEqual([email, false]);
+  expect((await auth.ask('/factors', { factor_type: 'totp' }, { token: own })).status).toBe(200);
+});
 
 test('where numbers need no proof, nobody takes one from an account that is in use', async () => {
   const phone = newPhone();

@@ -9,7 +9,12 @@ import { reloadUser, updateUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { type Proof, settleFirstProof } from './claim-account.ts';
 
-/** Confirms the email address, also in the identities that have it, and clears pending tokens. @param given Locked. */
+/**
+ * Confirms the email address, also in the identities that have it, and clears pending tokens. The user is no longer
+ * anonymous.
+ *
+ * @param given Locked.
+ */
 export async function confirmEmail(tx: Transaction, given: User, proof: Proof): Promise<User> {
   const now = nowOf(tx);
   const isFirst = given.emailConfirmedAt === null;
@@ -17,7 +22,7 @@ export async function confirmEmail(tx: Transaction, given: User, proof: Proof): 
   if (isFirst && proof.by === 'provider') await dropEmailIdentity(tx, user);
   await consumeToken(tx, { user, type: 'confirmation_token' });
   const userMetadata = mergeMetadata(user.userMetadata, { email_verified: true });
-  await updateUser(tx, user.id, { emailConfirmedAt: now, userMetadata });
+  await updateUser(tx, user.id, { emailConfirmedAt: now, userMetadata, isAnonymous: false });
   await verifyIdentityEmail(tx, user);
   return reloadUser(tx, user.id);
 }

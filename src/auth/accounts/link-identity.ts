@@ -88,7 +88,6 @@ async function settleEmail(tx: Transaction, user: User, external: ExternalUser):
   const adopted = await adoptEmail(tx, user, { email, isVerified });
   if (isProved(tx, external)) {
     await confirmEmail(tx, adopted, { by: 'session' });
-    await updateUser(tx, user.id, { isAnonymous: false });
     return null;
   }
   await sendTokenEmail(tx, 'confirmation', adopted);

@@ -6,13 +6,9 @@
  */
 import type { AuthContext, Transaction } from '../steps/auth-context.ts';
 import { nowOf } from '../steps/auth-context.ts';
-import {
-  assertFirstRequest,
-  assertNumberAllowed,
-  assertSendAllowed,
-  createRateLimiter,
-  type RateLimiter,
-} from '../store/rate-limit.ts';
+import { assertFirstRequest, assertSendAllowed, createRateLimiter, type RateLimiter } from '../store/rate-limit.ts';
+import { findUserByPhone } from '../store/users.ts';
+import { assertNumberAllowed } from './number-limit.ts';
 import { assertAuthorized } from './send-token.ts';
 
 /** Where a message is asked for. */
@@ -51,7 +47,11 @@ export async function countMessage(context: AuthContext, asked: Asked, countsIts
   const { kind, address } = asked;
   if (kind === 'email') assertAuthorized(context, address);
   await assertFirst(context, services.limiter, asked, 'message');
-  if (kind === 'sms') await assertNumberAllowed(services.limiter, address, config.sms_max_frequency);
+  if (kind === 'sms') {
+    const { database } = services;
+    const owner = async () => (await findUserByPhone(database, address, context.audience))?.id ?? null;
+    await assertNumberAllowed(context, database, { phone: address, owner, pauseSeconds: config.sms_max_frequency });
+  }
   const limit = kind === 'email' ? config.rate_limit_email_sent : config.rate_limit_sms_sent;
   if (!countsItself) await assertSendAllowed(services.limiter, kind, limit);
 }

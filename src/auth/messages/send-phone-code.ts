@@ -9,13 +9,14 @@ import { hashCode, makeCode, makeLinkToken } from '../secrets/one-time-code.ts';
 import type { TextMessage } from '../sms/sms-provider.ts';
 import { TextError } from '../sms/sms-provider.ts';
 import { askHook } from '../steps/ask-hook.ts';
-import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
+import { nowOf, type Transaction } from '../steps/auth-context.ts';
 import { sentAtOf, storeToken } from '../store/one-time-tokens.ts';
-import { assertNumberAllowed, assertSendAllowed, findTooFrequent } from '../store/rate-limit.ts';
+import { assertSendAllowed, findTooFrequent } from '../store/rate-limit.ts';
 import { reloadUser } from '../store/users.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
 import { toUserJson } from '../user-json.ts';
+import { assertNumberAllowed } from './number-limit.ts';
 
 /** The purpose of a code, which also names its columns. */
 type CodePurpose = 'confirmation' | 'phone_change' | 'reauthentication';
@@ -42,7 +43,8 @@ export async function sendCode(
   const refusal = findTooFrequent('sms', sentAtOf(user, type), config.sms_max_frequency, nowOf(tx));
   if (refusal !== null) throw refusal;
   const { sms_otp_length: digits, sms_template: template } = config;
-  const made = await makePhoneCode(tx, { phone, channel, digits, template, purpose });
+  const ownerId = purpose === 'phone_change' ? null : user.id;
+  const made = await makePhoneCode(tx, { phone, channel, digits, template, purpose }, ownerId);
   const secrets = { codeHash: hashCode(phone, made.code), linkToken: makeLinkToken() };
   await storeToken(tx, { userId: user.id, type, ...secrets, address: phone });
   return sendPhoneCode(tx, user, made);
@@ -68,14 +70,23 @@ export interface PhoneCode extends PhoneCodeRequest {
   readonly isTest: boolean;
 }
 
-/** Makes a code, if one more message may be sent. @throws AuthError `over_sms_send_rate_limit` */
-export async function makePhoneCode(context: AuthContext, request: PhoneCodeRequest): Promise<PhoneCode> {
-  const { services, config } = context;
-  const testCode = findTestCode(config, request.phone, nowOf(context));
+/**
+ * Makes a code, if one more message may be sent.
+ *
+ * @param ownerId Who has the number; null for nobody who has proved it. @throws AuthError `over_sms_send_rate_limit`
+ */
+export async function makePhoneCode(
+  tx: Transaction,
+  request: PhoneCodeRequest,
+  ownerId: string | null,
+): Promise<PhoneCode> {
+  const { services, config } = tx;
+  const { phone } = request;
+  const testCode = findTestCode(config, phone, nowOf(tx));
   if (testCode !== null) return { ...request, code: testCode, isTest: true };
-  const frequency = request.purpose === 'MFA' ? config.mfa_phone_max_frequency : config.sms_max_frequency;
-  if (!context.isCounted) {
-    await assertNumberAllowed(services.limiter, request.phone, frequency);
+  const pauseSeconds = request.purpose === 'MFA' ? config.mfa_phone_max_frequency : config.sms_max_frequency;
+  if (!tx.isCounted) {
+    await assertNumberAllowed(tx, tx, { phone, owner: async () => ownerId, pauseSeconds });
     await assertSendAllowed(services.limiter, 'sms', config.rate_limit_sms_sent);
   }
   return { ...request, code: makeCode(request.digits), isTest: false };

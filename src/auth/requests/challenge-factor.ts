@@ -69,7 +69,7 @@ async function challenge(
 ): Promise<Challenged> {
   const { user } = await lockCurrentUser(tx, asking);
   const factor = requireFactor(user, factorId);
-  const message = channel === null ? null : await makeMessage(tx, factor, channel);
+  const message = channel === null ? null : await makeMessage(tx, user.id, factor, channel);
   const id = await createChallenge(tx, { factorId: factor.id, ip: tx.client.ip, code: message?.code ?? null });
   if (id === null) throw new AuthError('mfa_factor_not_found');
   await auditUser(tx, 'challenge_created', user, { factor_id: factor.id, factor_status: factor.status });
@@ -77,15 +77,13 @@ async function challenge(
   return { id, factor, at: nowOf(tx) };
 }
 
-function makeMessage(context: AuthContext, { phone, lastChallengedAt }: Factor, channel: Channel): Promise<PhoneCode> {
-  const {
-    mfa_phone_max_frequency: frequency,
-    mfa_phone_otp_length: digits,
-    mfa_phone_template: template,
-  } = context.config;
-  const refusal = findTooFrequent('sms', lastChallengedAt, frequency, nowOf(context));
+function makeMessage(tx: Transaction, userId: string, factor: Factor, channel: Channel): Promise<PhoneCode> {
+  const { phone, lastChallengedAt, status } = factor;
+  const { mfa_phone_max_frequency: frequency, mfa_phone_otp_length: digits, mfa_phone_template: template } = tx.config;
+  const refusal = findTooFrequent('sms', lastChallengedAt, frequency, nowOf(tx));
   if (refusal !== null) throw refusal;
-  return makePhoneCode(context, { phone, channel, digits, template, purpose: 'MFA' });
+  const ownerId = status === 'verified' ? userId : null;
+  return makePhoneCode(tx, { phone, channel, digits, template, purpose: 'MFA' }, ownerId);
 }
 
 /** Enough attempts: that many taken microseconds in a row practically never occur. */

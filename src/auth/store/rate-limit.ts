@@ -135,29 +135,6 @@ export async function takeNotification(
   return isFirst || waitMs === null ? null : 'rate_limit_email_sent';
 }
 
-/** Text messages that a number may get at once; the configured pause then separates further ones. */
-const numberBurst = 3;
-
-/**
- * Refuses a text message to a number that got too many, from any user. Pauses are stored with users and factors, of
- * which an attacker can create new ones.
- *
- * @throws AuthError `over_sms_send_rate_limit`
- */
-export async function assertNumberAllowed(
-  limiter: RateLimiter,
-  phone: string,
-  frequencySeconds: number,
-): Promise<void> {
-  if (frequencySeconds <= 0) return;
-  const waitMs = await limiter.take(`sms_to:${phone}`, {
-    kind: 'bucket',
-    burst: numberBurst,
-    perMs: 1 / (frequencySeconds * 1000),
-  });
-  if (waitMs !== null) throw tooMany('over_sms_send_rate_limit', waitMs);
-}
-
 /**
  * Refuses a second request for an address within the configured time, whether or not the first one sent something. So
  * the answer does not tell whether the address has an account.
@@ -198,6 +175,11 @@ function tooFrequent(kind: 'email' | 'sms', waitMs: number): AuthError {
 }
 
 const sendCodes = { email: 'over_email_send_rate_limit', sms: 'over_sms_send_rate_limit' } as const;
+
+/** The error for a text message that has to wait. */
+export function tooManyTexts(waitMs: number): AuthError {
+  return tooMany(sendCodes.sms, waitMs);
+}
 
 /** The error for a request that has to wait. */
 export function tooManyRequests(waitMs: number): AuthError {
