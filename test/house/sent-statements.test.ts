@@ -22,6 +22,8 @@ test('a statement is noted with the path that it ran with, and a file that sent 
       await connection.query('select lower($1)', ['A']);
     });
     expect(() => checkSentStatements()).toThrow('with a path that is not pinned: function lower in: select lower($1)');
+    await pool.query('with gone as (delete from public.note returning id) select id from gone where id = 1', []);
+    expect(() => checkSentStatements()).toThrow('Writes without a where:\n\nwith gone as (delete');
     await pool.query('select lower($1)', ['A']);
     expect(() => checkSentStatements()).not.toThrow();
   } finally {

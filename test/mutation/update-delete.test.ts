@@ -197,6 +197,18 @@ describe('a delete', () => {
   });
 });
 
+// What safeupdate would refuse fails the file: test/support/check-sent-statements.ts.
+test('without conditions, an update or delete is no statement that the library safeupdate of Supabase refuses', async () => {
+  for (const filter of ['', 'filter: null,', 'filter: {},', 'filter: {title: {eq: $absent}},', 'filter: {or: []},']) {
+    const types = filter.includes('$') ? '($absent: String)' : '';
+    const query = `mutation ${types} { updateVolumeCollection(set: {title: "x"}, ${filter} atMost: 9) { affectedCount } }`;
+    expect(await data(query), filter).toEqual({ updateVolumeCollection: { affectedCount: 3 } });
+  }
+  expect(await data('mutation { deleteFromVolumeCollection(atMost: 9) { affectedCount } }')).toEqual({
+    deleteFromVolumeCollection: { affectedCount: 3 },
+  });
+});
+
 describe('atMost', () => {
   const update = (atMost: string, types = '') =>
     `mutation ${types} { updateVolumeCollection(set: {title: "x"} ${atMost}) { affectedCount } }`;

@@ -80,7 +80,8 @@ export function printChange(
 ): Sql {
   const target = sql`${tableName(table)} as ${ident(alias)}`;
   const condition = change.filter === null ? null : printCondition(names, change.filter, directRow(alias, table));
-  const filter = where(conjunction([joined?.condition ?? null, condition]));
+  // Supabase preloads `safeupdate` for its login: that refuses a statement without `where`, as `pg_graphql` never sends.
+  const filter = where(conjunction([joined?.condition ?? null, condition]) ?? sql`true`);
   if (change.kind === 'delete')
     return sql`delete from ${target}${joined ? sql` using ${joined.from}` : empty}${filter}`;
   const set = printAssignments(names, change.set, directRow(alias, table));
