@@ -17,6 +17,7 @@ import { isObject } from '../shared/json.ts';
 import { type ConfigField, configFields } from './config-fields.ts';
 import { type ChangeProblem, ManagementError, refuseChange } from './management-error.ts';
 import { isDigest } from './secret-digest.ts';
+import { deepLink, filteredSchemes } from './templates/checks/broken-links.ts';
 import { checkedFields, checkField, checkKeptTranslations } from './templates/checks/check-field.ts';
 import { checkSurroundings, saySurrounding } from './templates/checks/check-surroundings.ts';
 import { templateField } from './templates/checks/check-template.ts';
@@ -90,6 +91,8 @@ export function validateChanges(body: unknown, context: ValidationContext): Vali
     if (broken.length === 0) warnings.push(...checkInForce(values, checking, next, problems));
   }
   if (isSpent()) problems.push(wrong(spentProblem));
+  // These never refuse, and end when the time is used up.
+  warnings.push(...newDeepLinks(given, next, checking));
   const unknown = Object.keys(given).filter((name) => !configFields.has(name));
   if (!context.ignoreUnknown) problems.push(...describeUnknown(unknown, [...configFields.keys()]).map(wrong));
   if (problems.length > 0) refuseChange(problems);
@@ -222,6 +225,21 @@ function checkInForce(
     }
   }
   return warnings;
+}
+
+/** Unchanged templates with links that a changed list of redirects, or of schemes, makes unusable. */
+function newDeepLinks(given: Body, next: AuthConfig, { config, isSpent }: Checking): readonly string[] {
+  const before = filteredSchemes(config);
+  if (filteredSchemes(next).every((scheme) => before.includes(scheme))) return [];
+  const unchanged = checkedFields.filter((name) => !Object.hasOwn(given, name));
+  return unchanged.flatMap((name) => {
+    const value = next[name as keyof AuthConfig];
+    return (value && !isSpent() ? checkField(name, value, next, isSpent) : []).flatMap(({ place, findings }) =>
+      findings.warnings
+        .filter((finding) => finding.name === deepLink)
+        .map((finding) => `${name}, which is in force: ${place}${sayFinding(finding)}`),
+    );
+  });
 }
 
 function wrong(message: string): ChangeProblem {

@@ -229,6 +229,48 @@ describe('an email whose readers can', () => {
   });
 });
 
+describe('the name of a file', () => {
+  test.each([
+    ['email_changed.html', 'email_changed_notification'],
+    ['identity_linked.html', 'identity_linked_notification'],
+    ['mfa_factor_enrolled.html', 'mfa_factor_enrolled_notification'],
+    ['Multi-factor authentication method added.html', 'mfa_factor_enrolled_notification'],
+    ['Phone number changed.html', 'phone_changed_notification'],
+    ['Confirm sign up.html', 'confirmation'],
+    ['confirm-signup.html', 'confirmation'],
+    ['invite-user.html', 'invite'],
+    ['magic-link.html', 'magic_link'],
+    ['Change email address.html', 'email_change'],
+    ['change-email.html', 'email_change'],
+    ['reset_password.html', 'recovery'],
+    ['Reset password.html', 'recovery'],
+    ['Reauthentication.html', 'reauthentication'],
+  ])('%s, of the Supabase CLI or dashboard, is that of %s', async (file, email) => {
+    const { code, lines, err } = await check({ [file]: '{{ .Token }}{{ .Nothing }}' });
+    expect({ code, lines }).toEqual({
+      code: 0,
+      lines: expect.arrayContaining([
+        expect.stringContaining(`${email}.html:1:16: warning: .Nothing is always empty in this email`),
+      ]),
+    });
+    expect(err).toContain(`${file} is read as ${email}.html.`);
+  });
+
+  test('of no email is a warning, of a mistyped one an error, and two of one email are refused', async () => {
+    const files = { 'recovery.html': link, 'newsletter.html': 'News', 'welcome.de.html': 'Hallo', 'notes.txt': 'x' };
+    const warning = (file: string) => `warning: ${file} has the name of no email, so it is left alone.`;
+    const lines = ['newsletter.html', 'notes.txt', 'welcome.de.html'].map(warning);
+    expect(await check(files)).toMatchObject({ code: 0, lines });
+    expect((await check(files, '--strict')).code).toBe(1);
+    const mistyped = await check({ ...files, 'email_chnged.html': link });
+    expect(mistyped).toMatchObject({ code: 1, lines: [] });
+    expect(mistyped.err).toContain('Did you mean "email_changed_notification"?');
+    const twice = await check({ ...files, 'reset-password.html': link });
+    expect(twice).toMatchObject({ code: 1, lines: [] });
+    expect(twice.err).toContain('recovery.html and reset-password.html are the same email.');
+  });
+});
+
 describe('a link that cannot work', () => {
   const whole = (name: string) => `the link cannot work: .${name} is a whole address, so it has to begin the href`;
   const behind = 'what follows .ConfirmationURL is lost or changes where it leads: remove';

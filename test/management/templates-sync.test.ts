@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -577,6 +577,25 @@ describe('pgreflect templates', () => {
     expect(code).toBe(1);
     expect(err).toContain(message);
     expect(err).not.toContain(token);
+  });
+
+  test('files with names of the Supabase dashboard are pushed, kept by a pull, and others left alone', async () => {
+    const { run, file } = await project();
+    const link = '<a href="{{ .ConfirmationURL }}">go</a>';
+    mkdirSync(file('.'));
+    writeFileSync(file('reset-password.html'), `${link} reset`);
+    writeFileSync(file('newsletter.html'), 'News');
+    writeFileSync(file('subjects.json'), JSON.stringify({ 'Reset password': 'Reset it' }));
+    const pushed = await run('push');
+    expect(pushed).toMatchObject({ code: 0 });
+    expect(pushed.out).toContain('changed  recovery.html');
+    expect(pushed.out).toContain('changed  subjects.json: recovery');
+    expect(pushed.err).toContain('reset-password.html is read as recovery.html.');
+    expect(pushed.err).toContain('Warning: newsletter.html has the name of no email, so it is left alone.');
+    expect((await run('pull')).code).toBe(0);
+    expect(readFileSync(file('reset-password.html'), 'utf8')).toBe(`${link} reset`);
+    expect(existsSync(file('recovery.html'))).toBe(false);
+    expect((await run('push')).out).toBe('Nothing differs.\n');
   });
 
   test('a directory that is missing, empty or holds a name of no email is refused', async () => {

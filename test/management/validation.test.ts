@@ -299,6 +299,35 @@ describe('templates', () => {
     expect((await patch(back)).status).toBe(200);
   });
 
+  test('an address list whose applications no link may have warns of the templates in force, each time it grows', async () => {
+    const { patch, gateway: running } = await gateway();
+    const content = '<a href="{{ .RedirectTo }}?token_hash={{ .TokenHash }}">Open</a>';
+    const translations = { de: { content } };
+    const texts = {
+      mailer_templates_recovery_content: content,
+      mailer_templates_magic_link_translations: translations,
+    };
+    expect((await patch(texts)).headers.get('x-template-warnings')).toBeNull();
+    const warningsOf = async (change: object) => {
+      const { status, headers } = await patch(change);
+      expect(status).toBe(200);
+      return headers.get('x-template-warnings');
+    };
+    const fix =
+      'a redirect to com.acme.app:// becomes #ZgotmplZ here: add com.acme.app to mailer_extra_url_schemes [deep-link]';
+    const warned = [
+      `mailer_templates_recovery_content, which is in force: line 1, column 10: ${fix}`,
+      `mailer_templates_magic_link_translations, which is in force: de, content: line 1, column 10: ${fix}`,
+    ];
+    const listed = await warningsOf({ uri_allow_list: 'https://app.test/**,com.acme.app://**' });
+    expect(listed?.split('; ').sort()).toEqual([...warned].sort());
+    for (const warning of warned)
+      expect(running.observations).toContainEqual({ kind: 'warning', message: `Auth configuration: ${warning}` });
+    expect(await warningsOf({ uri_allow_list: 'com.acme.app://**' })).toBeNull();
+    expect(await warningsOf({ mailer_extra_url_schemes: 'com.acme.app' })).toBeNull();
+    expect((await warningsOf({ mailer_extra_url_schemes: null }))?.split('; ')).toHaveLength(2);
+  });
+
   test('a loop that never ends is refused, and the answer comes soon', async () => {
     const content = '{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}';
     expect(await problemOf(await gateway(), { mailer_templates_recovery_content: content })).toMatch(

@@ -23,9 +23,12 @@ export async function checkFiles(context: CommandContext, usual: string): Promis
   const [, operand] = context.operands;
   const flag = flagText(context, 'dir');
   if (operand !== undefined && flag !== null) refuse('The directory is given twice.', 'Leave out --dir.');
-  const texts = readTemplates(pathOf(context, operand ?? flag ?? usual));
+  const strange: string[] = [];
+  const warn = (text: string) => strange.push(`warning: ${text}`);
+  const texts = readTemplates(pathOf(context, operand ?? flag ?? usual), { note: context.note, warn });
   const allowWarnings = context.flags['allow-warnings'] === true;
-  const { errors, warnings, isPartial } = findingsIn(texts, configOf(context, texts), allowWarnings);
+  const { errors, warnings: found, isPartial } = findingsIn(texts, configOf(context, texts), allowWarnings);
+  const warnings = [...found, ...strange];
   for (const line of [...errors, ...warnings]) context.print(line);
   const count = (many: readonly string[], word: string) => `${many.length} ${word}${many.length === 1 ? '' : 's'}`;
   for (const email of ownEmails(texts)) {

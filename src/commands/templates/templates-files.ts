@@ -2,16 +2,17 @@
  * Emails as files, for `pgreflect templates pull|push|diff`: `NAME.html` is the body of an email, `NAME.txt` its text
  * part if it has a template of its own, and `subjects.json` an object with all subjects by name. `layout.html` goes
  * around them, and `partials/NAME.html` are templates that they share. `link_page.html` is the page that asks before a
- * link is used. Translations are in translation-files.ts.
+ * link is used. Translations are in translation-files.ts. Names of Supabase do as well (email-names.ts).
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { linkPageField, textFields } from '../../config/auth/auth-template-fields.ts';
-import { nearestName } from '../../config/nearest-name.ts';
+import type { Problem } from '../../config/config-error.ts';
 import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
-import { refuse } from '../shared/command.ts';
+import { CommandError, refuse } from '../shared/command.ts';
+import { emailNamed, unknownEmail } from './email-names.ts';
 import { isTranslation, placeOfTranslation, translationIn } from './translation-files.ts';
 
 /** The field of the layout. */
@@ -45,8 +46,9 @@ export function writeTemplates(directory: string, texts: TemplateTexts): readonl
   mkdirSync(directory, { recursive: true });
   const subjects: Record<string, string> = {};
   const written: string[] = [];
+  const present = filesIn(directory, noReport);
   const write = (field: string): void => {
-    const [text, file] = [texts.get(field), placeOfField(field)];
+    const [text, file] = [texts.get(field), present.get(field) ?? placeOfField(field)];
     // Most emails have no text part of their own, and most projects no layout.
     if (text === undefined || (text === '' && !existsSync(join(directory, file)))) return;
     writeFileSync(join(directory, file), text);
@@ -67,48 +69,86 @@ export function writeTemplates(directory: string, texts: TemplateTexts): readonl
   return [...written, subjectsFile];
 }
 
+/** What is told of the files of a directory. */
+export interface FileReport {
+  /** A file is read under another name. */
+  note(text: string): void;
+  /** A file of no email is left alone. */
+  warn(text: string): void;
+}
+
+const noReport: FileReport = { note: () => {}, warn: () => {} };
+
 /**
  * Reads the texts of a directory.
  *
- * @throws CommandError if it cannot be read, contains no email, or a file name matches no email.
+ * @throws CommandError if it cannot be read, contains no email, or a file name is a mistyped email.
  */
-export function readTemplates(directory: string): TemplateTexts {
-  const texts = readTexts(directory);
+export function readTemplates(directory: string, report: FileReport): TemplateTexts {
+  const texts = readTexts(directory, report);
   if (texts.size === 0)
     refuse(`The directory "${directory}" has no email templates.`, 'To create them: pgreflect templates pull');
   return texts;
 }
 
 /** As `readTemplates`, for a directory that may contain no email. */
-export function readTexts(directory: string): TemplateTexts {
+export function readTexts(directory: string, report: FileReport = noReport): TemplateTexts {
   const files = listDirectory(directory);
   const texts = new Map<string, string>();
-  for (const file of files) {
-    const field = fieldOf(file);
-    if (field !== null) texts.set(field, readText(directory, file));
-  }
+  for (const [field, file] of filesIn(directory, report)) texts.set(field, readText(directory, file));
   if (files.includes(partialsFolder)) {
     const folder = join(directory, partialsFolder);
     for (const file of listDirectory(folder).filter((name) => name.endsWith('.html')))
       texts.set(`${partialPrefix}${file.slice(0, -'.html'.length)}`, readText(folder, file));
   }
   if (files.includes(subjectsFile)) {
-    for (const [name, subject] of readSubjects(directory))
-      texts.set(`mailer_subjects_${assertEmail(name, subjectsFile)}`, subject);
+    for (const [name, subject] of readSubjects(directory)) {
+      const email = emailNamed(name);
+      if (email === null) throw new CommandError([unknownSubject(name)]);
+      texts.set(textFields(email).subject, subject);
+    }
   }
   return texts;
 }
 
-/** The field of a file; null for a file that is none of ours. */
-function fieldOf(file: string): string | null {
+/** The files of emails by field. @throws CommandError */
+function filesIn(directory: string, report: FileReport): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  for (const file of listDirectory(directory)) {
+    const field = fieldOf(file, report);
+    if (field === null) continue;
+    const other = files.get(field);
+    if (other !== undefined) refuse(`${other} and ${file} are the same email.`, 'Keep one of them.');
+    files.set(field, file);
+    if (file !== placeOfField(field)) report.note(`${file} is read as ${placeOfField(field)}.`);
+  }
+  return files;
+}
+
+/** The field of a file; null for a file that is none of ours. @throws CommandError for a mistyped email. */
+function fieldOf(file: string, { warn }: FileReport): string | null {
   if (file === layoutFile) return layoutField;
   if (file === linkPageFile) return linkPageField;
-  const translation = translationIn(file);
-  if (translation !== null) return translation;
-  const [, name, ending] = /^(.*)\.(html|txt)$/.exec(file) ?? [];
+  const emailOf = (name: string): EmailKind | null => {
+    const email = emailNamed(name);
+    if (email !== null) return email;
+    const unknown = unknownEmail(name, file);
+    if (unknown.fix !== null) throw new CommandError([unknown]);
+    warn(`${file} has the name of no email, so it is left alone.`);
+    return null;
+  };
+  const [, name, language, ending] = /^([^.]*)(\.[^.]*)?\.(html|txt|subject)$/.exec(file) ?? [];
   if (name === undefined) return null;
-  const fields = textFields(assertEmail(name, file));
-  return ending === 'html' ? fields.content : fields.text;
+  if (language !== undefined) return translationIn(file, emailOf);
+  if (ending === 'subject') return null;
+  const email = emailOf(name);
+  if (email === null) return null;
+  return ending === 'html' ? textFields(email).content : textFields(email).text;
+}
+
+function unknownSubject(name: string): Problem {
+  const { problem, fix } = unknownEmail(name, subjectsFile);
+  return { problem, fix: fix ?? `Emails are: ${emailKindNames.join(', ')}.` };
 }
 
 function listDirectory(directory: string): readonly string[] {
@@ -141,12 +181,4 @@ function readSubjects(directory: string): readonly (readonly [string, string])[]
   if (!isObject(json) || Object.values(json).some((subject) => typeof subject !== 'string'))
     refuse(`${subjectsFile} must be an object of subjects by the name of their email.`);
   return Object.entries(json) as [string, string][];
-}
-
-function assertEmail(name: string, place: string): EmailKind {
-  const email = emailKindNames.find((known) => known === name);
-  if (email !== undefined) return email;
-  const nearest = nearestName(name, emailKindNames);
-  const fix = nearest === null ? `Emails are: ${emailKindNames.join(', ')}.` : `Did you mean "${nearest}"?`;
-  refuse(`${place}: there is no email "${name}".`, fix);
 }

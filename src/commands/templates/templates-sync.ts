@@ -18,6 +18,7 @@ import { type CommandContext, CommandError, flagText, pathOf, refuse } from '../
 import { lostTranslations } from './built-in-translations.ts';
 import { createManagementClient, type ManagementClient, type ReadConfig } from './management-client.ts';
 import {
+  type FileReport,
   layoutField,
   partialPrefix,
   placeOfField,
@@ -33,11 +34,11 @@ export const defaultTemplateDirectory = 'templates';
 
 /** Writes the current texts into files, except over edited ones. @returns The exit code. */
 export async function pullTemplates(context: CommandContext): Promise<number> {
-  const { client, directory } = open(context);
+  const { client, directory, report } = open(context);
   const { config } = await client.readConfig();
   const inForce = textsOf(config);
   const pulled = readPulled(directory, client.ref);
-  const files: TemplateTexts = existsSync(directory) ? readTexts(directory) : new Map();
+  const files: TemplateTexts = existsSync(directory) ? readTexts(directory, report) : new Map();
   const { edited } = differences(files, config, pulled);
   const conflicts = edited.filter((edit) => (pulled.get(edit.field) ?? '') !== edit.inForce);
   if (conflicts.length > 0) await refuseConflicts(client, conflicts, { pulled, end: 'Nothing was written.' });
@@ -62,8 +63,8 @@ export async function pullTemplates(context: CommandContext): Promise<number> {
 
 /** Stores the texts edited in files. @returns The exit code. */
 export async function pushTemplates(context: CommandContext): Promise<number> {
-  const { client, directory } = open(context);
-  const files = readTemplates(directory);
+  const { client, directory, report } = open(context);
+  const files = readTemplates(directory, report);
   const read = await client.readConfig();
   const pulled = readPulled(directory, client.ref);
   const { edited: changes, outdated } = differences(files, read.config, pulled);
@@ -171,9 +172,9 @@ async function refuseConflicts(
 
 /** Prints the differences between files and project. @returns The exit code: 1 if there are any, for CI. */
 export async function diffTemplates(context: CommandContext): Promise<number> {
-  const { client, directory } = open(context);
+  const { client, directory, report } = open(context);
   const { config } = await client.readConfig();
-  const { edited } = differences(readTemplates(directory), config);
+  const { edited } = differences(readTemplates(directory, report), config);
   for (const { field, file, inForce } of edited) {
     const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
     const names = [`in force: ${placeOfField(field)}`, directory] as const;
@@ -185,10 +186,18 @@ export async function diffTemplates(context: CommandContext): Promise<number> {
   return edited.length === 0 ? 0 : 1;
 }
 
-function open(context: CommandContext): { readonly client: ManagementClient; readonly directory: string } {
+interface Opened {
+  readonly client: ManagementClient;
+  readonly directory: string;
+  readonly report: FileReport;
+}
+
+function open(context: CommandContext): Opened {
   const loaded = loadOptionsOrThrow(['externalUrl', 'projectRef', 'accessToken'] as const, context.sources);
   const directory = pathOf(context, flagText(context, 'dir') ?? defaultTemplateDirectory);
-  return { client: createManagementClient(loaded, context.sources.workingDirectory), directory };
+  const client = createManagementClient(loaded, context.sources.workingDirectory);
+  const report = { note: context.note, warn: (text: string) => context.note(`Warning: ${text}`) };
+  return { client, directory, report };
 }
 
 /** As the management API answers it. */

@@ -6,7 +6,7 @@
  */
 import { translationsField } from '../../config/auth/auth-template-fields.ts';
 import type { Translation } from '../../config/auth/auth-translations.ts';
-import { emailKindNames } from '../../email/email-kind.ts';
+import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
 import { isObject } from '../../shared/json.ts';
 import { canonicalTag } from '../../shared/language-tag.ts';
 import { refuse } from '../shared/command.ts';
@@ -39,14 +39,15 @@ export function placeOfTranslation(field: string): string | null {
 /**
  * The name of a file's text; null for other files.
  *
- * @throws CommandError if there is no such email or language.
+ * @param emailOf The email of a name; null: the file is left alone.
+ * @throws CommandError if there is no such language.
  */
-export function translationIn(file: string): string | null {
+export function translationIn(file: string, emailOf: (name: string) => EmailKind | null): string | null {
   const [, given = '', language = '', ending] = /^([^.]+)\.([^.]+)\.(html|txt|subject)$/.exec(file) ?? [];
   const part = (Object.keys(endings) as Part[]).find((one) => endings[one] === ending);
   if (part === undefined) return null;
-  const name = names.find((known) => known === given);
-  if (name === undefined) refuse(`${file}: there is no email "${given}".`, `Emails are: ${names.join(', ')}.`);
+  const name = given === 'link_page' ? given : emailOf(given);
+  if (name === null) return null;
   const tag = canonicalTag(language);
   if (tag === null) refuse(`${file}: "${language}" is no language tag.`, 'Name the file like recovery.de.html.');
   return `${translationsField(name)}.${tag}.${part}`;

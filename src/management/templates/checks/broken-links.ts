@@ -58,6 +58,9 @@ function innerAddress(address: string, data: TemplateData): string | null {
   return name === undefined ? shorten(address.slice(at)) : `.${name}`;
 }
 
+/** The check whose findings depend on the redirect allow list. */
+export const deepLink = 'deep-link';
+
 /** The schemes of applications that the redirect allow list has, and links do not. */
 export function filteredSchemes(config: CheckedConfig): readonly string[] {
   const schemes = splitPatterns(config.uri_allow_list).flatMap(
@@ -80,7 +83,7 @@ export function filteredLinks(
   const names = schemes.map((scheme) => `${scheme}://`).join(', ');
   const message = `a redirect to ${names} becomes ${refusedUrl} here: add ${schemes.join(', ')} to mailer_extra_url_schemes`;
   const [lastOfAll = ''] = lost.slice(-1);
-  return [places.say(lastOfAll.slice(refusedUrl.length), { message, variable: '.RedirectTo' }, 'deep-link')];
+  return [places.say(lastOfAll.slice(refusedUrl.length), { message, variable: '.RedirectTo' }, deepLink)];
 }
 
 /** The links of a source, to find the place of one in a rendered sample. */
