@@ -116,6 +116,7 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
     userRole: config.authenticatedRole,
     adminRoles: [config.serviceRole, adminRole],
     roleClaim: config.jwtRoleClaim,
+    isLocalProject: config.localProject,
     observe,
     noteRedirect: createRedirectNotes(observe),
     background,

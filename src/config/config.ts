@@ -41,7 +41,7 @@ interface Composed {
   readonly authValues: AuthValues;
   /** Sources of email bodies that are not in `authValues`. */
   readonly authTemplates: TemplateSources;
-  /** `pgreflect start`: hints for everyone, GraphiQL with the keys filled in. */
+  /** `pgreflect start`: hints for everyone, GraphiQL with the keys filled in, private addresses that are a developer's. */
   readonly localProject: boolean;
   /** Operations shown in GraphiQL, as documents; the first is opened. */
   readonly exampleOperations: readonly string[];

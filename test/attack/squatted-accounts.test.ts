@@ -417,16 +417,23 @@ test('where addresses need no proof, nobody gets the account of a user whose num
   expect((await auth.ask('/token?grant_type=refresh_token', { refresh_token: refreshToken })).status).toBe(200);
 });
 
+let again = 0;
+
 test.each([
-  ['the network of the sign-up', '93.184.216.34', 200],
-  ['another network', '93.184.217.34', 400],
-] as const)('a confirmation that is sent again for %s keeps the password only there', async (_name, ip, status) => {
-  const auth = await testAuth(database, { smtp_max_frequency: 0 }, { trustedProxies: ['127.0.0.1'] });
-  const email = `again-${status}@x.test`;
-  const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
-  await auth.ask('/signup', { email, password: thief, data: { role: 'thief' } }, from('93.184.216.34'));
-  await auth.ask('/resend', { type: 'signup', email }, from(ip));
-  await open(await linkTo(auth, email));
-  expect(await signInWith(auth, email, thief)).toBe(status);
-  expect((await userWith(auth, email)).user_metadata.role).toBe(status === 200 ? 'thief' : undefined);
-});
+  ['the network of the sign-up', '93.184.216.34', '93.184.216.34', 200],
+  ['another network', '93.184.216.34', '93.184.217.34', 400],
+  ['a proxy, from behind which the sign-up came', '10.0.0.7', '10.0.0.7', 400],
+  ['this machine, from which the sign-up came', '127.0.0.1', '127.0.0.1', 400],
+] as const)(
+  'a confirmation that is sent again for %s keeps the password only there',
+  async (_name, first, ip, status) => {
+    const auth = await testAuth(database, { smtp_max_frequency: 0 }, { trustedProxies: ['127.0.0.1'] });
+    const email = `again-${++again}@x.test`;
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+    await auth.ask('/signup', { email, password: thief, data: { role: 'thief' } }, from(first));
+    await auth.ask('/resend', { type: 'signup', email }, from(ip));
+    await open(await linkTo(auth, email));
+    expect(await signInWith(auth, email, thief)).toBe(status);
+    expect((await userWith(auth, email)).user_metadata.role).toBe(status === 200 ? 'thief' : undefined);
+  },
+);

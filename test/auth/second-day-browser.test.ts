@@ -41,7 +41,7 @@ const day = 86_400;
 
 const serve = (values: AuthValues = {}): Promise<TestAuth> => {
   const mailServer = { smtp_host: '127.0.0.1', smtp_port: String(smtp.port), smtp_admin_email: 'no-reply@app.test' };
-  const given = { host: 'localhost', port, externalUrl: gatewayUrl };
+  const given = { host: 'localhost', port, externalUrl: gatewayUrl, localProject: true };
   return testAuth(database, { ...mailServer, site_url: appUrl, smtp_max_frequency: 0, ...values }, given);
 };
 
@@ -154,6 +154,21 @@ test.each(['email', 'signup'])(
     const refused = { status: 'Token has expired or is invalid', user: 'nobody' };
     expect(await submit(page, 'enter-code', { email, token: wrong, type })).toEqual(refused);
     expect(await submit(page, 'enter-code', { email, token, type })).toEqual(signedIn(email));
+    await submit(page, 'sign-out');
+    await comeBack(auth, email);
+  },
+);
+
+test.each(['implicit', 'pkce'] as const)(
+  '%s: a member of a local project may ask for the email again',
+  async (flow) => {
+    const auth = await serve();
+    const email = `${flow}.again@x.test`;
+    const page = await openApp(auth, flow);
+    await submit(page, 'sign-up', { email, password, name });
+    auth.pass(1);
+    expect(await submit(page, 'resend', { email })).toEqual(nobody);
+    expect(await followLink(page, email, 2)).toEqual(signedIn(email));
     await submit(page, 'sign-out');
     await comeBack(auth, email);
   },

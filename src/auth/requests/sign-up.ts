@@ -284,8 +284,10 @@ async function insert(tx: Transaction, { address, data, passwordHash, id }: Sign
   await askBeforeUserCreated(tx, facts);
   await insertUser(tx, facts);
   await insertIdentity(tx, { userId: id, provider: kind, providerId: id, identityData });
-  // A private address is that of a proxy or an application's server, and so of everybody.
-  if (tx.client.ip !== null && isPublic(tx.client.ip)) await noteNetwork(tx, id, tx.network);
+  // A private address is that of a proxy or an application's server, and so of everybody. In a local project it is the
+  // developer's.
+  const { ip } = tx.client;
+  if (ip !== null && (services.isLocalProject || isPublic(ip))) await noteNetwork(tx, id, tx.network);
   return reloadUser(tx, id);
 }
 

@@ -68,6 +68,8 @@ export interface AuthServices {
   readonly adminRoles: readonly string[];
   /** The claim, or its path, that the GraphQL API reads the role from. */
   readonly roleClaim: string;
+  /** As in `Config.localProject`. */
+  readonly isLocalProject: boolean;
   readonly observe: Observe;
   readonly noteRedirect: NoteRedirect;
   /** Work that goes on after the answer. */
