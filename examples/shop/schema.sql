@@ -272,10 +272,13 @@ do $grants$
 begin
   if exists (select from pg_catalog.pg_roles where rolname = 'anon') then
     grant usage on schema public to anon;
+    -- A project may grant everything on new tables by default.
+    revoke all on all tables in schema public from anon;
     grant select on category, product, product_dimensions, review, product_rating, author, post, comment, post_product to anon;
   end if;
   if exists (select from pg_catalog.pg_roles where rolname = 'authenticated') then
     grant usage on schema public to authenticated;
+    revoke all on all tables in schema public from authenticated;
     grant select on all tables in schema public to authenticated;
     grant insert, update, delete on review to authenticated;
   end if;

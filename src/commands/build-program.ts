@@ -153,7 +153,12 @@ function readFlags<N extends string>(
 function toContext(sub: Program, command: LoadedCommand, names: readonly OptionName[], edge: Edge): CommandContext {
   const given = sub.opts<Record<string, unknown>>();
   const authNames = takesAuthFlags(command) ? authFieldNames : [];
-  const own = command.flags.map(({ flag }) => [flag, given[camelCase(flag)]] as const);
+  // A flag that begins with `no-` is given as false under the rest of its name.
+  const own = command.flags.map(({ flag }) => {
+    const positive = flag.replace(/^no-/, '');
+    const value = given[camelCase(positive)];
+    return [flag, positive === flag ? value : value === false || undefined] as const;
+  });
   return {
     flags: Object.fromEntries(own) as CommandContext['flags'],
     operands: sub.args.filter((text) => !text.startsWith('-')),

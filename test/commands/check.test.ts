@@ -296,7 +296,7 @@ describe('for programs, --format json: each finding goes away with the SQL that 
     {
       check: 'default_grant',
       object: 'Other',
-      severity: 'warning',
+      severity: 'note',
       fix: 'alter default privileges for role "check maker" in schema "Other" revoke insert, update on tables from anon, authenticated;',
     },
     {

@@ -59,8 +59,11 @@ describe('the schema', () => {
     expect(await list(page).getByRole('link', { name: 'Customer' }).count()).toBe(0);
     await studio.database.query(copied);
     await page.evaluate(() => dispatchEvent(new Event('focus')));
-    await list(page).getByRole('link', { name: 'Customer' }).waitFor();
-    await studio.database.query('revoke select on customer from anon');
+    await list(page).getByRole('link', { name: 'Customer public.customer', exact: true }).waitFor();
+    await studio.database.query('alter table customer disable row level security');
+    await page.evaluate(() => dispatchEvent(new Event('focus')));
+    await list(page).getByRole('link', { name: 'Customer no row security public.customer' }).waitFor();
+    await studio.database.query('alter table customer enable row level security; revoke select on customer from anon');
     expect({ problems, foreign }).toEqual({ problems: [], foreign: [] });
   });
 

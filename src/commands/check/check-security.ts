@@ -41,10 +41,10 @@ const findRoleMembers: Check = async ({ tx, roles, serviceRole, loginRole }) => 
   });
 };
 
-/** Default privileges to write, which every new table gets before it has policies. */
+/** Default privileges to write, which every new table gets before it has policies: a project may mean that. */
 const findDefaultGrants = statementCheck('check/default-grants.sql', ({ maker, schema, grantees, privileges }) => ({
   check: 'default_grant',
-  severity: 'warning',
+  severity: 'note',
   object: schema === null ? null : String(schema),
   message: `Every new table that "${maker}" creates in ${schema === null ? 'any schema' : `the schema "${schema}"`} grants ${privileges} to ${grantees}, with or without row security.`,
 }));

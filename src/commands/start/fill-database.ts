@@ -1,6 +1,6 @@
 /**
  * Creates and fills the database of a local project on its first start: roles, the requested schema and data, and the
- * schema-change trigger. Later starts add missing roles and trigger. The user's SQL grants privileges to callers.
+ * schema-change trigger. Later starts add missing roles and trigger, and grant nothing again that was revoked.
  */
 import { DatabaseError } from '../../postgres/database-error.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
@@ -67,14 +67,18 @@ export async function createLocalDatabase(pool: SystemPool): Promise<void> {
 export async function fillDatabase(
   url: string,
   project: LocalProject,
-  names: Omit<RoleSetup, 'grantDefaults' | 'adoptedRoles'>,
+  names: Omit<RoleSetup, 'adoptedRoles'>,
   content: Content,
 ): Promise<void> {
   await withDatabase(url, async (pool) => {
     const setup = { ...names, grantDefaults: false, adoptedRoles: [] };
-    // First, because the user's schema may use auth.uid() in policies and grant to the roles.
-    assertDone(await setUpDatabase(pool, setup, { watch: false, auth: true, authRole: null }, () => {}));
-    if (project.content === null) await runScripts(pool, content);
+    const isNew = project.content === null && !(await isFilled(pool));
+    const grantDefaults = names.grantDefaults && isNew;
+    // First, because the user's schema may use auth.uid() in policies, grant to the roles, and revoke what is granted by default.
+    assertDone(
+      await setUpDatabase(pool, { ...setup, grantDefaults }, { watch: false, auth: true, authRole: null }, () => {}),
+    );
+    if (isNew) await runScripts(pool, content);
     assertDone(await setUpDatabase(pool, setup, { watch: true, auth: false, authRole: null }, () => {}));
   });
 }
@@ -85,11 +89,15 @@ function assertDone(outcomes: readonly StepOutcome[]): void {
   throw new CommandError(refused.map(({ topic, reason }) => ({ problem: `${topic}: ${reason}.`, fix: null })));
 }
 
-/** Runs all scripts and sets a mark in one transaction, so that after a killed start nothing is repeated or skipped. */
-async function runScripts(pool: SystemPool, content: Content): Promise<void> {
+/** Whether an earlier start, which was killed before it noted that, has run the scripts. */
+async function isFilled(pool: SystemPool): Promise<boolean> {
   const [row] = await pool.query(`select pg_catalog.shobj_description(d.oid, 'pg_database') as mark
     from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()`);
-  if (row?.mark === 'pgreflect: filled') return;
+  return row?.mark === 'pgreflect: filled';
+}
+
+/** Runs all scripts and sets a mark in one transaction, so that after a killed start nothing is repeated or skipped. */
+async function runScripts(pool: SystemPool, content: Content): Promise<void> {
   await pool.transaction(async (tx) => {
     // The user's script runs with the settings of an ordinary connection.
     await tx.query('reset all');

@@ -24,6 +24,7 @@ import {
   publishAddress,
   writeProject,
 } from '../shared/local-project.ts';
+import { describeOpenTables } from '../shared/open-tables.ts';
 import { commandLine } from '../shared/typed-options.ts';
 import { findUnexposed } from '../shared/unexposed-schemas.ts';
 import { withDatabase } from '../shared/with-database.ts';
@@ -40,6 +41,10 @@ export const start: Command = {
   flags: [
     { flag: 'empty', doc: 'Start with an empty database instead of the example.' },
     { flag: 'schema-file', placeholder: 'FILE.sql', doc: 'Load this SQL file instead of the example.' },
+    {
+      flag: 'no-grant-defaults',
+      doc: 'Grant nothing on what is made in the schemas. Without it, callers may use each new table, view and function, as in a hosted project. For the first start, and --reset.',
+    },
     { flag: 'reset', doc: 'Delete all data and fill the database again. Keys and ports stay the same.' },
   ],
   notes: `Data, secret and keys are stored in .pgreflect/ of the working directory. The first start fills the database; later
@@ -134,7 +139,8 @@ async function serveProject(run: LocalStart): Promise<number> {
   const { anonRole, authenticatedRole, serviceRole, schemas } = config;
   const names = { anon: anonRole, authenticated: authenticatedRole, service: serviceRole, login: 'authenticator' };
   const setup = { ...names, loginPassword: project.loginPassword, schemas };
-  await fillDatabase(config.adminDatabaseUrl, project, setup, content);
+  const grantDefaults = context.flags['no-grant-defaults'] !== true;
+  await fillDatabase(config.adminDatabaseUrl, project, { ...setup, grantDefaults }, content);
   if (project.content === null) {
     keepContent(run.directory, content);
     const schemaFile = content.kind === 'file' ? content.scripts[0]!.title : null;
@@ -148,6 +154,10 @@ async function serveProject(run: LocalStart): Promise<number> {
     }),
   );
   if (unexposed !== null) context.note(`Warning: ${unexposed}`);
+  const open = await withDatabase(config.adminDatabaseUrl, (pool) =>
+    describeOpenTables(pool, { schemas: schemas ?? ['public'], roles: [anonRole, authenticatedRole] }),
+  );
+  if (open !== null) context.note(`Warning: ${open}`);
   const change = describeChange(run.directory, project, content, printPsql(config.adminDatabaseUrl));
   if (change !== null) context.note(change);
   const gateway = await startGateway(config).catch(refuseAddress(config));

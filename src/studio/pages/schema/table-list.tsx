@@ -53,6 +53,7 @@ export function TableList({ schema, chosen }: TableListProps) {
               <HiddenColumns
                 count={schema.missing.filter((entry: Missing) => isColumnOf(entry, table.object)).length}
               />
+              {table.kind === 'table' && !table.rowSecurity && <span className="badge changed">no row security</span>}
               <code className="soft">{table.object}</code>
             </Link>
           </li>
