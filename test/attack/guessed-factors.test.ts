@@ -92,6 +92,26 @@ test('one network cannot use up the attempts either: the owner signs in at once'
   expect((await owner.answer(app.id, app.code())).status).toBe(200);
 });
 
+test('codes that a thief asks a phone for keep none from its owner', async () => {
+  const phone = '15550004444';
+  const auth = await serve({ sms_provider: 'capture', mfa_phone_enroll_enabled: true, mfa_phone_verify_enabled: true });
+  const email = 'texted@x.test';
+  await signedUp(auth, email);
+  const own = await enter(auth, email, 250);
+  const { id } = (await own.enroll({ factor_type: 'phone', phone })).body;
+  const { body } = await own.challenge(id);
+  expect((await own.verify(id, body.id, (await auth.message(phone)).code)).status).toBe(200);
+  const thief = await enter(auth, email, 1);
+  for (let minute = 0; minute < 6; minute += 1) {
+    auth.pass(60);
+    await thief.challenge(id);
+  }
+  const owner = await enter(auth, email, 2);
+  const asked = await owner.challenge(id);
+  expect(asked.status).toBe(200);
+  expect((await owner.verify(id, asked.body.id, (await auth.message(phone)).code)).status).toBe(200);
+});
+
 test('a challenge dies after ten wrong codes', async () => {
   const auth = await serve();
   const app = await withApp(auth, 'challenge@x.test');

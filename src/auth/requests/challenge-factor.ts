@@ -14,7 +14,7 @@ import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import { challengeLifetimeMs, createChallenge } from '../store/factors.ts';
-import { findTooFrequent } from '../store/rate-limit.ts';
+import { assertFirstRequest, createRateLimiter } from '../store/rate-limit.ts';
 import { type Time, toSeconds } from '../times.ts';
 import type { Factor } from '../user.ts';
 
@@ -77,11 +77,16 @@ async function challenge(
   return { id, factor, at: nowOf(tx) };
 }
 
-function makeMessage(tx: Transaction, userId: string, factor: Factor, channel: Channel): Promise<PhoneCode> {
-  const { phone, lastChallengedAt, status } = factor;
+async function makeMessage(tx: Transaction, userId: string, factor: Factor, channel: Channel): Promise<PhoneCode> {
+  const { id, phone, status } = factor;
   const { mfa_phone_max_frequency: frequency, mfa_phone_otp_length: digits, mfa_phone_template: template } = tx.config;
-  const refusal = findTooFrequent('sms', lastChallengedAt, frequency, nowOf(tx));
-  if (refusal !== null) throw refusal;
+  // Each network waits for its own codes: those of a thief, who has the password, are of no use to the owner.
+  const asked = { kind: 'sms', name: `factor ${tx.network}`, address: id } as const;
+  await assertFirstRequest(
+    createRateLimiter(tx, () => nowOf(tx)),
+    asked,
+    frequency,
+  );
   const ownerId = status === 'verified' ? userId : null;
   return makePhoneCode(tx, { phone, channel, digits, template, purpose: 'MFA' }, ownerId);
 }
