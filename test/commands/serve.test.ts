@@ -203,6 +203,14 @@ describe('serving', () => {
     );
   });
 
+  test('a database with users whose auth service is off says so, and how to get it', async () => {
+    const own = await createDatabase('create schema auth; create table auth.users (id uuid primary key)');
+    const { command } = await serve([], { env: envOf(own) });
+    await command.until(/The gateway takes notice/);
+    expect(command.text()).toContain('The database has users (auth.users), but the auth service is off');
+    expect(command.text()).toContain('pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER');
+  });
+
   test('where tables exist, it says which grants they need, and proposes no new table', async () => {
     const own = await createDatabase('create table pet (id int primary key)');
     const { command } = await serve([], { env: envOf(own) });

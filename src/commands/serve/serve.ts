@@ -111,20 +111,28 @@ async function inspectDatabase(config: StartupConfig): Promise<Findings> {
   }
 }
 
-const findBarred = `select current_user::text as login, exists (
+const findBarred = `select current_user::text as login, l.oid is not null as prepared, exists (
     select from pg_catalog.pg_roles r where r.rolname operator(pg_catalog.=) 'auth_admin' and r.rolcanlogin) as made
-  from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid operator(pg_catalog.=) c.relnamespace
-  where n.nspname operator(pg_catalog.=) 'auth' and c.relname operator(pg_catalog.=) 'pgreflect_rate_limits'
-    and not (pg_catalog.has_schema_privilege(n.oid, 'usage') and pg_catalog.has_table_privilege(c.oid, 'insert'))`;
+  from pg_catalog.pg_namespace n
+  join pg_catalog.pg_class u on u.relnamespace operator(pg_catalog.=) n.oid and u.relname operator(pg_catalog.=) 'users'
+  left join pg_catalog.pg_class l on l.relnamespace operator(pg_catalog.=) n.oid and l.relname operator(pg_catalog.=) 'pgreflect_rate_limits'
+  where n.nspname operator(pg_catalog.=) 'auth' and coalesce(
+    not (pg_catalog.has_schema_privilege(n.oid, 'usage') and pg_catalog.has_table_privilege(l.oid, 'insert')), true)`;
 
 /**
- * The warning; null if the login may use the tables, or there are none.
+ * The warning; null if the login may use the tables, or the database has no users.
  *
  * @param database As the login of the auth service.
  */
 async function findBarredAuthLogin(database: Queryable): Promise<Problem | null> {
   const [row] = await database.query(findBarred);
   if (row === undefined) return null;
+  if (row.prepared !== true)
+    return {
+      problem:
+        'The database has users (auth.users), but the auth service is off: tables that it needs beside them are missing.',
+      fix: 'As the owner of the schema auth: pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER\nThen set --admin-database-url to the connection that it prints.',
+    };
   const lost = row.made === true ? "\nIf its password is lost: alter role auth_admin password '…';" : '';
   return {
     problem: `The login role "${row.login}" may not use the tables of the auth service, so sign-in and stored settings are off.`,
