@@ -57,6 +57,7 @@ async function everyKind(): Promise<Readonly<Record<(typeof kinds)[number], { em
   await make({ ...confirmed, email_confirm: true, phone_confirm: true });
   expect((await open.askAdmin('/invite', { email: invited.email })).status).toBe(200);
   await make({ ...banned, email_confirm: true, phone_confirm: true, ban_duration: '24h' });
+  await open.leave();
   return known;
 }
 
@@ -77,8 +78,9 @@ const ways: readonly (readonly [string, 'email' | 'phone', Body])[] = [
 ];
 
 /** Asks about an address of each kind. @returns The answer, which is the same for all. */
-async function askEach(auth: TestAuth, [path, kind, members]: (typeof ways)[number], options?: AuthRequestOptions) {
+async function askEach(values: AuthValues, [path, kind, members]: (typeof ways)[number], options?: AuthRequestOptions) {
   const known = await everyKind();
+  const auth = await hiding(values);
   // What the fixture has sent is longer ago than any pause.
   auth.pass(3600);
   const ask = (name: (typeof kinds)[number]) =>
@@ -88,12 +90,11 @@ async function askEach(auth: TestAuth, [path, kind, members]: (typeof ways)[numb
     for (const name of kinds.slice(1)) expect([name, await ask(name)]).toEqual([name, expected]);
     return expected;
   };
-  return { known, again, first: await again() };
+  return { auth, known, again, first: await again() };
 }
 
 test.each(ways)('%s by %s %j answers alike for all addresses, also the next time', async (...way) => {
-  const auth = await hiding();
-  const { first, again } = await askEach(auth, way);
+  const { auth, first, again } = await askEach({}, way);
   expect(first.status).toBe(200);
   const soon = await again();
   expect([soon.status, soon.body]).toEqual([429, expect.stringContaining('request this after 60 seconds')]);
@@ -102,21 +103,21 @@ test.each(ways)('%s by %s %j answers alike for all addresses, also the next time
 });
 
 test.each(ways)('%s by %s %j answers alike where only some addresses get emails', async (...way) => {
-  const auth = await hiding({ external_email_authorized_addresses: 'me@x.test' });
-  expect((await askEach(auth, way)).first.status).toBe(way[1] === 'email' ? 400 : 200);
+  const values = { external_email_authorized_addresses: 'me@x.test' };
+  expect((await askEach(values, way)).first.status).toBe(way[1] === 'email' ? 400 : 200);
 });
 
 test.each(ways)('%s by %s %j answers alike while no message may be sent', async (...way) => {
-  const auth = await hiding({ rate_limit_email_sent: 0, rate_limit_sms_sent: 0 });
-  expect((await askEach(auth, way)).first.status).toBe(429);
+  const values = { rate_limit_email_sent: 0, rate_limit_sms_sent: 0 };
+  expect((await askEach(values, way)).first.status).toBe(429);
 });
 
 test.each(ways)('%s by %s %j answers alike where a hook lets nobody sign up', async (...way) => {
-  const auth = await hiding({
+  const values = {
     ...{ hook_before_user_created_enabled: true },
     hook_before_user_created_uri: 'pg-functions://postgres/app/nobody',
-  });
-  const { known, first } = await askEach(auth, way);
+  };
+  const { auth, known, first } = await askEach(values, way);
   expect(first.status).toBe(200);
   await auth.gateway.stop();
   const { email, phone } = known.unknown;
@@ -124,8 +125,7 @@ test.each(ways)('%s by %s %j answers alike where a hook lets nobody sign up', as
 });
 
 test.each(ways)('%s by %s %j answers alike where nobody may sign up', async (...way) => {
-  const auth = await hiding({ disable_signup: true });
-  const { known, first } = await askEach(auth, way);
+  const { auth, known, first } = await askEach({ disable_signup: true }, way);
   expect(first.status).toBe(way[0] === '/signup' ? 422 : 200);
   await auth.gateway.stop();
   const { email, phone } = known.unknown;
@@ -133,18 +133,19 @@ test.each(ways)('%s by %s %j answers alike where nobody may sign up', async (...
 });
 
 test.each(ways)('%s by %s %j answers alike to who asks in another audience', async (...way) => {
-  const auth = await hiding({ security_jwt_aud_header_enabled: true });
-  expect((await askEach(auth, way, { headers: { 'x-jwt-aud': 'other' } })).first.status).toBe(200);
+  const values = { security_jwt_aud_header_enabled: true };
+  expect((await askEach(values, way, { headers: { 'x-jwt-aud': 'other' } })).first.status).toBe(200);
 });
 
 test('the mail server that fails is in the log, and not in the answer', async () => {
-  const auth = await hiding({
+  const values = {
     mailer_delivery: 'direct',
     smtp_host: '127.0.0.1',
     smtp_port: '1',
     smtp_admin_email: 'a@x.test',
-  });
-  expect((await askEach(auth, ['/recover', 'email', {}])).first.status).toBe(200);
+  } as const;
+  const { auth, first } = await askEach(values, ['/recover', 'email', {}]);
+  expect(first.status).toBe(200);
   await vi.waitFor(() =>
     expect(auth.observations).toContainEqual(expect.objectContaining({ kind: 'masked_error', requestId: null })),
   );

@@ -63,6 +63,8 @@ export interface TestAuth {
   messages(to?: string): Promise<readonly TestMessage[]>;
   /** The newest message to an address. */
   message(to: string): Promise<TestMessage>;
+  /** Ends its use before the test ends: what the test starts next may be this gateway with other values. */
+  leave(): Promise<void>;
 }
 
 /** Makes the tables in a database that has something else already. */
@@ -94,7 +96,7 @@ type Given = Partial<Config> & Pick<GatewayExtras, 'hasher' | 'minRefusalMs'>;
  * A gateway for one test, or the one of the test before (left-gateway.ts). Emails are captured unless `values` name a mail server.
  */
 export async function testAuth(database: TestDatabase, values: AuthValues = {}, given: Given = {}): Promise<TestAuth> {
-  const { gateway, clock, observations } = await testedGateway(
+  const { gateway, clock, observations, leave } = await testedGateway(
     database,
     { site_url: 'https://app.test', ...unlimited, ...values },
     given,
@@ -115,6 +117,7 @@ export async function testAuth(database: TestDatabase, values: AuthValues = {}, 
     url: gateway.url,
     database,
     observations,
+    leave,
     pass: (seconds) => {
       clock.time += seconds * 1000;
     },
@@ -137,7 +140,11 @@ interface Started {
   observations: Observation[];
 }
 
-async function testedGateway(database: TestDatabase, values: AuthValues, given: Given): Promise<Started> {
+async function testedGateway(
+  database: TestDatabase,
+  values: AuthValues,
+  given: Given,
+): Promise<Started & Pick<TestAuth, 'leave'>> {
   const authValues = { api_max_request_duration: 60, ...values };
   onTestFinished(() => forgetLaterEmails(database));
   return takeGateway({ database, options: given }, authValues, {

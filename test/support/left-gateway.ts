@@ -23,8 +23,8 @@ interface Left {
 let left: Left | null = null;
 
 /**
- * Takes the gateway that the test before has left where it was started with the same, else starts one. When the test has ended, this
- * one is left to the next, or stopped with its test file.
+ * Takes the gateway that the test before has left where it was started with the same, else starts one. When the test has ended, or
+ * calls `leave`, this one is left to the next, or stopped with its test file.
  *
  * @param begin Makes the one that was left look new.
  */
@@ -32,7 +32,7 @@ export async function takeGateway<T extends { readonly gateway: Gateway }>(
   { database, options }: StartedWith,
   authValues: AuthValues,
   { start, begin }: { readonly start: () => Promise<T>; readonly begin: (started: T) => unknown },
-): Promise<T> {
+): Promise<T & { leave(): Promise<void> }> {
   const key = isPlain(options) ? `${database.name} ${JSON.stringify(options)}` : null;
   const before = left;
   left = null;
@@ -45,11 +45,15 @@ export async function takeGateway<T extends { readonly gateway: Gateway }>(
   } else {
     atEnd(() => started.gateway.stop());
   }
-  onTestFinished(async () => {
+  let isOver = false;
+  const leave = async () => {
+    if (isOver) return;
+    isOver = true;
     if (key !== null && left === null && started.gateway.app.server.listening) left = { key, started };
     else await started.gateway.stop();
-  });
-  return started;
+  };
+  onTestFinished(leave);
+  return { ...started, leave };
 }
 
 /** Whether equal options can be told from others, and what follows from them does not depend on what was in force before. */
