@@ -52,6 +52,8 @@ const nameFunctions = new Set([
   'setval',
 ]);
 
+const noQueries: ReadonlySet<string> = new Set();
+
 class Search {
   readonly #add: (name: string) => void;
   readonly #path: Path;
@@ -63,18 +65,22 @@ class Search {
 
   /** @param queries Names of `with` queries in sight, which are no relations. */
   visit(value: unknown, queries: ReadonlySet<string>): void {
-    if (Array.isArray(value)) for (const each of value) this.visit(each, queries);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+    if (typeof value !== 'object' || value === null) return;
+    if (Array.isArray(value)) {
+      for (const each of value) this.visit(each, queries);
+      return;
+    }
     const node = value as Node;
     const inSight =
       node.withClause === undefined ? queries : new Set([...queries, ...queryNames(node.withClause as Node)]);
     this.#inspect(node, inSight);
-    for (const [key, child] of Object.entries(node)) {
+    for (const key in node) {
+      const child = node[key];
       // `for update of x` names an alias.
-      if (key === 'lockedRels') continue;
+      if (typeof child !== 'object' || child === null || key === 'lockedRels') continue;
       // What is written to is never a `with` query.
-      this.visit(child, key === 'relation' ? new Set() : inSight);
-      if (child !== null && typeof child === 'object') this.#inspectKind(key, child as Node);
+      this.visit(child, key === 'relation' ? noQueries : inSight);
+      this.#inspectKind(key, child as Node);
     }
   }
 
