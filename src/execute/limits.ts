@@ -41,6 +41,7 @@ export function assertOperationLimits(
   variables: Variables,
   limits: RequestLimits | null,
 ): void {
+  refuseHeavyStatements(compiled);
   refuseLongTexts(compiled, variables);
   refuseInventedZones(compiled, variables);
   if (limits === null) return;
@@ -139,6 +140,16 @@ function valuesInLists(json: string): number {
     for (const member of Object.values(value)) rest.push({ value: member, isInList: isBelowList });
   }
   return count;
+}
+
+/** Most units of a statement (planning-weight.ts), for less than 100 MB, and about a second that no timeout cuts for certain. */
+const heaviest = 1_000_000;
+
+function refuseHeavyStatements({ statements }: CompiledOperation): void {
+  if (statements.every(({ weight }) => weight <= heaviest)) return;
+  const message =
+    'The database would need too much memory to plan the operation: it has too many fields or conditions deep inside related tables. Send several operations.';
+  throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'planning' } });
 }
 
 function refuseLongTexts({ statements }: CompiledOperation, variables: Variables): void {

@@ -119,7 +119,7 @@ describe('refused is an operation', () => {
     const refused = { code: 'LIMIT_EXCEEDED', limit: 'inputs' };
     expect(await refusal(`query ($l: ${type}) { ${inNode('$l')} }`, { l: list })).toEqual(refused);
     const literal = `[${list.map((item) => ('boss' in item ? '{boss: {}}' : '{}')).join(' ')}]`;
-    expect(await refusal(`{ ${doubled(7, `${field(literal)} { edges { cursor } }`)}`)).toEqual(refused);
+    expect(await refusal(`{ ${doubled(6, `${field(literal)} { edges { cursor } }`)}`)).toEqual(refused);
   });
 });
 
@@ -137,8 +137,8 @@ describe('answered is an operation', () => {
     });
   });
 
-  test('that leads to five hundred tables', async () => {
-    expect(await execution.data('anon', `{ ${doubled(7, 'boss { id }')}`)).toEqual({
+  test('that leads to two hundred and fifty tables', async () => {
+    expect(await execution.data('anon', `{ ${doubled(6, 'boss { id }')}`)).toEqual({
       victimCollection: { edges: [{ node: { a: null, b: null } }] },
     });
   });

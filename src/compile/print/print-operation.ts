@@ -30,6 +30,8 @@ export interface Statement {
   /** How often each parameter stands in the text. */
   readonly uses: readonly number[];
   readonly zoned: readonly ZonedSlot[];
+  /** How much memory planning it needs (planning-weight.ts). */
+  readonly weight: number;
   /** How its rows become JSON; null: it has no result. */
   readonly layout: AnswerLayout | null;
   /** Index of its root field; 0 for a query. */

@@ -8,6 +8,7 @@
 import type { SqlType, ZonePlace } from '../../model/model.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { Slot } from '../input/slot.ts';
+import { planningWeight } from './planning-weight.ts';
 
 interface Parameter {
   readonly slot: Slot;
@@ -22,6 +23,8 @@ interface Printed {
   readonly slots: readonly Slot[];
   readonly uses: readonly number[];
   readonly zoned: readonly ZonedSlot[];
+  /** As `planningWeight`. */
+  readonly weight: number;
 }
 
 /** A slot whose values may name time zones, and where. */
@@ -90,6 +93,7 @@ export class Sql {
     }
     return {
       text,
+      weight: planningWeight(text),
       slots,
       uses,
       zoned: [...zoned].flatMap(([zones, known]) => [...known].map((slot) => ({ slot, zones }))),

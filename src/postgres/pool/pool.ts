@@ -92,9 +92,9 @@ export function createApiPool(options: ApiPoolOptions): ApiPool {
     connections.set(client, connection);
     return connection;
   };
-  // Closes a broken or spoiled connection.
+  // Closes a broken or spoiled connection, and one whose server process keeps much. Behind a pooler that would end no server process.
   const release = (turn: Turn, connection: ApiConnection, broken: boolean) => {
-    connection.client.release(broken || connection.isSpoiled);
+    connection.client.release(broken || connection.isSpoiled || (shared === null && connection.prepared.isWorn));
     queue.leave(turn);
   };
   const durations = new StatementDurations();

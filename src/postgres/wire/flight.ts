@@ -157,6 +157,7 @@ export class Flight implements MessageReceiver {
       if (step.messages === undefined) writer.run(step.name, step.values, step.collector?.describe !== undefined);
       else writer.append(step.messages);
     }
+    if (this.#prepared.closesUnnamed(this.#names)) writer.close('');
     writer.sync();
   }
 

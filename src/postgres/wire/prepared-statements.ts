@@ -6,8 +6,16 @@
  * of names and the length of their texts are limited; the least recently used are closed at the start of a flight.
  */
 
-/** Most characters of all named texts of a connection. A server process keeps about 80 bytes for each: 52 MB. */
-const mostCharacters = 640 * 1024;
+/** Most characters of all named texts of a connection. A server process keeps 30 to 80 bytes for each. */
+const mostCharacters = 400 * 1024;
+
+/**
+ * Most characters that a connection has parsed in its life. For each, a server process keeps up to 9 bytes until it ends, mostly of
+ * types of rows, which every other selection has.
+ */
+const mostParsed = 3_000_000;
+/** Longer unnamed statements are closed at the end of their flight: a server process keeps about 60 bytes for each character. */
+const mostUnnamed = 64 * 1024;
 
 /** What a flight must send before it may bind a name. */
 type Preparation = 'none' | 'parse' | 'close_and_parse';
@@ -47,6 +55,7 @@ export class PreparedStatements {
   readonly #limit: number;
   readonly #names = new Map<string, Name>();
   #characters = 0;
+  #parsed = 0;
   #flight = 0;
   /** Text of the unnamed statement, if known from an answered flight, and the last flight that parsed one. */
   #unnamed: string | null = null;
@@ -77,6 +86,11 @@ export class PreparedStatements {
     return { flight: this.#flight, parsed: [], closed, unnamed: null };
   }
 
+  /** Whether its server process should be replaced by a new one. */
+  get isWorn(): boolean {
+    return this.#parsed > mostParsed;
+  }
+
   /** As many names as needed for both limits. */
   #leastUsed(steps: readonly NamedText[], count: number, characters: number): readonly string[] {
     const needed = new Set(steps.map(({ name }) => name));
@@ -96,11 +110,13 @@ export class PreparedStatements {
     if (known === undefined) {
       this.#names.set(name, { state: 'unknown', usedIn: changes.flight, characters: text.length });
       this.#characters += text.length;
+      this.#parsed += text.length;
       changes.parsed.push(name);
       return 'parse';
     }
     known.usedIn = changes.flight;
     if (known.state === 'known' || changes.parsed.includes(name)) return 'none';
+    this.#parsed += text.length;
     changes.parsed.push(name);
     return 'close_and_parse';
   }
@@ -113,8 +129,16 @@ export class PreparedStatements {
   /** Records that the flight parses this text as the unnamed statement. */
   useUnnamed(changes: NameChanges, text: string): void {
     changes.unnamed = text;
+    this.#parsed += text.length;
     this.#unnamed = null;
     this.#unnamedIn = changes.flight;
+  }
+
+  /** Whether the flight must close its unnamed statement at its end. */
+  closesUnnamed(changes: NameChanges): boolean {
+    if ((changes.unnamed?.length ?? 0) <= mostUnnamed) return false;
+    changes.unnamed = null;
+    return true;
   }
 
   /** Call when the flight succeeded. */

@@ -1,0 +1,146 @@
+/**
+ * Statements whose planning would fill a server process: PostgreSQL copies what is deep inside others once for each level, and cannot be
+ * canceled at every moment of it. And what a server process keeps of statements that are never the same.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startExecution, type TestExecution } from '../support/execution.ts';
+import { type TestGateway, testGateway } from '../support/gateway.ts';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+
+const tables = 60;
+const columns = Array.from({ length: 20 }, (_, index) => `c${index}`);
+
+let database: TestDatabase;
+let execution: TestExecution;
+let gateway: TestGateway;
+beforeAll(async () => {
+  const table = (at: number) => `
+    create table t${at} (id int primary key, up_id int${at === 0 ? '' : ` references t${at - 1}`}, ${columns.join(' text, ')} text);
+    create index on t${at} (up_id);
+    alter table t${at} enable row level security;
+    create policy any_row on t${at} using (id > 0);`;
+  database = await createDatabase(`
+    comment on schema public is '@graphql({"inflect_names": true})';
+    ${Array.from({ length: tables }, (_, at) => table(at)).join('')}
+    -- As a superuser: others see no memory.
+    create function kept_bytes() returns bigint stable security definer language sql as
+      $$ select sum(total_bytes)::bigint from pg_catalog.pg_backend_memory_contexts $$;
+    create function process() returns int stable language sql as 'select pg_catalog.pg_backend_pid()';
+    grant usage on schema public to anon; grant select on all tables in schema public to anon`);
+  execution = await startExecution(database);
+  gateway = await testGateway(database, { poolSize: 1, poolWaitMs: 60_000 }, afterAll);
+});
+
+const times = (length: number, make: (index: number) => string) =>
+  Array.from({ length }, (_, at) => make(at)).join(' ');
+const chain = (levels: number, leaf: string): string =>
+  levels === 0 ? leaf : `${leaf} up { ${chain(levels - 1, leaf)} }`;
+const lists = (at: number, levels: number, leaf: string): string =>
+  levels === 0 ? leaf : `${leaf} t${at}Collection(first: 1) { edges { node { ${lists(at + 1, levels - 1, leaf)} } } }`;
+const roots = (count: number, at: number, inner: string) =>
+  `{ ${times(count, (index) => `a${index}: t${at}Collection(first: 1) { edges { node { ${inner} } } }`)} }`;
+const all = columns.join(' ');
+
+interface Shape {
+  readonly name: string;
+  /** A document that grows with the number. */
+  make(size: number): { readonly query: string; readonly variables?: Readonly<Record<string, unknown>> };
+  readonly most: number;
+}
+
+const shapes: readonly Shape[] = [
+  { name: 'chains of rows', most: 50, make: (size) => ({ query: roots(size, 50, chain(18, 'id')) }) },
+  { name: 'chains of rows with many columns', most: 50, make: (size) => ({ query: roots(size, 50, chain(18, all)) }) },
+  { name: 'chains of lists', most: 50, make: (size) => ({ query: roots(size, 0, lists(1, 9, 'id')) }) },
+  { name: 'chains of lists with many columns', most: 18, make: (size) => ({ query: roots(2, 0, lists(1, size, all)) }) },
+  { name: 'many related rows', most: 50, make: (size) => ({ query: roots(size, 9, times(9, (at) => `r${at}: up { ${all} }`)) }) },
+  {
+    name: 'conditions',
+    most: 14_000,
+    make: (size) => ({
+      query: 'query ($f: T1Filter) { t1Collection(filter: $f) { edges { node { id } } } }',
+      variables: { f: { or: Array.from({ length: size }, (_, id) => ({ id: { gt: id } })) } },
+    }),
+  },
+]; // biome-ignore format: a table
+
+/** Megabytes that planning takes, which PostgreSQL tells since version 17. */
+async function plannedMegabytes(text: string): Promise<number> {
+  const [version] = await database.query<{ v: number }>("select current_setting('server_version_num')::int as v");
+  if (version!.v < 170000) return 0;
+  const rows = await database.query<Record<string, string>>(`explain (memory, generic_plan) ${text}`);
+  const plan = rows.map((row) => Object.values(row)[0]).join('\n');
+  return Number(/allocated=(\d+)kB/.exec(plan)?.[1]) / 1024;
+}
+
+describe('Planning takes less than 100 MB, or is refused:', () => {
+  test.each(shapes)('$name', async ({ make, most }) => {
+    let heaviest = '';
+    for (
+      let size = Math.floor(most / 16);
+      size <= most;
+      size = Math.min(Math.ceil(size * 1.3), most) + (size === most ? 1 : 0)
+    ) {
+      const { query, variables = {} } = make(size);
+      const [statement] = await execution.statements('anon', query, { variables });
+      const { errors } = await execution.run('anon', query, { variables });
+      if (statement!.weight <= 1_000_000) expect(errors).toBeUndefined();
+      else expect(errors).toMatchObject([{ extensions: { code: 'LIMIT_EXCEEDED', limit: 'planning' } }]);
+      if (statement!.weight > 1_000_000) break;
+      heaviest = statement!.text;
+    }
+    const megabytes = await plannedMegabytes(heaviest);
+    expect(megabytes).toBeLessThan(100);
+  });
+});
+
+describe('A server process keeps less than 64 MB', () => {
+  // Named, so that asking takes the place of no other statement.
+  const state = async () => {
+    const { body } = await gateway.ask('{ keptBytes process }');
+    return { megabytes: Number(body.data.keptBytes) / 1024 / 1024, process: body.data.process as number };
+  };
+  const ask = async (query: string, variables = {}) =>
+    expect((await gateway.ask(query, { variables })).body).not.toHaveProperty('errors');
+
+  test('of types of rows: a connection that has seen many is replaced by a new one', async () => {
+    const seen = new Set<number>();
+    let most = 0;
+    for (let request = 0; request < 120; request += 1) {
+      // Columns in an order that no other row has, because PostgreSQL keeps each order.
+      const row = (at: number) =>
+        `r${at}: up { n${request}r${at}: id ${[...columns.slice(at % 20), ...columns.slice(0, at % 20)].join(' ')} }`;
+      await ask(roots(1, 1, times(100, row)));
+      if (request % 5 > 0) continue;
+      const { megabytes, process } = await state();
+      most = Math.max(most, megabytes);
+      seen.add(process);
+    }
+    expect(most).toBeLessThan(64);
+    expect(seen.size).toBeGreaterThan(1);
+    expect(seen.size).toBeLessThan(10);
+  });
+
+  test('of a long statement that was sent once', async () => {
+    for (let time = 0; time < 3; time += 1) await state();
+    const before = await state();
+    const f = { or: Array.from({ length: 10_000 }, (_, id) => ({ id: { gt: id } })) };
+    await ask('query ($f: T1Filter) { t1Collection(filter: $f) { edges { node { id } } } }', { f });
+    const after = await state();
+    expect(after.process).toBe(before.process);
+    expect(after.megabytes - before.megabytes).toBeLessThan(8);
+  });
+
+  test('and one that is asked the same again and again is not replaced', async () => {
+    const before = await state();
+    for (let time = 0; time < 60; time += 1)
+      await ask(
+        roots(
+          10,
+          1,
+          times(5, (at) => `r${at}: up { ${all} }`),
+        ),
+      );
+    expect((await state()).process).toBe(before.process);
+  });
+});
