@@ -73,7 +73,7 @@ const commentedCatalogs: Readonly<Record<string, CommentedObject>> = {
 /** Builds the catalog from its text and its version. */
 export function assembleCatalog(
   text: string,
-  version: Pick<Catalog, 'snapshot' | 'fingerprint' | 'memberships' | 'watched'>,
+  version: Pick<Catalog, 'snapshot' | 'fingerprint' | 'memberships' | 'watched' | 'preRequest'>,
 ): Catalog {
   const source = JSON.parse(text) as CatalogRows;
   const exposed = new Set(source.exposed);

@@ -238,6 +238,8 @@ export interface Catalog {
   comment(kind: CommentedObject, oid: string, column?: number): string | null;
   /** The comment directive of an object; `none` for most. */
   directive(kind: CommentedObject, oid: string, column?: number): CommentDirective;
+  /** Qualified name of the function to call before each request (sql/pre-request.sql); null: none. */
+  readonly preRequest: string | null;
   /** By role name; without unknown roles and those not requested. */
   readonly roles: ReadonlyMap<string, RoleAccess>;
 }

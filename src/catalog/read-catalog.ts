@@ -27,6 +27,8 @@ const watchStatement = loadSqlFile('watch-state.sql');
 const fingerprintStatement = loadSqlFile('catalog-fingerprint.sql');
 /** Column `committing`: transactions of the snapshot that other processes may not know yet. */
 const settledStatement = loadSqlFile('settled.sql');
+/** The function that the login's settings have run before each request. `$1`: null here. */
+const preRequestStatement = loadSqlFile('pre-request.sql');
 /** Columns `catalog`, JSON text of rows (assemble-catalog.ts), and `torn`: an object was dropped before it was read. */
 const catalogStatement = loadSqlFile('catalog.sql');
 
@@ -88,7 +90,7 @@ interface Reading {
 }
 
 async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Promise<Reading> {
-  const [, [watch], [version], , , [settled], [source], [after]] = await pool.transaction(
+  const [, [watch], [version], , , [settled], [source], [preRequest], [after]] = await pool.transaction(
     (tx) =>
       Promise.all([
         tx.query(exposedNamesStatement, [schemas]),
@@ -100,6 +102,7 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
         tx.query(settledStatement, []),
         tx.query(settledStatement, []),
         tx.query(catalogStatement, []),
+        tx.query(preRequestStatement, [null]),
         tx.query(fingerprintStatement, []),
         tx.query('commit', []),
       ]),
@@ -117,6 +120,7 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
       fingerprint: String(version?.fingerprint),
       memberships: String(version?.memberships),
       watched: watch?.watched === true,
+      preRequest: preRequest?.given == null ? null : String(preRequest.function),
     },
     isCurrent: isSettled && isUnchanged,
     isTorn: !isSettled || source?.torn === true,

@@ -97,8 +97,8 @@ export async function explainStatements(
   { claims, analyze }: { readonly claims: string; readonly analyze: boolean },
 ): Promise<readonly ExplainedStatement[]> {
   const caller = { role, claims, headers: '{}', method: 'POST', path: '/graphql/v1' };
-  const input = { caller, searchPath, settings, timeoutMs: analyze ? timeoutMs : 0, freshness: null, readOnly: false };
-  const opening = buildSettings(input);
+  const input = { caller, searchPath, settings, timeoutMs: analyze ? timeoutMs : 0, freshness: null };
+  const opening = buildSettings({ ...input, readOnly: false, preRequest: null });
   const run = async (tx: Queryable): Promise<readonly ExplainedStatement[]> => {
     // Planning runs code of policies, views and indexes, as the caller.
     tx.noteUserCode?.();

@@ -158,7 +158,7 @@ async function runCompiled(
     stepOf(statement, source, making, (answer) => answers.set(index, answer)),
   );
   const { runsUserCode, customPlanning } = compiled;
-  const work = { steps, mutation: isMutation, runsUserCode, customPlanning, openResponse };
+  const work = { isRequest: true, steps, mutation: isMutation, runsUserCode, customPlanning, openResponse };
   try {
     const results = await runFlight(options, execution, attempt, work);
     const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);
@@ -205,7 +205,7 @@ function stepOf(
 // No statements: only checks that the role may be used and the model is current.
 async function checkRole(options: ExecuteOptions, execution: Execution, run: CompiledRun): Promise<void> {
   try {
-    await runFlight(options, execution, run.attempt, noSteps);
+    await runFlight(options, execution, run.attempt, { ...noSteps, isRequest: true });
   } catch (error) {
     throw new FailedRun(error, scopeOf(options, execution, run), run.outcome);
   }

@@ -63,6 +63,7 @@ export async function checkFreshness(options: ExecuteOptions, execution: Executi
 
 /** Only the settings and the check. */
 export const noSteps = {
+  isRequest: false,
   steps: [],
   mutation: false,
   runsUserCode: false,
@@ -81,6 +82,12 @@ function freshnessOf(options: ExecuteOptions, attempt: Attempt) {
   return { snapshot: catalog.snapshot, memberships: catalog.memberships };
 }
 
+/** What a flight runs. */
+interface Work extends Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'customPlanning' | 'openResponse'> {
+  /** False: only a check of ours, which the function that runs before a request does not see. */
+  readonly isRequest: boolean;
+}
+
 /**
  * Runs statements as the caller in one flight; without any, only the settings and the check. A query goes to a replica
  * if one may answer it; a model read for this request needs the primary that it was read from.
@@ -91,7 +98,7 @@ export async function runFlight(
   options: ExecuteOptions,
   execution: Execution,
   attempt: Attempt,
-  work: Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'customPlanning' | 'openResponse'>,
+  work: Work,
 ): Promise<readonly (FlightResult | null)[]> {
   const { role } = attempt;
   const { pool, replicas } = options;
@@ -105,6 +112,7 @@ export async function runFlight(
     requestTimeoutMs: options.requestTimeoutMs,
     freshness: freshnessOf(options, attempt),
     readOnly: options.readOnlyQueries && !work.mutation,
+    preRequest: work.isRequest ? role.catalog.preRequest : null,
     signal: execution.context.signal,
   };
   const start = performance.now();

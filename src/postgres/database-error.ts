@@ -37,7 +37,7 @@ export class DatabaseError extends Error {
   declare readonly primary: string;
   /**
    * Where the flight failed: 0 = settings; 1.. = the main step of that number; the number after the last step = the
-   * commit (a deferred constraint). For system statements always 1; 0 if nothing was sent.
+   * commit (a deferred constraint); -1 = the function that runs before the request (caller/pre-request.ts). For system statements always 1; 0 if nothing was sent.
    */
   readonly step: number = 0;
   /** PostgreSQL's five-character code; null if the error is not the server's. */
@@ -81,6 +81,9 @@ export const temporaryMarker = 'pgreflect:temporary:';
 
 /** Prefix of the text that fails on purpose if user code changed the connection for others (connection-reset.ts). */
 export const connectionMarker = 'pgreflect:connection:';
+
+/** As `DatabaseError.step`, of the function that runs before a request. */
+export const preRequestStepNumber = -1;
 
 /** Context of a driver error. */
 interface FailureContext {

@@ -68,6 +68,19 @@ describe('what is refused before anything listens', () => {
     }
   });
 
+  test('a function that PostgREST would run before each request and that is not there; its other settings are named', async () => {
+    const own = await createDatabase('');
+    const role = `alter role authenticator in database ${own.name} set`;
+    await own.query(`${role} pgrst.db_pre_request = 'public.check_request'; ${role} pgrst.db_schemas = 'api'`);
+    const given = { env: { ...env(), DATABASE_URL: own.urlAs('authenticator', 'test') } };
+    const { code, err } = await runCommand(['serve'], given);
+    expect(code).toBe(1);
+    expect(err).toContain('pgrst.db_pre_request = public.check_request, which is no function without arguments.');
+    expect(err).toContain(`alter role authenticator in database ${own.name} reset pgrst.db_pre_request;`);
+    expect(err).toContain('settings of PostgREST without effect here: pgrst.db_schemas.');
+    expect(err).toContain('--schemas for pgrst.db_schemas');
+  });
+
   test('a wrong password, without showing it', async () => {
     const { code, err } = await runCommand(['serve'], {
       env: { ...env(), DATABASE_URL: database.urlAs('authenticator', 'hunter2') },

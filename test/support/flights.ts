@@ -23,6 +23,7 @@ export function flightOf(steps: readonly (string | Step)[], more: Partial<RunAsO
     requestTimeoutMs: 0,
     freshness: null,
     readOnly: false,
+    preRequest: null,
     mutation: false,
     // The tests call functions.
     runsUserCode: true,

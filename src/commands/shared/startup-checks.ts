@@ -44,6 +44,9 @@ interface Facts {
   readonly roles: readonly { readonly name: string; readonly exists: boolean; readonly settable: boolean }[];
 }
 
+/** The row of sql/pre-request.sql. */
+type Row = Awaited<ReturnType<Queryable['query']>>[number];
+
 /** Oldest supported version, as `server_version_num`. */
 const oldestVersion = 140_000;
 
@@ -55,6 +58,7 @@ export async function findProblems(database: Queryable, config: StartupConfig): 
   const asked = { roles, schemas: exposed };
   const [row] = await database.query(loadSqlFile('startup-checks.sql'), [JSON.stringify(asked)]);
   const found = row?.facts as Facts;
+  const [postgrest] = await database.query(loadSqlFile('pre-request.sql'), [exposed]);
   // A search path may name missing schemas.
   const facts = schemas === null ? { ...found, schemas: found.schemas.filter(({ exists }) => exists) } : found;
   const unexposed = await findUnexposed(database, {
@@ -66,8 +70,18 @@ export async function findProblems(database: Queryable, config: StartupConfig): 
   const advice: Problem | null =
     unexposed === null ? null : { problem: `${unexposed}, also for \`pgreflect init\`.`, fix: null };
   return {
-    problems: [...versionProblems(facts), ...roleProblems(facts, config), ...schemaProblems(facts)],
-    warnings: [...loginWarnings(facts), ...missingSchemas(facts), ...(advice === null ? [] : [advice])],
+    problems: [
+      ...versionProblems(facts),
+      ...roleProblems(facts, config),
+      ...schemaProblems(facts),
+      ...preRequestProblems(facts, postgrest),
+    ],
+    warnings: [
+      ...loginWarnings(facts),
+      ...missingSchemas(facts),
+      ...unreadSettings(facts, postgrest),
+      ...(advice === null ? [] : [advice]),
+    ],
   };
 }
 
@@ -158,6 +172,39 @@ function schemaFix(
     return { fix: creation.join('\n'), isSql: true };
   const option = `--schemas ${quoteForShell([...new Set(meant)].join(','))}`;
   return { fix: [option, ...creation.map((statement) => `-- For a new schema: ${statement}`)].join('\n') };
+}
+
+/** A function that checks each request and is not there must not be left out silently. */
+function preRequestProblems({ database, login }: Facts, settings: Row | undefined): readonly StartupProblem[] {
+  if (settings?.given == null || settings.found === true) return [];
+  const problem = `The login role "${login}" has pgrst.db_pre_request = ${String(settings.given)}, which is no function without arguments. It would run before each request.`;
+  const names = [quoteName(login), quoteName(database)] as const;
+  const fix = [
+    `alter role ${names[0]} reset pgrst.db_pre_request;`,
+    `alter role ${names[0]} in database ${names[1]} reset pgrst.db_pre_request;`,
+    '-- Or create the function. These two statements leave it out for PostgREST, too.',
+  ];
+  return [{ problem, fix: fix.join('\n'), isSql: true }];
+}
+
+/** What is set for PostgREST and has an option here. */
+const counterparts: Readonly<Record<string, string>> = {
+  'pgrst.db_schemas': '--schemas',
+  'pgrst.db_extra_search_path': '--extra-search-path',
+  'pgrst.db_anon_role': '--anon-role',
+  'pgrst.jwt_secret': '--jwt-secret',
+  'pgrst.jwt_aud': '--jwt-aud',
+  'pgrst.jwt_role_claim_key': '--jwt-role-claim',
+};
+
+function unreadSettings({ login }: Facts, settings: Row | undefined): readonly Problem[] {
+  const names = (settings?.others ?? []) as readonly string[];
+  if (names.length === 0) return [];
+  const problem = `The login role "${login}" has settings of PostgREST without effect here: ${names.join(', ')}.`;
+  const options = names.flatMap((name) =>
+    counterparts[name] === undefined ? [] : [`${counterparts[name]} for ${name}`],
+  );
+  return [{ problem, fix: options.length === 0 ? null : `Set ${options.join(', ')}.` }];
 }
 
 function loginWarnings(facts: Facts): readonly Problem[] {

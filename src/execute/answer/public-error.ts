@@ -11,7 +11,8 @@ import type { ValueLanguage } from '../../compile/input/plan-budget.ts';
 import type { ObjectsPlace } from '../../compile/plan/plan.ts';
 import { markers } from '../../compile/sql/failure-marker.ts';
 import type { Model } from '../../model/model.ts';
-import { DatabaseError, isImpossibleRegex } from '../../postgres/database-error.ts';
+import { preRequestMarker } from '../../postgres/caller/pre-request.ts';
+import { DatabaseError, isImpossibleRegex, preRequestStepNumber } from '../../postgres/database-error.ts';
 import { type Code, PublicError } from '../../shared/errors.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { textTooLarge } from './compressed-text.ts';
@@ -190,6 +191,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   const { sqlstate, primary } = error;
   if (sqlstate === null) return mask(error, scope);
   if (error.step === 0) return fromSettings(error, scope);
+  if (error.step === preRequestStepNumber && primary.includes(preRequestMarker)) return mask(error, scope);
   const place = placeOf(error, scope);
   const { atMost = null, objects = null, nested = null, increment = null } = scope.steps[error.step - 1] ?? {};
   const met = objects && { locations: objects.locations, extensions: { input: objects.input ?? nested ?? '' } };

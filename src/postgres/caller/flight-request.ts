@@ -15,6 +15,7 @@ import type { FlightCounts } from '../wire/pool-state.ts';
 import { lostStatement } from '../wire/prepared-statements.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
 import { type Opening, openingOf, openingSteps, planningStep, sharedOpeningSteps } from './opening.ts';
+import { preRequestStep } from './pre-request.ts';
 import type { SettingsInput } from './settings.ts';
 
 /** One main statement. */
@@ -94,10 +95,10 @@ export class FlightRequest implements QueuedRequest {
     const { openResponse = null, signal } = request.options;
     this.sink = new AnswerSink(openResponse, onOverflow, (bytes) => signal?.hold?.(bytes) !== false);
     this.#main = mainSteps(pool, request, { named, sink: this.sink });
-    this.statement = this.#main.length === 1 ? (this.#main[0]?.name ?? '') : '';
-    const { mutation, runsUserCode, customPlanning } = request.options;
-    this.shares = !alone && !mutation && this.statement !== '';
-    this.runsUserCode = runsUserCode;
+    this.statement = request.options.steps.length === 1 ? (this.#main.at(-1)?.name ?? '') : '';
+    const { mutation, runsUserCode, customPlanning, preRequest } = request.options;
+    this.shares = !alone && !mutation && preRequest === null && this.statement !== '';
+    this.runsUserCode = runsUserCode || preRequest !== null;
     this.writes = mutation;
     this.#plansForValues =
       customPlanning === 'always' ||
@@ -138,15 +139,19 @@ export class FlightRequest implements QueuedRequest {
   }
 }
 
-/** The steps of the request, with the settings again before each one except the first. */
+/** The steps of the request, with the settings again before each one that another precedes. */
 function mainSteps(
   pool: ApiPool,
   { options, opening }: Request,
   { named, sink }: { readonly named: boolean; readonly sink: AnswerSink },
 ): readonly FlightStep[] {
-  const { caller, steps } = options;
+  const { caller, steps, preRequest } = options;
   const { again } = opening.settings;
   const main: FlightStep[] = [];
+  if (preRequest !== null) {
+    const { text, values } = preRequestStep(preRequest, caller);
+    main.push({ text, values, name: named ? pool.names.nameOf(caller.role, text) : '', isPreRequest: true });
+  }
   for (const { text, values, collect } of steps) {
     if (main.length > 0) main.push({ ...again, name: named ? pool.names.fixedNameOf(again.text) : '', isGuard: true });
     const name = named ? pool.names.nameOf(caller.role, text) : '';

@@ -43,8 +43,8 @@ export function openingOf(input: Omit<SettingsInput, 'readOnly'>, readOnly: bool
   const kept = readOnly ? readOnlyKept : readWriteKept;
   const known = kept.get(input.caller);
   if (known !== undefined && isSame(known.input, input)) return known.opening;
-  const { caller, searchPath, settings, timeoutMs, freshness } = input;
-  const own: SettingsInput = { caller, searchPath, settings, timeoutMs, freshness, readOnly };
+  const { caller, searchPath, settings, timeoutMs, freshness, preRequest } = input;
+  const own: SettingsInput = { caller, searchPath, settings, timeoutMs, freshness, preRequest, readOnly };
   const opening: Opening = { settings: buildSettings(own), steps: new Map() };
   kept.set(caller, { input: own, opening });
   return opening;
@@ -55,6 +55,7 @@ function isSame(a: SettingsInput, b: Omit<SettingsInput, 'readOnly'>): boolean {
     a.settings === b.settings &&
     a.searchPath === b.searchPath &&
     a.timeoutMs === b.timeoutMs &&
+    a.preRequest === b.preRequest &&
     a.freshness?.snapshot === b.freshness?.snapshot &&
     a.freshness?.memberships === b.freshness?.memberships
   );

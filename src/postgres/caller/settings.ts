@@ -26,6 +26,8 @@ export interface SettingsInput {
   /** The state that the model was read from; null = no check. */
   readonly freshness: Freshness | null;
   readonly readOnly: boolean;
+  /** Name of the function to call before the first step (pre-request.ts); null: none. It may write in any case. */
+  readonly preRequest: string | null;
 }
 
 /**
@@ -134,7 +136,8 @@ export function buildSettings(input: SettingsInput): SettingsStatements {
     throw new PublicError('ROLE_NOT_ALLOWED', `"${caller.role}" is not the name of a role.`);
   }
   const own = [...input.settings].filter(([name]) => !decidedHere.has(name));
-  const readOnly = input.readOnly || isOn(input.settings.get('default_transaction_read_only'));
+  const isReadOnlyRole = isOn(input.settings.get('default_transaction_read_only'));
+  const readOnly = input.readOnly || isReadOnlyRole;
   const characteristics = characteristicsOf(input.settings, null);
   const values = [caller.claims, caller.headers, caller.method, caller.path, input.searchPath];
   values.push(String(input.timeoutMs), caller.role);
@@ -143,7 +146,8 @@ export function buildSettings(input: SettingsInput): SettingsStatements {
   if (freshness?.memberships != null) values.push(freshness.memberships);
   for (const setting of own) values.push(...pinned(setting));
   const check = freshness === null ? 'none' : freshness.memberships === null ? 'catalog' : 'catalog_and_memberships';
-  const parts: Omit<Parts, 'state'> = { check, readOnly, ownCount: own.length, begins: characteristics === null };
+  const begin = { readOnly: input.preRequest === null ? readOnly : isReadOnlyRole, begins: characteristics === null };
+  const parts: Omit<Parts, 'state'> = { check, ownCount: own.length, ...begin };
   const text = {
     plain: settingsText({ ...parts, state: 'plain' }),
     // The same statement, so that nothing more is prepared.

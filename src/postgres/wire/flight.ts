@@ -12,6 +12,7 @@ import pg from 'pg';
 import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import { keepBytes } from '../../shared/keep-bytes.ts';
 import type { Utf8Text } from '../../shared/utf8-text.ts';
+import { preRequestStepNumber } from '../database-error.ts';
 import { onceSettled } from './driver.ts';
 import type { DriverConnection } from './driver-connection.ts';
 import { MessageReader, type MessageReceiver } from './message-reader.ts';
@@ -52,6 +53,8 @@ export interface FlightStep {
   readonly values: readonly (string | null)[];
   /** Sets the settings again before the next step; has no result and no step number. */
   readonly isGuard?: true;
+  /** Runs before the main steps, behind the opening; has no result, and its step number is -1. */
+  readonly isPreRequest?: true;
   /** Unnamed, and not parsed again while the connection still has it. */
   readonly isKept?: boolean;
   /** Collects its rows; default: the result is the first column of the first row. */
@@ -203,7 +206,7 @@ export class Flight implements MessageReceiver {
   /** One statement is done but not committed. The count identifies a failed step. */
   handleComplete(): void {
     const step = this.#steps[this.#completed];
-    const isMain = this.#completed >= this.#mainAt && step?.isGuard !== true;
+    const isMain = this.#completed >= this.#mainAt && step?.isGuard !== true && step?.isPreRequest !== true;
     if (isMain) this.#results.push(step?.collector === undefined ? this.#value : step.collector.finish());
     this.#completed += 1;
     this.#value = null;
@@ -231,7 +234,8 @@ export class Flight implements MessageReceiver {
     this.#failing = true;
     MessageReader.of(connection).receiver = null;
     this.#prepared.fail(this.#names);
-    const step = this.#completed < this.#mainAt ? 0 : this.#results.length + 1;
+    const isPreRequest = this.#steps[this.#completed]?.isPreRequest === true;
+    const step = isPreRequest ? preRequestStepNumber : this.#completed < this.#mainAt ? 0 : this.#results.length + 1;
     if (!(problem instanceof pg.DatabaseError)) {
       this.#settle({ kind: 'failed', problem, step, lost: true });
       return;
