@@ -1,4 +1,5 @@
--- Reads the exposed part of the catalog as one JSON text: rows under PostgreSQL's own names, with the columns that the model uses.
+-- Reads the exposed part of the catalog, a JSON text for each part: rows under PostgreSQL's own names, with the columns that the model
+-- uses. Many columns come in several texts, because reading a long one holds up other requests.
 -- Reads the setting `pgreflect.exposed` (exposed-names.sql). Run with a search path of pg_catalog, so that expressions and types are
 -- printed with their namespaces.
 --
@@ -200,46 +201,37 @@ lists as materialized (
     union select t.list from types t
   ) u
 )
-select pg_catalog.json_build_object(
-  'namespaces', (
+select p.name, p.rows::pg_catalog.text
+from (values
+  ('namespaces', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('_id', n.oid::pg_catalog.text, 'nspname', n.nspname, 'list', l.number)
       order by n.position), '[]')
     from namespaces n join lists l on l.list = n.list
-  ),
-  'classes', (
+  )),
+  ('classes', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', t.oid::pg_catalog.text, 'relname', t.relname, 'relnamespace', t.relnamespace::pg_catalog.text, 'relkind', t.relkind,
       'relrowsecurity', t.relrowsecurity, 'relhassubclass', t.relhassubclass, 'relispartition', t.relispartition, 'relhasrules', t.relhasrules,
       'updatable_mask', case when t.relkind = 'r' then 28 else coalesce(u.mask, 0) end, 'list', l.number
     ) order by e.position, t.oid), '[]')
     from tables t join exposed e on e.oid = t.relnamespace join lists l on l.list = t.list left join updatable u on u.oid = t.oid
-  ),
-  -- Column by column, because there are many rows. All lists have the same order.
-  'attributes', (
-    select pg_catalog.json_build_object(
-      'attrelid', pg_catalog.json_agg(c.attrelid::pg_catalog.text), 'attnum', pg_catalog.json_agg(c.attnum),
-      'attname', pg_catalog.json_agg(c.attname), 'atttypid', pg_catalog.json_agg(c.atttypid::pg_catalog.text),
-      'atttypmod', pg_catalog.json_agg(c.atttypmod), 'attnotnull', pg_catalog.json_agg(c.attnotnull),
-      'attidentity', pg_catalog.json_agg(c.attidentity), 'attgenerated', pg_catalog.json_agg(c.attgenerated)
-    )
-    from columns c
-  ),
-  'constraints', (
+  )),
+  ('constraints', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', k.oid::pg_catalog.text, 'conname', k.conname, 'connamespace', k.connamespace::pg_catalog.text, 'contype', 'f',
       'conrelid', k.conrelid::pg_catalog.text, 'confrelid', k.confrelid::pg_catalog.text, 'conkey', k.conkey, 'confkey', k.confkey,
       'convalidated', k.convalidated, 'condeferrable', k.condeferrable
     ) order by k.oid), '[]')
     from foreign_keys k
-  ),
-  'constraint_columns', (
+  )),
+  ('constraint_columns', (
     -- Of checks, foreign keys and exclusions; 0 stands for whole rows and expressions.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(k.conrelid::pg_catalog.text, k.conname, coalesce(k.conkey, '{}'))
       order by k.oid), '[]')
     from pg_catalog.pg_constraint k
     where k.contype in ('c', 'f', 'x') and k.conrelid in (select t.oid from tables t)
-  ),
-  'procs', (
+  )),
+  ('procs', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', r.oid::pg_catalog.text, 'proname', r.proname, 'pronamespace', r.pronamespace::pg_catalog.text, 'prokind', r.prokind,
       'prorettype', r.prorettype::pg_catalog.text, 'proretset', r.proretset, 'prorows', r.prorows, 'provolatile', r.provolatile,
@@ -248,30 +240,30 @@ select pg_catalog.json_build_object(
       'proargnames', r.proargnames, 'ofExtension', r.of_extension, 'list', l.number
     ) order by r.oid), '[]')
     from routines r join lists l on l.list = r.list
-  ),
-  'types', (
+  )),
+  ('types', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', t.oid::pg_catalog.text, 'typname', t.typname, 'typnamespace', t.typnamespace::pg_catalog.text, 'typtype', t.typtype,
       'typrelid', t.typrelid::pg_catalog.text, 'typelem', t.typelem::pg_catalog.text, 'typarray', t.typarray::pg_catalog.text, 'typdelim', t.typdelim,
       'typbasetype', t.typbasetype::pg_catalog.text, 'typtypmod', t.typtypmod, 'typnotnull', t.typnotnull, 'list', l.number
     ) order by t.oid), '[]')
     from types t join lists l on l.list = t.list
-  ),
-  'members', (
+  )),
+  ('members', (
     -- Of composite types that belong to no table.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(t.oid::pg_catalog.text, a.attname, a.atttypid::pg_catalog.text, a.atttypmod)
       order by a.attrelid, a.attnum), '[]')
     from types t
     join pg_catalog.pg_class c on c.oid = t.typrelid and c.relkind = 'c'
     join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-  ),
-  'enums', (
+  )),
+  ('enums', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', l.oid::pg_catalog.text, 'enumtypid', l.enumtypid::pg_catalog.text, 'enumsortorder', l.enumsortorder, 'enumlabel', l.enumlabel
     )), '[]')
     from pg_catalog.pg_enum l where l.enumtypid in (select t.oid from types t)
-  ),
-  'type_operators', (
+  )),
+  ('type_operators', (
     -- Comparison operators for types of other schemas: those of the default B-tree class, and the type's own for
     -- patterns. Only from the type's schema, on which a role that may name the type has USAGE.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(o.type, o.operation, o.name)), '[]')
@@ -298,8 +290,8 @@ select pg_catalog.json_build_object(
         and p.pronargs = 1 and p.proargtypes[0] = t.oid
       where t.typtype = 'b' and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
     ) o (type, operation, name)
-  ),
-  'indexes', (
+  )),
+  ('indexes', (
     -- Printed expressions have brackets around every operation.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       'indexrelid', i.indexrelid::pg_catalog.text, 'relname', c.relname, 'indrelid', i.indrelid::pg_catalog.text, 'indisprimary', i.indisprimary,
@@ -320,8 +312,8 @@ select pg_catalog.json_build_object(
     join pg_catalog.pg_class c on c.oid = i.indexrelid
     join pg_catalog.pg_class t on t.oid = i.indrelid
     where i.indisunique and (i.indrelid in (select t.oid from tables t) or i.indrelid in (select b.oid from behind_views b))
-  ),
-  'view_queries', (
+  )),
+  ('view_queries', (
     -- Of views that PostgreSQL itself passes inserts through, without rules or triggers of their own.
     -- An array, because PostgreSQL expects few views and would go through all of them for each.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(w.ev_class::pg_catalog.text, w.ev_action)), '[]')
@@ -329,15 +321,15 @@ select pg_catalog.json_build_object(
     where w.rulename = '_RETURN' and w.ev_class = any (array(select b.oid from behind_views b))
       and not exists (select from pg_catalog.pg_rewrite o where o.ev_class = w.ev_class and o.oid <> w.oid)
       and not exists (select from pg_catalog.pg_trigger g where g.tgrelid = w.ev_class and g.tgtype & 64 <> 0)
-  ),
-  'owned_sequences', (
+  )),
+  ('owned_sequences', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(d.refobjid::pg_catalog.text, d.refobjsubid)), '[]')
     from pg_catalog.pg_depend d
     join pg_catalog.pg_class s on s.oid = d.objid and s.relkind = 'S'
     where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
       and d.refobjsubid > 0 and d.deptype in ('a', 'i') and d.refobjid in (select t.oid from tables t)
-  ),
-  'unusual_null_orders', (
+  )),
+  ('unusual_null_orders', (
     -- Columns of indexes that put nulls last where they descend or first where they ascend. Bits of an option: 1 descends, 2 nulls first.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(u.indrelid::pg_catalog.text, u.attnum)), '[]')
     from (
@@ -346,8 +338,8 @@ select pg_catalog.json_build_object(
       cross join lateral rows from (pg_catalog.unnest(i.indkey::pg_catalog.int2[]), pg_catalog.unnest(i.indoption::pg_catalog.int2[])) k (attnum, option)
       where k.option in (1, 2) and i.indrelid in (select t.oid from tables t)
     ) u
-  ),
-  'descriptions', (
+  )),
+  ('descriptions', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       'catalog', c.relname, 'objoid', d.objoid::pg_catalog.text, 'objsubid', d.objsubid, 'description', d.description
     )), '[]')
@@ -358,8 +350,8 @@ select pg_catalog.json_build_object(
       or d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass and d.objoid in (select k.oid from foreign_keys k)
       or d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.objoid in (select r.oid from routines r)
       or d.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and d.objoid in (select t.oid from types t where t.typtype in ('e', 'd', 'c'))
-  ),
-  'user_code', (
+  )),
+  ('user_code', (
     -- By dependencies of the parts of a table. PostgreSQL records none on its own objects.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(u.relid::pg_catalog.text, u.bits)), '[]')
     from (
@@ -375,36 +367,36 @@ select pg_catalog.json_build_object(
           and d.refobjid not in (select q.oid from pg_catalog.pg_class q where q.relkind = 'S')
       group by o.relid
     ) u
-  ),
-  'exposed', (select coalesce(pg_catalog.json_agg(e.oid::pg_catalog.text order by e.position), '[]') from exposed e),
-  'column_defaults', (
+  )),
+  ('exposed', (select coalesce(pg_catalog.json_agg(e.oid::pg_catalog.text order by e.position), '[]') from exposed e)),
+  ('column_defaults', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum)), '[]')
     from columns c
     join types t on t.oid = c.atttypid
     where c.attgenerated = '' and c.attidentity = '' and (c.atthasdef or t.typdefault is not null)
-  ),
-  'nondeterministic_columns', (
+  )),
+  ('nondeterministic_columns', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum,
       pg_catalog.current_setting('server_version_num')::pg_catalog.int4 >= 180000)), '[]')
     from columns c
     join pg_catalog.pg_collation o on o.oid = c.attcollation
     where not o.collisdeterministic
-  ),
-  'routine_defaults', (
+  )),
+  ('routine_defaults', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(r.oid::pg_catalog.text, pg_catalog.pg_get_expr(r.proargdefaults, 0))), '[]')
     from routines r where r.proargdefaults is not null
-  ),
-  'declared_types', (
+  )),
+  ('declared_types', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum,
       pg_catalog.format_type(c.atttypid, c.atttypmod))), '[]')
     from columns c join types t on t.oid = c.atttypid
     where c.atttypmod <> -1 and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace
-  ),
-  'column_lists', (
+  )),
+  ('column_lists', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(c.attrelid::pg_catalog.text, c.attnum, l.number)), '[]')
     from columns c join lists l on l.list = c.list
-  ),
-  'lists', (
+  )),
+  ('lists', (
     -- Grantees (0: PUBLIC) and their privileges: 1 select, 2 insert, 4 update, 8 delete, 16 usage, 32 execute.
     select coalesce(pg_catalog.json_agg((
       select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(g.grantee, g.bits)), '[]')
@@ -418,12 +410,12 @@ select pg_catalog.json_build_object(
       where g.bits <> 0
     ) order by l.number), '[]')
     from lists l
-  ),
-  'roles', (
+  )),
+  ('roles', (
     select pg_catalog.json_agg(pg_catalog.json_build_array(r.oid::pg_catalog.text, r.rolname, r.rolsuper))
     from pg_catalog.pg_roles r
-  ),
-  'memberships', (
+  )),
+  ('memberships', (
     -- Members and the roles whose privileges they have. Whether the member inherits is a flag of the grant
     -- since PostgreSQL 16, and of the member before. The owner of the database is a member of pg_database_owner without a grant.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(m.member::pg_catalog.text, m.role::pg_catalog.text)), '[]')
@@ -437,8 +429,8 @@ select pg_catalog.json_build_object(
     ) m (member, role, inherits)
     join pg_catalog.pg_roles r on r.oid = m.member
     where coalesce(m.inherits, r.rolinherit)
-  ),
-  'role_settings', (
+  )),
+  ('role_settings', (
     -- Settings in this database come before those in all. Settings that only superusers may change are left out, unless the login
     -- role is one: they would fail in every request. Names with a dot are the operator's own.
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(s.role::pg_catalog.text, s.name, s.value)), '[]')
@@ -457,11 +449,24 @@ select pg_catalog.json_build_object(
     where s.name not in ('search_path', 'role', 'session_authorization')
       and (g.context = 'user' or g.context = 'superuser' and pg_catalog.current_setting('is_superuser') = 'on'
         or g.name is null and pg_catalog.strpos(s.name, '.') > 0)
-  )
-)::pg_catalog.text as catalog,
--- An object that had to be looked up in the newest catalog has been dropped by now, so the look-up returned nothing.
-exists (select from updatable u where u.mask = 0 and pg_catalog.pg_table_is_visible(u.oid) is null)
-  or exists (
-    select from columns c join types t on t.oid = c.atttypid
-    where c.atttypmod <> -1 and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace and pg_catalog.format_type(c.atttypid, null) = '???'
-  ) as torn
+  ))
+) p (name, rows)
+union all
+-- Column by column, because there are many rows. All lists have the same order.
+select 'attributes', pg_catalog.json_build_object(
+  'attrelid', pg_catalog.json_agg(c.attrelid::pg_catalog.text), 'attnum', pg_catalog.json_agg(c.attnum),
+  'attname', pg_catalog.json_agg(c.attname), 'atttypid', pg_catalog.json_agg(c.atttypid::pg_catalog.text),
+  'atttypmod', pg_catalog.json_agg(c.atttypmod), 'attnotnull', pg_catalog.json_agg(c.attnotnull),
+  'attidentity', pg_catalog.json_agg(c.attidentity), 'attgenerated', pg_catalog.json_agg(c.attgenerated)
+)::pg_catalog.text
+from (select c.*, pg_catalog.row_number() over () / 10000 as text_number from columns c) c
+group by c.text_number
+union all
+-- Last: an object that had to be looked up in the newest catalog has been dropped by now, so the look-up returned nothing.
+select 'torn', pg_catalog.to_json(
+  exists (select from updatable u where u.mask = 0 and pg_catalog.pg_table_is_visible(u.oid) is null)
+    or exists (
+      select from columns c join types t on t.oid = c.atttypid
+      where c.atttypmod <> -1 and t.typnamespace <> 'pg_catalog'::pg_catalog.regnamespace and pg_catalog.format_type(c.atttypid, null) = '???'
+    )
+)::pg_catalog.text

@@ -1,8 +1,9 @@
 /**
- * Builds a `Catalog` from the JSON text of sql/catalog.sql: rows linked to their tables and types, indexed for the
- * model.
+ * Builds a `Catalog` from the JSON texts of sql/catalog.sql: rows linked to their tables and types, indexed for the
+ * model. With pauses: ten thousand tables have 20 MB of text.
  */
 import type { PgEnum } from 'pg-introspection';
+import { mapInSlices, type Sliced, sliceIsOver } from '../shared/slices.ts';
 import type {
   AttributeRow,
   Catalog,
@@ -21,15 +22,15 @@ import { type AccessRows, readAccess } from './role-access.ts';
 import { findViewBases, type ViewQueries } from './view-base.ts';
 
 /** The rows of sql/catalog.sql. */
-interface CatalogRows extends AccessRows {
+export interface CatalogRows extends AccessRows {
   readonly namespaces: readonly (CatalogNamespace & AccessRows['namespaces'][number])[];
   readonly classes: readonly (Omit<
     CatalogTable,
     'getAttributes' | 'getConstraints' | 'getIndexes' | 'getBase' | 'readsUserCode' | 'writesUserCode'
   > &
     AccessRows['classes'][number])[];
-  /** A list for each column of `pg_attribute`, null where there are no rows. */
-  readonly attributes: { readonly [Key in keyof AttributeRow]: readonly AttributeRow[Key][] | null };
+  /** In parts, each with a list for each column of `pg_attribute`. */
+  readonly attributes: readonly { readonly [Key in keyof AttributeRow]-?: readonly AttributeRow[Key][] }[];
   readonly constraints: readonly CatalogForeignKey[];
   readonly constraint_columns: readonly (readonly [string, string, readonly number[]])[];
   readonly procs: readonly (Omit<CatalogRoutine, 'defaults'> & AccessRows['procs'][number])[];
@@ -50,6 +51,27 @@ interface CatalogRows extends AccessRows {
   readonly user_code: readonly (readonly [string, number])[];
   readonly routine_defaults: readonly (readonly [string, string])[];
   readonly declared_types: readonly (readonly [string, number, string])[];
+  /** An object was dropped before it was read. */
+  readonly torn: boolean;
+}
+
+/** A row of sql/catalog.sql: JSON text with one part of the catalog. */
+export interface CatalogText {
+  readonly name: string;
+  readonly rows: string;
+}
+
+/** Parses the texts. */
+export function* parseCatalog(texts: readonly CatalogText[]): Sliced<CatalogRows> {
+  const parts: Record<string, unknown> = {};
+  const attributes: unknown[] = [];
+  for (const { name, rows } of texts) {
+    if (sliceIsOver()) yield;
+    const part: unknown = JSON.parse(rows);
+    if (name === 'attributes') attributes.push(part);
+    else parts[name] = part;
+  }
+  return { ...parts, attributes } as unknown as CatalogRows;
 }
 
 interface DescriptionRow {
@@ -70,17 +92,16 @@ const commentedCatalogs: Readonly<Record<string, CommentedObject>> = {
   pg_type: 'type',
 };
 
-/** Builds the catalog from its text and its version. */
-export function assembleCatalog(
-  text: string,
+/** Builds the catalog from its rows and its version. */
+export function* assembleCatalog(
+  source: CatalogRows,
   version: Pick<Catalog, 'snapshot' | 'fingerprint' | 'memberships' | 'watched' | 'preRequest'>,
-): Catalog {
-  const source = JSON.parse(text) as CatalogRows;
+): Sliced<Catalog> {
   const exposed = new Set(source.exposed);
-  const tables = new Map(linkTables(source).map((table) => [table._id, table]));
+  const tables = new Map((yield* linkTables(source)).map((table) => [table._id, table]));
   const types = new Map(linkTypes(source).map((type) => [type._id, type]));
   const namespaces = new Map(source.namespaces.map((row) => [row._id, row]));
-  const comments = commentsOf(source.descriptions);
+  const comments = yield* commentsOf(source.descriptions);
   const defaults = new Map(source.routine_defaults);
   const routines = source.procs.map((row) => ({ ...row, defaults: defaults.get(row._id) ?? null }));
   const routinesById = new Map(routines.map((row) => [row._id, row]));
@@ -117,14 +138,14 @@ export function assembleCatalog(
   };
 }
 
-function linkTables(source: CatalogRows): CatalogTable[] {
-  const columns = columnsByTable(source);
+function* linkTables(source: CatalogRows): Sliced<CatalogTable[]> {
+  const columns = yield* columnsByTable(source);
   const indexes = Map.groupBy(source.indexes, (index) => index.indrelid);
   const constraints = Map.groupBy(source.constraint_columns, ([table]) => table);
   const userCode = new Map(source.user_code);
   const baseOf = findViewBases(source.view_queries, indexes);
   const nullOrders = byColumn(source.unusual_null_orders);
-  return source.classes.map((row) => {
+  return yield* mapInSlices(source.classes, (row) => {
     const [own, unique] = [columns.get(row._id) ?? [], indexes.get(row._id) ?? []];
     const constrained = (constraints.get(row._id) ?? []).map(([, name, columns]) => ({ name, columns }));
     const code = userCode.get(row._id) ?? 0;
@@ -142,33 +163,41 @@ function linkTables(source: CatalogRows): CatalogTable[] {
   });
 }
 
-function columnsByTable(source: CatalogRows): ReadonlyMap<string, readonly CatalogColumn[]> {
-  const lists = source.attributes;
+function* columnsByTable(source: CatalogRows): Sliced<ReadonlyMap<string, readonly CatalogColumn[]>> {
   const defaults = byColumn(source.column_defaults);
   const sequences = byColumn(source.owned_sequences);
   const nullOrders = byColumn(source.unusual_null_orders);
   const nondeterministic = byColumn<boolean>(source.nondeterministic_columns);
   const declaredTypes = byColumn(source.declared_types);
-  const rows = (lists.attrelid ?? []).map((attrelid, index): CatalogColumn => {
-    const attnum = lists.attnum![index]!;
+  const tables = new Map<string, CatalogColumn[]>();
+  const add = (lists: CatalogRows['attributes'][number], index: number): void => {
+    const [attrelid, attnum] = [lists.attrelid[index]!, lists.attnum[index]!];
     const allowsLike = nondeterministic.get(attrelid)?.get(attnum);
-    return {
+    const column: CatalogColumn = {
       attrelid,
       attnum,
-      attname: lists.attname![index]!,
-      atttypid: lists.atttypid![index]!,
-      atttypmod: lists.atttypmod![index]!,
-      attnotnull: lists.attnotnull![index]!,
-      attidentity: lists.attidentity![index]!,
-      attgenerated: lists.attgenerated![index]!,
+      attname: lists.attname[index]!,
+      atttypid: lists.atttypid[index]!,
+      atttypmod: lists.atttypmod[index]!,
+      attnotnull: lists.attnotnull[index]!,
+      attidentity: lists.attidentity[index]!,
+      attgenerated: lists.attgenerated[index]!,
       hasDefault: defaults.get(attrelid)?.has(attnum) === true,
       ownsSequence: sequences.get(attrelid)?.has(attnum) === true,
       hasUnusualNullOrder: nullOrders.get(attrelid)?.has(attnum) === true,
       nondeterministicCollation: allowsLike === undefined ? null : { allowsLike },
       declaredType: declaredTypes.get(attrelid)?.get(attnum) ?? null,
     };
-  });
-  const tables = Map.groupBy(rows, (row) => row.attrelid);
+    const known = tables.get(attrelid);
+    if (known === undefined) tables.set(attrelid, [column]);
+    else known.push(column);
+  };
+  for (const lists of source.attributes) {
+    for (let index = 0; index < lists.attrelid.length; index += 1) {
+      if (sliceIsOver()) yield;
+      add(lists, index);
+    }
+  }
   for (const columns of tables.values()) columns.sort((a, b) => a.attnum - b.attnum);
   return tables;
 }
@@ -208,13 +237,15 @@ interface Comment {
 }
 
 /** By kind of the object, then by oid and column; 0 for the object itself. */
-function commentsOf(
+function* commentsOf(
   descriptions: readonly DescriptionRow[],
-): ReadonlyMap<CommentedObject | undefined, ByColumn<Comment | undefined>> {
-  const kinds = Map.groupBy(descriptions, ({ catalog, objsubid }) =>
-    catalog === 'pg_class' && objsubid > 0 ? 'column' : commentedCatalogs[catalog],
-  );
-  const toRow = ({ objoid, objsubid, description: text }: DescriptionRow) =>
-    [objoid, objsubid, { text, directive: parseCommentDirective(text) }] as const;
-  return new Map([...kinds].map(([kind, rows]) => [kind, byColumn<Comment>(rows.map(toRow))]));
+): Sliced<ReadonlyMap<CommentedObject | undefined, ByColumn<Comment | undefined>>> {
+  const kindOf = ({ catalog, objsubid }: DescriptionRow) =>
+    catalog === 'pg_class' && objsubid > 0 ? 'column' : commentedCatalogs[catalog];
+  const comments = yield* mapInSlices(descriptions, (row) => {
+    const { objoid, objsubid, description: text } = row;
+    return { kind: kindOf(row), row: [objoid, objsubid, { text, directive: parseCommentDirective(text) }] as const };
+  });
+  const kinds = Map.groupBy(comments, ({ kind }) => kind);
+  return new Map([...kinds].map(([kind, of]) => [kind, byColumn<Comment>(of.map(({ row }) => row))]));
 }

@@ -11,7 +11,8 @@ import { DatabaseError } from '../postgres/database-error.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { loadSqlFile } from '../postgres/system/sql-file.ts';
-import { assembleCatalog } from './assemble-catalog.ts';
+import { inSlices } from '../shared/slices.ts';
+import { assembleCatalog, type CatalogRows, type CatalogText, parseCatalog } from './assemble-catalog.ts';
 import type { Catalog } from './catalog.ts';
 
 // They run in one transaction, in this order, and pass values on in settings of the transaction.
@@ -29,7 +30,7 @@ const fingerprintStatement = loadSqlFile('catalog-fingerprint.sql');
 const settledStatement = loadSqlFile('settled.sql');
 /** The function that the login's settings have run before each request. `$1`: null here. */
 const preRequestStatement = loadSqlFile('pre-request.sql');
-/** Columns `catalog`, JSON text of rows (assemble-catalog.ts), and `torn`: an object was dropped before it was read. */
+/** Columns `name` and `rows`, JSON text (assemble-catalog.ts). */
 const catalogStatement = loadSqlFile('catalog.sql');
 
 /** Time limit of reading: a thousand times the duration for 1,000 tables. */
@@ -59,7 +60,7 @@ export async function readCatalog(
       const reading = await readOnce(pool, schemas);
       const isEnough = reading.isTorn ? readings === maxReadings : readings >= maxWholeReadings;
       // An outdated catalog's snapshot is older than the change, so the next check finds that.
-      if (reading.isCurrent || isEnough) return assembleCatalog(reading.text, reading.version);
+      if (reading.isCurrent || isEnough) return await inSlices(assembleCatalog(reading.rows, reading.version));
     } catch (error) {
       if (readings === maxReadings || !isOvertaken(error)) throw error;
     }
@@ -81,7 +82,7 @@ function isOvertaken(error: unknown): boolean {
 }
 
 interface Reading {
-  readonly text: string;
+  readonly rows: CatalogRows;
   readonly version: Parameters<typeof assembleCatalog>[1];
   /** No change was committed during the read. */
   readonly isCurrent: boolean;
@@ -90,7 +91,7 @@ interface Reading {
 }
 
 async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Promise<Reading> {
-  const [, [watch], [version], , , [settled], [source], [preRequest], [after]] = await pool.transaction(
+  const [, [watch], [version], , , [settled], texts, [preRequest], [after]] = await pool.transaction(
     (tx) =>
       Promise.all([
         tx.query(exposedNamesStatement, [schemas]),
@@ -113,8 +114,9 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
   );
   const isSettled = settled?.committing === 0;
   const isUnchanged = after === undefined || after.objects === version?.objects;
+  const rows = await inSlices(parseCatalog(texts as unknown as readonly CatalogText[]));
   return {
-    text: String(source?.catalog),
+    rows,
     version: {
       snapshot: String(version?.snapshot),
       fingerprint: String(version?.fingerprint),
@@ -123,7 +125,7 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
       preRequest: preRequest?.given == null ? null : String(preRequest.function),
     },
     isCurrent: isSettled && isUnchanged,
-    isTorn: !isSettled || source?.torn === true,
+    isTorn: !isSettled || rows.torn,
   };
 }
 

@@ -73,7 +73,7 @@ async function runExplain(context: CommandContext): Promise<number> {
       statementTimeoutMs: values.statementTimeoutMs!,
       strictVariablePositions: values.variablePositions === 'strict',
     } as const;
-    const reflection = new Reflection(catalog, readSince, options, null).role(role);
+    const reflection = await new Reflection(catalog, readSince, options, null).role(role);
     if (reflection === null) refuse(`There is no role "${role}" in the database.`, 'Check --role.');
     const statements = compile(reflection, request);
     const { anonRole, authenticatedRole, serviceRole, allowedRoles } = values;

@@ -10,6 +10,7 @@ import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { buildModel } from '../model/build-model.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
 import { buildIntrospectionSchema, printRoleSchema } from '../schema/build-schema.ts';
+import { withoutPauses } from '../shared/slices.ts';
 import { type Command, type CommandContext, flagText, pathOf, readTypedFile, refuse } from './shared/command.ts';
 import { describeError } from './shared/describe-error.ts';
 import { databaseUrlFor, readCatalogFor } from './shared/read-model.ts';
@@ -54,7 +55,7 @@ async function runSchema(context: CommandContext): Promise<number> {
       refuse(`The comment directive of ${object} is invalid: ${problem}`, 'pgreflect check lists all of them.');
     }
     if (!context.flags.json) return printRoleSchema(model);
-    const full = buildIntrospectionSchema(model, 'always')!;
+    const full = withoutPauses(buildIntrospectionSchema(model, 'always')!);
     return `${JSON.stringify({ data: introspectionFromSchema(full) }, null, 2)}\n`;
   };
   const url = databaseUrlFor(values.databaseUrl, context);

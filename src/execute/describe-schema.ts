@@ -12,6 +12,7 @@ import type { Model, Relationship, Table } from '../model/model.ts';
 import type { Omission } from '../model/model-context.ts';
 import { fieldOrigin } from '../schema/origin.ts';
 import { flag, listOf, objectOf, oneOf, orNull, type SchemaOf, text, type ValueOf } from '../shared/json-schema.ts';
+import { inSlices, mapInSlices } from '../shared/slices.ts';
 import { describeAdditions, describedAddition } from './describe-extensions.ts';
 import type { RoleReflection } from './reflection.ts';
 import type { Reflector } from './reflector.ts';
@@ -84,16 +85,18 @@ export function createSchemaDescriber(reflector: Pick<Reflector, 'role' | 'refre
   };
 }
 
-function describeSchema(reflection: RoleReflection): DescribedSchema {
+async function describeSchema(reflection: RoleReflection): Promise<DescribedSchema> {
   const { role, catalog, shared } = reflection;
   const { model, schema } = shared;
-  const tables = [...model.tables.values()].map((table): DescribedTable => {
+  const describing = mapInSlices(model.tables.values(), (table): DescribedTable => {
     const type = assertObjectType(schema.getType(table.baseName));
     const fields = Object.values(type.getFields()).map((field) => describeField(field, table));
     return { ...describeTable(table), fields, added: describeAdditions(schema, table) };
   });
+  const tables = await inSlices(describing);
   // Include disabled features, with the way to enable them.
-  const missing = omissionsOf(catalog, reflection).flatMap(({ kind, object, names, reason, fix }) =>
+  const omissions = await omissionsOf(catalog, reflection);
+  const missing = omissions.flatMap(({ kind, object, names, reason, fix }) =>
     kind === 'switch' || kind === 'link' ? [] : [{ kind, object, names, reason, fix }],
   );
   return { role, tables, relationships: describeRelationships(model), missing };

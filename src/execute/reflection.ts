@@ -6,11 +6,12 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Catalog } from '../catalog/catalog.ts';
 import { quoteAlways } from '../catalog/quote-name.ts';
-import { buildModel } from '../model/build-model.ts';
+import { buildModelInSlices } from '../model/build-model.ts';
 import type { Model } from '../model/model.ts';
 import type { ModelOptions } from '../model/model-context.ts';
-import { buildIntrospectionSchema, buildSchema, type IntrospectionPolicy } from '../schema/build-schema.ts';
+import { buildIntrospectionSchema, buildSchemaInSlices, type IntrospectionPolicy } from '../schema/build-schema.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
+import { inSlices, type Sliced } from '../shared/slices.ts';
 import { type DocumentCounts, Documents } from './documents.ts';
 
 /** When introspection is allowed (`--introspection`). */
@@ -31,8 +32,8 @@ interface SharedSchema {
   readonly key: string;
   readonly model: Model;
   readonly schema: GraphQLSchema;
-  /** The schema for `__schema` and `__type`; null if introspection is off. */
-  readonly introspection: LazySchema | null;
+  /** Resolves to the schema for `__schema` and `__type`, made on first use; null if introspection is off. */
+  readonly introspection: (() => Promise<LazySchema>) | null;
   /** Messages may suggest names. */
   readonly suggestions: boolean;
   readonly documents: Documents;
@@ -67,6 +68,8 @@ export class Reflection {
   /** In order of use, the most recent last. */
   readonly #roles = new Map<string, RoleReflection>();
   readonly #schemas = new Map<string, SharedSchema>();
+  /** What is being built, by role and by key of the schema: for all who ask for it meanwhile. */
+  #building = new Map<string, Promise<SharedSchema>>();
   /** Total size of the schemas. */
   #size = 0;
   /**
@@ -92,10 +95,16 @@ export class Reflection {
     for (const [name, role] of previous.#roles) this.#roles.set(name, { ...role, ...seen });
     for (const [key, shared] of previous.#schemas) this.#schemas.set(key, shared);
     this.#size = previous.#size;
+    this.#building = previous.#building;
   }
 
-  /** The reflection of a role, built on demand; null for an unknown role. */
-  role(role: string): RoleReflection | null {
+  /** Resolves when all that is being built now is done. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#building.values());
+  }
+
+  /** The reflection of a role, built on demand, with pauses; null for an unknown role. */
+  async role(role: string): Promise<RoleReflection | null> {
     const known = this.#roles.get(role);
     if (known) {
       this.#roles.delete(role);
@@ -103,8 +112,12 @@ export class Reflection {
       return known;
     }
     if (!this.catalog.roles.has(role)) return null;
+    const shared = this.#keep(await this.#share(role));
+    return this.#roles.get(role) ?? this.#add(role, shared);
+  }
+
+  #add(role: string, shared: SharedSchema): RoleReflection {
     const { extensions, extraSearchPath, statementTimeoutMs } = this.#options;
-    const shared = this.#share(role);
     this.#previous.delete(role);
     const own = new Map(this.catalog.roles.get(role)?.settings);
     const timeoutMs = smallerTimeout(own.get('statement_timeout'), statementTimeoutMs);
@@ -133,27 +146,46 @@ export class Reflection {
     }
   }
 
-  #share(role: string): SharedSchema {
-    const model = buildModel(this.catalog, { role, extensions: this.#options.extensions });
+  #share(role: string): Promise<SharedSchema> {
+    return this.#once(`role ${role}`, async () => {
+      const { extensions } = this.#options;
+      const model = await inSlices(buildModelInSlices(this.catalog, { role, extensions }));
+      return this.#shareModel(role, model);
+    });
+  }
+
+  /** What is being built already, or `build`. */
+  #once(name: string, build: () => Promise<SharedSchema>): Promise<SharedSchema> {
+    const begun = this.#building.get(name);
+    if (begun !== undefined) return begun;
+    const building = build().finally(() => this.#building.delete(name));
+    this.#building.set(name, building);
+    return building;
+  }
+
+  async #shareModel(role: string, model: Model): Promise<SharedSchema> {
     const { introspection: mode, serviceRole, strictVariablePositions } = this.#options;
     const always = mode === 'always' || (mode === 'service' && role === serviceRole);
     const policy: IntrospectionPolicy = mode === 'never' ? 'never' : always ? 'always' : 'directive';
     const key = `${policy}:${model.fingerprint}`;
     const known = this.#schemas.get(key) ?? this.#previous.values().find((shared) => shared.key === key);
     if (known) return this.#keep(known);
-    const schema = buildSchema(model);
-    const introspection = buildIntrospectionSchema(model, policy);
-    // If a namespace is hidden from introspection, a suggestion could name its objects.
-    const suggestions = introspection !== null && (always || model.namespaces.every((each) => each.introspection));
-    const options = {
-      model,
-      schema,
-      introspection: introspection !== null,
-      suggestions,
-      strictVariablePositions,
-      counts: this.documentCounts,
-    };
-    return this.#keep({ key, model, schema, introspection, suggestions, documents: new Documents(options) });
+    return this.#once(`schema ${key}`, async () => {
+      const schema = await inSlices(buildSchemaInSlices(model));
+      const described = buildIntrospectionSchema(model, policy);
+      // If a namespace is hidden from introspection, a suggestion could name its objects.
+      const suggestions = described !== null && (always || model.namespaces.every((each) => each.introspection));
+      const options = {
+        model,
+        schema,
+        introspection: described !== null,
+        suggestions,
+        strictVariablePositions,
+        counts: this.documentCounts,
+      };
+      const introspection = described && runOnce(described);
+      return this.#keep({ key, model, schema, introspection, suggestions, documents: new Documents(options) });
+    });
   }
 
   #keep(shared: SharedSchema): SharedSchema {
@@ -161,6 +193,15 @@ export class Reflection {
     this.#schemas.set(shared.key, shared);
     return shared;
   }
+}
+
+/** Runs work when it is first asked for. */
+function runOnce<T>(work: Sliced<T>): () => Promise<T> {
+  let done: Promise<T> | null = null;
+  return () => {
+    done ??= inSlices(work);
+    return done;
+  };
 }
 
 /** Limits of cached roles, and of the columns, relationships and routines they see in total. */

@@ -40,7 +40,8 @@ export class Reflector {
   readonly #rolesWanted: DataLoader<string, RoleReflection | null>;
   #absent = { until: 0, roles: new Set<string>() };
   #current: Reflection | null = null;
-  #running: { readonly since: number; readonly done: Promise<Reflection> } | null = null;
+  /** `since` is infinite before its reading begins. */
+  #running: { since: number; readonly done: Promise<Reflection> } | null = null;
   #next: Promise<Reflection> | null = null;
   #checking: Promise<boolean> | null = null;
   /** How long the last comparison took, without the reading before and after it. */
@@ -95,7 +96,7 @@ export class Reflector {
       since === null
         ? (this.#current ?? (await this.readSince(performance.now(), 'first')))
         : await this.readSince(since, 'stale');
-    const known = reflection.role(role);
+    const known = await reflection.role(role);
     return known !== null || since !== null ? known : this.#newRole(role);
   }
 
@@ -188,16 +189,19 @@ export class Reflector {
 
   #load(reason: string): Promise<Reflection> {
     this.#next = null;
-    const since = performance.now();
-    const done = this.#read(since, reason).finally(() => {
+    const done = this.#read(reason).finally(() => {
       if (this.#running?.done === done) this.#running = null;
     });
-    this.#running = { since, done };
+    this.#running = { since: Number.POSITIVE_INFINITY, done };
     return done;
   }
 
-  async #read(since: number, reason: string): Promise<Reflection> {
+  async #read(reason: string): Promise<Reflection> {
     const { systemPool, observe } = this.#options;
+    // Otherwise, models of more and more catalogs are built beside each other while the schema keeps changing.
+    await this.#current?.settled();
+    const since = performance.now();
+    if (this.#running !== null) this.#running.since = since;
     try {
       // What concerns nothing exposed moves no model, and anybody may change that without end.
       const known = reason === 'stale' ? (this.#current?.catalog ?? null) : null;
@@ -235,7 +239,7 @@ export class Reflector {
     const rows = await this.#options.systemPool.query(ask, [roles]);
     if (rows.length === 0) return roles.map(() => null);
     const reflection = await this.readSince(performance.now(), 'role');
-    return roles.map((role) => reflection.role(role));
+    return Promise.all(roles.map((role) => reflection.role(role)));
   }
 }
 

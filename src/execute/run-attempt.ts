@@ -74,7 +74,7 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
     if (document.fatal) {
       return { data: undefined, errors: document.errors, operationName: null, documentHash: document.hash };
     }
-    return refuse(withHints(document.errors, document.clues, execution, attempt), document.hash, null);
+    return refuse(await withHints(document.errors, document.clues, execution, attempt), document.hash, null);
   }
   const { hash } = document;
 
@@ -98,7 +98,7 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
     // Ours stand alone.
     const corrections = mistakes.length < errors.length ? [] : explainMistakes(shared.schema, mistakes, mayDiscover);
     const clues = corrections.map((correction) => ({ unknownField: null, correction }));
-    return refuse(withHints(errors, clues, execution, attempt), hash, name);
+    return refuse(await withHints(errors, clues, execution, attempt), hash, name);
   }
   // Some variables match their declared types but not the places where they are used.
   const compiled = orRefusal(RequestRefusal, () => operation.compiler.compile(coerced.variables));
@@ -111,7 +111,7 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
   const run: CompiledRun = { attempt, document: document.document, compiled, variables, outcome };
   const result = await runCompiled(options, execution, run);
   const closed = result.errors.map(({ code }) => (code === 'INTROSPECTION_DISABLED' ? introspectionIsOff : null));
-  return { ...result, errors: withHints(result.errors, closed, execution, attempt), ...outcome };
+  return { ...result, errors: await withHints(result.errors, closed, execution, attempt), ...outcome };
 }
 
 /** The result of `run`, or the refusal that it throws. */
@@ -144,7 +144,7 @@ async function runCompiled(
     return { data: 'null', errors: isMutation ? compiled.errors.slice(0, 1) : compiled.errors };
   }
   const { keys, constants, errors } = compiled;
-  const asked = introspectionOf(options, execution, run);
+  const asked = await introspectionOf(options, execution, run);
   if (constants !== null) {
     await checkRole(options, execution, run);
     return answerConstants(compiled, constants, asked);
@@ -263,17 +263,17 @@ async function textsOf(asked: Introspection | null): Promise<ReadonlyMap<string,
   return asked === null ? noTexts : answerIntrospection(...asked);
 }
 
-function introspectionOf(
+async function introspectionOf(
   { maxResponseBytes }: ExecuteOptions,
   { request, context }: Execution,
   run: CompiledRun,
-): Introspection | null {
+): Promise<Introspection | null> {
   const { introspection } = run.attempt.role.shared;
   if (run.compiled.introspectionKeys.length === 0 || introspection === null) return null;
   const { operationName, variables } = request;
   const responseKeys = new Set(run.compiled.introspectionKeys);
   const asked = { document: run.document, operationName, variableValues: variables ?? {}, responseKeys };
-  return [introspection, { ...asked, maxBytes: maxResponseBytes, signal: context.signal }];
+  return [await introspection(), { ...asked, maxBytes: maxResponseBytes, signal: context.signal }];
 }
 
 function joinFields(keys: readonly string[], values: readonly (FlightResult | null)[]): FlightResult {
@@ -299,22 +299,24 @@ function directiveProblem(options: ExecuteOptions, execution: Execution, attempt
  * Adds hints: what to write instead, unless that names what the caller may not discover; and for callers who
  * may see it, why a field is missing, and the SQL that changes it.
  */
-function withHints(
+async function withHints(
   errors: readonly PublicError[],
   clues: readonly (Clue | null)[],
   { context }: Execution,
   { role }: Attempt,
-): readonly PublicError[] {
+): Promise<readonly PublicError[]> {
+  if (errors.length === 0) return errors;
   // Clues of a document are shared with callers who may discover more.
   const mayDiscover = context.showHints || role.shared.suggestions;
-  return errors.map((error, index) => {
+  const hinted = errors.map(async (error, index) => {
     const { unknownField, correction } = clues[index] ?? { unknownField: null, correction: null };
-    const missing = context.showHints && unknownField ? explainMissing(role.catalog, role, unknownField) : null;
+    const missing = context.showHints && unknownField ? await explainMissing(role.catalog, role, unknownField) : null;
     const reason =
       missing && (missing.fix === null ? missing.reason : `${missing.reason} Change it with: ${missing.fix}`);
     const hint = reason ?? (correction && (mayDiscover || !correction.namesSchema) ? correction.hint : null);
     return hint === null ? error : new PublicError(error.code, error.message, { ...error.details, hint });
   });
+  return Promise.all(hinted);
 }
 
 const introspectionIsOff: Clue = { unknownField: { type: 'Query', field: '__schema' }, correction: null };

@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import type { Catalog } from '../catalog/catalog.ts';
 import { quoteName } from '../catalog/quote-name.ts';
+import { mapInSlices, type Sliced, sliceIsOver, withoutPauses } from '../shared/slices.ts';
 import { schemaFix } from './comments/comment-fix.ts';
 import { findDirectiveErrors } from './comments/commented-objects.ts';
 import { Composites } from './composites.ts';
@@ -47,29 +48,41 @@ import {
 
 /** The model of a role. Empty for a role that does not exist, was not read, or may use none of the namespaces. */
 export function buildModel(catalog: Catalog, options: ModelOptions): Model {
+  return withoutPauses(buildModelInSlices(catalog, options));
+}
+
+/** The same, with pauses. */
+export function buildModelInSlices(catalog: Catalog, options: ModelOptions): Sliced<Model> {
   return build(createContext(catalog, options, null));
 }
 
 /** The model and everything left out of it, which takes as long again. */
-export function buildModelParts(
-  catalog: Catalog,
-  options: ModelOptions,
-): { readonly model: Model; readonly omissions: readonly Omission[] } {
-  const omissions: Omission[] = [];
-  return { model: build(createContext(catalog, options, omissions)), omissions };
+export function buildModelParts(catalog: Catalog, options: ModelOptions): ModelParts {
+  return withoutPauses(buildModelPartsInSlices(catalog, options));
 }
 
-function build(context: ModelContext): Model {
-  const errors = findDirectiveErrors(context);
+/** The same, with pauses. */
+export function* buildModelPartsInSlices(catalog: Catalog, options: ModelOptions): Sliced<ModelParts> {
+  const omissions: Omission[] = [];
+  return { model: yield* build(createContext(catalog, options, omissions)), omissions };
+}
+
+interface ModelParts {
+  readonly model: Model;
+  readonly omissions: readonly Omission[];
+}
+
+function* build(context: ModelContext): Sliced<Model> {
+  const errors = yield* findDirectiveErrors(context);
   for (const { object, problem, statement } of errors) {
     const reason = `The comment of ${object} has a malformed directive: ${problem}.`;
     const fix = statement && `-- Correct the directive, or leave it out:\n-- ${statement}`;
     noteOmission(context, () => ({ kind: 'directive', object, names: [], reason, fix }));
   }
-  const content = errors.length === 0 ? buildContent(context) : emptyContent;
+  const content = errors.length === 0 ? yield* buildContent(context) : emptyContent;
   const namespaces = [...context.namespaces.values()].filter((namespace) => namespace.exposed).map(toModelNamespace);
   const identity = { namespaces, ...content, directiveError: errors[0] ?? null };
-  return { fingerprint: modelFingerprint(identity), ...identity };
+  return { fingerprint: yield* modelFingerprint(identity), ...identity };
 }
 
 function noteIntrospection(context: ModelContext, { oid, name, introspection }: ContextNamespace): void {
@@ -96,23 +109,24 @@ function toModelNamespace({ name, inflectNames, introspection, extensions }: Con
   return { name, inflectNames, introspection, extensions };
 }
 
-function buildContent(context: ModelContext): Content {
+function* buildContent(context: ModelContext): Sliced<Content> {
   for (const namespace of context.namespaces.values()) if (namespace.exposed) noteIntrospection(context, namespace);
-  const { winners, enums, types, claims } = resolveNames(context);
+  const { winners, enums, types, claims } = yield* resolveNames(context);
   const unlinked = assignRootFields(winners.map(({ table }) => table));
   if (context.omissions !== null) {
-    unlinked.forEach((table, index) => {
+    yield* mapInSlices(unlinked.entries(), ([index, table]) => {
       noteOmissions(context, (winners[index] as Winner).selected, table);
     });
   }
   const byOid = new Map(unlinked.map((table) => [table.oid, table]));
-  const relationships = buildRelationships(context, byOid);
+  const relationships = yield* buildRelationships(context, byOid);
   const composites = new Composites({ context, types, tables: byOid });
-  const routines = buildRoutines({ context, types, enums, composites, tables: byOid, ...rootFields(unlinked) });
+  const routines = yield* buildRoutines({ context, types, enums, composites, tables: byOid, ...rootFields(unlinked) });
   const computed = computedFields(routines);
   const fields = new Set([...routines.values()].map(({ use, fieldName }) => `${use} ${fieldName}`));
   const tables = new Map<string, Table>();
   for (const [index, table] of unlinked.entries()) {
+    if (sliceIsOver()) yield;
     const { selected } = winners[index] as Winner;
     const links = {
       relationships: relationships.get(table.oid) ?? [],
@@ -124,10 +138,11 @@ function buildContent(context: ModelContext): Content {
     };
     tables.set(table.oid, { ...kept, ...nothingAdded });
   }
-  noteHidden(context, tables.values(), routines);
-  const linked = addManyToMany(context, { tables, relationships, routines });
-  noteUnlinked(context, { tables: linked, relationships, routines });
-  return { ...addNames(context, { tables: linked, routines, composites: composites.types, claims }), enums };
+  yield* noteHidden(context, tables.values(), routines);
+  const linked = yield* addManyToMany(context, { tables, relationships, routines });
+  yield* noteUnlinked(context, { tables: linked, relationships, routines });
+  const named = yield* addNames(context, { tables: linked, routines, composites: composites.types, claims });
+  return { ...named, enums };
 }
 
 interface Winner {
@@ -136,20 +151,21 @@ interface Winner {
 }
 
 /** Assigns type names: namespaces in order, in each the tables before the enums, the lower oid first. */
-function resolveNames(context: ModelContext): {
+function* resolveNames(context: ModelContext): Sliced<{
   readonly winners: readonly Winner[];
   readonly enums: EnumTypes;
   readonly types: TypeResolvers;
   readonly claims: NameClaims;
-} {
+}> {
   const candidates = candidateEnums(context);
   const types = createTypeResolvers(context, candidates);
-  const selected = selectTables(context, types);
+  const selected = yield* selectTables(context, types);
   const claims = new NameClaims();
   const winners: Winner[] = [];
   const enums = new Map<string, EnumType>();
   for (const namespace of context.namespaces.values()) {
     for (const candidate of selected) {
+      if (sliceIsOver()) yield;
       if (candidate.namespace !== namespace) continue;
       const table = buildTable(context, candidate, types);
       if (claimTable(context, candidate, table, claims)) winners.push({ selected: candidate, table });
@@ -160,23 +176,27 @@ function resolveNames(context: ModelContext): {
     for (const enumType of claimEnums(context, candidates, namespace, claims)) enums.set(enumType.oid, enumType);
   }
   const addTo = (all: readonly Winner[]) =>
-    all.map(({ selected, table }) => ({ selected, table: claimAdded(context, selected, table, claims) }));
-  if (enums.size === candidates.size) return { winners: addTo(winners), enums, types, claims };
+    mapInSlices(all, ({ selected, table }) => ({ selected, table: claimAdded(context, selected, table, claims) }));
+  if (enums.size === candidates.size) return { winners: yield* addTo(winners), enums, types, claims };
   // An enum without a name makes its columns opaque. Names of tables do not depend on that.
   const final = createTypeResolvers(context, enums);
-  const rebuilt = winners.map(({ selected }) => ({ selected, table: buildTable(context, selected, final) }));
-  return { winners: addTo(rebuilt), enums, types: final, claims };
+  const rebuilt = yield* mapInSlices(winners, ({ selected }) => ({
+    selected,
+    table: buildTable(context, selected, final),
+  }));
+  return { winners: yield* addTo(rebuilt), enums, types: final, claims };
 }
 
 function rootFields(tables: readonly UnlinkedTable[]) {
   const queryFields = new Set(['node']);
   const mutationFields = new Set<string>();
-  for (const { baseName, ...table } of tables) {
-    if (table.rootField) queryFields.add(tableRootFields(baseName).collection);
-    if (table.byPk && !isAddedLookup(table)) queryFields.add(tableRootFields(baseName).byPk);
-    if (table.insert && !isAdded(table, 'insert')) mutationFields.add(tableRootFields(baseName).insert);
-    if (table.update && !isAdded(table, 'update')) mutationFields.add(tableRootFields(baseName).update);
-    if (table.delete) mutationFields.add(tableRootFields(baseName).delete);
+  for (const table of tables) {
+    const fields = tableRootFields(table.baseName);
+    if (table.rootField) queryFields.add(fields.collection);
+    if (table.byPk && !isAddedLookup(table)) queryFields.add(fields.byPk);
+    if (table.insert && !isAdded(table, 'insert')) mutationFields.add(fields.insert);
+    if (table.update && !isAdded(table, 'update')) mutationFields.add(fields.update);
+    if (table.delete) mutationFields.add(fields.delete);
   }
   return { queryFields, mutationFields };
 }
@@ -196,7 +216,7 @@ function computedFields(routines: ReadonlyMap<string, Routine>): ReadonlyMap<str
  *
  * @returns 32 hexadecimal digits.
  */
-function modelFingerprint(model: Omit<Model, 'fingerprint'>): string {
+function* modelFingerprint(model: Omit<Model, 'fingerprint'>): Sliced<string> {
   const hash = createHash('sha256');
   const types = new Map<object, number>();
   const written = (value: unknown): unknown => {
@@ -208,12 +228,16 @@ function modelFingerprint(model: Omit<Model, 'fingerprint'>): string {
   };
   hash.update(JSON.stringify([model.namespaces, model.directiveError, model.addedTypes]));
   for (const { columns, ...table } of model.tables.values()) {
+    if (sliceIsOver()) yield;
     const rows = columns.map((column) => Object.values(column).map(written));
     hash.update(JSON.stringify([Object.values(table), rows]));
   }
   for (const part of [model.enums, model.routines, model.composites]) {
     hash.update(';');
-    for (const object of part.values()) hash.update(JSON.stringify(object));
+    for (const object of part.values()) {
+      if (sliceIsOver()) yield;
+      hash.update(JSON.stringify(object));
+    }
   }
   return hash.digest('hex').slice(0, 32);
 }

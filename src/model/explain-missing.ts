@@ -4,11 +4,12 @@
  * Only for callers who may see them: they name objects hidden from the role.
  */
 import type { Catalog } from '../catalog/catalog.ts';
-import { buildModelParts } from './build-model.ts';
+import { inSlices } from '../shared/slices.ts';
+import { buildModelPartsInSlices } from './build-model.ts';
 import type { ModelOptions, Omission } from './model-context.ts';
 
 /** Omissions of each role, cached with the catalog. */
-const known = new WeakMap<Catalog, Map<string, readonly Omission[]>>();
+const known = new WeakMap<Catalog, Map<string, Promise<readonly Omission[]>>>();
 
 /** A requested unknown field. */
 export interface UnknownField {
@@ -25,12 +26,12 @@ export interface UnknownField {
  * @param unknown.field A GraphQL field or type name, or an SQL name: `loanCollection`, `Loan`, `loan`, `dueOn`,
  *   `due_on`.
  */
-export function explainMissing(
+export async function explainMissing(
   catalog: Catalog,
   options: ModelOptions,
   { field, type }: UnknownField,
-): Omission | null {
-  const omissions = omissionsOf(catalog, options);
+): Promise<Omission | null> {
+  const omissions = await omissionsOf(catalog, options);
   return (
     findField(omissions, type?.replace(/(?:Sum|Avg|Min|Max)AggregateResult$/, '') ?? null, field) ??
     findOmission(omissions, field) ??
@@ -41,13 +42,17 @@ export function explainMissing(
   );
 }
 
-/** Everything left out for the role. Costs as much as building its model, once. */
-export function omissionsOf(catalog: Catalog, { role, extensions }: ModelOptions): readonly Omission[] {
-  const roles = known.get(catalog) ?? new Map<string, readonly Omission[]>();
+/** Everything left out for the role. Costs as much as building its model, once, with pauses. */
+export function omissionsOf(catalog: Catalog, options: ModelOptions): Promise<readonly Omission[]> {
+  const roles = known.get(catalog) ?? new Map<string, Promise<readonly Omission[]>>();
   known.set(catalog, roles);
-  const omissions = roles.get(role) ?? buildModelParts(catalog, { role, extensions }).omissions;
-  roles.set(role, omissions);
+  const omissions = roles.get(options.role) ?? findOmissions(catalog, options);
+  roles.set(options.role, omissions);
   return omissions;
+}
+
+async function findOmissions(catalog: Catalog, { role, extensions }: ModelOptions): Promise<readonly Omission[]> {
+  return (await inSlices(buildModelPartsInSlices(catalog, { role, extensions }))).omissions;
 }
 
 /** A field of the type; of any type if that is unknown. */

@@ -4,6 +4,7 @@
  * the later one wins.
  */
 import { quoteName, quotePath } from '../catalog/quote-name.ts';
+import { mapInSlices, type Sliced } from '../shared/slices.ts';
 import { foreignKeyFix, type Keys } from './comments/comment-fix.ts';
 import type { Relationship, Routine, Table } from './model.ts';
 import { type ModelContext, noteOmission } from './model-context.ts';
@@ -82,9 +83,13 @@ interface Conflict {
 }
 
 /** Records the columns and relationships hidden by a later field with the same name. */
-export function noteHidden(context: ModelContext, tables: Iterable<Fields>, routines: Linked['routines']): void {
+export function* noteHidden(
+  context: ModelContext,
+  tables: Iterable<Fields>,
+  routines: Linked['routines'],
+): Sliced<void> {
   if (context.omissions === null) return;
-  const conflicts = [...tables].flatMap((table) => conflictsOf(context, table, routines));
+  const conflicts = (yield* mapInSlices(tables, (table) => conflictsOf(context, table, routines))).flat();
   // A foreign key may be hidden on both of its sides: each statement gives it all of its names, so that none undoes another.
   const names = new Map<string, Keys>();
   for (const { table, all } of conflicts) {

@@ -66,18 +66,19 @@ export interface ModelContext {
   readonly access: RoleAccess;
   /** All namespaces exposed by the operator, by oid, in path order; `exposed` tells which the role may use. */
   readonly namespaces: ReadonlyMap<string, ContextNamespace>;
+  /** The same by name. */
+  readonly namespaceNames: ReadonlyMap<string, ContextNamespace>;
   /** Collected while the model is built; null: not needed. */
   readonly omissions: Omission[] | null;
 }
 
 /** Whether the extension is on for the namespace of a table or routine. */
 export function hasExtension(
-  { namespaces }: ModelContext,
+  { namespaceNames }: ModelContext,
   object: { readonly namespace: string },
   extension: ExtensionName,
 ): boolean {
-  const own = [...namespaces.values()].find(({ name }) => name === object.namespace);
-  return own?.extensions.includes(extension) === true;
+  return namespaceNames.get(object.namespace)?.extensions.includes(extension) === true;
 }
 
 /** Records an omission, if they are collected. */
@@ -139,7 +140,8 @@ export function createContext(
       return [row._id, { ...settings, ...own, oid: row._id, name: row.nspname, exposed }];
     }),
   );
-  return { catalog, role, access, namespaces, omissions };
+  const namespaceNames = new Map(namespaces.values().map((namespace) => [namespace.name, namespace]));
+  return { catalog, role, access, namespaces, namespaceNames, omissions };
 }
 
 const kinds: Readonly<Record<string, TableKind>> = {

@@ -3,6 +3,7 @@
  */
 import type { CatalogRoutine } from '../catalog/catalog.ts';
 import { quotePath } from '../catalog/quote-name.ts';
+import { type Sliced, sliceIsOver } from '../shared/slices.ts';
 import { routineFix, validName } from './comments/comment-fix.ts';
 import { readSettings } from './comments/directives.ts';
 import type { Composites } from './composites.ts';
@@ -72,13 +73,14 @@ const nameAnew = 'Create it again with another name for the argument, or expose 
 const volatilities = { i: 'immutable', s: 'stable', v: 'volatile' } as const;
 
 /** The exposed routines by oid, in order of oid. */
-export function buildRoutines(scope: RoutineScope): ReadonlyMap<string, Routine> {
+export function* buildRoutines(scope: RoutineScope): Sliced<ReadonlyMap<string, Routine>> {
   const { catalog, namespaces } = scope.context;
   const exposed = catalog.routines.filter((row) => namespaces.get(row.pronamespace)?.exposed);
   const isOverload = findOverloads(scope.context, exposed);
   const routines = new Map<string, Routine>();
   const holders = new Map<string, { readonly result: Routine; readonly rank: number }>();
   for (const row of exposed) {
+    if (sliceIsOver()) yield;
     const candidate = new RoutineCandidate(scope, row, isOverload(row));
     const result = candidate.build();
     if ('reason' in result) {

@@ -4,6 +4,7 @@
 import { type GraphQLNamedType, type GraphQLSchema, introspectionTypes, printSchema } from 'graphql';
 import { enumFilterName, tableTypeNames } from '../model/inflect.ts';
 import type { Model, Table } from '../model/model.ts';
+import { type Sliced, sliceIsOver, withoutPauses } from '../shared/slices.ts';
 import { describeShared, describesAnything, describeType } from './describe-type.ts';
 import { LazySchema } from './lazy-schema.ts';
 import { type SchemaContext, type SchemaOptions, TypeRegistry } from './schema-context.ts';
@@ -36,6 +37,11 @@ import { buildResponseType, buildWriteInputType, hasWriteInput } from './types/w
  * function arguments: PostgreSQL applies them if the argument is absent.
  */
 export function buildSchema(model: Model): GraphQLSchema {
+  return withoutPauses(buildSchemaInSlices(model));
+}
+
+/** The same, with pauses. */
+export function buildSchemaInSlices(model: Model): Sliced<GraphQLSchema> {
   return assembleSchema(model, { displayDefaults: false, isVisible: () => true, describes: () => false });
 }
 
@@ -43,13 +49,16 @@ export function buildSchema(model: Model): GraphQLSchema {
 export type IntrospectionPolicy = 'directive' | 'always' | 'never';
 
 /**
- * The part of the API that may be introspected: objects of namespaces that opted in; null if there are none, so
+ * Makes the part of the API that may be introspected: objects of namespaces that opted in; null if there are none, so
  * introspection is off.
  *
  * It is closed: no field, argument, input field or possible type refers to a missing type. It includes defaults of
  * function arguments for display, so only introspection may be executed against it.
  */
-export function buildIntrospectionSchema(model: Model, policy: IntrospectionPolicy = 'directive'): LazySchema | null {
+export function buildIntrospectionSchema(
+  model: Model,
+  policy: IntrospectionPolicy = 'directive',
+): Sliced<LazySchema> | null {
   if (policy === 'never') return null;
   const shown = new Set(model.namespaces.filter((namespace) => namespace.introspection).map(({ name }) => name));
   if (policy === 'directive' && shown.size === 0) return null;
@@ -63,7 +72,8 @@ export function buildIntrospectionSchema(model: Model, policy: IntrospectionPoli
  * Uses nothing specific to graphql 17, so that tools with graphql 16 can read it.
  */
 export function printRoleSchema(model: Model): string {
-  return `${printSchema(assembleSchema(model, { ...forReaders(model), isVisible: () => true }))}\n`;
+  const schema = withoutPauses(assembleSchema(model, { ...forReaders(model), isVisible: () => true }));
+  return `${printSchema(schema)}\n`;
 }
 
 function forReaders({ namespaces }: Model): Omit<SchemaOptions, 'isVisible'> {
@@ -73,7 +83,7 @@ function forReaders({ namespaces }: Model): Omit<SchemaOptions, 'isVisible'> {
   return { displayDefaults: true, describes: (namespace) => described.has(namespace) };
 }
 
-function assembleSchema(model: Model, options: SchemaOptions): LazySchema {
+function* assembleSchema(model: Model, options: SchemaOptions): Sliced<LazySchema> {
   const extensions = new Map(model.namespaces.map((namespace) => [namespace.name, namespace.extensions]));
   const offers: SchemaContext['offers'] = (namespace, name) => extensions.get(namespace)?.includes(name) === true;
   const context: SchemaContext = { model, types: new TypeRegistry(), offers, ...options };
@@ -83,15 +93,20 @@ function assembleSchema(model: Model, options: SchemaOptions): LazySchema {
   defineCompositeInputs(context);
   defineJsonFilterTypes(context, tables);
   defineSearchTypes(context, tables);
-  for (const table of tables) defineTableTypes(context, table);
+  for (const table of tables) {
+    if (sliceIsOver()) yield;
+    defineTableTypes(context, table);
+  }
   for (const routine of model.routines.values()) {
+    if (sliceIsOver()) yield;
     if (options.isVisible(routine.namespace)) defineResultType(context, routine, describingDefiner(context, routine));
   }
   if (model.addedTypes.includes('DateTruncation') && tables.some(hasGroups)) {
     context.types.define(dateTruncationType.name, () => dateTruncationType);
   }
-  context.types.define('Query', () => buildQueryType(context));
-  const mutation = buildMutationType(context);
+  const query = yield* buildQueryType(context);
+  context.types.define('Query', () => query);
+  const mutation = yield* buildMutationType(context);
   if (mutation !== null) context.types.define('Mutation', () => mutation);
   return new LazySchema(context.types, () => tables.map((table) => table.baseName));
 }

@@ -227,21 +227,21 @@ function correctField(
   const type = schema.getType(typeName);
   if (!isObjectType(type) || typeName.startsWith('__')) return null;
   const roots = [schema.getQueryType(), schema.getMutationType()];
+  const suggest = (meant: { readonly name: string } | undefined) =>
+    meant === undefined || error.message.includes(`"${meant.name}"`) ? null : name(`Did you mean "${meant.name}"?`);
+  if (roots.includes(type)) {
+    const other = roots.find((root) => root !== type && root?.getFields()[asked] !== undefined);
+    if (other) return explainRoot(other.name, other.getFields()[asked]!);
+    return mayDiscover ? suggest(nearestField(asked, type)) : null;
+  }
+  if (error.message.includes('Did you mean')) return null;
   const fields = Object.values(type.getFields());
-  const isRoot = roots.includes(type);
-  const other = isRoot ? roots.find((root) => root !== type && root?.getFields()[asked] !== undefined) : undefined;
-  if (other) return explainRoot(other.name, other.getFields()[asked]!);
-  if (!isRoot && error.message.includes('Did you mean')) return null;
   const kinds = new Set(fields.map((field) => fieldOrigin(field).kind));
   if (kinds.has('edges')) return correctConnectionField(asked);
   if (kinds.has('edge_node')) return form(`The row is the node of the edge: node { ${rowField(asked)} }.`);
   if (kinds.has('records')) return form(`The written rows are in records: records { ${rowField(asked)} }.`);
   if (!mayDiscover) return null;
-  const same = isRoot ? undefined : fields.find((field) => plain(field.name) === plain(asked));
-  const meant = same ?? nearestField(asked, type);
-  return meant === undefined || error.message.includes(`"${meant.name}"`)
-    ? null
-    : name(`Did you mean "${meant.name}"?`);
+  return suggest(fields.find((field) => plain(field.name) === plain(asked)) ?? nearestField(asked, type));
 }
 
 /** A field of the other kind of operation. */

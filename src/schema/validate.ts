@@ -30,7 +30,7 @@ export const subscriptionMessage = 'Subscriptions are not supported';
  *
  * @param options.strictVariablePositions A variable's type must fit its position; otherwise values are checked at run
  *   time.
- * @param options.suggestions Messages may suggest names. Off if the schema must not be discoverable.
+ * @param options.suggestions The first messages may suggest names. Off if the schema must not be discoverable.
  */
 export function validateDocument(
   schema: GraphQLSchema,
@@ -38,8 +38,15 @@ export function validateDocument(
   options: { readonly strictVariablePositions: boolean; readonly suggestions: boolean },
 ): readonly GraphQLError[] {
   const rules = options.strictVariablePositions ? strictRules : compatibleRules;
-  return validate(schema, document, rules, { hideSuggestions: !options.suggestions });
+  const errors = validate(schema, document, rules, { hideSuggestions: true });
+  if (errors.length === 0 || !options.suggestions) return errors;
+  // Each suggestion compares the name with all others of the schema.
+  const suggesting = validate(schema, document, rules, { hideSuggestions: false, maxErrors: mostSuggestions });
+  return [...suggesting.slice(0, mostSuggestions), ...errors.slice(mostSuggestions)];
 }
+
+/** How many mistakes of a document have suggestions. Clients repair the first ones first. */
+const mostSuggestions = 3;
 
 function supportedOperationTypesRule(context: ValidationContext): ASTVisitor {
   const schema = context.getSchema();

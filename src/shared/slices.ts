@@ -7,6 +7,9 @@
 /** Longest time that a slice holds the event loop, in milliseconds, apart from a single step. */
 const sliceMs = 8;
 
+/** A computation that may pause: it yields where its slice is over. */
+export type Sliced<T> = Generator<void, T, void>;
+
 let sliceEnd = Number.POSITIVE_INFINITY;
 let hasRun = false;
 const waiting: (() => void)[] = [];
@@ -35,6 +38,16 @@ export function withoutPauses<T>(work: Iterator<void, T, void>): T {
     const step = work.next();
     if (step.done) return step.value;
   }
+}
+
+/** `map` of each item, with pauses between them. */
+export function* mapInSlices<T, R>(items: Iterable<T>, map: (item: T) => R): Sliced<R[]> {
+  const results: R[] = [];
+  for (const item of items) {
+    if (sliceIsOver()) yield;
+    results.push(map(item));
+  }
+  return results;
 }
 
 function runSlice<T>(work: Iterator<void, T, void>): IteratorResult<void, T> {

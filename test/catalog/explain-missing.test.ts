@@ -76,10 +76,10 @@ test('a name of a table is not taken for a relationship that another one hides',
     create table pair (id int primary key, one int references shop_item, two int references shop_item);
     grant select on shop_item, pair to anon`);
   const catalog = await modelReader(hidden).catalog(['public']);
-  const ask = (field: string, type: string) =>
-    explainMissing(catalog, { role: 'anon', extensions: [] }, { field, type })?.reason;
-  expect(ask('shopItemCollection', 'Query')).toBeUndefined();
-  expect(ask('shopItem', 'pair')).toMatch(/^The field "shop_item" of public.pair is/);
+  const ask = async (field: string, type: string) =>
+    (await explainMissing(catalog, { role: 'anon', extensions: [] }, { field, type }))?.reason;
+  expect(await ask('shopItemCollection', 'Query')).toBeUndefined();
+  expect(await ask('shopItem', 'pair')).toMatch(/^The field "shop_item" of public.pair is/);
 });
 
 test('a name that nothing has is not explained', async () => {

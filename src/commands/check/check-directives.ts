@@ -9,6 +9,7 @@ import type { Keys } from '../../model/comments/comment-fix.ts';
 import { type DirectiveHolder, directiveHolders } from '../../model/comments/commented-objects.ts';
 import { commentsOnly, createContext } from '../../model/model-context.ts';
 import { isObject } from '../../shared/json.ts';
+import { withoutPauses } from '../../shared/slices.ts';
 import { type Finding, findingKinds } from './finding.ts';
 
 /** The values of a key: switches are parsed leniently here; other values are checked when the directive is read. */
@@ -38,7 +39,7 @@ interface Stray extends Pick<Finding, 'check' | 'message'> {
 
 /** Keys without effect, each with the nearest valid name or value. */
 export function checkDirectives(catalog: Catalog): readonly Finding[] {
-  return directiveHolders(createContext(catalog, commentsOnly, null)).flatMap((holder) => {
+  return withoutPauses(directiveHolders(createContext(catalog, commentsOnly, null))).flatMap((holder) => {
     const strays = [...findStrayKeys(catalog, holder), ...findStrayWords(catalog, holder)];
     // One statement per comment: a second one would undo the first.
     const fix = holder.fix(Object.assign({}, ...strays.map(({ change }) => change)));

@@ -36,6 +36,7 @@ import {
 import { fragmentsOf } from '../../compile/input/collect-fields.ts';
 import { createBudget, type PlanBudget, spend } from '../../compile/input/plan-budget.ts';
 import type { LazySchema } from '../../schema/lazy-schema.ts';
+import { RootType } from '../../schema/types/root-type.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { sliceIsOver } from '../../shared/slices.ts';
 import type { TextWriter } from '../answer/compressed-text.ts';
@@ -165,6 +166,8 @@ function compileField(
   let values: Record<string, unknown> | null = null;
   const resolve = (source: unknown): unknown => {
     values ??= getArgumentValues(field, node, scope.variables);
+    // graphql-js would make all of them at once. None is deprecated.
+    if (field.name === 'fields' && source instanceof RootType) return source.eachField();
     return field.resolve?.(source, values, undefined, info);
   };
   const describesAll = field.name === 'types' && parentType.name === '__Schema';

@@ -3,6 +3,7 @@
  */
 import type { CatalogTable, CommentedObject } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
+import { type Sliced, sliceIsOver } from '../../shared/slices.ts';
 import type { DirectiveError } from '../model.ts';
 import { type ModelContext, pathIn, tableKind, tablePath } from '../model-context.ts';
 import { columnFix, foreignKeyFix, type Keys, routineFix, schemaFix, tableFix, typeFix } from './comment-fix.ts';
@@ -22,7 +23,7 @@ export interface DirectiveHolder {
 }
 
 /** All of them: namespaces, tables with their columns, routines, foreign keys, enums and domains. */
-export function directiveHolders(context: ModelContext): readonly DirectiveHolder[] {
+export function* directiveHolders(context: ModelContext): Sliced<readonly DirectiveHolder[]> {
   const { catalog, access, namespaces } = context;
   const holders: DirectiveHolder[] = [];
   const add = (address: DirectiveHolder['address'], facts: () => Omit<DirectiveHolder, 'address'>) => {
@@ -35,6 +36,7 @@ export function directiveHolders(context: ModelContext): readonly DirectiveHolde
     add(['namespace', oid], () => ({ object: quoteName(name), isExposed: isExposed(oid), isVisible: () => true, fix }));
   }
   for (const table of catalog.tables) {
+    if (sliceIsOver()) yield;
     const ofTable = () => ({ object: tablePath(context, table), isExposed: isExposedTable(table) });
     const fix = (keys: Keys) => tableFix(context, table, keys);
     add(['table', table._id], () => ({ ...ofTable(), isVisible: () => mayUse(context, table), fix }));
@@ -47,11 +49,13 @@ export function directiveHolders(context: ModelContext): readonly DirectiveHolde
       }));
   }
   for (const { _id, pronamespace, proname } of catalog.routines) {
+    if (sliceIsOver()) yield;
     const facts = { object: pathIn(catalog, pronamespace, proname), isExposed: isExposed(pronamespace) };
     const fix = (keys: Keys) => routineFix(context, _id, keys);
     add(['routine', _id], () => ({ ...facts, isVisible: () => access.executes(_id), fix }));
   }
   for (const { _id, conname, conrelid, confrelid } of catalog.foreignKeys) {
+    if (sliceIsOver()) yield;
     const [local, foreign] = [catalog.table(conrelid), catalog.table(confrelid)];
     add(['constraint', _id], () => ({
       object: `${quoteName(conname)} on ${local ? tablePath(context, local) : 'a table of another schema'}`,
@@ -77,8 +81,9 @@ export function directiveHolders(context: ModelContext): readonly DirectiveHolde
  * All malformed directives that apply to the role. The first one fails every request of the role: ignoring a broken
  * directive could enable what its author disabled.
  */
-export function findDirectiveErrors(context: ModelContext): readonly DirectiveError[] {
-  return directiveHolders(context).flatMap(({ address, object, isExposed, isVisible, fix }) => {
+export function* findDirectiveErrors(context: ModelContext): Sliced<readonly DirectiveError[]> {
+  const holders = yield* directiveHolders(context);
+  return holders.flatMap(({ address, object, isExposed, isVisible, fix }) => {
     const problem = readSettings(context.catalog, ...address).problem ?? extensionProblem(context, address);
     return isExposed && problem !== null ? [{ object, problem, visible: isVisible(), statement: fix({}) }] : [];
   });

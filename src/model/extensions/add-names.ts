@@ -2,6 +2,7 @@
  * Names that extensions add: entries of inputs (added-entries.ts) and types (added-types.ts).
  */
 import { quotePath } from '../../catalog/quote-name.ts';
+import { mapInSlices, type Sliced } from '../../shared/slices.ts';
 import type { Model, Routine, Table } from '../model.ts';
 import { hasExtension, type ModelContext, noteOmission } from '../model-context.ts';
 import { isJsonResult } from '../tables/columns.ts';
@@ -11,14 +12,15 @@ import { addConflictTargets } from './conflict-targets.ts';
 import { noteMisplaced } from './function-entries.ts';
 
 /** The tables with their extension entries and types, the shared types, and the routines and composite types that get their names. */
-export function addNames(
+export function* addNames(
   context: ModelContext,
   named: Named,
-): Pick<Model, 'tables' | 'addedTypes' | 'routines' | 'composites'> {
-  const withEntries = addEntries(context, named);
+): Sliced<Pick<Model, 'tables' | 'addedTypes' | 'routines' | 'composites'>> {
+  const withEntries = yield* addEntries(context, named);
   noteMisplaced(context, named.routines);
-  const tables = new Map([...withEntries].map(([oid, table]) => [oid, addConflictTargets(context, table)]));
-  const added = addTypes(context, { ...named, tables });
+  const targeted = yield* mapInSlices(withEntries.values(), (table) => addConflictTargets(context, table));
+  const tables = new Map(targeted.map((table) => [table.oid, table]));
+  const added = yield* addTypes(context, { ...named, tables });
   noteArguments(context, added.tables, added.routines);
   return added;
 }

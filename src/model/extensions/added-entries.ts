@@ -4,6 +4,7 @@
  */
 import type { CatalogTable } from '../../catalog/catalog.ts';
 import type { ExtensionName } from '../../config/extensions.ts';
+import { mapInSlices, type Sliced } from '../../shared/slices.ts';
 import { columnFix, validName } from '../comments/comment-fix.ts';
 import type { Column, CompositeType, Relationship, Routine, Table } from '../model.ts';
 import {
@@ -28,15 +29,14 @@ export interface Named {
 }
 
 /** The tables with the entries of their extensions. */
-export function addEntries(context: ModelContext, named: Named): ReadonlyMap<string, Table> {
-  const tables = new Map(
-    [...named.tables].map(([oid, table]) => [
-      oid,
-      addColumnEntries(context, addFunctions(context, addRelationships(context, table, named), named.routines)),
-    ]),
-  );
-  for (const table of tables.values()) noteRanks(context, table);
-  return tables;
+export function* addEntries(context: ModelContext, named: Named): Sliced<ReadonlyMap<string, Table>> {
+  const tables = yield* mapInSlices(named.tables.values(), (table) => {
+    const related = addRelationships(context, table, named);
+    const added = addColumnEntries(context, addFunctions(context, related, named.routines));
+    noteRanks(context, added);
+    return added;
+  });
+  return new Map(tables.map((table) => [table.oid, table]));
 }
 
 function addRelationships(context: ModelContext, table: Table, named: Named): Table {
@@ -129,9 +129,11 @@ export function isOrderable({ columns }: Table): boolean {
 
 function addColumnEntries(context: ModelContext, table: Table): Table {
   if (!hasExtension(context, table, 'json_filters')) return table;
+  const isJsonColumn = ({ readable, type }: Column) => readable && isJson(type);
+  if (!table.columns.some(isJsonColumn)) return table;
   const taken = entriesOf(table, filters);
   const columns = table.columns.map((column) => {
-    if (!column.readable || !isJson(column.type)) return column;
+    if (!isJsonColumn(column)) return column;
     if (!taken.has(column.fieldName ?? '')) return { ...column, filterable: true };
     noteEntry(context, table, filters, {
       what: `column "${column.name}"`,
@@ -159,8 +161,10 @@ function searched({ columns }: Table) {
 
 function noteRanks(context: ModelContext, table: Table): void {
   if (!hasExtension(context, table, 'text_search')) return;
+  const ranks = searched(table);
+  if (ranks.length === 0) return;
   const taken = entriesOf(table, orders);
-  for (const [name, column] of searched(table)) {
+  for (const [name, column] of ranks) {
     if (!taken.has(name)) continue;
     const fixFor = (row: CatalogTable) =>
       columnFix(context, row, column.name, { name: validName(`${column.name}_search`) });

@@ -5,6 +5,7 @@
 
 import { quotePath } from '../../catalog/quote-name.ts';
 import { type ExtensionName, extensionNames } from '../../config/extensions.ts';
+import { mapInSlices, type Sliced, sliceIsOver } from '../../shared/slices.ts';
 import { aggregateFunctions } from '../codecs.ts';
 import { isEnumValueName, tableRootFields, tableTypeNames } from '../inflect.ts';
 import type { Column, Model, SharedType, Table, TableType, ValueType } from '../model.ts';
@@ -173,10 +174,10 @@ export function isInColumns(column: Column): boolean {
 }
 
 /** The tables with the types of their extensions, the shared types, and the routines and composite types that get their names. */
-export function addTypes(
+export function* addTypes(
   context: ModelContext,
   named: Named,
-): Pick<Model, 'tables' | 'addedTypes' | 'routines' | 'composites'> {
+): Sliced<Pick<Model, 'tables' | 'addedTypes' | 'routines' | 'composites'>> {
   const { tables, claims } = named;
   const added = new Map([...tables.keys()].map((oid) => [oid, new Map<TableType, boolean>()]));
   const shared: SharedType[] = [];
@@ -184,36 +185,42 @@ export function addTypes(
   let { routines, composites } = named;
   for (const extension of extensionNames) {
     if (extension === 'function_filters') {
-      for (const table of tables.values()) functions.set(table.oid, claimFunctionInputs(context, table, named));
+      for (const table of tables.values()) {
+        if (sliceIsOver()) yield;
+        functions.set(table.oid, claimFunctionInputs(context, table, named));
+      }
     }
     if (extension === 'functions') ({ routines, composites } = claimRoutineTypes(context, named));
     const needs = neededTypes[extension]?.(context, named) ?? (() => []);
     for (const table of tables.values()) {
+      if (sliceIsOver()) yield;
       const claimed = added.get(table.oid)!;
-      for (const type of needs(table)) {
+      const needed = needs(table);
+      if (needed.length === 0) continue;
+      const names = tableTypeNames(table.baseName);
+      for (const type of needed) {
         // Several extensions need some of them.
         if (claimed.has(type)) continue;
-        claimed.set(type, claimType(context, table, tableTypeNames(table.baseName)[type], claims));
+        claimed.set(type, claimType(context, table, names[type], claims));
       }
     }
     const ofTables = sharedTypes[extension];
-    const isUsed = [...tables.values()].some(
-      (table) =>
-        ofTables?.usedBy(table, (type) => added.get(table.oid)!.get(type) === true) &&
-        hasExtension(context, table, extension),
-    );
-    for (const type of isUsed ? ofTables!.types : []) {
+    if (ofTables === undefined) continue;
+    const isUsed = tables.values().some((table) => {
+      const has = (type: TableType) => added.get(table.oid)!.get(type) === true;
+      return ofTables.usedBy(table, has) && hasExtension(context, table, extension);
+    });
+    for (const type of isUsed ? ofTables.types : []) {
       if (claimShared(context, tables, type, claims)) shared.push(type);
     }
   }
   const addedTo = (oid: string) => [...added.get(oid)!].flatMap(([type, isClaimed]) => (isClaimed ? [type] : []));
+  const withTypes = yield* mapInSlices(tables.values(), (table): Table => {
+    const whole = { ...table, ...functions.get(table.oid), addedTypes: addedTo(table.oid) };
+    return routines.size === named.routines.size ? whole : keepRoutines(whole, routines);
+  });
   return {
-    tables: new Map(
-      [...tables].map(([oid, table]) => {
-        const whole = { ...table, ...functions.get(oid), addedTypes: addedTo(oid) };
-        return [oid, routines.size === named.routines.size ? whole : keepRoutines(whole, routines)];
-      }),
-    ),
+    tables: new Map(withTypes.map((table) => [table.oid, table])),
     routines,
     composites,
     addedTypes: shared,

@@ -5,6 +5,7 @@
  * Only tables with nothing but links, each once: of others, callers may want the rest of the row.
  */
 import type { CatalogTable } from '../../catalog/catalog.ts';
+import { type Sliced, sliceIsOver } from '../../shared/slices.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
 import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
 import type { Relationship, Table } from '../model.ts';
@@ -26,10 +27,11 @@ interface Side {
 }
 
 /** Records them all. The proposed names never collide. */
-export function noteUnlinked(context: ModelContext, linked: Linked): void {
+export function* noteUnlinked(context: ModelContext, linked: Linked): Sliced<void> {
   if (context.omissions === null) return;
   const taken = new Map<string, Set<string>>();
   for (const links of linked.tables.values()) {
+    if (sliceIsOver()) yield;
     const proposal = propose(context, linked, links, (table) => {
       const fields = taken.get(table.oid) ?? new Set(fieldsOf(table, linked.routines));
       taken.set(table.oid, fields);

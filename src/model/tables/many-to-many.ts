@@ -3,6 +3,7 @@
  * of the other (extension `many_to_many`, docs/relationships.md). They never replace a field.
  */
 
+import { type Sliced, sliceIsOver } from '../../shared/slices.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
 import { type ManyToMany, readSettings } from '../comments/directives.ts';
 import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
@@ -27,9 +28,10 @@ interface Sides {
 }
 
 /** The tables with the relationships through junction tables. */
-export function addManyToMany(context: ModelContext, linked: Linked): ReadonlyMap<string, Table> {
+export function* addManyToMany(context: ModelContext, linked: Linked): Sliced<ReadonlyMap<string, Table>> {
   const tables = new Map(linked.tables);
   for (const links of linked.tables.values()) {
+    if (sliceIsOver()) yield;
     const sides = sidesOf(context, linked, links);
     if (sides === null) continue;
     const { from, to, names } = sides;

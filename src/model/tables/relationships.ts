@@ -3,6 +3,7 @@
  * (docs/relationships.md).
  */
 import type { Catalog, CatalogTable } from '../../catalog/catalog.ts';
+import { mapInSlices, type Sliced, sliceIsOver } from '../../shared/slices.ts';
 import { foreignKeyFix, validName } from '../comments/comment-fix.ts';
 import { readSettings, type Settings } from '../comments/directives.ts';
 import { baseForm, isValidName, tableRootFields, toOneField } from '../inflect.ts';
@@ -28,14 +29,15 @@ interface ForeignKey {
 export const noEntries = { filterable: false, orderable: false, insertable: false, updatable: false } as const;
 
 /** Relationships of each table by its oid: outbound before inbound, each in foreign key order. */
-export function buildRelationships(
+export function* buildRelationships(
   context: ModelContext,
   tables: ReadonlyMap<string, UnlinkedTable>,
-): ReadonlyMap<string, readonly Relationship[]> {
+): Sliced<ReadonlyMap<string, readonly Relationship[]>> {
   const outbound = new Map<string, Relationship[]>();
   const inbound = new Map<string, Relationship[]>();
-  const { catalog } = context;
-  for (const key of [...declaredKeys(catalog), ...directedKeys(context)]) {
+  const keys = [...(yield* declaredKeys(context.catalog)), ...(yield* directedKeys(context))];
+  for (const key of keys) {
+    if (sliceIsOver()) yield;
     if (!isUsed(context, key)) continue;
     const local = tables.get(key.local._id);
     const foreign = tables.get(key.foreign._id);
@@ -62,7 +64,9 @@ function add(
     });
     return;
   }
-  relationships.set(table._id, [...(relationships.get(table._id) ?? []), relationship]);
+  const known = relationships.get(table._id);
+  if (known === undefined) relationships.set(table._id, [relationship]);
+  else known.push(relationship);
 }
 
 /** SQL that gives the relationship a name of its own, `accountCollectionByOwnerId`. */
@@ -88,27 +92,29 @@ export function distinctName(
   return validName(`${fieldName}By${baseForm(columns.join('_'), true)}`);
 }
 
-function declaredKeys(catalog: Catalog): readonly ForeignKey[] {
-  return catalog.foreignKeys.flatMap((row) => {
+function* declaredKeys(catalog: Catalog): Sliced<readonly ForeignKey[]> {
+  const keys = yield* mapInSlices(catalog.foreignKeys, (row): ForeignKey | null => {
     const local = catalog.table(row.conrelid);
     const foreign = catalog.table(row.confrelid);
-    if (local === undefined || foreign === undefined) return [];
+    if (local === undefined || foreign === undefined) return null;
     const { settings } = readSettings(catalog, 'constraint', row._id);
     // The rows of inheriting tables are read with those of the table, but a key is not theirs.
     const hasOthers = local.relkind === 'r' && local.relhassubclass === true;
     const isEnforced = row.convalidated === true && row.condeferrable === false && !hasOthers;
     const [localKey, foreignKey] = [row.conkey ?? [], row.confkey ?? []];
-    return [{ id: row._id, local, foreign, localKey, foreignKey, names: settings, isEnforced }];
+    return { id: row._id, local, foreign, localKey, foreignKey, names: settings, isEnforced };
   });
+  return keys.filter((key) => key !== null);
 }
 
-function directedKeys(context: ModelContext): readonly ForeignKey[] {
+function* directedKeys(context: ModelContext): Sliced<readonly ForeignKey[]> {
   const { catalog } = context;
   const byOid = [...catalog.tables].sort((a, b) => Number(a._id) - Number(b._id));
-  return byOid.flatMap((local) => {
+  const keys = yield* mapInSlices(byOid, (local) => {
     const { foreignKeys } = readSettings(catalog, 'table', local._id).settings;
     return foreignKeys.flatMap((settings, index) => directedKey(context, local, settings, index) ?? []);
   });
+  return keys.flat();
 }
 
 function directedKey(

@@ -3,6 +3,7 @@
  */
 import type { CatalogTable } from '../../catalog/catalog.ts';
 import { quoteName, quotePath } from '../../catalog/quote-name.ts';
+import { mapInSlices, type Sliced } from '../../shared/slices.ts';
 import { tableFix, validName } from '../comments/comment-fix.ts';
 import { readSettings, type Settings } from '../comments/directives.ts';
 import { baseForm, isValidName, tableRootFields } from '../inflect.ts';
@@ -32,11 +33,9 @@ export interface SelectedTable {
 }
 
 /** The select-valid tables in order of namespace, then oid. */
-export function selectTables(context: ModelContext, types: TypeResolvers): readonly SelectedTable[] {
-  return context.catalog.tables.flatMap((row) => {
-    const selected = selectTable(context, row, types);
-    return selected ? [selected] : [];
-  });
+export function* selectTables(context: ModelContext, types: TypeResolvers): Sliced<readonly SelectedTable[]> {
+  const selected = yield* mapInSlices(context.catalog.tables, (row) => selectTable(context, row, types));
+  return selected.filter((table) => table !== null);
 }
 
 function selectTable(context: ModelContext, row: CatalogTable, types: TypeResolvers): SelectedTable | null {

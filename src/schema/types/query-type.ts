@@ -9,6 +9,7 @@ import {
 } from 'graphql';
 import { tableRootFields, tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
+import { mapInSlices, type Sliced } from '../../shared/slices.ts';
 import { describeRoot } from '../describe-type.ts';
 import { typed, withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
@@ -20,9 +21,12 @@ import { scalarTypes } from './scalars.ts';
 import { valueType } from './value-type.ts';
 
 /** `Query`; never empty, because it has `node`. Fields of tables take precedence over routines. */
-export function buildQueryType(context: SchemaContext): GraphQLObjectType {
+export function* buildQueryType(context: SchemaContext): Sliced<GraphQLObjectType> {
   const node = ['node', () => nodeField] as const;
-  const entries = () => [...rootRoutines(context, 'query'), ...tableEntries(context), node];
+  // Tables that differ only in the case of the first letter have the same root names; the older one gets them.
+  const youngestFirst = [...context.model.tables.values()].sort((a, b) => compareOids(b.oid, a.oid));
+  const ofTables = yield* mapInSlices(youngestFirst, (table) => tableEntries(context, table));
+  const entries = [...rootRoutines(context, 'query'), ...ofTables.flat(), node];
   return new RootType('Query', entries, describeRoot(context, 'Query'));
 }
 
@@ -32,16 +36,12 @@ const nodeField: GraphQLFieldConfig<unknown, unknown> = {
   extensions: withOrigin({ kind: 'node' }),
 };
 
-function tableEntries(context: SchemaContext): RootEntry[] {
-  // Tables that differ only in the case of the first letter have the same root names; the older one gets them.
-  const youngestFirst = [...context.model.tables.values()].sort((a, b) => compareOids(b.oid, a.oid));
-  return youngestFirst.flatMap((table) => {
-    const { baseName } = table;
-    return [
-      ...(table.rootField ? [[tableRootFields(baseName).collection, collection(context, table)] as const] : []),
-      ...(keyArguments(context, table) ? [[tableRootFields(baseName).byPk, byPk(context, table)] as const] : []),
-    ];
-  });
+function tableEntries(context: SchemaContext, table: Table): RootEntry[] {
+  const names = tableRootFields(table.baseName);
+  return [
+    ...(table.rootField ? [[names.collection, collection(context, table)] as const] : []),
+    ...(keyArguments(context, table) ? [[names.byPk, byPk(context, table)] as const] : []),
+  ];
 }
 
 function collection(context: SchemaContext, table: Table): FieldMaker | null {

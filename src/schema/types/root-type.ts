@@ -15,32 +15,35 @@ type Field = GraphQLField<unknown, unknown>;
 
 /** `Query` or `Mutation`. */
 export class RootType extends GraphQLObjectType<unknown, unknown> {
-  readonly #entries: () => readonly RootEntry[];
+  readonly #fields: GraphQLFieldMap<unknown, unknown>;
   readonly #describe: (field: Field) => void;
-  #fields: GraphQLFieldMap<unknown, unknown> | null = null;
 
   /**
-   * @param entries Called once; of several with one name, the last one wins.
+   * @param entries Of several with one name, the last one wins.
    * @param words Its description, and the describer of its fields.
    */
   constructor(
     name: string,
-    entries: () => readonly RootEntry[],
+    entries: readonly RootEntry[],
     words: { readonly description: string | null; describe(field: Field): void },
   ) {
     super({ name, description: words.description, fields: {} });
-    this.#entries = entries;
     this.#describe = words.describe;
+    this.#fields = this.#lazyFields(entries);
   }
 
   /** The fields by name, ordered by name. */
   override getFields(): GraphQLFieldMap<unknown, unknown> {
-    this.#fields ??= this.#lazyFields();
     return this.#fields;
   }
 
-  #lazyFields(): GraphQLFieldMap<unknown, unknown> {
-    const sorted = Object.entries(fieldMap(this.#entries())).sort(([a], [b]) => (a < b ? -1 : 1));
+  /** The same one by one. */
+  *eachField(): Iterable<Field> {
+    for (const name of Object.keys(this.#fields)) yield this.#fields[name]!;
+  }
+
+  #lazyFields(entries: readonly RootEntry[]): GraphQLFieldMap<unknown, unknown> {
+    const sorted = Object.entries(fieldMap(entries)).sort(([a], [b]) => (a < b ? -1 : 1));
     const makers = new Map(sorted);
     const names = [...makers.keys()];
     const made = new Map<string, Field>();

@@ -446,7 +446,7 @@ test('a type of the schema or a field of its roots is made when it is read, and 
   };
   const root = new RootType(
     'Query',
-    () => [
+    [
       ['b', field],
       ['a', field],
       ['hidden', null],

@@ -190,6 +190,14 @@ describe('suggestions', () => {
   test.each(misspelt)('name what is close otherwise: %s', (text) => {
     expect(messages(text, { suggestions: true })[0]).toMatch(/did you mean/i);
   });
+
+  test('stand at the first three mistakes, because each compares a name with all of the schema', () => {
+    const many = Array.from({ length: 110 }, (_, at) => `a${at}: loanCollectio`).join(' ');
+    const found = messages(`{ ${many} }`, { suggestions: true });
+    expect(found).toHaveLength(101);
+    expect(found.map((message) => message.includes('Did you mean')).indexOf(false)).toBe(3);
+    expect(found.filter((message) => message.includes('Did you mean'))).toHaveLength(3);
+  });
 });
 
 test('validation makes only the types that a document names', () => {

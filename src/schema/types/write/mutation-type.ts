@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { tableRootFields, tableTypeNames } from '../../../model/inflect.ts';
 import type { Table } from '../../../model/model.ts';
+import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
 import { describeRoot } from '../../describe-type.ts';
 import { typed, withOrigin } from '../../origin.ts';
 import type { SchemaContext } from '../../schema-context.ts';
@@ -24,16 +25,11 @@ import type { WriteCommand } from './write-types.ts';
 const commands = ['insert', 'update', 'delete'] as const;
 
 /** `Mutation`, null without fields. Fields of tables take precedence over routines. */
-export function buildMutationType(context: SchemaContext): GraphQLObjectType | null {
-  const tables = [...context.model.tables.values()];
-  const entries = () => [
-    ...rootRoutines(context, 'mutation'),
-    ...tables.flatMap((table) => tableEntries(context, table)),
-  ];
+export function* buildMutationType(context: SchemaContext): Sliced<GraphQLObjectType | null> {
+  const ofTables = yield* mapInSlices(context.model.tables.values(), (table) => tableEntries(context, table));
+  const entries = [...rootRoutines(context, 'mutation'), ...ofTables.flat()];
   const mutation = new RootType('Mutation', entries, describeRoot(context, 'Mutation'));
-  // Handles the usual case without visiting all fields.
-  const isWritable = ({ baseName }: Table) => commands.some((command) => isVisible(context, baseName, command));
-  return tables.some(isWritable) || Object.keys(mutation.getFields()).length > 0 ? mutation : null;
+  return Object.keys(mutation.getFields()).length > 0 ? mutation : null;
 }
 
 function isVisible({ types }: SchemaContext, baseName: string, command: WriteCommand): boolean {

@@ -1,0 +1,86 @@
+/**
+ * A schema of a thousand tables: while its catalog is read and models of it are built, others are answered.
+ */
+import { readFileSync } from 'node:fs';
+import { getIntrospectionQuery } from 'graphql';
+import { expect, test } from 'vitest';
+import { extensionNames } from '../../src/config/extensions.ts';
+import { Reflection } from '../../src/execute/reflection.ts';
+import { startExecution } from '../support/execution.ts';
+import { longestHold, slowness } from '../support/held-loop.ts';
+import { manyTables } from '../support/many-tables.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const watchSql = readFileSync(new URL('../../sql/watch.sql', import.meta.url), 'utf8');
+
+const database = await createDatabase(manyTables(1000), watchSql);
+await database.query(
+  'grant usage on schema pgreflect to authenticator; grant select on pgreflect.catalog_change to authenticator',
+);
+const execution = await startExecution(database, { showHints: true });
+
+const small = '{ thing1Collection { edges { node { id } } } }';
+
+const mistaken = '{ secretThingCollection { edges { cursor } } }';
+
+/** Of a single step: 50 ms on a machine that does nothing else, and room for the garbage collector and for neighbors. Built in one go, a model takes 500 ms. */
+const mostMs = 150;
+
+test('Nothing that is read or built of the schema holds the thread for long', async () => {
+  const steps = {
+    catalog: () => execution.reload(),
+    models: () => Promise.all(['anon', 'authenticated', 'service_role'].map((role) => execution.role(role))),
+    request: () => execution.data('authenticated', small),
+    introspection: () => execution.answer('anon', getIntrospectionQuery()),
+    omissions: () => execution.run('anon', mistaken),
+  };
+  // So that what follows is compiled.
+  await execution.run('authenticated', mistaken);
+  await database.query(`comment on table thing_1 is '@graphql({"description": "first"})'`);
+  const held: Record<string, number> = {};
+  for (const [name, step] of Object.entries(steps)) held[name] = Math.round((await longestHold(step)) / slowness());
+  const tooLong = Object.entries(held).filter(([, ms]) => ms > mostMs);
+  expect(tooLong).toEqual([]);
+});
+
+test('A role whose model exists is answered while that of another is built', async () => {
+  await execution.data('authenticated', small);
+  await database.query(`comment on table thing_1 is '@graphql({"description": "second"})'`);
+  await execution.data('authenticated', small);
+  const order: string[] = [];
+  const note = (name: string) => () => void order.push(name);
+  await Promise.all([
+    execution.data('anon', small).then(note('anon')),
+    execution.data('authenticated', small).then(note('authenticated')),
+  ]);
+  expect(order).toEqual(['authenticated', 'anon']);
+});
+
+test('Requests that arrive while a model is built share it', async () => {
+  const { catalog } = await execution.role('authenticated');
+  let builds = 0;
+  const counted = {
+    ...catalog,
+    get domains() {
+      builds += 1;
+      return catalog.domains;
+    },
+  };
+  const options = { introspection: 'never', extensions: extensionNames, serviceRole: 'service_role' } as const;
+  const others = { extraSearchPath: [], statementTimeoutMs: 1000, strictVariablePositions: false };
+  const reflection = new Reflection(counted, performance.now(), { ...options, ...others }, null);
+  await reflection.role('authenticated');
+  const buildsOfOne = builds;
+  const [first, second] = await Promise.all([reflection.role('anon'), reflection.role('anon')]);
+  expect(first).toBe(second);
+  expect(builds).toBe(2 * buildsOfOne);
+});
+
+test('A change that is committed while an older model is built is seen by the first request after it', async () => {
+  await database.query('alter table thing_1 add column before_it int');
+  const older = execution.run('anon', '{ thing1Collection { edges { node { beforeIt } } } }');
+  await database.query('alter table thing_1 add column after_it int');
+  const newer = execution.data('anon', '{ thing1Collection { edges { node { beforeIt afterIt } } } }');
+  expect(await newer).toEqual({ thing1Collection: { edges: [] } });
+  expect(await older).toEqual({ data: { thing1Collection: { edges: [] } } });
+});
