@@ -1,5 +1,5 @@
 /**
- * The built-in subjects and bodies of the 13 emails under `mailer_compatible`: those of the releases that sent HTML only,
+ * The built-in subjects and bodies of the 14 emails under `mailer_compatible`: those of the releases that sent HTML only,
  * in English, kept as they were.
  */
 import type { TemplateTexts } from './built-in/built-in.ts';
@@ -70,6 +70,10 @@ export const compatibleTemplates: Readonly<Record<EmailKind, TemplateTexts>> = {
   mfa_factor_unenrolled_notification: page('A second factor was removed', [
     'A second factor ({{ .FactorType }}) was removed from your account {{ .Email }} at {{ .SiteURL }}.',
     unlessYou('change your password and add the factor again'),
+  ]),
+  mfa_factor_guessed_notification: page('Wrong codes were entered', [
+    'Wrong codes for the second factor ({{ .FactorType }}) of your account {{ .Email }} at {{ .SiteURL }} were entered several times.',
+    unlessYou('change your password immediately'),
   ]),
 }; // biome-ignore format: one paragraph a line
 

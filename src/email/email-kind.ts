@@ -1,5 +1,5 @@
 /**
- * The 13 emails: their names in each interface, and the variables of their templates (docs/template-variables.md).
+ * The 14 emails: their names in each interface, and the variables of their templates (docs/template-variables.md).
  *
  * One table, so that renderer, template validation and studio agree on the variables.
  */
@@ -45,6 +45,8 @@ export const emailKinds = {
   identity_unlinked_notification: notification('identity_unlinked_notification', 'Provider'),
   mfa_factor_enrolled_notification: notification('mfa_factor_enrolled_notification', 'FactorType'),
   mfa_factor_unenrolled_notification: notification('mfa_factor_unenrolled_notification', 'FactorType'),
+  // Not one of Supabase Auth.
+  mfa_factor_guessed_notification: notification('mfa_factor_guessed_notification', 'FactorType'),
 } as const satisfies Record<EmailKind, object>;
 
 /** Top-level variables of templates. */

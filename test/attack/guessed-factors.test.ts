@@ -112,6 +112,23 @@ test('codes that a thief asks a phone for keep none from its owner', async () =>
   expect((await owner.verify(id, asked.body.id, (await auth.message(phone)).code)).status).toBe(200);
 });
 
+test('the owner is told by email of ten wrong codes, once a day, whoever enters them; fewer tell nothing', async () => {
+  const auth = await serve({ mailer_notifications_mfa_factor_guessed_enabled: true });
+  const email = 'told@x.test';
+  const app = await withApp(auth, email);
+  const told = async () =>
+    (await auth.messages(email)).filter(({ kind }) => kind === 'mfa_factor_guessed_notification').length;
+  auth.pass(30);
+  expect(await guess(auth, email, app.id, 1, 5)).toBe(5);
+  expect(await guess(auth, email, app.id, 2, 4)).toBe(4);
+  expect(await told()).toBe(0);
+  expect(await guess(auth, email, app.id, 3, 30)).toBe(30);
+  expect(await told()).toBe(1);
+  auth.pass(86_400);
+  expect(await guess(auth, email, app.id, 4, 12)).toBe(12);
+  expect(await told()).toBe(2);
+});
+
 test('a challenge dies after ten wrong codes', async () => {
   const auth = await serve();
   const app = await withApp(auth, 'challenge@x.test');

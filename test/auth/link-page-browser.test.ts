@@ -229,7 +229,7 @@ test('the button verifies where the site redirects to another host', async () =>
   await app.waitForURL(`${appUrl.replace('localhost', '127.0.0.1')}/#access_token=**`);
 });
 
-test('these are all of the thirteen emails that have a link', () => {
+test('these are all of the fourteen emails that have a link', () => {
   expect(emailKindNames.filter(isLinkKind).sort()).toEqual([...Object.keys(flows), 'email_change'].sort());
 });
 

@@ -33,6 +33,7 @@ const allOn: AuthValues = {
   mailer_notifications_identity_unlinked_enabled: true,
   mailer_notifications_mfa_factor_enrolled_enabled: true,
   mailer_notifications_mfa_factor_unenrolled_enabled: true,
+  mailer_notifications_mfa_factor_guessed_enabled: true,
 };
 
 /** A gateway with a mail server. Codes arrive before the answer, so that only notifications have to be waited for. */
@@ -290,9 +291,9 @@ test('flag, subject and template that the management API sets are in the very ne
   await database.query('delete from auth.pgreflect_config');
 });
 
-test('all thirteen emails arrive by what users and admins do through the published client', async () => {
+test('all fourteen emails arrive by what users and admins do through the published client', async () => {
   const auth = await startAuth({ ...allOn, security_manual_linking_enabled: true });
-  const email = 'thirteen@x.test';
+  const email = 'fourteen@x.test';
   const supabase = await signedIn(auth, email);
   const admin = supabaseClient(auth.url, {}, serviceKey).auth.admin;
   const fine = async (work: Promise<{ readonly error: unknown }>) => expect((await work).error).toBeNull();
@@ -310,8 +311,12 @@ test('all thirteen emails arrive by what users and admins do through the publish
   const { data: enrolled } = await supabase.auth.mfa.enroll({ factorType: 'totp' });
   const app = appOf(auth, enrolled.id, enrolled.totp.secret);
   await fine(supabase.auth.mfa.challengeAndVerify({ factorId: app.id, code: app.code() }));
+  for (let wrong = 0; wrong < 10; wrong += 1) {
+    const { error } = await supabase.auth.mfa.challengeAndVerify({ factorId: app.id, code: '000000' });
+    expect(error?.code).toBe('mfa_verification_failed');
+  }
   await fine(supabase.auth.mfa.unenroll({ factorId: app.id }));
-  const next = 'thirteen.next@x.test';
+  const next = 'fourteen.next@x.test';
   await fine(supabase.auth.updateUser({ email: next }));
   for (const address of [email, next]) {
     await fine(
@@ -324,5 +329,5 @@ test('all thirteen emails arrive by what users and admins do through the publish
     subject.replace('{{ .Brand.Name }}', 'app.test'),
   );
   expect([...arrived].toSorted()).toEqual(subjects.toSorted());
-  expect(arrived.size).toBe(13);
+  expect(arrived.size).toBe(14);
 });

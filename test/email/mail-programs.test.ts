@@ -59,7 +59,7 @@ describe('a built-in email', () => {
           used.add(title);
         }
     }
-    expect(rendered).toHaveLength(13 * 9);
+    expect(rendered).toHaveLength(14 * 9);
     expect([...used].sort()).toEqual(Object.keys(enhancements).sort());
   });
 

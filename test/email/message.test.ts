@@ -33,6 +33,7 @@ describe('variables', () => {
     ['identity_unlinked_notification', `${all}||||||||google||pro`],
     ['mfa_factor_enrolled_notification', `${all}|||||||||totp|pro`],
     ['mfa_factor_unenrolled_notification', `${all}|||||||||totp|pro`],
+    ['mfa_factor_guessed_notification', `${all}|||||||||totp|pro`],
   ] as const)('%s has its own, and the others print nothing', (kind, expected) => {
     const subject = build(kind, { [`mailer_subjects_${kind}`]: show }).subject;
     expect(subject).toBe(expected.replaceAll('', ''));

@@ -58,7 +58,7 @@ export const authSections: readonly SectionRow[] = [
   ['4.18', 'Second factors, by admins', 'auth/factors: list, rename and remove the factors of a user', 'auth/factors-supabase-js: admins list the factors of a user'],
   ['4.19', 'Links, by admins', 'auth/admin: a generated link signs in like that of an email, as link, as code and as hash'],
   ['4.20', 'Audit log, by admins', 'auth/admin: the audit log tells who did what, and can be searched'],
-  ['5.1', 'Authentication emails', 'email/built-in: all emails read well as text', 'auth/notifications: all thirteen emails arrive by what users and admins do'],
+  ['5.1', 'Authentication emails', 'email/built-in: all emails read well as text', 'auth/notifications: all fourteen emails arrive by what users and admins do', 'attack/guessed-factors: the owner is told by email of ten wrong codes, once a day, whoever enters them; fewer tell nothing'],
   ['5.2', 'Security notifications', 'auth/notifications: a new password is told to the address of the user, once', 'auth/notifications: notifications that are off are not sent', 'auth/factors-supabase-js: an added factor is told by email once'],
   ['5.3', 'Variables of templates', 'email/message: %s has its own, and the others print nothing', 'auth/templates: the code in the email is the one that is accepted', 'auth/user: both emails of a change name both addresses'],
   ['5.4', 'Confirmation URL', 'email/confirmation-url: the link of %s has the type %s, three parameters and this order', 'clients/email-links.nightly: a sign-up is confirmed by the link'],

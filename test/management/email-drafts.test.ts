@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 
 describe('the list of emails', () => {
-  test('has all thirteen, with the names of their fields, their variables and their built-in texts', async () => {
+  test('has all fourteen, with the names of their fields, their variables and their built-in texts', async () => {
     const { body } = await get('/emails');
     expect(body.map(({ email }: { email: string }) => email)).toEqual(emailKindNames);
     const [config, names] = [
@@ -47,7 +47,7 @@ describe('the list of emails', () => {
       ]),
     ];
     expect(names.filter((name: string) => !(name in config))).toEqual([]);
-    expect(body.filter(({ group }: { group: string }) => group === 'notification')).toHaveLength(7);
+    expect(body.filter(({ group }: { group: string }) => group === 'notification')).toHaveLength(8);
     const recovery = body.find(({ email }: { email: string }) => email === 'recovery');
     expect(recovery).toMatchObject({ enabledField: null, defaults: defaultTemplates.recovery });
     expect(Object.keys(recovery.sample).sort()).toEqual([...recovery.variables].sort());

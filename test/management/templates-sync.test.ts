@@ -44,8 +44,8 @@ describe('pgreflect templates', () => {
       mailer_templates_invite_content: '<p>{{ .ConfirmationURL }}</p>',
     });
     const { code, out } = await run('pull');
-    expect([code, out]).toEqual([0, expect.stringContaining('Wrote 14 files')]);
-    expect(readdirSync(file('.')).filter((name) => name !== '.pulled')).toHaveLength(14);
+    expect([code, out]).toEqual([0, expect.stringContaining('Wrote 15 files')]);
+    expect(readdirSync(file('.')).filter((name) => name !== '.pulled')).toHaveLength(15);
     expect(readFileSync(file('invite.html'), 'utf8')).toBe('<p>{{ .ConfirmationURL }}</p>');
     expect(readFileSync(file('recovery.html'), 'utf8')).toBe(defaultTemplates.recovery.content);
     expect(JSON.parse(readFileSync(file('subjects.json'), 'utf8'))).toMatchObject({
@@ -57,7 +57,7 @@ describe('pgreflect templates', () => {
   test('the text part of an email is a file where it has a template of its own', async () => {
     const { run, file, patch, get } = await project();
     await patch({ mailer_templates_invite_text: 'Join: {{ .ConfirmationURL }}' });
-    expect((await run('pull')).out).toContain('Wrote 15 files');
+    expect((await run('pull')).out).toContain('Wrote 16 files');
     expect(readFileSync(file('invite.txt'), 'utf8')).toBe('Join: {{ .ConfirmationURL }}');
     writeFileSync(file('invite.txt'), '');
     writeFileSync(file('recovery.txt'), 'Reset: {{ .ConfirmationURL }}');
@@ -77,7 +77,7 @@ describe('pgreflect templates', () => {
     const { run, file, patch, get } = await project();
     const partials = { button: '<a href="{{ . }}">Go</a>', old: 'x' };
     await patch({ mailer_partials: partials, mailer_layout_content: '<i>{{ template "content" . }}</i>' });
-    expect((await run('pull')).out).toContain('Wrote 17 files');
+    expect((await run('pull')).out).toContain('Wrote 18 files');
     expect(readFileSync(file('layout.html'), 'utf8')).toBe('<i>{{ template "content" . }}</i>');
     expect(readFileSync(file('partials/button.html'), 'utf8')).toBe(partials.button);
     expect((await run('push')).out).toBe('Nothing differs.\n');
@@ -141,7 +141,7 @@ describe('pgreflect templates', () => {
       [field]: { de: { subject: 'Passwort', content: button('Los') }, 'pt-BR': { text: '{{ .Token }}' } },
       mailer_templates_link_page_translations: { de: { content: 'Hallo {{ .Button }}' } },
     });
-    expect((await run('pull')).out).toContain('Wrote 18 files');
+    expect((await run('pull')).out).toContain('Wrote 19 files');
     expect(readFileSync(file('recovery.de.subject'), 'utf8')).toBe('Passwort');
     expect(readFileSync(file('link_page.de.html'), 'utf8')).toBe('Hallo {{ .Button }}');
     expect((await run('push')).out).toBe('Nothing differs.\n');
@@ -315,7 +315,7 @@ describe('pgreflect templates', () => {
       writeFileSync(file('subjects.json'), JSON.stringify(edited));
       await patch({ mailer_templates_recovery_content: theirs, mailer_subjects_recovery: 'Theirs' });
       const { code, out } = await run('pull');
-      expect([code, out]).toEqual([0, expect.stringMatching(/^Wrote 13 files.*\nkept {2}invite\.html.*\nkept/)]);
+      expect([code, out]).toEqual([0, expect.stringMatching(/^Wrote 14 files.*\nkept {2}invite\.html.*\nkept/)]);
       expect(out).toContain('kept  subjects.json: invite');
       expect(readFileSync(file('invite.html'), 'utf8')).toBe(mine);
       expect(readFileSync(file('recovery.html'), 'utf8')).toBe(theirs);

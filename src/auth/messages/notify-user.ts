@@ -25,7 +25,9 @@ type Notification =
   /** A factor was verified for the first time. */
   | { readonly kind: 'mfa_factor_enrolled'; readonly user: User; readonly factorType: string }
   /** A verified factor was removed. */
-  | { readonly kind: 'mfa_factor_unenrolled'; readonly user: User; readonly factorType: string };
+  | { readonly kind: 'mfa_factor_unenrolled'; readonly user: User; readonly factorType: string }
+  /** Wrong codes for a verified factor. */
+  | { readonly kind: 'mfa_factor_guessed'; readonly user: User; readonly factorType: string };
 
 /** The lifetime of a notification: three days to undo its cause, because a mail server may be down over a weekend. */
 const lifetimeSeconds = 3 * 24 * 3600;
@@ -84,6 +86,7 @@ function toData({ redirectTo, languages: ofRequest }: AuthContext, notification:
       return { ...common, provider: notification.provider };
     case 'mfa_factor_enrolled':
     case 'mfa_factor_unenrolled':
+    case 'mfa_factor_guessed':
       return { ...common, factorType: notification.factorType };
   }
 }

@@ -12,7 +12,7 @@ import type { UserBearer } from '../bearer.ts';
 import { notifyUser } from '../messages/notify-user.ts';
 import { findStep, fromBase32 } from '../secrets/totp.ts';
 import { factorMethods, type Session } from '../session.ts';
-import { takeFactorGuess } from '../steps/attempt-limit.ts';
+import { countWrongFactorCode, takeFactorGuess } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { completeSignIn, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyMembers, badJson, readMembers } from '../steps/members.ts';
@@ -87,8 +87,12 @@ async function decide(tx: Transaction, answer: Answer): Promise<SignedIn | AuthE
     await deleteChallenge(tx, challenge.id);
     return new AuthError('over_request_rate_limit');
   }
-  const check = factor.factorType === 'phone' ? checkPhoneCode : checkTotpCode;
-  await check(tx, challenge, answer.code);
+  const isPhone = factor.factorType === 'phone';
+  const isRight = isPhone ? isPhoneCode(challenge, answer.code) : await takeTotpCode(tx, challenge, answer.code);
+  if (!isRight) {
+    await noteWrongCode(tx, user, factor);
+    return new AuthError('mfa_verification_failed', isPhone ? 'Invalid MFA Phone code entered' : null);
+  }
   await guess.giveBack();
   await noteAnswered(tx, challenge.id);
   if (factor.status !== 'verified') await enterUse(tx, user, factor);
@@ -107,19 +111,24 @@ async function requireChallenge(tx: Transaction, { challengeId, factorId }: Answ
   return challenge;
 }
 
-/** @throws AuthError `mfa_verification_failed` */
-async function checkPhoneCode(_tx: Transaction, challenge: Challenge, code: string): Promise<void> {
-  assertReadable(challenge.code);
-  if (sameText(challenge.code, code)) return;
-  throw new AuthError('mfa_verification_failed', 'Invalid MFA Phone code entered');
+function isPhoneCode({ code: right }: Challenge, code: string): boolean {
+  assertReadable(right);
+  return sameText(right, code);
 }
 
-/** @throws AuthError `mfa_verification_failed` */
-async function checkTotpCode(tx: Transaction, { secret, factorId }: Challenge, code: string): Promise<void> {
+/** Whether the code is right; it is used up then. */
+async function takeTotpCode(tx: Transaction, { secret, factorId }: Challenge, code: string): Promise<boolean> {
   assertReadable(secret);
   const key = fromBase32(secret);
   const step = key === null ? null : findStep(key, code, nowOf(tx));
-  if (step === null || !(await useStep(tx, factorId, step))) throw new AuthError('mfa_verification_failed');
+  return step !== null && (await useStep(tx, factorId, step));
+}
+
+/** Tells the user of many wrong codes: who enters them has passed the first factor. */
+async function noteWrongCode(tx: Transaction, user: User, { status, factorType }: Factor): Promise<void> {
+  // Codes of a factor that is not in use open nothing.
+  if (status !== 'verified' || !(await countWrongFactorCode(tx, user.id))) return;
+  await notifyUser(tx, { kind: 'mfa_factor_guessed', user, factorType });
 }
 
 /** Secrets that Supabase Auth encrypted cannot be compared with. */

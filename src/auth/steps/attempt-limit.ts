@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { guessSeconds, type OneTimeTokenType } from '../store/one-time-tokens.ts';
-import { tooManyRequests } from '../store/rate-limit.ts';
+import { createRateLimiter, tooManyRequests } from '../store/rate-limit.ts';
 import { type AccountLimit, type AccountUse, takeOfAccount } from './account-limit.ts';
-import type { AuthContext, Transaction } from './auth-context.ts';
+import { type AuthContext, nowOf, type Transaction } from './auth-context.ts';
 
 /** Wrong passwords at once; `rate_limit_verify` says how soon there may be as many again. */
 const passwordGuesses = 30;
@@ -58,6 +58,23 @@ export async function takeFactorGuess(
     reserve: 3 * config.mailer_otp_attempts,
   });
   return typeof use === 'number' ? null : use;
+}
+
+/** So many wrong codes of a second factor in a day are told to the user. */
+const suspiciousCodes = 10;
+
+/**
+ * Counts a wrong code of a user's second factors, in the transaction: the email about them is stored with the count.
+ *
+ * @returns Whether it is the one to tell the user of, once a day.
+ */
+export async function countWrongFactorCode(tx: Transaction, userId: string): Promise<boolean> {
+  // With few attempts, no more are looked at.
+  const limit = Math.min(suspiciousCodes, 6 * tx.config.mailer_otp_attempts);
+  const window = { kind: 'window', limit, windowMs: daySeconds * 1000 } as const;
+  const counts = createRateLimiter(tx, () => nowOf(tx));
+  const taken = await counts.takeShare(`wrong_factor_code:${userId}`, window, { network: '', limit });
+  return 'used' in taken && taken.used === limit;
 }
 
 /** Counts a guess at a code. */

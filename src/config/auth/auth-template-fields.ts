@@ -1,5 +1,5 @@
 /**
- * Fields of the auth configuration for the 13 emails: subject, body and text part of each, and a switch for the seven
+ * Fields of the auth configuration for the 14 emails: subject, body and text part of each, and a switch for the eight
  * notifications.
  *
  * A null or empty text means the built-in one, for the text part the one made from the body.
@@ -16,7 +16,7 @@ const authenticationEmails = [
 /** Notifications of a change, each off by default. */
 export const notificationEmails = [
   'password_changed', 'email_changed', 'phone_changed', 'mfa_factor_enrolled', 'mfa_factor_unenrolled', 'identity_linked',
-  'identity_unlinked',
+  'identity_unlinked', 'mfa_factor_guessed',
 ] as const; // biome-ignore format: a list of names
 
 type Authentication = (typeof authenticationEmails)[number];

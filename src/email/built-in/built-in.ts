@@ -1,5 +1,5 @@
 /**
- * The built-in subjects and bodies of the 13 emails, in nine languages.
+ * The built-in subjects and bodies of the 14 emails, in nine languages.
  *
  * The management API returns them for fields that are not set, as a starting point for your own.
  */

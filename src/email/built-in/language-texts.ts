@@ -1,5 +1,5 @@
 /**
- * What is written for each language: the 13 emails, and the words that they share.
+ * What is written for each language: the 14 emails, and the words that they share.
  *
  * Texts are in the template language. They are part of HTML, so `&` and `<` do not occur; `{factor}` stands for the name
  * of a second factor, `{provider}` for that of a sign-in method.

@@ -17,7 +17,7 @@ import { projectPath, routesOf } from '../server/paths.ts';
 import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
 import { configRoutes, type ManagementRoute, type OpenManagementRoute } from './management-route-table.ts';
 
-/** Largest body in bytes: enough for all thirteen emails. */
+/** Largest body in bytes: enough for all fourteen emails. */
 const maxBodyBytes = 2 * 1024 * 1024;
 
 const ofTokens: readonly ManagementRoute[] = routesOf(configRoutes, deliveryRoutes);

@@ -17,6 +17,7 @@ export const emailTitles: Readonly<Record<string, { readonly title: string; read
   identity_unlinked_notification: { title: 'Identity unlinked', sent: 'Sent after a sign-in method was removed.' },
   mfa_factor_enrolled_notification: { title: 'MFA method added', sent: 'Sent after a second factor was added.' },
   mfa_factor_unenrolled_notification: { title: 'MFA method removed', sent: 'Sent after a second factor was removed.' },
+  mfa_factor_guessed_notification: { title: 'MFA codes guessed', sent: 'Sent after ten wrong codes in a day.' },
 };
 
 /** Its title; a name that no email has stays. */

@@ -100,6 +100,13 @@ export const german: LanguageTexts = {
         'Wenn du das warst, musst du nichts tun. Wenn nicht, ändere dein Passwort und füge den Faktor wieder hinzu.',
       ],
     },
+    mfa_factor_guessed_notification: {
+      subject: 'Falsche Codes wurden eingegeben',
+      lead: 'Für den zweiten Faktor ({factor}) deines Kontos {{ .Email }} bei {{ .Brand.Name }} wurden mehrmals falsche Codes eingegeben.',
+      end: [
+        'Wenn du das warst, musst du nichts tun. Wenn nicht, ändere sofort dein Passwort: Jemand anderes kennt es vielleicht.',
+      ],
+    },
   },
   linkPage: {
     invited: 'Du wurdest eingeladen',

@@ -94,6 +94,13 @@ export const english: LanguageTexts = {
       lead: 'A second factor ({factor}) was removed from your account {{ .Email }} at {{ .Brand.Name }}.',
       end: ["If this was you, no action is needed. If it wasn't, change your password and add the factor again."],
     },
+    mfa_factor_guessed_notification: {
+      subject: 'Wrong codes were entered',
+      lead: 'Wrong codes for the second factor ({factor}) of your account {{ .Email }} at {{ .Brand.Name }} were entered several times.',
+      end: [
+        "If this was you, no action is needed. If it wasn't, change your password immediately: somebody else may know it.",
+      ],
+    },
   },
   linkPage: {
     invited: 'You have been invited',

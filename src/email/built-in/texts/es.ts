@@ -100,6 +100,13 @@ export const spanish: LanguageTexts = {
         'Si has sido tú, no tienes que hacer nada. Si no has sido tú, cambia tu contraseña y vuelve a añadir el factor.',
       ],
     },
+    mfa_factor_guessed_notification: {
+      subject: 'Se han introducido códigos incorrectos',
+      lead: 'Se han introducido varias veces códigos incorrectos para el segundo factor de autenticación ({factor}) de tu cuenta {{ .Email }} en {{ .Brand.Name }}.',
+      end: [
+        'Si has sido tú, no tienes que hacer nada. Si no has sido tú, cambia tu contraseña de inmediato: es posible que otra persona la conozca.',
+      ],
+    },
   },
   linkPage: {
     invited: 'Te han invitado',

@@ -106,6 +106,13 @@ export const french: LanguageTexts = {
         'Si vous êtes à l’origine de cette modification, vous n’avez rien à faire. Sinon, changez votre mot de passe et ajoutez de nouveau ce facteur.',
       ],
     },
+    mfa_factor_guessed_notification: {
+      subject: 'Des codes incorrects ont été saisis',
+      lead: 'Des codes incorrects ont été saisis plusieurs fois pour le second facteur d’authentification ({factor}) de votre compte {{ .Email }} sur {{ .Brand.Name }}.',
+      end: [
+        'Si vous êtes à l’origine de ces saisies, vous n’avez rien à faire. Sinon, changez immédiatement votre mot de passe : quelqu’un d’autre le connaît peut-être.',
+      ],
+    },
   },
   linkPage: {
     invited: 'Vous avez reçu une invitation',

@@ -104,6 +104,13 @@ export const italian: LanguageTexts = {
         'Se hai effettuato tu questa modifica, non devi fare nulla. In caso contrario, cambia la password e aggiungi di nuovo il fattore.',
       ],
     },
+    mfa_factor_guessed_notification: {
+      subject: 'Sono stati inseriti codici errati',
+      lead: 'Per il secondo fattore di autenticazione ({factor}) del tuo account {{ .Email }} su {{ .Brand.Name }} sono stati inseriti più volte codici errati.',
+      end: [
+        'Se li hai inseriti tu, non devi fare nulla. In caso contrario, cambia subito la password: qualcun altro potrebbe conoscerla.',
+      ],
+    },
   },
   linkPage: {
     invited: 'Hai ricevuto un invito',

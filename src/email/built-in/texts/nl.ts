@@ -102,6 +102,13 @@ export const dutch: LanguageTexts = {
         'Was jij dit? Dan hoef je niets te doen. Was jij dit niet? Wijzig dan je wachtwoord en voeg de factor opnieuw toe.',
       ],
     },
+    mfa_factor_guessed_notification: {
+      subject: 'Er zijn onjuiste codes ingevoerd',
+      lead: 'Voor de tweede factor ({factor}) van je account {{ .Email }} bij {{ .Brand.Name }} zijn meerdere keren onjuiste codes ingevoerd.',
+      end: [
+        'Was jij dit? Dan hoef je niets te doen. Was jij dit niet? Wijzig dan meteen je wachtwoord: misschien kent iemand anders het.',
+      ],
+    },
   },
   linkPage: {
     invited: 'Je bent uitgenodigd',

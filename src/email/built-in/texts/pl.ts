@@ -94,6 +94,11 @@ export const polish: LanguageTexts = {
       lead: 'Z Twojego konta {{ .Email }} w serwisie {{ .Brand.Name }} usunięto drugi składnik uwierzytelniania ({factor}).',
       end: ['Jeśli to Ty, nie musisz nic robić. W przeciwnym razie zmień hasło i ponownie dodaj ten składnik.'],
     },
+    mfa_factor_guessed_notification: {
+      subject: 'Wprowadzono błędne kody',
+      lead: 'Kilka razy wprowadzono błędne kody drugiego składnika uwierzytelniania ({factor}) Twojego konta {{ .Email }} w serwisie {{ .Brand.Name }}.',
+      end: ['Jeśli to Ty, nie musisz nic robić. W przeciwnym razie natychmiast zmień hasło: ktoś inny może je znać.'],
+    },
   },
   linkPage: {
     invited: 'Masz zaproszenie',

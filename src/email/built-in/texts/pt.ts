@@ -94,6 +94,13 @@ export const portuguese: LanguageTexts = {
       lead: 'Um segundo fator de autenticação ({factor}) foi removido da sua conta {{ .Email }} em {{ .Brand.Name }}.',
       end: ['Se foi você, não é preciso fazer nada. Se não foi, altere sua senha e adicione o fator novamente.'],
     },
+    mfa_factor_guessed_notification: {
+      subject: 'Códigos incorretos foram inseridos',
+      lead: 'Códigos incorretos foram inseridos várias vezes para o segundo fator de autenticação ({factor}) da sua conta {{ .Email }} em {{ .Brand.Name }}.',
+      end: [
+        'Se foi você, não é preciso fazer nada. Se não foi, altere sua senha imediatamente: outra pessoa pode conhecê-la.',
+      ],
+    },
   },
   linkPage: {
     invited: 'Você recebeu um convite',
