@@ -75,21 +75,26 @@ async function plannedMegabytes(text: string): Promise<number> {
 
 describe('Planning takes less than 100 MB, or is refused:', () => {
   test.each(shapes)('$name', async ({ make, most }) => {
-    let heaviest = '';
-    for (
-      let size = Math.floor(most / 16);
-      size <= most;
-      size = Math.min(Math.ceil(size * 1.3), most) + (size === most ? 1 : 0)
-    ) {
+    const heaviest = 1_000_000;
+    const statementOf = async (size: number) => {
       const { query, variables = {} } = make(size);
-      const [statement] = await execution.statements('anon', query, { variables });
-      const { errors } = await execution.run('anon', query, { variables });
-      if (statement!.weight <= 1_000_000) expect(errors).toBeUndefined();
-      else expect(errors).toMatchObject([{ extensions: { code: 'LIMIT_EXCEEDED', limit: 'planning' } }]);
-      if (statement!.weight > 1_000_000) break;
-      heaviest = statement!.text;
+      return (await execution.statements('anon', query, { variables }))[0]!;
+    };
+    // The largest that is accepted, and the smallest that is not.
+    let [largest, refused] = [1, most + 1];
+    if ((await statementOf(most)).weight <= heaviest) largest = most;
+    while (refused - largest > 1) {
+      const size = Math.floor((largest + refused) / 2);
+      if ((await statementOf(size)).weight <= heaviest) largest = size;
+      else refused = size;
     }
-    const megabytes = await plannedMegabytes(heaviest);
+    const run = (size: number) => execution.run('anon', make(size).query, { variables: make(size).variables ?? {} });
+    expect((await run(largest)).errors).toBeUndefined();
+    if (refused <= most)
+      expect((await run(refused)).errors).toMatchObject([
+        { extensions: { code: 'LIMIT_EXCEEDED', limit: 'planning' } },
+      ]);
+    const megabytes = await plannedMegabytes((await statementOf(largest)).text);
     expect(megabytes).toBeLessThan(100);
   });
 });
