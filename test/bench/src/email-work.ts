@@ -12,7 +12,7 @@ import { median } from './measure.ts';
 /** What was measured. */
 export interface EmailWork {
   /**
-   * Messages in a second of processor time, of all threads, with the built-in layout: subject and body of the 13 emails in
+   * Messages in a second of processor time, of all threads, with the built-in layout: subject and body of the 14 emails in
    * nine languages in turn, each chosen by the language of its user.
    */
   readonly messagesPerSecond: number;
