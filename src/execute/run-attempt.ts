@@ -104,7 +104,7 @@ export async function runAttempt(options: ExecuteOptions, execution: Execution, 
   const compiled = orRefusal(RequestRefusal, () => operation.compiler.compile(coerced.variables));
   if (compiled instanceof PublicError) return refuse([compiled], hash, name);
   const refusal = orRefusal(PublicError, () => assertOperationLimits(compiled, coerced.variables, limits));
-  if (refusal) return { data: undefined, errors: [refusal], operationName: name, documentHash: hash };
+  if (refusal) return refuse([refusal], hash, name);
   watch.compileMs += performance.now() - compileStart;
   const outcome = { operationName: name, documentHash: hash };
   const { variables } = coerced;

@@ -113,6 +113,19 @@ describe('a schema that changes all the time', () => {
   });
 });
 
+describe('with the trigger', () => {
+  test('a refusal by cost counts the last change, as all refusals do', async () => {
+    const database = await createDatabase(schema, watchSql());
+    await database.query(`grant usage on schema pgreflect to authenticator; grant select on pgreflect.catalog_change to authenticator;
+      comment on schema public is '@graphql({"inflect_names": true, "max_rows": 1000})'`);
+    const execution = await startExecution(database, { limits: { maxCost: 500 } });
+    const { errors } = await execution.run('anon', probes.note);
+    expect(errors[0].extensions).toMatchObject({ code: 'LIMIT_EXCEEDED', limit: 'max-cost' });
+    await database.query(`comment on schema public is '@graphql({"inflect_names": true, "max_rows": 100})'`);
+    expect((await execution.run('anon', probes.note)).errors).toBeUndefined();
+  });
+});
+
 describe('without the trigger', () => {
   test('a statement that the database refuses because a column is gone is answered on a new model', async () => {
     const database = await createDatabase(schema);
