@@ -99,9 +99,10 @@ interface FailureContext {
 
 /**
  * True for SQLSTATEs after which the server closes the connection: class 08, shutdown and crash (57P01-57P03), session
- * ended for idleness (57P05) or for a limit (25P03, 25P04).
+ * ended for idleness (57P05) or for a limit (25P03, 25P04). A statement may fail with them on a healthy connection, too:
+ * `postgres_fdw` and `dblink` pass on those of another server.
  */
-function endsConnection(sqlstate: string): boolean {
+export function mayEndConnection(sqlstate: string): boolean {
   return sqlstate.startsWith('08') || /^(57P0[1235]|25P0[34])$/.test(sqlstate);
 }
 
@@ -111,8 +112,8 @@ export function toDatabaseError(problem: unknown, context: FailureContext): Data
   if (problem instanceof pg.DatabaseError) {
     const facts = serverFacts(problem, context.step);
     // `transaction_timeout` ends the connection, but no transaction that is committing.
-    if (!facts.raised && problem.code === '25P04') return new DatabaseError({ ...facts, kind: 'timeout' });
-    if (context.lost || (!facts.raised && endsConnection(problem.code ?? ''))) {
+    if (context.lost && problem.code === '25P04') return new DatabaseError({ ...facts, kind: 'timeout' });
+    if (context.lost) {
       return new DatabaseError({ ...facts, kind: lostKind(context), maybeCommitted: context.mutation });
     }
     return new DatabaseError({ ...facts, kind: statementKind(problem, context) });

@@ -19,6 +19,10 @@ const database = await createDatabase(`
   comment on foreign table stock is '@graphql({"primary_key_columns": ["id"], "totalCount": {"enabled": true}})';
   create foreign table stock_read_only (id int) server warehouse options (table_name 'stock', updatable 'false');
   comment on foreign table stock_read_only is '@graphql({"primary_key_columns": ["id"]})';
+  create server closed foreign data wrapper postgres_fdw options (host '127.0.0.1', port '1', dbname 'none');
+  create user mapping for public server closed options (user 'nobody', password 'none', password_required 'false');
+  create foreign table lost (id int not null) server closed;
+  comment on foreign table lost is '@graphql({"primary_key_columns": ["id"]})';
   create table local_log (id int primary key);
   grant all on all tables in schema public to anon;
 `);
@@ -116,4 +120,22 @@ test('a foreign table that its server calls read only has no mutation fields', a
       'GRAPHQL_VALIDATION_FAILED',
     );
   }
+});
+
+test('a foreign server that is down fails the statement alone: no outage, and no doubt about what was written', async () => {
+  const message = 'Another server that the database reads or writes could not be used. Nothing was written.';
+  const extensions = { code: 'INTERNAL', id: expect.any(String) };
+  const read = await gateway.answer('anon', '{ lostCollection { edges { node { id } } } }');
+  expect(read.codes).toEqual(['INTERNAL']);
+  expect(JSON.parse(String(read.body))).toEqual({
+    data: null,
+    errors: [{ message, path: ['lostCollection'], extensions }],
+  });
+  const both = `mutation {
+    insertIntolocal_logCollection(objects: [{id: 1}]) { affectedCount } insertIntolostCollection(objects: [{id: 1}]) { affectedCount } }`;
+  expect(await run(both)).toEqual({
+    data: null,
+    errors: [{ message, path: ['insertIntolostCollection'], extensions }],
+  });
+  expect(await database.query('select id from local_log')).toEqual([]);
 });

@@ -16,6 +16,7 @@ import { DatabaseError, isImpossibleRegex, preRequestStepNumber } from '../../po
 import { type Code, PublicError } from '../../shared/errors.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { textTooLarge } from './compressed-text.ts';
+import { describeFailure, unexpected } from './failure-sentences.ts';
 import { isConstraintVisible, isVisibleMessage, visibleTable } from './visible-message.ts';
 
 /** The context for translating an error. */
@@ -216,7 +217,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
     });
   }
   const code = passingCode(error);
-  if (code === null) return mask(error, scope);
+  if (code === null) return mask(error, scope, describeFailure(error));
   const neutral = neutralStates[sqlstate] ?? neutralMessages[code];
   if (neutral !== undefined && !isVisibleMessage(error, scope.model)) {
     const id = observeMasked(error, scope);
@@ -381,10 +382,10 @@ function visibleNames(error: DatabaseError, model: Model | null): Record<string,
   };
 }
 
-function mask(error: unknown, scope: ErrorScope): PublicError {
+function mask(error: unknown, scope: ErrorScope, { code, message } = unexpected): PublicError {
   const id = observeMasked(error, scope);
   const place = error instanceof DatabaseError && error.step > 0 ? placeOf(error, scope) : {};
-  return new PublicError('INTERNAL', 'Unexpected error.', { ...place, extensions: { id }, cause: error });
+  return new PublicError(code, message, { ...place, extensions: { id }, cause: error });
 }
 
 /** Returns the id of the error in the log. */

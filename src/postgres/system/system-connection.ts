@@ -6,7 +6,7 @@
  */
 
 import { invariant } from '../../shared/invariant.ts';
-import { type DatabaseError, toDatabaseError } from '../database-error.ts';
+import { type DatabaseError, mayEndConnection, toDatabaseError } from '../database-error.ts';
 import { terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
 import { Flight, type FlightOutcome } from '../wire/flight.ts';
@@ -126,7 +126,9 @@ export async function runSystemTexts(connection: SystemConnection, text: string)
     const last = (Array.isArray(result) ? result.at(-1) : result) as { readonly rows: Rows };
     return last.rows;
   } catch (problem) {
-    throw systemError(problem, !(problem instanceof Error && 'severity' in problem));
+    // Not known to be closed before the next statement.
+    const { severity, code = '' } = problem as { readonly severity?: string; readonly code?: string };
+    throw systemError(problem, severity === undefined || mayEndConnection(code));
   }
 }
 
