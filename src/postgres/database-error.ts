@@ -59,6 +59,8 @@ export class DatabaseError extends Error {
   readonly repeatsRow: boolean = false;
   /** The language of the invalid value, if the SQLSTATE is one for errors in statements. */
   readonly inValue: 'jsonpath' | 'tsquery' | 'regconfig' | null = null;
+  /** What the server did not find possible, where SQLSTATE alone does not tell. */
+  readonly impossible: 'view_column' | 'unfilled' | null = null;
   /** A write was sent, and the connection was lost or the time was over before its outcome was known. */
   readonly maybeCommitted: boolean = false;
 
@@ -162,6 +164,12 @@ const valueParsers: ReadonlyMap<string, NonNullable<DatabaseError['inValue']>> =
   ['get_ts_config_oid', 'regconfig'],
 ]);
 
+/** Functions of PostgreSQL that refuse something under a general SQLSTATE. */
+const refusers: ReadonlyMap<string, NonNullable<DatabaseError['impossible']>> = new Map([
+  ['rewriteTargetView', 'view_column'],
+  ['ExecOpenScanRelation', 'unfilled'],
+]);
+
 /** The server's fields. The driver's error is not kept as the cause: it contains SQL text and values. */
 function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErrorFacts, 'kind'> {
   return {
@@ -179,6 +187,7 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
     raised: problem.routine === 'exec_stmt_raise',
     // In a function it has a context.
     repeatsRow: problem.routine === 'ExecOnConflictUpdate' && problem.code === '21000' && problem.where === undefined,
+    impossible: refusers.get(problem.routine ?? '') ?? null,
     inValue: valueParsers.get(problem.routine ?? '') ?? null,
   };
 }

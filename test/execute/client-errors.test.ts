@@ -143,3 +143,53 @@ describe('an error that a function raises', () => {
     expect(await execution.data('anon', '{ itemCollection { edges { node { id } } } }')).toBeTruthy();
   });
 });
+
+describe('an error that has a sentence of its own', async () => {
+  const own = await createDatabase(`
+    create table shape (id int primary key, at point, doc xml, up text generated always as ('x') stored);
+    insert into shape values (1, '(1,2)', null);
+    create view loud as select id, upper(doc::text) as up from shape;
+    comment on view loud is '@graphql({"primary_key_columns": ["id"]})';
+    create materialized view empty as select 1 as id with no data;
+    comment on materialized view empty is '@graphql({"primary_key_columns": ["id"]})';
+    create table loop (id int primary key);
+    alter table loop enable row level security;
+    create policy own on loop using (exists (select from loop l where l.id = loop.id));
+    create table touched (id int primary key, n int);
+    insert into touched values (1, 1);
+    create function touch() returns trigger language plpgsql as
+      $$ begin update public.touched set n = n + 1 where id = new.id; return new; end $$;
+    create trigger touch before update on touched for each row when (pg_trigger_depth() = 0) execute function touch();
+    create function slug(given text) returns text stable language plpgsql as $$ begin return hidden_slugify(given); end $$;
+    grant all on all tables in schema public to anon;
+  `);
+  const gateway = await startExecution(own);
+  test.each([
+    [
+      '{ shapeCollection(filter: {at: {eq: "(1,2)"}}) { edges { node { id } } } }',
+      'BAD_USER_INPUT',
+      /has no such operator/,
+    ],
+    [
+      '{ shapeCollection(orderBy: [{doc: AscNullsLast}]) { edges { node { id } } } }',
+      'BAD_USER_INPUT',
+      /has no such operator/,
+    ],
+    [
+      'mutation { insertIntoloudCollection(objects: [{id: 2, up: "x"}]) { affectedCount } }',
+      'BAD_USER_INPUT',
+      /Leave it out\.$/,
+    ],
+    ['mutation { updateloudCollection(set: {up: "x"}) { affectedCount } }', 'BAD_USER_INPUT', /Leave it out\.$/],
+    ['{ emptyCollection { edges { node { id } } } }', 'INTERNAL', /refresh materialized view/],
+    ['{ loopCollection { edges { node { id } } } }', 'INTERNAL', /reads that table again, without end/],
+    ['mutation { updatetouchedCollection(set: {n: 5}) { affectedCount } }', 'INTERNAL', /columns of "new"/],
+    ['{ slug(given: "a") }', 'INTERNAL', /--extra-search-path/],
+  ])('%s', async (query, code, message) => {
+    const { errors } = await gateway.run('anon', query);
+    expect(errors).toMatchObject([
+      { message: expect.stringMatching(message), extensions: { code, id: expect.any(String) } },
+    ]);
+    expect(JSON.stringify(errors)).not.toContain('hidden_slugify');
+  });
+});

@@ -15,12 +15,30 @@ interface Failure {
 export const unexpected: Failure = { code: 'INTERNAL', message: 'Unexpected error.' };
 
 /** The failure of a statement that is not an author's `raise`. */
-export function describeFailure({ sqlstate }: DatabaseError): Failure {
-  return /^(?:08|HV|57P0)/.test(sqlstate ?? '') ? internal(otherServer) : unexpected;
+export function describeFailure({ sqlstate, impossible, position }: DatabaseError): Failure {
+  const state = sqlstate ?? '';
+  if (/^(?:08|HV|57P0)/.test(state)) return internal(otherServer);
+  if (state === '0A000' && impossible === 'view_column') return { code: 'BAD_USER_INPUT', message: viewColumn };
+  if (state === '55000' && impossible === 'unfilled') return internal(unfilled);
+  if (state === '42P17') return internal(recursion);
+  if (state === '27000') return internal(ownTrigger);
+  // Only an error in the sent text itself has a position; others are in functions.
+  if (state === '42883') return position === null ? internal(offPath) : { code: 'BAD_USER_INPUT', message: noOperator };
+  return unexpected;
 }
 
 function internal(message: string): Failure {
   return { code: 'INTERNAL', message };
 }
 
+const viewColumn = 'A column that was given a value cannot be written through this view. Leave it out.';
+const noOperator =
+  'The type of a column that is ordered or compared has no such operator. Leave the order or the filter out.';
+const unfilled = 'A materialized view has no contents yet. Run "refresh materialized view" in the database.';
+const recursion =
+  'A policy or rule of a table reads that table again, without end. Let a function with "security definer" read it.';
+const ownTrigger =
+  'A trigger changes the row that is being written. Let it set columns of "new", or run after the write.';
+const offPath =
+  'A function or trigger calls a function or operator that is not on its search path. Name its schema, or set --extra-search-path.';
 const otherServer = 'Another server that the database reads or writes could not be used. Nothing was written.';
