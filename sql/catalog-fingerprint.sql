@@ -104,6 +104,9 @@ parts (name, rows, version) as (
   union all select 'foreign_data_wrapper', count(*), sum(w.xmin::pg_catalog.text::pg_catalog.int8) from pg_catalog.pg_foreign_data_wrapper w
   union all select 'event_trigger', count(*), sum(v.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_event_trigger v where v.evtname in ('pgreflect_ddl', 'pgreflect_drop')
+  -- It may be on the search path.
+  union all select 'extensions', count(*), sum(n.xmin::pg_catalog.text::pg_catalog.int8)
+    from pg_catalog.pg_namespace n where n.nspname = 'extensions'
   union all select 'event_triggers', case pg_catalog.current_setting('event_triggers', true) when 'off' then 0 else 1 end, 0
 ),
 of_server (name, rows, version) as (

@@ -95,7 +95,7 @@ const commentedCatalogs: Readonly<Record<string, CommentedObject>> = {
 /** Builds the catalog from its rows and its version. */
 export function* assembleCatalog(
   source: CatalogRows,
-  version: Pick<Catalog, 'snapshot' | 'fingerprint' | 'memberships' | 'watched' | 'preRequest'>,
+  version: Pick<Catalog, 'snapshot' | 'fingerprint' | 'memberships' | 'watched' | 'preRequest' | 'trustsExtensions'>,
 ): Sliced<Catalog> {
   const exposed = new Set(source.exposed);
   const tables = new Map((yield* linkTables(source)).map((table) => [table._id, table]));

@@ -30,6 +30,8 @@ const fingerprintStatement = loadSqlFile('catalog-fingerprint.sql');
 const settledStatement = loadSqlFile('settled.sql');
 /** The function that the login's settings have run before each request. `$1`: null here. */
 const preRequestStatement = loadSqlFile('pre-request.sql');
+/** Column `trusted`: the schema `extensions` may be on the search path. */
+const extensionsSchemaStatement = loadSqlFile('extensions-schema.sql');
 /** Columns `name` and `rows`, JSON text (assemble-catalog.ts). */
 const catalogStatement = loadSqlFile('catalog.sql');
 
@@ -91,7 +93,7 @@ interface Reading {
 }
 
 async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Promise<Reading> {
-  const [, [watch], [version], , , [settled], texts, [preRequest], [after]] = await pool.transaction(
+  const [, [watch], [version], , , [settled], texts, [preRequest], [extensions], [after]] = await pool.transaction(
     (tx) =>
       Promise.all([
         tx.query(exposedNamesStatement, [schemas]),
@@ -104,6 +106,7 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
         tx.query(settledStatement, []),
         tx.query(catalogStatement, []),
         tx.query(preRequestStatement, [null]),
+        tx.query(extensionsSchemaStatement, []),
         tx.query(fingerprintStatement, []),
         tx.query('commit', []),
       ]),
@@ -123,6 +126,7 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
       memberships: String(version?.memberships),
       watched: watch?.watched === true,
       preRequest: preRequest?.given == null ? null : String(preRequest.function),
+      trustsExtensions: extensions?.trusted === true,
     },
     isCurrent: isSettled && isUnchanged,
     isTorn: !isSettled || rows.torn,

@@ -69,7 +69,7 @@ async function runExplain(context: CommandContext): Promise<number> {
       introspection: 'directive',
       extensions: values.extensions!,
       serviceRole: values.serviceRole!,
-      extraSearchPath: values.extraSearchPath ?? [],
+      extraSearchPath: values.extraSearchPath,
       statementTimeoutMs: values.statementTimeoutMs!,
       strictVariablePositions: values.variablePositions === 'strict',
     } as const;

@@ -23,7 +23,8 @@ interface Composed {
   readonly adminDatabaseUrl: string;
   /** Connection strings for query operations; empty: use the primary. */
   readonly readReplicaUrls: readonly string[];
-  readonly extraSearchPath: readonly string[];
+  /** Null: `extensions`, where that schema is trusted. */
+  readonly extraSearchPath: readonly string[] | null;
   /** Origin without a trailing slash. */
   readonly externalUrl: string;
   /** Own keys; the one whose `key_ops` has `sign` signs, all verify. Each has `alg`. */
@@ -59,7 +60,7 @@ export type LogLevel = Config['logLevel'];
 export const defaultConfig = {
   ...defaultsOf(['Database', 'Server', 'Keys and roles', 'Requests', 'Log']),
   readReplicaUrls: [],
-  extraSearchPath: [],
+  extraSearchPath: null,
   jwtKeys: [],
   jwks: [],
   trustedProxies: [],

@@ -106,6 +106,7 @@ export const options = {
   schemas: database('NAMES', parseNames, null, { commands: reflecting, defaultNote: "the login role's search_path",
     doc: 'Schemas to expose, in order, separated by commas.' }),
   extraSearchPath: database('NAMES', parseNames, null, { commands: [...serving, 'explain'],
+    defaultNote: '`extensions`, if only operators create objects there',
     doc: 'Schemas added to the search path but not exposed, separated by commas.' }),
   poolSize: database('N', integerBetween(1, 10_000), '10', { commands: serving,
     doc: 'Database connections for API requests, per worker and per replica. From 5 on, slow statements of one role leave one connection for other roles.' }),

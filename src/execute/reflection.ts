@@ -21,7 +21,8 @@ type IntrospectionMode = 'directive' | 'never' | 'always' | 'service';
 export interface ReflectionOptions extends Pick<ModelOptions, 'extensions'> {
   readonly introspection: IntrospectionMode;
   readonly serviceRole: string;
-  readonly extraSearchPath: readonly string[];
+  /** Null: `extensions`, where that schema is trusted. */
+  readonly extraSearchPath: readonly string[] | null;
   readonly statementTimeoutMs: number;
   readonly strictVariablePositions: boolean;
 }
@@ -122,8 +123,9 @@ export class Reflection {
     const own = new Map(this.catalog.roles.get(role)?.settings);
     const timeoutMs = smallerTimeout(own.get('statement_timeout'), statementTimeoutMs);
     own.delete('statement_timeout');
-    const searchPath = searchPathText([...shared.model.namespaces.map(({ name }) => name), ...extraSearchPath]);
     const { catalog } = this;
+    const extra = extraSearchPath ?? (catalog.trustsExtensions ? ['extensions'] : []);
+    const searchPath = searchPathText([...shared.model.namespaces.map(({ name }) => name), ...extra]);
     const seen = { catalog, readUntil: this.#readUntil };
     const reflection = { ...seen, role, extensions, shared, searchPath, settings: own, timeoutMs };
     this.#roles.set(role, reflection);

@@ -93,7 +93,7 @@ export async function startExecution(database: TestDatabase, options: ExecutionO
     introspection: options.introspection ?? 'directive',
     extensions: options.extensions ?? extensionNames,
     serviceRole: 'service_role',
-    extraSearchPath: options.extraSearchPath ?? [],
+    extraSearchPath: options.extraSearchPath ?? null,
     statementTimeoutMs,
     strictVariablePositions: options.strictVariablePositions ?? false,
     observe,

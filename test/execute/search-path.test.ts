@@ -1,0 +1,54 @@
+/** The schema `extensions` is on the search path of requests, as at Supabase, unless callers could put something there. */
+import { describe, expect, test } from 'vitest';
+import { startExecution } from '../support/execution.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+const schema = `
+  create schema extensions;
+  grant usage on schema extensions to anon;
+  create extension pgcrypto schema extensions;
+  create table post (id int primary key, slug text);
+  create function set_slug() returns trigger language plpgsql as
+    $$ begin new.slug := encode(digest(new.id::text, 'md5'), 'hex'); return new; end $$;
+  create trigger set_slug before insert on post for each row execute function set_slug();
+  grant all on post to anon;
+`;
+const insert = 'mutation { insertIntopostCollection(objects: [{id: 1}]) { records { slug } } }';
+const slug = 'c4ca4238a0b923820dcc509a6f75849b';
+
+describe('a trigger that calls a function of an extension by its bare name', () => {
+  test('finds it in the schema extensions', async () => {
+    const execution = await startExecution(await createDatabase(schema));
+    expect(await execution.data('anon', insert)).toEqual({ insertIntopostCollection: { records: [{ slug }] } });
+  });
+
+  test.each([
+    'grant create on schema extensions to public',
+    'grant create on schema extensions to anon',
+    'create role NAME; grant create on schema extensions to NAME',
+    'create role NAME; alter schema extensions owner to NAME',
+  ])('does not where others could have put theirs there: %s', async (change) => {
+    const database = await createDatabase(schema);
+    const role = `${database.name}_tenant`;
+    try {
+      await database.query(change.replaceAll('NAME', role));
+      const execution = await startExecution(database);
+      const { data, errors } = await execution.run('anon', insert);
+      expect([data, errors[0].message]).toEqual([null, expect.stringContaining('--extra-search-path')]);
+      expect(await database.query('select * from post')).toEqual([]);
+      const asked = await startExecution(database, { extraSearchPath: ['extensions'] });
+      expect(await asked.data('anon', insert)).toEqual({ insertIntopostCollection: { records: [{ slug }] } });
+    } finally {
+      if (change.includes('NAME')) await database.query(`drop owned by ${role} cascade; drop role ${role}`);
+    }
+  });
+});
+
+test('the next request after a grant counts it', async () => {
+  const database = await createDatabase(schema);
+  const execution = await startExecution(database);
+  expect((await execution.role('anon')).searchPath).toBe('"public", "extensions"');
+  await database.query('grant create on schema extensions to anon');
+  expect(await execution.compare()).toBe(true);
+  expect((await execution.role('anon')).searchPath).toBe('"public"');
+});
