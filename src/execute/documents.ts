@@ -181,7 +181,8 @@ function fromSyntaxError(error: GraphQLError, maxTokens: number | null): PublicE
 /** The error for a document over the token limit. */
 export function tooManyTokens(maxTokens: number): PublicError {
   const message = `The document has more than ${maxTokens} tokens (option --max-tokens).`;
-  return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'max-tokens' } });
+  const hint = 'Send long lists and objects as variables, which have no tokens.';
+  return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'max-tokens' }, hint });
 }
 
 function countAliases(document: DocumentNode): number {

@@ -202,5 +202,15 @@ export function limitOf(limit: LimitPlan, source: BindingSource): number {
 
 function refuse(what: string, value: number, limit: number, option: string): PublicError {
   const message = `The operation has ${value} ${what}, more than the limit of ${limit} (option --${option}).`;
-  return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: option } });
+  const hint = ways[option];
+  return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: option }, ...(hint && { hint }) });
 }
+
+/** Operations that need less. */
+const ways: Readonly<Record<string, string>> = {
+  'max-cost':
+    'Give collections a "first", those inside other collections above all: without one, each counts its whole page.',
+  'max-root-fields':
+    'Change many rows with one field: a list of objects, a filter, or "updateMany…". Read them with a filter "in".',
+  'max-aliases': 'Read many rows with one field and a filter "in" instead of an alias for each.',
+};

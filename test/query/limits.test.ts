@@ -18,7 +18,16 @@ async function expectRefusal(query: string, limit: string, message: RegExp, vari
   expect(body.errors).toHaveLength(1);
   expect(body.errors[0].message).toMatch(message);
   expect(body.errors[0].extensions).toMatchObject({ code: 'LIMIT_EXCEEDED', limit });
+  if (limit in hints) expect(body.errors[0].extensions.hint).toMatch(hints[limit as keyof typeof hints]);
 }
+
+/** What needs less. */
+const hints = {
+  'max-cost': /"first"/,
+  'max-root-fields': /"updateMany…"/,
+  'max-aliases': /"in"/,
+  'max-tokens': /variables/,
+};
 
 describe('a request is refused', () => {
   test('when it leads through more tables than allowed, also through fragments', async () => {
