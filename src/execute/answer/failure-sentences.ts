@@ -15,7 +15,7 @@ interface Failure {
 export const unexpected: Failure = { code: 'INTERNAL', message: 'Unexpected error.' };
 
 /** The failure of a statement that is not an author's `raise`. */
-export function describeFailure({ sqlstate, impossible, position }: DatabaseError): Failure {
+export function describeFailure({ sqlstate, impossible, position, step }: DatabaseError): Failure {
   const state = sqlstate ?? '';
   if (/^(?:08|HV|57P0)/.test(state)) return internal(otherServer);
   if (state === '0A000' && impossible === 'view_column') return { code: 'BAD_USER_INPUT', message: viewColumn };
@@ -23,7 +23,9 @@ export function describeFailure({ sqlstate, impossible, position }: DatabaseErro
   if (state === '42P17') return internal(recursion);
   if (state === '27000') return internal(ownTrigger);
   // Only an error in the sent text itself has a position; others are in functions.
-  if (state === '42883') return position === null ? internal(offPath) : { code: 'BAD_USER_INPUT', message: noOperator };
+  if (state === '42883' && position === null) return internal(offPath);
+  // Not the function that runs before the request, which is the operator's.
+  if (state === '42883' && step > 0) return { code: 'BAD_USER_INPUT', message: noOperator };
   return unexpected;
 }
 
