@@ -1,6 +1,6 @@
 -- Sets `pgreflect.exposed` to the names of the namespaces to expose, for the rest of the transaction: in order, each once, without
 -- `$user` and system namespaces. $1: the operator's choice; null: the search path of a new connection of the login role, without our
--- own namespaces. It is split as PostgreSQL does: quoted names as they are, others in lower case.
+-- own namespaces and that of the database's extensions. It is split as PostgreSQL does: quoted names as they are, others in lower case.
 --
 -- This connection's own path is used only if no `alter role` or `alter database` sets one, or if the connection string does: those may
 -- have changed since the connection began. The pinned path is reset while the source of the path is read, because PostgreSQL tells it
@@ -46,7 +46,7 @@ listed (name, position) as (
       with ordinality m (part, position)
     where $1::pg_catalog.text[] is null
   ) s
-  where s.name not in ('pgreflect', 'pgreflect_queue', 'auth')
+  where s.name not in ('pgreflect', 'pgreflect_queue', 'auth', 'extensions')
 )
 select e.names, pg_catalog.set_config('pgreflect.exposed', e.names::pg_catalog.text, true) as setting
 from (

@@ -10,7 +10,7 @@ import { findWideGrants } from './check-grants.ts';
 import { findOpenTables } from './check-open-tables.ts';
 import { findOpenViews } from './check-open-views.ts';
 import { findLooseRoutines } from './check-routines.ts';
-import { type Check, type Checks, type Finding, remark, statementCheck } from './finding.ts';
+import { type Check, type Checks, type Finding, firstOf, remark, statementCheck } from './finding.ts';
 
 /** Roles that bypass row security: policies do not protect against them. */
 const findPassingRoles = statementCheck('check/passing-roles.sql', ({ role, name, why }) => ({
@@ -60,6 +60,18 @@ const findOpenSchemas = statementCheck('check/open-schemas.sql', ({ name, grante
   message: `The grant of create on the schema "${name}" to ${grantees} lets them create functions and operators that requests of other roles may run.`,
 }));
 
+/** What a project stores for services of Supabase that are not here. */
+const findUnserved = statementCheck(
+  'check/not-served.sql',
+  ({ service, things }) => ({
+    check: 'not_served',
+    severity: 'note',
+    object: null,
+    message: `pgreflect does not serve ${service}, so these are stored only: ${firstOf(things as readonly string[])}.`,
+  }),
+  ({ schemas }) => [schemas],
+);
+
 /** All checks of this file, the most severe first. */
 export const securityChecks: Checks = [
   [findPassingRoles, 'row_security_passed'],
@@ -76,5 +88,6 @@ export const securityChecks: Checks = [
   [findOpenSchemas, 'schema_open'],
   [findOpenTables, 'row_security_off', 'view_runs_as_owner'],
   [findOpenViews, 'view_without_barrier'],
+  [findUnserved, 'not_served'],
   [findLooseRoutines, 'definer_search_path', 'definer_callable'],
 ];

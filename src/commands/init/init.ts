@@ -28,6 +28,7 @@ import {
   type SetupStep,
   type StepOutcome,
 } from './role-setup.ts';
+import { installSupabase, planSupabaseRemoval, printSupabase } from './supabase-setup.ts';
 import { installWatch, isWatched, printWatch, removeWatch, triggerAdvice } from './watch-setup.ts';
 
 const names = [
@@ -49,6 +50,7 @@ export const init: Command = {
 
       doc: 'Also create the tables of the auth service, and a role that serves it.',
     },
+    { flag: 'supabase', doc: 'Also create what Supabase migrations name: schemas, roles, a publication.' },
     {
       flag: 'adopt-role',
       placeholder: 'NAMES',
@@ -116,7 +118,8 @@ async function addAll(pool: SystemPool, { context, url, values, setup, authRole 
   if (unexposed !== null) context.print(`${unexposed}, also for \`pgreflect serve\`.\n`);
   await printOpenTables(pool, setup, context);
   const auth = context.flags.auth === true;
-  const parts = { watch: context.flags.watch === true, auth, authRole: auth ? authRole : null };
+  const supabase = context.flags.supabase === true;
+  const parts = { watch: context.flags.watch === true, auth, supabase, authRole: auth ? authRole : null };
   const outcomes = await setUpDatabase(pool, setup, parts, (outcome) => printOutcome(outcome, context));
   const isMade = (topic: string) => outcomes.some((outcome) => outcome.topic === topic && outcome.result === 'done');
   const made = {
@@ -152,7 +155,12 @@ const authTopic = (role: string) => `login role "${role}" of the auth service`;
 export async function setUpDatabase(
   pool: SystemPool,
   setup: RoleSetup,
-  parts: { readonly watch: boolean; readonly auth: boolean; readonly authRole: AuthRole | null },
+  parts: {
+    readonly watch: boolean;
+    readonly auth: boolean;
+    readonly supabase?: boolean;
+    readonly authRole: AuthRole | null;
+  },
   tell: (outcome: StepOutcome) => void,
 ): Promise<readonly StepOutcome[]> {
   const outcomes: StepOutcome[] = [];
@@ -173,6 +181,8 @@ export async function setUpDatabase(
   }
   const tables = parts.auth ? await installAuth(pool, setup) : null;
   if (tables !== null) add(tables);
+  // Before the login of the auth service, which may use all tables of its schema.
+  if (parts.supabase) add(await installSupabase(pool, setup));
   if (parts.authRole !== null && tables?.result !== 'refused')
     await addAuthRole(pool, parts.authRole, setup.adoptedRoles, add);
   if (parts.watch) add(await installWatch(pool, setup.login, setup.adoptedRoles));
@@ -216,7 +226,9 @@ async function isStillMissing(pool: SystemPool, setup: RoleSetup, step: SetupSte
 
 async function removeAll(pool: SystemPool, { context, setup, authRole }: InitRun): Promise<number> {
   const outcomes: StepOutcome[] = [];
-  for (const step of await planRoleRemoval(pool, { ...setup, auth: authRole.role })) {
+  const roles = await planRoleRemoval(pool, { ...setup, auth: authRole.role });
+  const steps = [...roles, ...(await planSupabaseRemoval(pool))];
+  for (const step of steps) {
     outcomes.push(await runStatement(pool, step, null));
     printOutcome(outcomes.at(-1)!, context);
   }
@@ -240,6 +252,7 @@ async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun)
   context.print(printedPath);
   if (context.flags.remove) {
     printSteps(await planRoleRemoval(pool, { ...setup, auth: authRole.role }), context);
+    printSteps(await planSupabaseRemoval(pool), context);
     if (await isWatched(pool)) context.print(loadSqlFile('unwatch.sql'));
     return 0;
   }
@@ -249,8 +262,9 @@ async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun)
   const planned = await planRoleSetup(pool, setup);
   if (planned.some(({ statement }) => statement !== null)) await refuseHeld(pool, ofApiRoles(setup));
   printSteps(planned, context);
+  if (context.flags.auth) context.print(await printAuth(pool, setup));
+  if (context.flags.supabase) context.print(await printSupabase(pool, setup));
   if (context.flags.auth) {
-    context.print(await printAuth(pool, setup));
     const steps = await planAuthRole(pool, authRole);
     if (steps.some(({ statement }) => statement !== null))
       await refuseHeld(pool, ofAuthRole(authRole.role, setup.adoptedRoles));
@@ -332,6 +346,7 @@ function printOutcome({ topic, result }: StepOutcome, context: CommandContext): 
   context.print(`${words}  ${onOneLine(topic)}`);
 }
 
+const supabaseAdvice = 'pgreflect init --supabase --database-url CONNECTION_OF_A_SUPERUSER';
 const authAdvice = 'pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER_OF_SCHEMA_AUTH';
 
 /** Prints the refused steps and general advice. @returns The number of refused steps. */
@@ -348,6 +363,7 @@ function printRefused(outcomes: readonly StepOutcome[], context: CommandContext)
 }
 
 function adviceOf(statement: string): string {
+  if (statement === 'sql/supabase') return supabaseAdvice;
   if (statement.startsWith('sql/')) return statement === 'sql/auth' ? authAdvice : triggerAdvice;
   return `${pasteable(statement) ?? onOneLine(statement)};`;
 }

@@ -10,9 +10,9 @@ import type { Queryable } from '../system/queryable.ts';
 import type { SystemPool } from '../system/run-system.ts';
 import { loadSqlFile } from '../system/sql-file.ts';
 
-/** Schemas that only we or Supabase Auth create objects in, and who may own what is in them. */
+/** Schemas that only we, Supabase or an operator create objects in, and who may own what is in them. */
 export interface OwnSchemas {
-  readonly schemas: readonly ('auth' | 'pgreflect' | 'pgreflect_queue')[];
+  readonly schemas: readonly string[];
   /** Roles that the operator trusts as owners, beside superusers and the login. */
   readonly adoptedRoles: readonly string[];
 }
