@@ -38,15 +38,29 @@ export function validateDocument(
   options: { readonly strictVariablePositions: boolean; readonly suggestions: boolean },
 ): readonly GraphQLError[] {
   const rules = options.strictVariablePositions ? strictRules : compatibleRules;
-  const errors = validate(schema, document, rules, { hideSuggestions: true });
-  if (errors.length === 0 || !options.suggestions) return errors;
-  // Each suggestion compares the name with all others of the schema.
-  const suggesting = validate(schema, document, rules, { hideSuggestions: false, maxErrors: mostSuggestions });
-  return [...suggesting.slice(0, mostSuggestions), ...errors.slice(mostSuggestions)];
+  if (!options.suggestions) return validate(schema, document, rules, { hideSuggestions: true });
+  return validate(schema, document, suggestingFirst(rules, schema));
 }
 
 /** How many mistakes of a document have suggestions. Clients repair the first ones first. */
 const mostSuggestions = 3;
+/** After so many comparisons of names no further mistake has suggestions: each compares a name with all others of the schema. */
+const mostComparisons = 4000;
+
+/** The rules, of which only the first mistakes have suggestions. */
+function suggestingFirst(rules: readonly ValidationRule[], schema: GraphQLSchema): readonly ValidationRule[] {
+  let mistakes = 0;
+  const isHidden = () =>
+    mistakes >= mostSuggestions ||
+    (mistakes > 0 && mistakes * Object.keys(schema.getTypeMap()).length > mostComparisons);
+  return rules.map((rule) => (context) => {
+    const reportError = (error: GraphQLError) => {
+      mistakes += 1;
+      context.reportError(error);
+    };
+    return rule(Object.create(context, { hideSuggestions: { get: isHidden }, reportError: { value: reportError } }));
+  });
+}
 
 function supportedOperationTypesRule(context: ValidationContext): ASTVisitor {
   const schema = context.getSchema();
