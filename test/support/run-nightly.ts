@@ -15,6 +15,7 @@ const steps: Readonly<Record<string, Step>> = {
   coverage: { command: ['node', 'test/support/run-coverage.ts'] },
   property: { command: ['vitest', 'run', 'test/property'], env: { PROPERTY_OPERATIONS: '20000' } },
   writes: { command: ['vitest', 'run', 'test/writes'], env: { WRITES: '10000' } },
+  random: { command: ['vitest', 'run', 'test/attack/random-requests'], env: { RANDOM_REQUESTS: '6000' } },
   race: { command: ['vitest', 'run', 'test/race'], env: { RACE_SECONDS: '600' } },
   storm: { command: ['node', 'test/storm/storm.ts', '--minutes', '10'] },
   soak: { command: ['node', 'test/soak/soak.ts', '--minutes', '10'] },
