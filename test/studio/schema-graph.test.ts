@@ -94,7 +94,9 @@ test.each([
 
   // The list shows it, too, where it is beside the drawing.
   if (look.viewport.width > 1000) {
-    const entry = page.getByRole('navigation', { name: 'Tables' }).getByRole('link', { name: 'Unit3 public.unit_3' });
+    const entry = page
+      .getByRole('navigation', { name: 'Tables' })
+      .getByRole('link', { name: 'Unit3 no row security public.unit_3' });
     await expect.poll(async () => (await rectOf(entry)).y).toBeLessThan(800);
   }
   await page.getByRole('radio', { name: '1 step' }).check();
