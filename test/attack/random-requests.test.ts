@@ -15,6 +15,8 @@ import { type RandomRequest, randomRequest } from './random-requests.ts';
 const seed = Number(process.env.RANDOM_SEED ?? 33);
 const requests = Number(process.env.RANDOM_REQUESTS ?? 100);
 const mostMegabytes = 64;
+/** So many times the limit, for the garbage collector and for neighbors that share the cores. */
+const room = 3;
 
 describe.each([
   { tables: 10, mostMs: 100 },
@@ -40,7 +42,7 @@ describe.each([
 
   test(`no random request is expensive (RANDOM_SEED=${seed} RANDOM_REQUESTS=${requests})`, async () => {
     const random = createRandom(seed + tables);
-    const limitMs = mostMs * slowness();
+    const limitMs = mostMs * room * slowness();
     const found: unknown[] = [];
     const before = await kept();
     for (let count = 0; count < requests; count += 1) {
