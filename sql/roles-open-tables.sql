@@ -4,8 +4,8 @@
 -- count). Views run with the rights of their owner, unless they are declared otherwise.
 -- One row per table: oid, schema, name and kind (of pg_class), why, fix (a statement, or null), policy (a statement with which the
 -- roles can read all rows after the fix, null if the fix hides nothing, or by policies that are there), grants (statements, one a line, without which the roles cannot
--- read a view after the fix; null for none), reads (tables that a view reads, separated by commas, or null), asks (functions that a view
--- or what it reads with its owner's rights calls and that may ask who the caller is, separated by commas, or null), guarded (tables that a view reads and of which policies hide rows from the roles,
+-- read a view after the fix; null for none), reads (tables that a view reads, json, or null), asks (functions that a view
+-- or what it reads with its owner's rights calls and that may ask who the caller is, json, or null), guarded (tables that a view reads and of which policies hide rows from the roles,
 -- separated by commas, or null), depends (what makes other rows of a view depend on hidden rows, or null), invoker (the statement that gives a view the rights of its caller, or null), revoke (a
 -- statement, null without roles), roles that can reach it (quoted, separated by commas; null if none were given).
 select c.oid::text as oid, n.nspname as schema, c.relname as table, c.relkind as kind,
@@ -107,13 +107,13 @@ cross join lateral (
       and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
   ),
   read as (
-    select pg_catalog.string_agg(pg_catalog.format('%I.%I', tn.nspname, t.relname), ', ' order by tn.nspname, t.relname) as list
+    select pg_catalog.json_agg(pg_catalog.format('%I.%I', tn.nspname, t.relname) order by tn.nspname, t.relname) as list
     from whole w
     join pg_catalog.pg_class t on t.oid = w.oid and t.relkind <> 'v'
     join pg_catalog.pg_namespace tn on tn.oid = t.relnamespace
   ),
   asked as (
-    select pg_catalog.string_agg(distinct a.name, ', ') as list
+    select pg_catalog.json_agg(distinct a.name) as list
     from whole w
     join pg_catalog.pg_rewrite o on o.ev_class = w.oid and o.rulename = '_RETURN'
     cross join lateral (

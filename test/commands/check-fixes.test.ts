@@ -128,7 +128,9 @@ describe('a view that runs with the rights of its owner', async () => {
       create view by_user as select id from bill where owner = current_user;
       create view above as select id from by_user;
       create view by_nobody as select id from bill where amount > 3;
-      grant select on bill, by_function, by_setting, by_user, above, by_nobody to authenticated;
+      create table "one, two, three, four" (id int primary key);
+      create view odd as select id from "one, two, three, four";
+      grant select on bill, by_function, by_setting, by_user, above, by_nobody, odd to authenticated;
       insert into bill values (1, 'authenticated', 5), (2, 'other', 7);
     `);
     const ofView = async (name: string) =>
@@ -147,6 +149,7 @@ describe('a view that runs with the rights of its owner', async () => {
     }
     expect(await own.query('set local role authenticated; select id from above')).toEqual([{ id: 1 }]);
     expect((await ofView('by_nobody')).message).not.toContain('caller');
+    expect((await ofView('odd')).message).toContain('which rows of public."one, two, three, four" authenticated');
   });
 
   test('each choice for it is a statement that ends the finding, and only one changes what it returns', async () => {

@@ -10,10 +10,10 @@ import { asStatement, type Check, type CheckScope, type Finding, firstOf, remark
 
 /** One row of sql/roles-open-tables.sql. */
 interface OpenTable
-  extends Readonly<
-    Record<'fix' | 'policy' | 'grants' | 'reads' | 'asks' | 'guarded' | 'depends' | 'invoker', string | null>
-  > {
+  extends Readonly<Record<'fix' | 'policy' | 'grants' | 'guarded' | 'depends' | 'invoker', string | null>> {
   readonly oid: string;
+  readonly reads: readonly string[] | null;
+  readonly asks: readonly string[] | null;
   readonly kind: string;
   readonly name: string;
   readonly why: string;
@@ -44,8 +44,8 @@ const policyAdvice =
   'From then on, callers see and write no row until a policy allows it. For a start, let them read all rows:';
 
 function describeView({ name, roles, reads, asks }: OpenTable): string {
-  const tables = reads === null ? 'it returns' : `of ${firstOf(reads.split(', '))}`;
-  const caller = asks === null ? '' : ` It may depend on its caller: it calls ${firstOf(asks.split(', '))}.`;
+  const tables = reads === null ? 'it returns' : `of ${firstOf(reads)}`;
+  const caller = asks === null ? '' : ` It may depend on its caller: it calls ${firstOf(asks)}.`;
   return `View ${name} runs with its owner's rights: its own query alone decides which rows ${tables} ${roles} can access.${caller}`;
 }
 

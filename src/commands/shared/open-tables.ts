@@ -5,6 +5,7 @@
 
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { onOneLine } from '../../shared/one-line.ts';
 
 /** Most tables named. */
 const maxNamed = 10;
@@ -15,7 +16,7 @@ export async function describeOpenTables(
   scope: { readonly schemas: readonly string[]; readonly roles: readonly string[] },
 ): Promise<string | null> {
   const rows = await pool.query(loadSqlFile('roles-open-tables.sql'), [JSON.stringify(scope)]);
-  const tables = rows.filter(({ kind }) => kind === 'r' || kind === 'p').map(({ name }) => String(name));
+  const tables = rows.filter(({ kind }) => kind === 'r' || kind === 'p').map(({ name }) => onOneLine(String(name)));
   if (tables.length === 0) return null;
   const named = tables.slice(0, maxNamed).join(', ');
   const rest = tables.length > maxNamed ? ` and ${tables.length - maxNamed} more` : '';
