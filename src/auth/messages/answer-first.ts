@@ -4,9 +4,8 @@
  * Where the configuration hides accounts, the answer is given first and depends on the request alone: the work that
  * finds out whether there is an account goes on in the background. So no status, body, error or time tells.
  */
-import type { AuthContext, Transaction } from '../steps/auth-context.ts';
-import { nowOf } from '../steps/auth-context.ts';
-import { assertFirstRequest, assertSendAllowed, createRateLimiter, type RateLimiter } from '../store/rate-limit.ts';
+import { type AuthContext, limiterOf, type Transaction } from '../steps/auth-context.ts';
+import { assertFirstRequest, assertSendAllowed, type RateLimiter } from '../store/rate-limit.ts';
 import { findUserByPhone } from '../store/users.ts';
 import { assertNumberAllowed } from './number-limit.ts';
 import { assertAuthorized } from './send-token.ts';
@@ -64,13 +63,7 @@ export async function countMessage(context: AuthContext, asked: Asked, countsIts
  * @throws AuthError `over_email_send_rate_limit`, `over_sms_send_rate_limit`
  */
 export async function assertFirstAsked(tx: Transaction, asked: Asked, name: string): Promise<void> {
-  if (!tx.isCounted)
-    await assertFirst(
-      tx,
-      createRateLimiter(tx, () => nowOf(tx)),
-      asked,
-      name,
-    );
+  if (!tx.isCounted) await assertFirst(tx, limiterOf(tx), asked, name);
 }
 
 function assertFirst({ config }: AuthContext, limiter: RateLimiter, asked: Asked, name: string): Promise<void> {

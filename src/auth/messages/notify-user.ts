@@ -6,8 +6,8 @@
 import { enabledField } from '../../config/auth/auth-template-fields.ts';
 import { languagesOf } from '../../email/choose-texts.ts';
 import type { MessageData } from '../../email/message.ts';
-import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
-import { createRateLimiter, takeNotification } from '../store/rate-limit.ts';
+import { type AuthContext, limiterOf, type Transaction } from '../steps/auth-context.ts';
+import { takeNotification } from '../store/rate-limit.ts';
 import type { User } from '../user.ts';
 import { buildEmail } from './build-email.ts';
 import { toNotificationHookEmail } from './send-by-hook.ts';
@@ -52,7 +52,7 @@ export async function notifyUser(tx: Transaction, notification: Notification): P
   const message = config.hook_send_email_enabled
     ? toNotificationHookEmail(tx, email, user, data)
     : buildEmail(tx, email, data);
-  const counts = { changes: createRateLimiter(tx, () => nowOf(tx)), limiter: services.limiter };
+  const counts = { changes: limiterOf(tx), limiter: services.limiter };
   const limit = await takeNotification(counts, data.to, config);
   if (limit !== null) return giveUp(usedUp(limit));
   await services.outbox.add(tx, { message, userId: user.id, lifetimeSeconds, config });

@@ -9,12 +9,12 @@ import type { UserBearer } from '../bearer.ts';
 import { makePhoneCode, type PhoneCode, sendPhoneCode } from '../messages/send-phone-code.ts';
 import { type AnswerJson, integer, member, serializerOf, uuid } from '../serializer.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
-import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
+import { type AuthContext, limiterOf, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, type FactorBearer, requireFactor } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import { challengeLifetimeMs, createChallenge } from '../store/factors.ts';
-import { assertFirstRequest, createRateLimiter } from '../store/rate-limit.ts';
+import { assertFirstRequest } from '../store/rate-limit.ts';
 import { type Time, toSeconds } from '../times.ts';
 import type { Factor } from '../user.ts';
 
@@ -82,11 +82,7 @@ async function makeMessage(tx: Transaction, userId: string, factor: Factor, chan
   const { mfa_phone_max_frequency: frequency, mfa_phone_otp_length: digits, mfa_phone_template: template } = tx.config;
   // Each network waits for its own codes: those of a thief, who has the password, are of no use to the owner.
   const asked = { kind: 'sms', name: `factor ${tx.network}`, address: id } as const;
-  await assertFirstRequest(
-    createRateLimiter(tx, () => nowOf(tx)),
-    asked,
-    frequency,
-  );
+  await assertFirstRequest(limiterOf(tx), asked, frequency);
   const ownerId = status === 'verified' ? userId : null;
   return makePhoneCode(tx, { phone, channel, digits, template, purpose: 'MFA' }, ownerId);
 }

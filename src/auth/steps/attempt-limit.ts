@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { guessSeconds, type OneTimeTokenType } from '../store/one-time-tokens.ts';
-import { createRateLimiter, tooManyRequests } from '../store/rate-limit.ts';
+import { tooManyRequests } from '../store/rate-limit.ts';
 import { type AccountLimit, type AccountUse, takeOfAccount } from './account-limit.ts';
-import { type AuthContext, nowOf, type Transaction } from './auth-context.ts';
+import { type AuthContext, limiterOf, type Transaction } from './auth-context.ts';
 
 /** Wrong passwords at once; `rate_limit_verify` says how soon there may be as many again. */
 const passwordGuesses = 30;
@@ -72,8 +72,7 @@ export async function countWrongFactorCode(tx: Transaction, userId: string): Pro
   // With few attempts, no more are looked at.
   const limit = Math.min(suspiciousCodes, 6 * tx.config.mailer_otp_attempts);
   const window = { kind: 'window', limit, windowMs: daySeconds * 1000 } as const;
-  const counts = createRateLimiter(tx, () => nowOf(tx));
-  const taken = await counts.takeShare(`wrong_factor_code:${userId}`, window, { network: '', limit });
+  const taken = await limiterOf(tx).takeShare(`wrong_factor_code:${userId}`, window, { network: '', limit });
   return 'used' in taken && taken.used === limit;
 }
 

@@ -26,7 +26,7 @@ import type { IsPwned } from '../secrets/leaked-passwords.ts';
 import type { PasswordHasher } from '../secrets/passwords.ts';
 import type { TokenSigner } from '../secrets/signing-keys.ts';
 import type { SendText } from '../sms/sms-provider.ts';
-import type { RateLimiter } from '../store/rate-limit.ts';
+import { createRateLimiter, type RateLimiter } from '../store/rate-limit.ts';
 import type { ClientOrigin } from '../store/sessions.ts';
 import type { StoreTransaction } from '../store/transaction.ts';
 
@@ -170,6 +170,11 @@ export function timeLeftMs({ deadline }: AuthContext): number {
 /** The time of the service's clock, in milliseconds since the epoch. */
 export function nowOf({ services }: AuthContext): number {
   return services.clock.now();
+}
+
+/** Counts in the transaction: what fails is not counted, and may be tried again at once. */
+export function limiterOf(tx: Transaction): RateLimiter {
+  return createRateLimiter(tx, () => nowOf(tx));
 }
 
 const taken: readonly AuthErrorCode[] = ['email_exists', 'phone_exists', 'identity_already_exists'];

@@ -63,7 +63,7 @@ type Taken = { readonly used: number } | { readonly waitMs: number; readonly ofN
 const maxNameLength = 200;
 
 /**
- * @param database Outside the transaction of the request: a use counts even if the request fails.
+ * @param database Outside the transaction of the request, a use counts even if the request fails.
  * @param now The time in milliseconds.
  */
 export function createRateLimiter(database: Queryable, now: () => Time): RateLimiter {
