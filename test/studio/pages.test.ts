@@ -183,12 +183,6 @@ describe('GraphQL', () => {
   test('where introspection is off it says how to turn it on, to be copied', async () => {
     await studio.database.query(`comment on schema public is 'Ours.'; notify pgreflect, 'reload'`);
     const { page } = await studio.visit('graphql', { permissions: ['clipboard-read', 'clipboard-write'] });
-    await page.getByText('Introspection is off for this role').waitFor();
-    await page.getByText('by introspection, which has no answer.').waitFor();
-    await page.getByRole('button', { name: 'Copy the statement' }).click();
-    const statement = await page.evaluate(() => navigator.clipboard.readText());
-    expect(statement).toBe(`comment on schema public is 'Ours. @graphql({"introspection":true})';`);
-    await studio.database.query(`${statement}; notify pgreflect, 'reload'`);
     const isOff = async () => {
       await page.reload();
       await page.locator('.graphiql-query-editor .CodeMirror-line').first().waitFor();
@@ -196,7 +190,13 @@ describe('GraphQL', () => {
       await page.waitForLoadState('networkidle');
       return page.getByText('Introspection is off for this role').isVisible();
     };
-    // The gateway hears of the change in its own time.
+    // The gateway hears of each change in its own time.
+    await expect.poll(isOff, { timeout: 120_000 }).toBe(true);
+    await page.getByText('by introspection, which has no answer.').waitFor();
+    await page.getByRole('button', { name: 'Copy the statement' }).click();
+    const statement = await page.evaluate(() => navigator.clipboard.readText());
+    expect(statement).toBe(`comment on schema public is 'Ours. @graphql({"introspection":true})';`);
+    await studio.database.query(`${statement}; notify pgreflect, 'reload'`);
     await expect.poll(isOff, { timeout: 120_000 }).toBe(false);
   });
 });
