@@ -17,17 +17,9 @@ export function createExecutor(options: ExecuteOptions): Executor {
     async execute(caller, request, context): Promise<Answer> {
       const watch: Stopwatch = { parseMs: 0, compileMs: 0, runMs: 0 };
       const written: Written | null = options.replicas === null ? null : { position: null };
-      let hasBegun = false;
-      const openResponse = () => {
-        hasBegun = true;
-        const response = context.openResponse!();
-        response.write(Buffer.from('{"data":'), () => {});
-        return response;
-      };
       try {
-        const sink = context.openResponse ? openResponse : null;
-        const execution = { caller, request, context, watch, written, openResponse: sink };
-        const answer = toAnswer(await executeOperation(options, execution), watch, hasBegun);
+        const execution = { caller, request, context, watch, written };
+        const answer = toAnswer(await executeOperation(options, execution), watch);
         const writtenAt = written?.position ?? null;
         return writtenAt === null ? answer : { ...answer, writtenAt };
       } catch (error) {
@@ -44,7 +36,7 @@ export function createExecutor(options: ExecuteOptions): Executor {
         };
         const errors = [toPublicError(error, { ...nothingRan, requestId, observe, maxResponseBytes })];
         const outcome = { data: undefined, errors, operationName: request.operationName, documentHash: null };
-        return toAnswer(outcome, watch, hasBegun);
+        return toAnswer(outcome, watch);
       }
     },
     admits(role, queuedAs) {
@@ -57,14 +49,9 @@ export function createExecutor(options: ExecuteOptions): Executor {
   };
 }
 
-function toAnswer(outcome: Outcome, stages: Stopwatch, hasBegun: boolean): Answer {
+function toAnswer(outcome: Outcome, stages: Stopwatch): Answer {
   const { data, errors, operationName, documentHash } = outcome;
   const codes = errors.map(({ code }) => code);
-  if (hasBegun) {
-    const isWhole = errors.length === 0;
-    const end = { body: isWhole ? `${data}}` : '', stream: isWhole ? 'whole' : 'cut' } as const;
-    return { ...end, executed: true, codes, operationName, documentHash, stages };
-  }
   const body = outcome.body ?? toBody(data, errors);
   return { body, executed: data !== undefined, codes, operationName, documentHash, stages };
 }

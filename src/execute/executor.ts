@@ -2,7 +2,6 @@
  * The executor's interface for HTTP: one GraphQL request of one caller in, one finished JSON body out.
  */
 import type { Caller } from '../postgres/caller/caller.ts';
-import type { OpenResponse } from '../postgres/wire/answer-sink.ts';
 import type { DisconnectSignal } from '../shared/disconnect-signal.ts';
 import type { Code } from '../shared/errors.ts';
 import type { Text } from './answer/compressed-text.ts';
@@ -28,8 +27,6 @@ export interface RequestContext {
   readonly unlimited: boolean;
   /** Position in the primary's log that the server of a query must have reached; absent: any. */
   readonly mustSee?: bigint | null;
-  /** Streams a large answer; null or absent: every answer is buffered. */
-  readonly openResponse?: OpenResponse | null;
 }
 
 /** Measures the stages of a request, named as in `Server-Timing` and the log. */
@@ -41,10 +38,8 @@ export interface Stopwatch {
 
 /** A finished answer, with facts for the edge and the log. */
 export interface Answer {
-  /** The complete response body: JSON with `data` and/or `errors`. With a started stream, its rest. */
+  /** The complete response body: JSON with `data` and/or `errors`. */
   readonly body: Text;
-  /** How to end a started stream: after the rest of the body, or aborted, so that no client takes it for complete. */
-  readonly stream?: 'whole' | 'cut';
   /** False if `data` is absent: the request could not be executed (400 for `application/graphql-response+json`). */
   readonly executed: boolean;
   /** Codes of the errors in the body, in order; empty on success. The edge reads `errorCodes[code].transport`. */

@@ -12,7 +12,7 @@ import { type BindingSource, bindSlots, type Variables } from '../compile/input/
 import type { Statement } from '../compile/print/print-operation.ts';
 import { explainMissing } from '../model/explain-missing.ts';
 import type { Step } from '../postgres/caller/flight-request.ts';
-import type { AnswerSink } from '../postgres/wire/answer-sink.ts';
+import type { AnswerMemory } from '../postgres/wire/answer-memory.ts';
 import type { FlightResult } from '../postgres/wire/flight.ts';
 import { explainMistakes } from '../schema/explain-mistake.ts';
 import type { LazySchema } from '../schema/lazy-schema.ts';
@@ -150,15 +150,13 @@ async function runCompiled(
     return answerConstants(compiled, constants, asked);
   }
   const source = { variables: run.variables, introspection: await textsOf(asked) };
-  // Errors of other fields follow the data, so then the answer is buffered.
-  const openResponse = errors.length === 0 ? execution.openResponse : null;
   const answers = new Map<number, RowsAnswer>();
   const making = { maxBytes: options.maxResponseBytes, isMutation };
   const steps = compiled.statements.map((statement, index) =>
     stepOf(statement, source, making, (answer) => answers.set(index, answer)),
   );
   const { runsUserCode, customPlanning } = compiled;
-  const work = { isRequest: true, steps, mutation: isMutation, runsUserCode, customPlanning, openResponse };
+  const work = { isRequest: true, steps, mutation: isMutation, runsUserCode, customPlanning };
   try {
     const results = await runFlight(options, execution, attempt, work);
     const tooLarge = [...answers].find(([, answer]) => answer.isTooLarge);
@@ -194,8 +192,8 @@ function stepOf(
   const values = bindSlots(slots, source);
   if (layout === null) return { text, values };
   const limit = layout.limit === null ? null : limitOf(layout.limit, source);
-  const collect = (sink: AnswerSink): RowsAnswer => {
-    const answer = new RowsAnswer(layout, { ...making, limit, sink });
+  const collect = (memory: AnswerMemory): RowsAnswer => {
+    const answer = new RowsAnswer(layout, { ...making, limit, memory });
     onAnswer(answer);
     return answer;
   };

@@ -8,7 +8,6 @@ import { DatabaseError } from '../postgres/database-error.ts';
 import type { ApiPool } from '../postgres/pool/pool.ts';
 import type { ReplicaNeed } from '../postgres/pool/replica.ts';
 import type { Replicas } from '../postgres/pool/replicas.ts';
-import type { OpenResponse } from '../postgres/wire/answer-sink.ts';
 import type { FlightResult } from '../postgres/wire/flight.ts';
 import type { Observe } from '../shared/observation.ts';
 import type { GraphQLRequest, RequestContext, Stopwatch } from './executor.ts';
@@ -45,8 +44,6 @@ export interface Execution {
   readonly watch: Stopwatch;
   /** Receives the position after a mutation; null: not needed. */
   readonly written: Written | null;
-  /** Streams a large answer; null: every answer is buffered. */
-  readonly openResponse: OpenResponse | null;
 }
 
 /** The role for one attempt. Its model is checked for age, unless it was read for this request. */
@@ -68,7 +65,6 @@ export const noSteps = {
   mutation: false,
   runsUserCode: false,
   customPlanning: 'never',
-  openResponse: null,
 } as const;
 
 /** Whether flights check the age of the model. */
@@ -83,7 +79,7 @@ function freshnessOf(options: ExecuteOptions, attempt: Attempt) {
 }
 
 /** What a flight runs. */
-interface Work extends Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'customPlanning' | 'openResponse'> {
+interface Work extends Pick<RunAsOptions, 'steps' | 'mutation' | 'runsUserCode' | 'customPlanning'> {
   /** False: only a check of ours, which the function that runs before a request does not see. */
   readonly isRequest: boolean;
 }

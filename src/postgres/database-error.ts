@@ -16,7 +16,6 @@ import pg from 'pg';
  * - `overloaded`: no connection became free in time; nothing was sent.
  * - `cancelled`: the client disconnected; rolled back unless `maybeCommitted`.
  * - `too_large`: a result exceeds one of our limits; rolled back.
- * - `cut`: any failure after rows were written to the response; never repeat.
  * - `timeout`: a limit passed (57014, 25P04 or our own timer); rolled back unless `maybeCommitted`.
  */
 export type DatabaseErrorKind =
@@ -26,8 +25,7 @@ export type DatabaseErrorKind =
   | 'overloaded'
   | 'cancelled'
   | 'timeout'
-  | 'too_large'
-  | 'cut';
+  | 'too_large';
 
 /** A failure of the database or of the connection to it. `message` is the server's primary message, or ours. */
 export class DatabaseError extends Error {

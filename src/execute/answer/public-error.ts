@@ -150,8 +150,6 @@ function fromDatabase(error: DatabaseError, scope: ErrorScope): PublicError {
       const sqlstate = error.sqlstate ?? '57014';
       return new PublicError('TIMEOUT', 'canceling statement due to statement timeout', { cause: error, sqlstate });
     }
-    case 'cut':
-      return unavailable('The response ended early.');
     case 'too_large':
       return tooLarge(error, scope);
     case 'statement':

@@ -5,7 +5,7 @@
  * is converted to a JavaScript string, number or date. The result equals that of `to_json` byte for byte.
  */
 import type { AnswerColumn, AnswerLayout, AnswerPiece, RowPiece } from '../../compile/print/answer-layout.ts';
-import type { AnswerSink } from '../../postgres/wire/answer-sink.ts';
+import type { AnswerMemory } from '../../postgres/wire/answer-memory.ts';
 import type { FlightResult, RowCollector } from '../../postgres/wire/flight.ts';
 import { unreachable } from '../../shared/invariant.ts';
 import { keepBytes } from '../../shared/keep-bytes.ts';
@@ -21,7 +21,7 @@ export interface AnswerContext {
   readonly maxBytes: number;
   /** Drop a result over the limit instead of cancelling: a mutation is never undone for the size of its answer. */
   readonly isMutation: boolean;
-  readonly sink: AnswerSink;
+  readonly memory: AnswerMemory;
 }
 
 /** A received row. */
@@ -52,9 +52,6 @@ interface Prepared {
 }
 
 const prepared = new WeakMap<AnswerLayout, Prepared>();
-/** Results are streamed from this size on, in parts of this size. */
-const firstPartBytes = 128 * 1024;
-const partBytes = 64 * 1024;
 
 /** Rows of this many bytes stay bytes; a shorter text is sent with its headers in one write. */
 const minUtf8Bytes = 8 * 1024;
@@ -68,15 +65,13 @@ export class RowsAnswer implements RowCollector {
   readonly #layout: AnswerLayout;
   readonly #context: AnswerContext;
   readonly #prepared: Prepared;
-  #writer: JsonWriter;
+  readonly #writer: JsonWriter;
   /** Offsets of the rows of a page that comes in reverse. */
   readonly #starts: number[] = [];
   #count = 0;
   #first: Row | null = null;
   #last: Row | null = null;
   #isOver = false;
-  /** Bytes written to the response so far. */
-  #writtenBytes = 0;
   /** The size of the buffer that memory is reserved for. */
   #heldBytes = maxInitialBytes;
 
@@ -92,7 +87,7 @@ export class RowsAnswer implements RowCollector {
   }
 
   add(bytes: Buffer, at: number): void {
-    if (this.#isOver || this.#context.sink.isOver) return;
+    if (this.#isOver || this.#context.memory.isOver) return;
     const { marker, backward } = this.#layout;
     const { limit } = this.#context;
     const writer = this.#writer;
@@ -107,11 +102,10 @@ export class RowsAnswer implements RowCollector {
     if (!this.#write(row)) return;
     this.#last = { bytes, at, isKept: false };
     if (writer.length > this.#roomBytes || !this.#hold()) this.#overflow();
-    else if (writer.length >= (this.#writtenBytes === 0 ? firstPartBytes : partBytes)) this.#writeOn();
   }
 
   addLarge(): void {
-    if (this.#isOver || this.#context.sink.isOver) return;
+    if (this.#isOver || this.#context.memory.isOver) return;
     const { limit } = this.#context;
     this.#count += 1;
     if (limit === null || this.#count <= limit) this.#overflow();
@@ -125,15 +119,15 @@ export class RowsAnswer implements RowCollector {
 
   /** Before the buffer doubles, which takes the old one and the new one. False: there is no memory for the client. */
   #hold(): boolean {
-    const { maxBytes, sink } = this.#context;
+    const { maxBytes, memory } = this.#context;
     if (4 * this.#writer.length < 3 * this.#heldBytes || this.#heldBytes >= maxBytes) return true;
     this.#heldBytes *= 2;
-    return sink.hold(1.5 * Math.min(this.#heldBytes, maxBytes));
+    return memory.hold(1.5 * Math.min(this.#heldBytes, maxBytes));
   }
 
   /** How many bytes the writer may hold. */
   get #roomBytes(): number {
-    return this.#context.maxBytes - this.#context.sink.bytes - this.#writtenBytes;
+    return this.#context.maxBytes - this.#context.memory.bytes;
   }
 
   /** False: the result is over the limit. */
@@ -153,28 +147,13 @@ export class RowsAnswer implements RowCollector {
     return { bytes: Buffer.from(row.bytes.subarray(row.at, end)), at: 0, isKept: true };
   }
 
-  #writeOn(): void {
-    const { sink } = this.#context;
-    const before = this.#prepared.beforeRows;
-    // With nothing before it, the row is the whole text. It has arrived, and frees the connection sooner when kept.
-    if (!before || !sink.isOpen) return;
-    if (this.#writtenBytes === 0) {
-      this.#writtenBytes = before.length;
-      sink.write(Buffer.from(before), ignore);
-    }
-    this.#writtenBytes += this.#writer.length;
-    const { part, release } = this.#writer.take();
-    this.#writer = new JsonWriter(firstPartBytes, this.#context.maxBytes);
-    sink.write(part, release);
-  }
-
   finish(): FlightResult {
-    if (this.#isOver || this.#context.sink.isOver) return '';
+    if (this.#isOver || this.#context.memory.isOver) return '';
     this.#prepared.expectedBytes = Math.min(maxInitialBytes, this.#writer.length + 64);
     const text = this.#text();
     const bytes = bytesOf(text);
     if (bytes > this.#roomBytes) this.#overflow();
-    this.#context.sink.bytes += bytes;
+    this.#context.memory.bytes += bytes;
     return text;
   }
 
@@ -183,10 +162,9 @@ export class RowsAnswer implements RowCollector {
     if (beforeRows !== null && this.#writer.length >= minUtf8Bytes) {
       const after = this.#joined(rowsAt + 1);
       const { part, release } = this.#writer.take();
-      // Written parts already include the constants before the rows.
-      return new Utf8Text(this.#writtenBytes === 0 ? beforeRows : '', part, after, release);
+      return new Utf8Text(beforeRows, part, after, release);
     }
-    const text = this.#joined(this.#writtenBytes === 0 ? 0 : rowsAt);
+    const text = this.#joined(0);
     this.#writer.close();
     return text;
   }
@@ -205,9 +183,9 @@ export class RowsAnswer implements RowCollector {
   #overflow(): void {
     this.#isOver = true;
     this.#writer.close();
-    const { isMutation, sink } = this.#context;
-    if (isMutation) sink.abandon();
-    else sink.overflow();
+    const { isMutation, memory } = this.#context;
+    if (isMutation) memory.isOver = true;
+    else memory.overflow();
   }
 
   #pieceText(piece: Exclude<AnswerPiece, string>): string {
@@ -256,8 +234,6 @@ export class RowsAnswer implements RowCollector {
     return text;
   }
 }
-
-function ignore(): void {}
 
 function prepare(layout: AnswerLayout): Prepared {
   const known = prepared.get(layout);

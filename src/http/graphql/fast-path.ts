@@ -16,7 +16,6 @@ import { writeRawHead } from '../server/response-head.ts';
 import { minCompressedBytes } from './compress.ts';
 import { run, sendText, writeHead } from './graphql-answer.ts';
 import { decodeText, readRequest } from './read-request.ts';
-import { ResponseStream, streamsAnswers } from './response-stream.ts';
 
 /** The last hook of the route: answers requests with JSON both ways and leaves others to the route's handler. */
 export function createFastPath(parts: HttpParts): Hook {
@@ -67,17 +66,7 @@ async function answerJson(
   reply: FastifyReply,
   { body, answerType }: { readonly body: Buffer; readonly answerType: AnswerType },
 ): Promise<void> {
-  let stream: ResponseStream | null = null;
-  const openResponse = () => {
-    stream = new ResponseStream(parts, request, reply, answerType);
-    return stream;
-  };
-  const graphql = readRequest(decodeText(body));
-  const answer = await run(parts, request, graphql, streamsAnswers(parts, request) ? openResponse : undefined);
-  if (answer.stream !== undefined) {
-    (stream as ResponseStream | null)?.end(answer);
-    return;
-  }
+  const answer = await run(parts, request, readRequest(decodeText(body)));
   const { body: text } = answer;
   if (!(text instanceof CompressedText) && isPlain(parts, request, answer)) {
     return sendPlain(request, reply, text, answerType);

@@ -6,7 +6,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { bytesOf, CompressedText, type Text } from '../../execute/answer/compressed-text.ts';
 import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
-import type { OpenResponse } from '../../postgres/wire/answer-sink.ts';
 import { countedAs } from '../caller/client-address.ts';
 import { retryAfterSeconds, statusOf } from '../server/error-body.ts';
 import type { AnswerType } from '../server/media-types.ts';
@@ -19,7 +18,6 @@ export async function run(
   { config, executor }: HttpParts,
   { id, state, headers }: FastifyRequest,
   graphql: GraphQLRequest,
-  openResponse?: OpenResponse,
 ): Promise<Answer> {
   const caller = state.caller as Caller;
   const isService = caller.role === config.serviceRole;
@@ -30,7 +28,6 @@ export async function run(
     showHints: config.localProject || isService,
     unlimited: isService && !config.limits.limitServiceRole,
     mustSee: config.readReplicaUrls.length === 0 ? null : readPosition(headers),
-    openResponse: openResponse ?? null,
   });
   state.answer = answer;
   return answer;

@@ -17,23 +17,15 @@ export function commonHeaders(id: string) {
 interface RawHead {
   readonly id: string;
   readonly type: string;
-  /** Null: unknown yet. */
-  readonly bytes: number | null;
-  /** Names and values in turn, instead of the CORS headers for all origins. */
-  readonly more?: readonly string[];
+  readonly bytes: number;
 }
 
-/** Writes a head without the framework, which would assemble the same headers one by one. */
-export function writeRawHead(
-  response: ServerResponse,
-  status: number,
-  { id, type, bytes, more = anyOrigin }: RawHead,
-): void {
-  const own = ['content-type', `${type}; charset=utf-8`, 'x-request-id', id];
-  if (bytes !== null) own.push('content-length', String(bytes));
+/** Writes a head, with the CORS headers for all origins, without the framework, which would assemble the same headers one by one. */
+export function writeRawHead(response: ServerResponse, status: number, { id, type, bytes }: RawHead): void {
+  const own = ['content-type', `${type}; charset=utf-8`, 'x-request-id', id, 'content-length', String(bytes)];
   const retryAfter = retryAfterSeconds(status);
   if (retryAfter !== null) own.push('retry-after', String(retryAfter));
-  response.writeHead(status, own.concat(fixed, more));
+  response.writeHead(status, own.concat(fixed, anyOrigin));
 }
 
 const anyOrigin = Object.entries(anyOriginHeaders).flat();

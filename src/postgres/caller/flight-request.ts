@@ -8,9 +8,8 @@ import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
 import { connectionMarker, temporaryMarker } from '../database-error.ts';
 import type { ApiPool } from '../pool/pool.ts';
 import type { ApiConnection, FlightHow, QueuedRequest } from '../pool/queued-request.ts';
-import { AnswerSink, type OpenResponse } from '../wire/answer-sink.ts';
+import { AnswerMemory } from '../wire/answer-memory.ts';
 import { Flight, type FlightOutcome, type FlightStep, type RowCollector } from '../wire/flight.ts';
-import { MessageReader } from '../wire/message-reader.ts';
 import type { FlightCounts } from '../wire/pool-state.ts';
 import { lostStatement } from '../wire/prepared-statements.ts';
 import type { StatementNames } from '../wire/statement-names.ts';
@@ -28,7 +27,7 @@ export interface Step {
    * Makes the collector of its rows, a new one for each attempt; absent: the result is the first column of the only
    * row. If the collector calls `overflow`, the statement is cancelled and fails as `too_large`.
    */
-  readonly collect?: (sink: AnswerSink) => RowCollector;
+  readonly collect?: (memory: AnswerMemory) => RowCollector;
 }
 
 /** One request to the database: caller, limits, and statements. */
@@ -45,8 +44,6 @@ export interface RunAsOptions extends SettingsInput {
   readonly steps: readonly Step[];
   /** When steps are planned for their values: never, where a plan for any values has taken long, or always. */
   readonly customPlanning: 'never' | 'once_slow' | 'always';
-  /** Opens the response for results too large to buffer; absent or null: buffer them. */
-  readonly openResponse?: OpenResponse | null;
   /** Aborted on disconnect; cancels the statement. */
   readonly signal: DisconnectSignal | null;
 }
@@ -78,7 +75,7 @@ export class FlightRequest implements QueuedRequest {
   readonly shares: boolean;
   runsUserCode: boolean;
   readonly writes: boolean;
-  readonly sink: AnswerSink;
+  readonly memory: AnswerMemory;
   /** Names of the sent statements. */
   sent: readonly string[] = [];
   /** The opening refused the connection because of state left by another request. */
@@ -92,9 +89,9 @@ export class FlightRequest implements QueuedRequest {
     this.#request = request;
     this.#counts = pool.counts;
     this.#names = named ? pool.names : null;
-    const { openResponse = null, signal } = request.options;
-    this.sink = new AnswerSink(openResponse, onOverflow, (bytes) => signal?.hold?.(bytes) !== false);
-    this.#main = mainSteps(pool, request, { named, sink: this.sink });
+    const { signal } = request.options;
+    this.memory = new AnswerMemory(onOverflow, (bytes) => signal?.hold?.(bytes) !== false);
+    this.#main = mainSteps(pool, request, { named, memory: this.memory });
     this.statement = request.options.steps.length === 1 ? (this.#main.at(-1)?.name ?? '') : '';
     const { mutation, runsUserCode, customPlanning, preRequest } = request.options;
     this.shares = !alone && !mutation && preRequest === null && this.statement !== '';
@@ -105,9 +102,9 @@ export class FlightRequest implements QueuedRequest {
       (customPlanning === 'once_slow' && pool.durations.wantsPlanForValues(this.statement));
   }
 
-  makeFlight(connection: ApiConnection, how: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
+  makeFlight(connection: ApiConnection, { readOnly }: FlightHow, onEnd: (outcome: FlightOutcome) => void): Flight {
     const { options, opening } = this.#request;
-    const own = how.readOnly ? openingOf(options, true) : opening;
+    const own = readOnly ? openingOf(options, true) : opening;
     const { dirty, wrote, hasTemporaryTables, shared } = connection;
     // A pooler may have been detected meanwhile.
     const names = this.#names?.enabled ? this.#names : null;
@@ -120,13 +117,11 @@ export class FlightRequest implements QueuedRequest {
       // The state of the connection is unknown, or the next flight may get a different one.
       this.runsUserCode = true;
     }
-    this.sink.begin(MessageReader.of(connection.client.connection), how.isAlone && !options.mutation);
     this.#counts.flights += 1;
-    return new Flight(connection.prepared, { first, main: this.#main }, onEnd, this.sink.hold);
+    return new Flight(connection.prepared, { first, main: this.#main }, onEnd, this.memory.hold);
   }
 
   ended(connection: ApiConnection, outcome: FlightOutcome): void {
-    this.sink.end();
     if (outcome.kind === 'done') return;
     this.sent = [...this.#first, ...this.#main].map((step) => step.name);
     if (hasOtherColumns(outcome.problem)) connection.prepared.doubtAll();
@@ -143,7 +138,7 @@ export class FlightRequest implements QueuedRequest {
 function mainSteps(
   pool: ApiPool,
   { options, opening }: Request,
-  { named, sink }: { readonly named: boolean; readonly sink: AnswerSink },
+  { named, memory }: { readonly named: boolean; readonly memory: AnswerMemory },
 ): readonly FlightStep[] {
   const { caller, steps, preRequest } = options;
   const { again } = opening.settings;
@@ -155,7 +150,7 @@ function mainSteps(
   for (const { text, values, collect } of steps) {
     if (main.length > 0) main.push({ ...again, name: named ? pool.names.fixedNameOf(again.text) : '', isGuard: true });
     const name = named ? pool.names.nameOf(caller.role, text) : '';
-    main.push(collect === undefined ? { text, values, name } : { text, values, name, collector: collect(sink) });
+    main.push(collect === undefined ? { text, values, name } : { text, values, name, collector: collect(memory) });
   }
   return main;
 }

@@ -46,10 +46,6 @@ export async function runAs(pool: ApiPool, options: RunAsOptions): Promise<reado
       alone = true;
       continue;
     }
-    if (attempt.isCut) {
-      const cause = attempt.outcome.kind === 'failed' ? attempt.outcome.problem : undefined;
-      throw failure('cut', 1, 'The response ended early.', cause);
-    }
     if (attempt.cancelled === 'size') throw failure('too_large', 1, 'The response exceeds the size limit.');
     // Its rows were dropped. A mutation is committed all the same, and reports that.
     if (attempt.cancelled !== null && attempt.outcome.kind === 'done' && !options.mutation) {
@@ -82,8 +78,6 @@ interface Attempt {
   readonly outcome: FlightOutcome;
   readonly cancelled: Reason | null;
   readonly names: readonly string[];
-  /** Rows had been written to the response before the failure. */
-  readonly isCut: boolean;
   /** The opening refused the connection because of state left by another request. */
   readonly isRefusedConnection: boolean;
 }
@@ -103,8 +97,7 @@ async function send(pool: ApiPool, request: Request, { named, alone }: AttemptOp
   switch (end.kind) {
     case 'answered': {
       const { sent: names, isRefusedConnection } = queued;
-      const isCut = queued.sink.hasBegun && (end.outcome.kind === 'failed' || watch.reason !== null);
-      return { outcome: end.outcome, cancelled: watch.reason, names, isCut, isRefusedConnection };
+      return { outcome: end.outcome, cancelled: watch.reason, names, isRefusedConnection };
     }
     case 'requeued':
       return 'requeued';
@@ -160,7 +153,7 @@ class FlightWatch {
     if (this.reason !== null) return;
     this.reason = why;
     // The result of a mutation is always wanted: it may be committed before it can be cancelled.
-    if (!this.#options.mutation) this.#queued.sink.abandon();
+    if (!this.#options.mutation) this.#queued.memory.isOver = true;
     this.#entry.cancel();
   }
 }

@@ -13,7 +13,7 @@ import { sendCancel, terminate } from '../wire/cancel.ts';
 import type { DriverClient } from '../wire/driver.ts';
 import type { Flight, FlightOutcome } from '../wire/flight.ts';
 import { type ConnectionQueue, loopIdleMs, type Turn } from './connection-queue.ts';
-import { type ApiConnection, BatchEntry, type FlightHow, type QueuedRequest, requeued } from './queued-request.ts';
+import { type ApiConnection, BatchEntry, type QueuedRequest, requeued } from './queued-request.ts';
 import type { StatementDurations } from './statement-durations.ts';
 
 /** Limit of the expected time of a whole batch, in milliseconds. */
@@ -28,9 +28,6 @@ const answerAfterCancelMs = 5000;
 /** Number of cancel requests in that time. */
 const maxCancelRequests = 5;
 
-const alone: FlightHow = { readOnly: false, isAlone: true };
-const leading = { readOnly: false, isAlone: false };
-const following = { readOnly: true, isAlone: false };
 const refusedWrite = '25006';
 const cancelled = '57014';
 
@@ -134,8 +131,8 @@ class Batch implements Turn {
     this.#connection = connection;
     this.#sent = sent;
     this.#flights = sent.map(({ request }, index) => {
-      const how = sent.length === 1 ? alone : index === 0 ? leading : following;
-      const flight = request.makeFlight(connection, how, (outcome) => this.#ended(index, outcome));
+      const readOnly = index > 0;
+      const flight = request.makeFlight(connection, { readOnly }, (outcome) => this.#ended(index, outcome));
       if (request.runsUserCode) connection.dirty = true;
       return flight;
     });

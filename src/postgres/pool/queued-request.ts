@@ -29,8 +29,6 @@ export interface ApiConnection {
 export interface FlightHow {
   /** Writes fail with SQLSTATE 25006. */
   readonly readOnly: boolean;
-  /** Not in a batch with others, so no other request can cause a repetition. */
-  readonly isAlone: boolean;
 }
 
 /** A request that waits for its flight. */

@@ -90,15 +90,6 @@ export class MessageReader {
     return reader;
   }
 
-  /** Stops reading until `resume`. */
-  pause(): void {
-    this.#stream.pause();
-  }
-
-  resume(): void {
-    this.#stream.resume();
-  }
-
   /** Takes `length` bytes from the start of the buffer. */
   read(bytes: Buffer, length: number): void {
     try {

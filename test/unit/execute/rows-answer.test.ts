@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import type { AnswerLayout } from '../../../src/compile/print/answer-layout.ts';
 import { RowsAnswer } from '../../../src/execute/answer/rows-answer.ts';
-import { AnswerSink } from '../../../src/postgres/wire/answer-sink.ts';
+import { AnswerMemory } from '../../../src/postgres/wire/answer-memory.ts';
 
 const columns = [{ index: 0, form: 'text' as const }];
 const layout: AnswerLayout = {
@@ -48,12 +48,11 @@ function expectedOf(texts: readonly string[]): string {
 /** The answer to rows of which so many arrive with each read. */
 function answerOf(texts: readonly string[], perRead: number): string {
   const maxBytes = Number.POSITIVE_INFINITY;
-  const sink = new AnswerSink(
-    null,
+  const memory = new AnswerMemory(
     () => {},
     () => true,
   );
-  const answer = new RowsAnswer(layout, { limit: null, maxBytes, isMutation: false, sink });
+  const answer = new RowsAnswer(layout, { limit: null, maxBytes, isMutation: false, memory });
   const room = Buffer.alloc(10_000);
   for (let start = 0; start < texts.length; start += perRead) {
     let at = 0;
