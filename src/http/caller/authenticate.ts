@@ -2,8 +2,8 @@
  * Authenticates a caller by the request headers.
  *
  * The `apikey` header decides the base role; a Bearer token, if present, is verified and its role claim wins. Verified
- * headers are cached under their hash, so a client's next request costs one hash and one look-up (on the same socket
- * not even that, see remember-callers.ts), and no token is stored. Refusals are not cached.
+ * headers are cached under their hash, so a client's next request costs one hash and one look-up, and no token is
+ * stored. Refusals are not cached.
  */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -100,9 +100,9 @@ export async function createAuthenticator(
   return Object.assign(authenticate, { now: () => clock.now() });
 }
 
-/** The facts of a request that the database gets. */
+/** The facts of a request that the database gets. The length of the body would make a caller of each body. */
 export function callerOf(identity: Identity, headers: IncomingHttpHeaders, method: string, path: string): Caller {
-  const { authorization: _token, apikey: _key, cookie: _cookie, ...visible } = headers;
+  const { authorization: _token, apikey: _key, cookie: _cookie, 'content-length': _length, ...visible } = headers;
   return { role: identity.role, claims: identity.claims, headers: JSON.stringify(visible), method, path };
 }
 

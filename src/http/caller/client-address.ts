@@ -1,7 +1,6 @@
 /**
  * The client address of a request: the connection's, or behind trusted proxies (`--trusted-proxies`) the one they
- * report. Calls `@fastify/proxy-addr` itself, because `trustProxy` knows only requests of the framework, and load is shed
- * before there is one.
+ * report. Calls `@fastify/proxy-addr` itself, because connections are limited before there is a request of the framework.
  *
  * Every proxy appends its client's address to `X-Forwarded-For`, so only the right end of the list is trustworthy.
  * Entries further left may be forged by the client.

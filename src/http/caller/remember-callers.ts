@@ -1,14 +1,13 @@
 /**
- * Caches the caller of each socket: clients keep sockets open and send the same headers again. A repeated request needs
- * no hash, no look-up and no new text for the database.
+ * Caches the caller of a request by its headers: clients send the same ones again. A repeated request needs one hash,
+ * and its caller is the same object, by which the settings for the database are cached (postgres/caller/opening.ts).
  *
- * All headers except the body's length must be equal. They stay in memory while the socket is open, including the
- * token; verification expires as in the other cache. When all sockets together exceed the limit, everything is dropped,
- * because clients choose the size of headers.
+ * All headers except the body's length must be equal. Only their hash and what the database is told stay in memory, no
+ * token; verification expires as in `authenticate`.
  */
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { Caller } from '../../postgres/caller/caller.ts';
 import { graphqlPath } from '../server/paths.ts';
 import { type Authenticate, callerOf, type Identity } from './authenticate.ts';
@@ -19,96 +18,49 @@ export interface KnownCaller {
   readonly caller: Caller;
 }
 
-/** The caller of each socket, kept while the socket is open. */
-export interface CallerMemory {
-  /**
-   * Verifies the headers of a request; answers synchronously on a cache hit.
-   *
-   * @throws PublicError (or rejects with one).
-   */
-  find(request: FastifyRequest): KnownCaller | Promise<KnownCaller>;
-  /** The cached caller, without verification; null: unknown. */
-  recall(raw: IncomingMessage): Identity | null;
-}
+/**
+ * Verifies the headers of a request; answers synchronously on a cache hit.
+ *
+ * @throws PublicError (or rejects with one).
+ */
+export type FindCaller = (request: FastifyRequest) => KnownCaller | Promise<KnownCaller>;
 
-interface Remembered {
-  readonly method: string;
-  readonly rawHeaders: readonly string[];
-  readonly identity: Identity;
-  /** By body length, because the headers sent to the database include it. */
-  readonly callers: Map<string, Caller>;
-}
-
-/** Most body lengths cached per socket. */
-const maxLengths = 32;
-/** Limit of the estimated bytes of all sockets, including those closed since the last clearing. */
+const maxCallers = 10_000;
+/** Limit of the estimated bytes: clients choose the size of headers. */
 const maxBytes = 32 * 1024 * 1024;
-/** Copies of a caller: the headers, their JSON, and the settings of reading and of writing flights. */
-const copies = 6;
+/** Copies of a caller's texts: its own, and the settings of reading and of writing flights. */
+const copies = 3;
 const bytesPerCaller = 1024;
 
 /** Builds the cache. */
-export function rememberCallers(authenticate: Authenticate): CallerMemory {
-  let sockets = new WeakMap<Socket, Remembered>();
-  let bytes = 0;
-
-  /** Accounts for one more caller; clears the cache when it is full. */
-  function spend({ rawHeaders }: IncomingMessage, { claims }: Identity): void {
-    bytes += bytesPerCaller + copies * rawHeaders.reduce((sum, text) => sum + text.length, claims.length);
-    if (bytes <= maxBytes) return;
-    sockets = new WeakMap();
-    bytes = 0;
-  }
-
-  function learn(request: FastifyRequest, identity: Identity): KnownCaller {
-    const { raw, method } = request;
-    spend(raw, identity);
-    const caller = callerOf(identity, request.headers, method, graphqlPath);
-    const callers = new Map([[lengthOf(request), caller]]);
-    sockets.set(raw.socket, { method, rawHeaders: raw.rawHeaders, identity, callers });
-    return { identity, caller };
-  }
-
-  function lookUp(raw: IncomingMessage): Remembered | null {
-    const known = sockets.get(raw.socket);
-    const isKnown = known !== undefined && known.identity.validUntil > authenticate.now() && isSame(known, raw);
-    return isKnown ? known : null;
-  }
-
-  return {
-    find(request) {
-      const known = lookUp(request.raw);
-      if (known === null) {
-        const identity = authenticate(request.headers);
-        return identity instanceof Promise ? identity.then((found) => learn(request, found)) : learn(request, identity);
-      }
-      const { identity, callers } = known;
-      const length = lengthOf(request);
-      let caller = callers.get(length);
-      if (caller === undefined) {
-        if (callers.size >= maxLengths) callers.clear();
-        spend(request.raw, identity);
-        caller = callerOf(identity, request.headers, request.method, graphqlPath);
-        callers.set(length, caller);
-      }
-      return { identity, caller };
-    },
-    recall: (raw) => lookUp(raw)?.identity ?? null,
+export function rememberCallers(authenticate: Authenticate): FindCaller {
+  const callers = new LRUCache<string, KnownCaller>({
+    max: maxCallers,
+    maxSize: maxBytes,
+    sizeCalculation: ({ caller }) => bytesPerCaller + copies * (caller.headers.length + caller.claims.length),
+  });
+  return (request) => {
+    const key = keyOf(request);
+    const known = callers.get(key);
+    if (known !== undefined && known.identity.validUntil > authenticate.now()) return known;
+    const learn = (identity: Identity): KnownCaller => {
+      const found = { identity, caller: callerOf(identity, request.headers, request.method, graphqlPath) };
+      callers.set(key, found);
+      return found;
+    };
+    const identity = authenticate(request.headers);
+    return identity instanceof Promise ? identity.then(learn) : learn(identity);
   };
 }
 
-function lengthOf({ headers }: FastifyRequest): string {
-  return headers['content-length'] ?? '';
-}
-
-/** Compares names and values as sent, in order; a name may occur twice. */
-function isSame({ method, rawHeaders }: Remembered, raw: IncomingMessage): boolean {
-  const { rawHeaders: sent } = raw;
-  if (sent.length !== rawHeaders.length || method !== raw.method) return false;
-  for (let at = 0; at < sent.length; at += 2) {
-    const name = sent[at];
-    if (name !== rawHeaders[at]) return false;
-    if (sent[at + 1] !== rawHeaders[at + 1] && name?.toLowerCase() !== 'content-length') return false;
+/** Names and values as sent, in order, each with its length, so that different lists have different keys. */
+function keyOf({ method, raw: { rawHeaders } }: FastifyRequest): string {
+  let text = method;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 14 && name.toLowerCase() === 'content-length') continue;
+    const value = rawHeaders[at + 1] as string;
+    text += `\n${name.length} ${value.length} ${name}${value}`;
   }
-  return true;
+  return hash('sha256', text, 'base64');
 }

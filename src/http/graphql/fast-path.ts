@@ -94,7 +94,7 @@ function sendPlain(
 ): void {
   state.bytes = bytesOf(text);
   reply.hijack();
-  writeRawHead(reply.raw, 200, { id, type: answerType, bytes: state.bytes });
+  writeRawHead(reply.raw, { id, type: answerType, bytes: state.bytes });
   if (typeof text === 'string') reply.raw.end(text);
   else text.end(reply.raw);
 }

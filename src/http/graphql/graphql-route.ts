@@ -9,8 +9,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, GraphQLRequest } from '../../execute/executor.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { countedAs } from '../caller/client-address.ts';
-import { type CallerMemory, type KnownCaller, rememberCallers } from '../caller/remember-callers.ts';
-import { createShedding, refuseOnArrival, refuseWhenKnown } from '../connection/shed-load.ts';
+import { type FindCaller, type KnownCaller, rememberCallers } from '../caller/remember-callers.ts';
+import { reportCounts } from '../connection/report-counts.ts';
 import { answerTypeOf, type RequestType, requestTypeOf } from '../server/media-types.ts';
 import type { Hook, HttpParts } from '../server/parts.ts';
 import { graphqlPath } from '../server/paths.ts';
@@ -24,10 +24,7 @@ export const graphqlMethods = 'GET, HEAD, POST, OPTIONS';
 /** Adds the routes. */
 export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpParts): Promise<void> {
   const { config } = parts;
-  const callers = rememberCallers(parts.authenticate);
-  const shed = createShedding(parts);
-  refuseOnArrival(app.server, shed, { ...parts, callers });
-  const onRequest: Hook[] = [authenticateHook(callers), refuseWhenKnown(shed, parts)];
+  const onRequest: Hook[] = [authenticateHook(rememberCallers(parts.authenticate)), shedHook(parts)];
   // After load shedding, so that refused requests do not count.
   if (config.rateLimit !== null) onRequest.push(await createRateLimit(app, config.rateLimit));
   onRequest.push(createFastPath(parts));
@@ -47,7 +44,7 @@ export function refuseMethod(reply: FastifyReply, allow: string, message: string
   throw new PublicError('METHOD_NOT_ALLOWED', message);
 }
 
-function authenticateHook(callers: CallerMemory): Hook {
+function authenticateHook(find: FindCaller): Hook {
   return (request, _reply, done) => {
     const { state } = request;
     const accept = ({ identity, caller }: KnownCaller): void => {
@@ -57,12 +54,26 @@ function authenticateHook(callers: CallerMemory): Hook {
       done();
     };
     try {
-      const found = callers.find(request);
+      const found = find(request);
       if (found instanceof Promise) found.then(accept, done);
       else accept(found);
     } catch (error) {
       done(error as Error);
     }
+  };
+}
+
+const busy = new PublicError('UNAVAILABLE', 'All database connections are busy. Try again in a moment.');
+
+/** Refuses requests that would wait for the database in vain, before their body is read. */
+function shedHook({ executor, observe }: HttpParts): Hook {
+  const note = reportCounts((count) => observe({ kind: 'requests_shed', count }));
+  return ({ state }, _reply, done) => {
+    const { identity, address } = state;
+    if (identity === null || executor.admits(identity.role, countedAs(identity.subject, address))) return done();
+    state.shed = true;
+    note();
+    done(busy);
   };
 }
 

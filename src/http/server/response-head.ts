@@ -3,7 +3,6 @@
  */
 import type { ServerResponse } from 'node:http';
 import { anyOriginHeaders } from './cors.ts';
-import { retryAfterSeconds } from './error-body.ts';
 
 /** Browsers must not guess the content type. */
 export const sniffHeaders = { 'x-content-type-options': 'nosniff' } as const;
@@ -20,12 +19,10 @@ interface RawHead {
   readonly bytes: number;
 }
 
-/** Writes a head, with the CORS headers for all origins, without the framework, which would assemble the same headers one by one. */
-export function writeRawHead(response: ServerResponse, status: number, { id, type, bytes }: RawHead): void {
+/** Writes the head of a success, with the CORS headers for all origins, without the framework, which would assemble the same headers one by one. */
+export function writeRawHead(response: ServerResponse, { id, type, bytes }: RawHead): void {
   const own = ['content-type', `${type}; charset=utf-8`, 'x-request-id', id, 'content-length', String(bytes)];
-  const retryAfter = retryAfterSeconds(status);
-  if (retryAfter !== null) own.push('retry-after', String(retryAfter));
-  response.writeHead(status, own.concat(fixed, anyOrigin));
+  response.writeHead(200, own.concat(fixed, anyOrigin));
 }
 
 const anyOrigin = Object.entries(anyOriginHeaders).flat();

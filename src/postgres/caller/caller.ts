@@ -7,7 +7,7 @@ export interface Caller {
   readonly role: string;
   /** Text of `request.jwt.claims`, a JSON object; `{"role":"anon"}` for a caller without a token. */
   readonly claims: string;
-  /** Text of `request.headers`, a JSON object with lower-case names, without `authorization`, `apikey`, `cookie`. */
+  /** Text of `request.headers`, a JSON object with lower-case names, without secrets and `content-length`. */
   readonly headers: string;
   readonly method: string;
   readonly path: string;

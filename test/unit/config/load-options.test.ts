@@ -201,9 +201,9 @@ describe('what is refused', () => {
   });
 
   test('an answer so large that its text could not be held', () => {
-    const flags = { maxResponseBytes: ['268435457'] };
+    const flags = { maxResponseBytes: ['67108865'] };
     expect(problemsOf({ flags, environment: minimal })).toEqual([
-      '--max-response-bytes must be a whole number from 1 to 268435456 (given: "268435457").',
+      '--max-response-bytes must be a whole number from 1 to 67108864 (given: "67108865").',
     ]);
   });
 
