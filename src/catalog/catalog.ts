@@ -245,3 +245,11 @@ export interface Catalog {
   /** By role name; without unknown roles and those not requested. */
   readonly roles: ReadonlyMap<string, RoleAccess>;
 }
+
+/** Schemas on the search path after the exposed ones. @param given By the option; null: `extensions`, where it is trusted. */
+export function extraSchemas(
+  { trustsExtensions }: Pick<Catalog, 'trustsExtensions'>,
+  given: readonly string[] | null,
+): readonly string[] {
+  return given ?? (trustsExtensions ? ['extensions'] : []);
+}

@@ -105,7 +105,7 @@ export const options = {
     doc: 'Port of the embedded PostgreSQL.' }),
   schemas: database('NAMES', parseNames, null, { commands: reflecting, defaultNote: "the login role's search_path",
     doc: 'Schemas to expose, in order, separated by commas.' }),
-  extraSearchPath: database('NAMES', parseNames, null, { commands: [...serving, 'explain'],
+  extraSearchPath: database('NAMES', parseNames, null, { commands: [...serving, 'check', 'explain'],
     defaultNote: '`extensions`, if only operators create objects there',
     doc: 'Schemas added to the search path but not exposed, separated by commas.' }),
   poolSize: database('N', integerBetween(1, 10_000), '10', { commands: serving,

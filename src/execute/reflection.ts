@@ -4,7 +4,7 @@
  */
 
 import type { GraphQLSchema } from 'graphql';
-import type { Catalog } from '../catalog/catalog.ts';
+import { type Catalog, extraSchemas } from '../catalog/catalog.ts';
 import { quoteAlways } from '../catalog/quote-name.ts';
 import { buildModelInSlices } from '../model/build-model.ts';
 import type { Model } from '../model/model.ts';
@@ -124,8 +124,8 @@ export class Reflection {
     const timeoutMs = smallerTimeout(own.get('statement_timeout'), statementTimeoutMs);
     own.delete('statement_timeout');
     const { catalog } = this;
-    const extra = extraSearchPath ?? (catalog.trustsExtensions ? ['extensions'] : []);
-    const searchPath = searchPathText([...shared.model.namespaces.map(({ name }) => name), ...extra]);
+    const namespaces = shared.model.namespaces.map(({ name }) => name);
+    const searchPath = searchPathText([...namespaces, ...extraSchemas(catalog, extraSearchPath)]);
     const seen = { catalog, readUntil: this.#readUntil };
     const reflection = { ...seen, role, extensions, shared, searchPath, settings: own, timeoutMs };
     this.#roles.set(role, reflection);

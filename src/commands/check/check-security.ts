@@ -6,6 +6,7 @@
 import { quoteName } from '../../catalog/quote-name.ts';
 import { readLogin } from '../shared/gateway-login.ts';
 import { readRoleHolders } from '../shared/role-holders.ts';
+import { findExtensionCalls } from './check-extension-calls.ts';
 import { findWideGrants } from './check-grants.ts';
 import { findOpenTables } from './check-open-tables.ts';
 import { findOpenViews } from './check-open-views.ts';
@@ -88,6 +89,7 @@ export const securityChecks: Checks = [
   [findOpenSchemas, 'schema_open'],
   [findOpenTables, 'row_security_off', 'view_runs_as_owner'],
   [findOpenViews, 'view_without_barrier'],
+  [findExtensionCalls, 'extension_off_path'],
   [findUnserved, 'not_served'],
   [findLooseRoutines, 'definer_search_path', 'definer_callable'],
 ];

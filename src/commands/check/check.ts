@@ -3,6 +3,7 @@
  * each with SQL that fixes it. Changes nothing.
  */
 import pluralize from 'pluralize';
+import { extraSchemas } from '../../catalog/catalog.ts';
 import { readCatalog } from '../../catalog/read-catalog.ts';
 import { loadOptionsOrThrow } from '../../config/load-options.ts';
 import { nearestName } from '../../config/nearest-name.ts';
@@ -59,6 +60,7 @@ const severities: readonly Severity[] = ['error', 'warning', 'note'];
 const names = [
   'databaseUrl',
   'schemas',
+  'extraSearchPath',
   'extensions',
   'anonRole',
   'authenticatedRole',
@@ -90,6 +92,7 @@ async function runCheck(context: CommandContext): Promise<number> {
     const scope = {
       catalog,
       schemas: catalog.namespaces.map(({ nspname }) => nspname),
+      extraSchemas: extraSchemas(catalog, values.extraSearchPath),
       roles: callers,
       serviceRole,
       loginRole: values.loginRole!,

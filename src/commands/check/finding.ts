@@ -19,7 +19,7 @@ export const findingKinds = [
   'view_runs_as_owner', 'view_without_barrier', 'write_unguarded', 'grant_beyond_rows', 'grant_without_policy', 'grant_to_everybody', 'policy_missing',
   'default_grant', 'schema_open', 'definer_search_path', 'definer_callable', 'foreign_key_unindexed', 'policy_column_unindexed',
   'policy_call_per_row', 'contents_unindexed', 'index_behind_policy', 'many_to_many_missing', 'view_unreadable',
-  'role_member', 'not_served', 'not_checked',
+  'role_member', 'extension_off_path', 'not_served', 'not_checked',
 ] as const; // biome-ignore format: a list of names
 
 /** A kind of findings. */
@@ -56,6 +56,8 @@ export interface CheckScope {
   readonly catalog: Catalog;
   /** Exposed schemas that exist. */
   readonly schemas: readonly string[];
+  /** Schemas on the search path of requests after these. */
+  readonly extraSchemas: readonly string[];
   /** API roles except the service role; the visitors' first. */
   readonly roles: readonly string[];
   readonly serviceRole: string;

@@ -1,0 +1,100 @@
+/**
+ * Which routines `pgreflect check` says need an extension off the search path: those that fail for a caller. Each case
+ * calls its routine with the path of requests.
+ */
+import { describe, expect, test } from 'vitest';
+import { createDatabase, type TestDatabase } from '../support/postgres.ts';
+import { findings } from './check-findings.ts';
+
+const setup = `create schema extensions; grant usage on schema extensions to public;
+  create extension pgcrypto schema extensions; create extension pg_trgm schema extensions; create extension citext schema extensions;`;
+
+const offPath = (database: TestDatabase, ...args: readonly string[]) =>
+  findings(database, '--only', 'extension_off_path', ...args);
+
+const asAnon = (database: TestDatabase, path: string, called: string) =>
+  database
+    .query(`begin; set local role anon; set local search_path = ${path}; ${called}`)
+    .finally(() => database.query('rollback'));
+
+/** What stands in the text of a function, and whether it fails with the path `public`. */
+const texts: readonly (readonly [text: string, fails: boolean])[] = [
+  [`select similarity('a', 'b')::text`, true],
+  [`select SIMILARITY ('a', 'b')::text`, true],
+  [`select "similarity"('a', 'b')::text`, true],
+  [`select 'A'::citext::text`, true],
+  [`select ('a' operator(extensions.<%) 'b')::text`, false],
+  [`select ('a' <% 'b')::text`, true],
+  [`select extensions.similarity('a', 'b')::text`, false],
+  [`select 'similarity(' -- similarity()`, false],
+  [`select /* similarity() */ 'b'`, false],
+  [`select lower('A')`, false],
+  [`select own.crypt('a')`, false],
+  [`select crypt('a')`, false],
+]; // biome-ignore format: a table of texts
+
+describe('a function that names something of an extension', async () => {
+  const database = await createDatabase(`${setup}
+    create schema own; grant usage on schema own to public;
+    create function own.crypt(text) returns text language sql as 'select $1';
+    create function crypt(text) returns text language sql as 'select $1';`);
+
+  test.each(texts)('%s', async (text, fails) => {
+    await database.query(
+      `set check_function_bodies = off; create or replace function calls() returns text language sql as $f$ ${text} $f$`,
+    );
+    const called = asAnon(database, 'public', 'select calls()');
+    await (fails ? expect(called).rejects.toThrow(/does not exist/) : called);
+    const found = await offPath(database, '--extra-search-path', 'own');
+    expect(found.map(({ object }) => object)).toEqual(fails ? ['public.calls()'] : []);
+    for (const { command } of found) expect(command).toBe('--extra-search-path own,extensions');
+    expect(await offPath(database), 'by default').toEqual([]);
+  });
+});
+
+test('is named with the path that it is run with, and its fix makes it work', async () => {
+  const database = await createDatabase(`${setup}
+    create schema auth; create schema closed; set check_function_bodies = off;
+    create table auth.users (id int primary key); create table post (id int primary key, title text, token text); grant insert on post to anon;
+    create function make_token() returns trigger language plpgsql as $$ begin new.token := gen_salt('md5'); return new; end $$;
+    create trigger t before insert on post for each row execute function make_token();
+    create function emptied() returns text language sql set search_path = '' as $$ select gen_salt('md5') $$;
+    create function narrow() returns text language sql set search_path to "$user", closed as $$ select gen_salt('md5') $$;
+    create function wide() returns text language sql set search_path to closed, "extensions" as $$ select gen_salt('md5') $$;
+    create function closed.for_user() returns trigger language plpgsql as $$ begin perform gen_salt('md5'); return new; end $$;
+    create trigger t after insert on auth.users for each row execute function closed.for_user();
+    create function closed.unreached() returns text language sql as $$ select gen_salt('md5') $$;
+    comment on function emptied() is '@graphql({"ignore": []})';
+  `);
+  const summary = (found: Awaited<ReturnType<typeof offPath>>) =>
+    found.map(({ object, message, fix, command }) => [
+      object,
+      /which is not on (.*)$/.exec(message)![1],
+      fix?.split('\n')[1] ?? command,
+    ]);
+  const own = [
+    ['closed.for_user()', 'the search path of the auth service: it fails. Its triggers are on auth.users.', '-- alter routine closed.for_user() set search_path = public, extensions;'],
+    ['public.emptied()', 'its search path: it fails.', '-- alter routine public.emptied() set search_path = extensions;'],
+    ['public.narrow()', 'its search path: it fails.', '-- alter routine public.narrow() set search_path = "$user", closed, extensions;'],
+  ]; // biome-ignore format: a table
+  const found = await offPath(database);
+  expect(summary(found).sort()).toEqual(own);
+  await database.query('grant create on schema extensions to anon');
+  expect(summary(await offPath(database)).sort()).toEqual([
+    ...own.slice(0, 1).map(([name, why]) => [name, why, expect.anything()]),
+    ...own.slice(1, 2),
+    [
+      'public.make_token()',
+      'that of requests: it fails. Its triggers are on public.post.',
+      '--extra-search-path extensions',
+    ],
+    ...own.slice(2),
+  ]);
+  const calls = [['public', 'insert into post values (1)'], ['public', 'select emptied()'], ['public', 'select narrow()']] as const; // biome-ignore format: pairs
+  for (const [path, called] of calls)
+    await expect(asAnon(database, path, called)).rejects.toThrow(/gen_salt\(unknown\) does not exist/);
+  for (const { fix } of found) await database.query(fix!.split('\n').slice(1).join('\n').replaceAll('-- ', ''));
+  for (const [, called] of calls) await asAnon(database, 'public, extensions', called);
+  await database.query('revoke create on schema extensions from anon');
+  expect(await offPath(database)).toEqual([]);
+});
