@@ -401,7 +401,7 @@ test('a body with contradictory or unknown values is refused with the reason', a
   expect(replies.map(({ status, body }) => [status, body.message])).toEqual([
     [400, 'Only an email address or phone number should be provided'],
     [400, 'Unsupported logout scope "some"'],
-    [400, 'The password hash is of no supported kind'],
+    [400, 'The password hash is of an unknown kind, so it cannot be checked.'],
     [400, 'Only a password or a password hash should be provided'],
     [400, 'Only a password or a password hash should be provided'],
   ]);

@@ -66,9 +66,7 @@ async function signIn(context: AuthContext, credentials: Credentials): Promise<S
   if (isBanned(found, nowOf(context))) throw new AuthError('user_banned', null, { status: 400 });
   assertConfirmed(found, credentials.kind);
   if (config.security_hide_accounts) await guess?.giveBack();
-  const newHash = services.hasher.isOutdated(found.passwordHash)
-    ? await services.hasher.hash(credentials.password, context.deadline)
-    : null;
+  const newHash = await services.hasher.renew(credentials.password, found.passwordHash, context.deadline);
   const weakPassword = await findWeakness(credentials.password, config, services.isPwned);
   const signedIn = await transact(context, ['custom_access_token'], (tx) =>
     enter(tx, { found, newHash, kind: credentials.kind }),

@@ -22,8 +22,11 @@ export interface PasswordHasher {
    * @throws UnreadableHashError; AuthError `request_timeout`
    */
   verify(password: string, passwordHash: string | null, deadline?: number): Promise<boolean>;
-  /** Whether a verified password should be hashed anew. */
-  isOutdated(passwordHash: string): boolean;
+  /**
+   * A new hash of a verified password; null if its hash is as new ones are, or if bcrypt would not read all of it, as of
+   * a user who was imported. @throws AuthError `request_timeout`
+   */
+  renew(password: string, passwordHash: string, deadline?: number): Promise<string | null>;
 }
 
 /** A hash without its cost, of a random password that was thrown away: verified for users who do not exist. */
@@ -39,21 +42,29 @@ export function createPasswordHasher(
 ): PasswordHasher {
   const inTurn = createConcurrencyLimit(concurrency, () => new AuthError('request_timeout'));
   const unknown = `$2b$${String(cost).padStart(2, '0')}$${unknownUserHash}`;
+  const hash = (password: string, deadline = Number.POSITIVE_INFINITY) =>
+    inTurn(() => makeHash(password, cost), deadline);
   return {
-    async hash(password, deadline = Number.POSITIVE_INFINITY) {
+    async hash(password, deadline) {
       assertNotTooLong(password);
-      return inTurn(() => makeHash(password, cost), deadline);
+      return hash(password, deadline);
     },
     async verify(password, passwordHash, deadline = Number.POSITIVE_INFINITY) {
       const isRight = await inTurn(() => checkHash(password, passwordHash ?? unknown), deadline);
       return isRight && passwordHash !== null;
     },
-    isOutdated: (passwordHash) => isOutdated(passwordHash, cost),
+    async renew(password, passwordHash, deadline) {
+      return isOutdated(passwordHash, cost) && !isTooLong(password) ? hash(password, deadline) : null;
+    },
   };
 }
 
 /** @throws AuthError `validation_failed` */
 export function assertNotTooLong(password: string): void {
-  if (Buffer.byteLength(password) <= maxPasswordBytes) return;
+  if (!isTooLong(password)) return;
   throw new AuthError('validation_failed', `Password cannot be longer than ${maxPasswordBytes} characters`);
+}
+
+function isTooLong(password: string): boolean {
+  return Buffer.byteLength(password) > maxPasswordBytes;
 }

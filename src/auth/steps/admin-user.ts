@@ -8,6 +8,7 @@ import { isUuid } from '../../shared/uuid.ts';
 import { parseEmail, parsePhone } from '../addresses.ts';
 import { AuthError } from '../auth-error.ts';
 import type { Metadata } from '../metadata.ts';
+import { readHash, UnreadableHashError } from '../secrets/password-hash.ts';
 import { loadUser, lockUser } from '../store/users.ts';
 import type { Time } from '../times.ts';
 import type { User } from '../user.ts';
@@ -70,8 +71,12 @@ export function readAdminUser(body: unknown): AdminUserFacts {
 
 /** Refuses a hash that no sign-in could verify. @throws AuthError `validation_failed` */
 export function assertKnownHash(passwordHash: string | null): void {
-  if (passwordHash === null || /^\$(2[aby]|argon2id?|argon2i|fbscrypt)\$.{20,220}$/s.test(passwordHash)) return;
-  throw new AuthError('validation_failed', 'The password hash is of no supported kind');
+  try {
+    if (passwordHash !== null) readHash(passwordHash);
+  } catch (error) {
+    if (!(error instanceof UnreadableHashError)) throw error;
+    throw new AuthError('validation_failed', error.message, { cause: error });
+  }
 }
 
 /** When the ban ends; undefined if the request does not set it. */

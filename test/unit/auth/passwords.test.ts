@@ -33,6 +33,11 @@ test('no more are computed at once than asked for, and all are computed', async 
   expect(new Set(hashes).size).toBe(3);
 });
 
+test('a password that bcrypt would cut keeps the hash it was imported with', async () => {
+  const hash = '$pbkdf2-sha1$i=4096$c2FsdA$SwB5AbdlSJq+rUnZJvch0GWkKcE';
+  expect(await hasher.renew('a'.repeat(73), hash)).toBeNull();
+});
+
 test('whose time is over before their turn comes are not waited for', async () => {
   const one = createPasswordHasher(1);
   const hash = await one.hash('a');
@@ -58,10 +63,19 @@ test('the main thread stays free while passwords are hashed', async () => {
 describe('a hash of Supabase Auth', () => {
   test.each([
     ['bcrypt 2a', '$2a$04$N9qo8uLOickgx2ZMRZoMye.IjZ4wVnZZnmIcSYXDUzXn/7GgIhbK2', null],
+    ['bcrypt of a day', '$2a$31$N9qo8uLOickgx2ZMRZoMye.IjZ4wVnZZnmIcSYXDUzXn/7GgIhbK2', 'out of range'],
+    ['bcrypt cut short', '$2a$04$N9qo8uLOickgx2ZMRZoMye', 'malformed'],
     ['of an unknown kind', 'md5:5f4dcc3b5aa765d61d8327deb882cf99', 'unknown kind'],
     ['encrypted', '{"key_id":"x","alg":"aes-gcm-hkdf","data":"","nonce":""}', 'encrypted'],
     ['Argon2 with hostile parameters', '$argon2id$v=19$m=99999999,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g', 'out of range'],
+    ['Argon2 of 4 GB', `$argon2id$v=19$m=4194304,t=1,p=1$c29tZXNhbHQ$${'a'.repeat(43)}`, 'out of range'],
+    ['Argon2 of many passes', `$argon2id$v=19$m=65536,t=17,p=1$c29tZXNhbHQ$${'a'.repeat(43)}`, 'out of range'],
+    ['Argon2 of a byte', '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$Zg', 'malformed'],
     ['Argon2 cut short', '$argon2id$v=19$m=16', 'malformed'],
+    ['Firebase of many lanes', `$fbscrypt$v=1,n=14,r=8,p=99,sk=${'A'.repeat(44)}$c2FsdA==$${'A'.repeat(44)}`, 'range'],
+    ['PBKDF2 with hostile parameters', `$pbkdf2-sha256$i=99999999$c2FsdA$${'A'.repeat(43)}`, 'out of range'],
+    ['PBKDF2 of another length', `$pbkdf2-sha256$i=1000,l=64$c2FsdA$${'A'.repeat(43)}`, 'malformed'],
+    ['longer than the column', `$2a$04$${'a'.repeat(300)}`, '255 characters'],
     ['Firebase with hostile parameters', '$fbscrypt$v=1,n=40,r=999,p=1$c2FsdA==$aGFzaA==', 'out of range'],
     [
       'Firebase without a key and a hash, which every password fits',
@@ -85,6 +99,15 @@ describe('a hash of Supabase Auth', () => {
     expect([await checkHash('password', hash), await checkHash('Password', hash)]).toEqual([true, false]);
     const older = '$argon2i$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$wWKIMhR9lyDFvRz9YTZweHKfbftvj+qf+YFY4NeBbtA';
     expect(await checkHash('password', older)).toBe(true);
+  });
+
+  test('by PBKDF2 is verified', async () => {
+    // Of RFC 7914, section 11, and of RFC 6070.
+    const hash =
+      '$pbkdf2-sha256$i=80000,l=64$TmFDbA==$TdzY9guYviGDDO5e8icB+WQaRBjQTAQUrv8Ih2s0q1ah1CWhIlgzVJrbhBtRybMXaicr3ruh0HhHj2Kzl/M8jQ';
+    expect([await checkHash('Password', hash), await checkHash('password', hash)]).toEqual([true, false]);
+    const older = '$pbkdf2-sha1$i=4096$c2FsdA$SwB5AbdlSJq+rUnZJvch0GWkKcE';
+    expect([isOutdated(older), (await hasher.renew('password', older))?.slice(0, 7)]).toEqual([true, '$2b$10$']);
   });
 
   test('by Firebase is verified', async () => {
