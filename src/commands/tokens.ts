@@ -2,7 +2,6 @@
  * `pgreflect tokens create|list|revoke`: access tokens of the management API, stored in the database as hashes.
  */
 import { loadOptionsOrThrow } from '../config/load-options.ts';
-import { nearestName } from '../config/nearest-name.ts';
 import { fixedTokenId } from '../management/management-caller.ts';
 import {
   type AccessScope,
@@ -15,11 +14,9 @@ import {
   revokeAccessToken,
   usualScopes,
 } from '../management/tokens/access-tokens.ts';
-import { DatabaseError, isMissingTable } from '../postgres/database-error.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
-import { type Command, type CommandContext, CommandError, flagText, refuse } from './shared/command.ts';
-import { requireDatabaseUrl } from './shared/read-model.ts';
-import { withDatabase } from './shared/with-database.ts';
+import { type Command, type CommandContext, flagText, refuse } from './shared/command.ts';
+import { authDatabaseUrl, chooseAction, withAuthTables } from './shared/with-auth-tables.ts';
 
 const names = ['databaseUrl', 'adminDatabaseUrl', 'projectRef'] as const;
 const actions = ['create', 'list', 'revoke'] as const;
@@ -50,28 +47,14 @@ Examples:
 
 async function runTokens(context: CommandContext): Promise<number> {
   const { values } = loadOptionsOrThrow(names, context.sources);
-  const [given = null, id] = context.operands;
-  const action = actions.find((word) => word === given);
-  if (action === undefined) refuseAction(given);
-  if (action !== 'revoke' && id !== undefined)
+  const action = chooseAction('tokens', context, actions);
+  if (action !== 'revoke' && context.operands[1] !== undefined)
     refuse(`pgreflect tokens ${action} takes no id.`, 'pgreflect tokens --help');
-  const url = requireDatabaseUrl(values.adminDatabaseUrl ?? values.databaseUrl, 'auth_admin', 'admin-database-url');
+  const url = authDatabaseUrl(values);
   const run = { create: runCreate, list: runList, revoke: runRevoke }[action];
   // Check the flags before the database.
   const wanted = action === 'create' ? readWanted(context, values.projectRef) : null;
-  return withDatabase(url, async (pool) => {
-    try {
-      return await run(pool, context, wanted as Wanted);
-    } catch (error) {
-      throw explainMissing(error);
-    }
-  });
-}
-
-function refuseAction(given: string | null): never {
-  const nearest = given === null ? null : nearestName(given, actions);
-  const problem = given === null ? 'pgreflect tokens needs an action.' : `pgreflect tokens has no action "${given}".`;
-  refuse(problem, nearest === null ? `One of: ${actions.join(', ')}.` : `Did you mean pgreflect tokens ${nearest}?`);
+  return withAuthTables(url, (pool) => run(pool, context, wanted as Wanted));
 }
 
 type Wanted = Parameters<typeof createAccessToken>[1];
@@ -202,19 +185,4 @@ function toJson({ id, name, scopes, projectRef, createdBy, createdAt, expiresAt,
     expires_at: expiresAt,
     revoked_at: revokedAt,
   };
-}
-
-/** Explains the fix if the tables are missing or belong to another role. */
-function explainMissing(error: unknown): unknown {
-  if (!(error instanceof DatabaseError)) return error;
-  if (isMissingTable(error)) {
-    const fix = 'pgreflect init --auth --database-url CONNECTION_OF_THE_OWNER';
-    return new CommandError([{ problem: 'This database has no auth tables.', fix }], error);
-  }
-  if (error.sqlstate === '42501') {
-    const fix =
-      'Set --admin-database-url to the connection that `pgreflect init --auth` printed, usually of auth_admin.';
-    return new CommandError([{ problem: 'This login role has no access to the auth tables.', fix }], error);
-  }
-  return error;
 }

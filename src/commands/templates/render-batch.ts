@@ -7,6 +7,7 @@
 import { parseTemplate, renderTemplate, type TemplateData } from '../../email/template/template.ts';
 import { TemplateError, type TemplatePhase } from '../../email/template/template-error.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
+import { linesOf } from '../../shared/lines.ts';
 
 /** An answer; `line` counts from 1 and is present if the fault has a place. */
 interface BatchAnswer {
@@ -41,24 +42,11 @@ export async function renderBatch(
 ): Promise<boolean> {
   let sound = true;
   for await (const line of linesOf(input)) {
-    const result = answerLine(line);
+    const result = answerLine(new TextDecoder().decode(line));
     if (result.error === 'input') sound = false;
     answer(result);
   }
   return sound;
-}
-
-/** Lines end only with a line feed: JSON may contain other separators. */
-async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const bytes of input) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
-  rest += decoder.decode();
-  if (rest !== '') yield rest;
 }
 
 function answerLine(line: string): BatchAnswer {
