@@ -7,10 +7,10 @@
 import type { AuthConfig } from '../config/auth/auth-config.ts';
 import { textFields, translationsField } from '../config/auth/auth-template-fields.ts';
 import type { Translations } from '../config/auth/auth-translations.ts';
+import type { EmailKind } from '../config/auth/email-kinds.ts';
 import { canonicalTag, lookUpTag } from '../shared/language-tag.ts';
 import { builtIn, builtInLocales, type TemplateTexts } from './built-in/built-in.ts';
 import { compatibleTemplates } from './compatible-templates.ts';
-import type { EmailKind } from './email-kind.ts';
 import type { TemplatePart } from './parse-options.ts';
 
 /** The texts of an email in the template language. */

@@ -2,8 +2,9 @@
  * The built-in subjects and bodies of the 14 emails under `mailer_compatible`: those of the releases that sent HTML only,
  * in English, kept as they were.
  */
+
+import type { EmailKind } from '../config/auth/email-kinds.ts';
 import type { TemplateTexts } from './built-in/built-in.ts';
-import type { EmailKind } from './email-kind.ts';
 
 /** Texts for all kinds. */
 export const compatibleTemplates: Readonly<Record<EmailKind, TemplateTexts>> = {

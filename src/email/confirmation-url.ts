@@ -4,11 +4,8 @@
  * The redirect stays readable if possible: it is encoded only if a character would not survive in the query.
  */
 import type { AuthConfig } from '../config/auth/auth-config.ts';
-import type { EmailKind } from './email-kind.ts';
+import { emailKinds, type LinkKind } from '../config/auth/email-kinds.ts';
 import { stampAddress } from './shown-address.ts';
-
-/** Emails with a link. */
-export type LinkKind = Extract<EmailKind, 'confirmation' | 'invite' | 'magic_link' | 'recovery' | 'email_change'>;
 
 interface ConfirmationLink {
   /** Public base of the auth service without a slash at the end: `https://db.example.net/auth/v1`. */
@@ -45,36 +42,16 @@ export const trialToken = 'test-email';
 
 /** The URL, parameters in this order and no others: Supabase Auth's three, unless a page asks first. */
 export function buildConfirmationUrl(kind: LinkKind, config: LinkConfig, link: ConfirmationLink): string {
-  const type = link.type ?? (kind === 'confirmation' ? config.mailer_confirmation_link_type : linkTypes[kind]);
+  const type =
+    link.type ?? (kind === 'confirmation' ? config.mailer_confirmation_link_type : emailKinds[kind].link.type);
   const query = `token=${encodeQuery(link.linkToken)}&type=${encodeQuery(type)}&redirect_to=${encodeRedirect(link.redirectTo)}`;
-  return `${linkBase(config[pathFields[kind]], link.authUrl)}?${query}${shownTo(config, link)}`;
+  return `${linkBase(config[emailKinds[kind].link.path], link.authUrl)}?${query}${shownTo(config, link)}`;
 }
 
 function shownTo({ mailer_link_confirmation }: LinkConfig, { linkToken, recipient }: ConfirmationLink): string {
   if (mailer_link_confirmation !== 'page' || recipient === undefined) return '';
   return `&address=${encodeRedirect(stampAddress(recipient.key, linkToken, recipient.address))}`;
 }
-
-const linkTypes = {
-  invite: 'invite',
-  magic_link: 'magiclink',
-  recovery: 'recovery',
-  email_change: 'email_change',
-} as const satisfies Record<Exclude<LinkKind, 'confirmation'>, string>;
-
-/** Whether an email has a link. */
-export function isLinkKind(kind: EmailKind): kind is LinkKind {
-  return kind in pathFields;
-}
-
-const pathFields = {
-  confirmation: 'mailer_urlpaths_confirmation',
-  invite: 'mailer_urlpaths_invite',
-  // Supabase Auth has no separate path for it.
-  magic_link: 'mailer_urlpaths_recovery',
-  recovery: 'mailer_urlpaths_recovery',
-  email_change: 'mailer_urlpaths_email_change',
-} as const satisfies Record<LinkKind, keyof LinkConfig>;
 
 const defaultPath = '/verify';
 

@@ -5,6 +5,7 @@
  * `smtp_headers` cannot replace standard headers (addresses, subject, encoding).
  */
 import type { AuthConfig } from '../config/auth/auth-config.ts';
+import type { EmailKind } from '../config/auth/email-kinds.ts';
 import { isObject, parseJson } from '../shared/json.ts';
 /** Header name -> value. */
 export type ExtraHeaders = Readonly<Record<string, string>>;
@@ -30,12 +31,17 @@ const automatic: ExtraHeaders = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Re
 /** All of one email. `smtp_headers` may override those of automatic emails. */
 export function messageHeaders(
   config: Pick<AuthConfig, 'mailer_compatible' | 'mailer_reply_to' | 'smtp_headers'>,
-  messageType: string,
+  kind: EmailKind,
 ): ExtraHeaders {
   const { mailer_compatible, mailer_reply_to: replyTo, smtp_headers } = config;
-  const extra = extraHeaders(smtp_headers, messageType);
+  const extra = extraHeaders(smtp_headers, messageTypeOf(kind));
   const own = replyTo ? { 'Reply-To': replyTo } : {};
   return { ...without(mailer_compatible ? {} : automatic, extra), ...without(extra, own), ...own };
+}
+
+/** Supabase Auth names one type after the verb. */
+function messageTypeOf(kind: EmailKind): string {
+  return kind === 'reauthentication' ? 'reauthenticate' : kind;
 }
 
 /** Names are compared in any case. */

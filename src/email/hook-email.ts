@@ -3,8 +3,8 @@
  * itself; no template is rendered.
  */
 import type { AuthConfig } from '../config/auth/auth-config.ts';
+import type { EmailKind } from '../config/auth/email-kinds.ts';
 import type { Hooks } from '../hooks/hooks.ts';
-import type { EmailKind } from './email-kind.ts';
 import type { EmailMessage } from './message.ts';
 
 /** The data, under Supabase's names; empty strings for absent values. */

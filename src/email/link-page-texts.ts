@@ -1,10 +1,9 @@
 /**
  * The built-in page that asks before an emailed link is used: its texts, and the template that is made of them.
  */
+import type { LinkKind } from '../config/auth/email-kinds.ts';
 import { lookUpTag } from '../shared/language-tag.ts';
-import { type BuiltInLocale, builtInLocales, languages } from './built-in/built-in.ts';
-import type { LanguageTexts } from './built-in/language-texts.ts';
-import type { LinkKind } from './confirmation-url.ts';
+import { type BuiltInLocale, builtInLocales, emailTexts, languages } from './built-in/built-in.ts';
 
 /** What the button does: the email that its link is from; `other` for a link of an unknown type. */
 export type LinkAction = LinkKind | 'other';
@@ -25,13 +24,14 @@ interface LinkPageTexts {
 }
 
 /** The texts by language. */
-const linkPageTexts = Object.fromEntries(
-  builtInLocales.map((locale) => [locale, textsOf(languages[locale])]),
-) as Readonly<Record<BuiltInLocale, LinkPageTexts>>;
+const linkPageTexts = Object.fromEntries(builtInLocales.map((locale) => [locale, textsOf(locale)])) as Readonly<
+  Record<BuiltInLocale, LinkPageTexts>
+>;
 
 /** The page says what the email said. */
-function textsOf({ emails, linkPage }: LanguageTexts): LinkPageTexts {
-  const { invited, other, next, sentTo, unexpected } = linkPage;
+function textsOf(locale: BuiltInLocale): LinkPageTexts {
+  const emails = emailTexts(locale);
+  const { invited, other, next, sentTo, unexpected } = languages[locale].linkPage;
   const like = (kind: LinkKind): ActionTexts => ({
     heading: emails[kind].subject,
     button: emails[kind].button ?? other,

@@ -7,10 +7,10 @@
 import { randomUUID } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import type { AuthConfig } from '../config/auth/auth-config.ts';
+import { type EmailKind, type EmailVariable, emailKinds } from '../config/auth/email-kinds.ts';
 import { invariant } from '../shared/invariant.ts';
 import { brandOf } from './brand.ts';
 import { chooseLocale, templateTexts } from './choose-texts.ts';
-import { type EmailKind, type EmailVariable, emailKinds } from './email-kind.ts';
 import { type ExtraHeaders, messageHeaders } from './extra-headers.ts';
 import { parseOptions, type TemplatePart } from './parse-options.ts';
 import { cleanSubject, cleanText } from './subject.ts';
@@ -136,7 +136,7 @@ function prepare(kind: EmailKind, config: AuthConfig, locale: string): Prepared 
     known = {
       from,
       idHost: hostOf(from.address),
-      headers: messageHeaders(config, emailKinds[kind].messageType),
+      headers: messageHeaders(config, kind),
       templates: {
         subject: parse('subject', subject),
         content: parse('content', content),

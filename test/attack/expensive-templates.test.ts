@@ -3,7 +3,7 @@
  * requests of the process wait for it.
  */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { emailKindNames } from '../../src/email/email-kind.ts';
+import { emailKindNames } from '../../src/config/auth/email-kinds.ts';
 import { processorMs } from '../../src/management/templates/rendering-time.ts';
 import { addToken, type ManagedGateway, managedGateway, ref } from '../management/management.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { builtIn, builtInLocales } from '../../src/email/built-in/built-in.ts';
-import { emailKindNames } from '../../src/email/email-kind.ts';
+import { emailKindNames } from '../../src/config/auth/email-kinds.ts';
 import { checkNames } from '../../src/management/templates/checks/check-names.ts';
 import { checkTemplate } from '../../src/management/templates/checks/check-template.ts';
 import { defaultTemplates } from '../support/default-templates.ts';

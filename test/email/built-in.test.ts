@@ -4,8 +4,8 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
-import { builtIn, builtInLocales, languages } from '../../src/email/built-in/built-in.ts';
-import { emailKindNames, emailKinds } from '../../src/email/email-kind.ts';
+import { emailKindNames, emailKinds } from '../../src/config/auth/email-kinds.ts';
+import { builtIn, builtInLocales, emailTexts, languages } from '../../src/email/built-in/built-in.ts';
 import { renderBuiltIn } from '../../src/email/link-page.ts';
 import { linkActions } from '../../src/email/link-page-texts.ts';
 import { buildMessage } from '../../src/email/message.ts';
@@ -71,7 +71,7 @@ describe.each(builtInLocales)('in %s', (locale) => {
       // Web mail drops the first, and its own page may be in Hebrew or Arabic.
       const marked = builtIn(kind, locale).content.match(/<(html|table)[^>]* lang=.*? dir="ltr"/g);
       expect(marked?.map((tag) => tag.includes(`lang="${locale}"`))).toEqual([true, true]);
-      const [own, base] = [languages[locale].emails[kind], languages.en.emails[kind]];
+      const [own, base] = [emailTexts(locale)[kind], emailTexts('en')[kind]];
       expect([kind, places(own.lead)]).toEqual([kind, places(base.lead)]);
       expect([kind, own.end.length, places(own.end.join())]).toEqual([kind, base.end.length, places(base.end.join())]);
       expect([kind, own.button === undefined]).toEqual([kind, base.button === undefined]);
@@ -91,7 +91,7 @@ test.each(builtInLocales)('the page that asks before a link is used reads well i
 });
 
 test('no text of another language was left in English, and none is the same for two emails', () => {
-  const leads = everyText.map(([locale, kind]) => languages[locale].emails[kind].lead);
+  const leads = everyText.map(([locale, kind]) => emailTexts(locale)[kind].lead);
   expect(new Set(leads).size).toBe(leads.length);
 });
 

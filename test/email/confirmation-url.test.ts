@@ -3,7 +3,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
-import { buildConfirmationUrl, type LinkKind } from '../../src/email/confirmation-url.ts';
+import type { LinkKind } from '../../src/config/auth/email-kinds.ts';
+import { buildConfirmationUrl } from '../../src/email/confirmation-url.ts';
 
 const authUrl = 'https://db.test/auth/v1';
 const link = { authUrl, linkToken: 'pkce_abc', redirectTo: 'https://app.test/cb' };

@@ -3,8 +3,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
-import type { EmailKind } from '../../src/email/email-kind.ts';
-import { emailKindNames } from '../../src/email/email-kind.ts';
+import type { EmailKind } from '../../src/config/auth/email-kinds.ts';
+import { emailKindNames } from '../../src/config/auth/email-kinds.ts';
 import { buildMessage } from '../../src/email/message.ts';
 import { toPlainText } from '../../src/email/plain-text.ts';
 import { parseTemplate, renderTemplate, type TemplateOptions } from '../../src/email/template/template.ts';

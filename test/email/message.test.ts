@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
-import { type EmailKind, emailKindNames } from '../../src/email/email-kind.ts';
+import { type EmailKind, emailKindNames } from '../../src/config/auth/email-kinds.ts';
 import { buildMessage, type MessageData } from '../../src/email/message.ts';
 import { parseOptions } from '../../src/email/parse-options.ts';
 import { toPlainText } from '../../src/email/plain-text.ts';

@@ -2,7 +2,7 @@
  * What people see of an email before they store it, and of what was stored before: drafts rendered and tried, versions listed.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { emailKindNames } from '../../src/email/email-kind.ts';
+import { emailKindNames } from '../../src/config/auth/email-kinds.ts';
 import { defaultTemplates } from '../support/default-templates.ts';
 import { anonKey, serviceKey } from '../support/http.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';

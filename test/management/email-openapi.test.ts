@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { emailKindNames } from '../../src/email/email-kind.ts';
+import { emailKindNames } from '../../src/config/auth/email-kinds.ts';
 import { type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type Conformance, createConformance } from '../support/openapi.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';

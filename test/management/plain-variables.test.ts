@@ -2,7 +2,7 @@
  * Variables of which braces are missing, and links to plain text: mail programs show a button, and it leads nowhere.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { emailKindNames } from '../../src/email/email-kind.ts';
+import { emailKindNames } from '../../src/config/auth/email-kinds.ts';
 import { checkTemplate } from '../../src/management/templates/checks/check-template.ts';
 import { defaultTemplates } from '../support/default-templates.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';

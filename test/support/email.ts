@@ -2,7 +2,7 @@
  * Facts and messages for tests of emails.
  */
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
-import type { EmailKind } from '../../src/email/email-kind.ts';
+import type { EmailKind } from '../../src/config/auth/email-kinds.ts';
 import { buildMessage, type EmailMessage, type MessageData } from '../../src/email/message.ts';
 
 /** The link of the facts below. */

@@ -1,7 +1,7 @@
 /**
  * One-time tokens of emails: makes code and link, and stores them in place of the older ones.
  */
-import type { LinkKind } from '../../email/confirmation-url.ts';
+import type { LinkKind } from '../../config/auth/email-kinds.ts';
 import { hashCode, makeCode, makeLinkToken, pkcePrefix } from '../secrets/one-time-code.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { type OneTimeTokenType, storeToken } from '../store/one-time-tokens.ts';

@@ -2,6 +2,7 @@
  * Sends emails through the hook `send_email`: facts of an email -> payload of the hook.
  */
 
+import { emailKinds } from '../../config/auth/email-kinds.ts';
 import type { HookEmail, HookEmailData } from '../../email/hook-email.ts';
 import type { MessageData } from '../../email/message.ts';
 import { deliveryOf } from '../../email/outbox/deliveries.ts';
@@ -12,16 +13,6 @@ import { reloadUser } from '../store/users.ts';
 import type { User } from '../user.ts';
 import { toUserJson } from '../user-json.ts';
 import type { MadeToken, TokenEmail } from './make-token.ts';
-
-/** The emails with tokens, by Supabase's names. */
-const actionTypes = {
-  confirmation: 'signup',
-  invite: 'invite',
-  magic_link: 'magiclink',
-  recovery: 'recovery',
-  email_change: 'email_change',
-  reauthentication: 'reauthentication',
-} as const satisfies Record<TokenEmail['kind'], string>;
 
 const nothing = {
   token: '', token_hash: '', token_new: '', token_hash_new: '', old_email: '', old_phone: '', provider: '', factor_type: '',
@@ -41,7 +32,7 @@ export async function sendTokensByHook(
   if (first === undefined) return;
   const [{ kind, user }] = first;
   const message = toHookEmail(tx, kind, await reloadUser(tx, user.id), {
-    email_action_type: actionTypes[kind],
+    email_action_type: emailKinds[kind].link?.type ?? kind,
     ...toTokens(sent),
   });
   if (tx.config.mailer_delivery === 'direct') {

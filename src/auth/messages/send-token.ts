@@ -4,9 +4,9 @@
  * are stored as well and sent after the commit.
  */
 
+import { emailKinds } from '../../config/auth/email-kinds.ts';
 import { languagesOf } from '../../email/choose-texts.ts';
 import { buildConfirmationUrl } from '../../email/confirmation-url.ts';
-import { emailKinds } from '../../email/email-kind.ts';
 import type { EmailMessage } from '../../email/message.ts';
 import { AuthError } from '../auth-error.ts';
 import { takeOfAccount } from '../steps/account-limit.ts';

@@ -3,8 +3,8 @@
  * --translations` writes them as files, to be stored as translations of one's own.
  */
 import { translationsField } from '../../config/auth/auth-template-fields.ts';
+import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts';
 import { builtInTexts, isBuiltInText } from '../../email/choose-texts.ts';
-import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
 import { templateField, templateFieldNames } from '../../management/templates/checks/check-template.ts';
 import { languagesWithout } from '../../management/templates/ended-translations.ts';
 import { isObject } from '../../shared/json.ts';

@@ -4,7 +4,8 @@
  */
 import { type AuthConfig, layerAuthConfig } from '../../config/auth/auth-config.ts';
 import { type AuthFieldName, authField } from '../../config/auth/auth-fields.ts';
-import { enabledField, notificationEmails } from '../../config/auth/auth-template-fields.ts';
+import { enabledField } from '../../config/auth/auth-template-fields.ts';
+import { notificationNames } from '../../config/auth/email-kinds.ts';
 import { loadAuthConfig } from '../../config/auth/load-auth-config.ts';
 import { loadOptions } from '../../config/load-options.ts';
 import { isBuiltInText } from '../../email/choose-texts.ts';
@@ -55,7 +56,7 @@ function configOf(context: CommandContext, texts: TemplateTexts): AuthConfig {
   const partials = [...texts].filter(([field, text]) => field.startsWith(partialPrefix) && text !== '');
   return layerAuthConfig({
     // Without a configuration it is not known which emails are off.
-    ...(file.path === null && Object.fromEntries(notificationEmails.map((name) => [enabledField(name), true]))),
+    ...(file.path === null && Object.fromEntries(notificationNames.map((name) => [enabledField(name), true]))),
     ...given,
     // Translations are compared with them.
     ...Object.fromEntries([...texts].filter(([field]) => templateField(field) !== null)),

@@ -1,10 +1,10 @@
 /**
  * The names of emails in files: ours, and those of the Supabase CLI and dashboard, however their words are joined.
  */
-import { notificationEmails } from '../../config/auth/auth-template-fields.ts';
+
+import { type EmailKind, emailKindNames, notificationNames } from '../../config/auth/email-kinds.ts';
 import type { Problem } from '../../config/config-error.ts';
 import { nearestName } from '../../config/nearest-name.ts';
-import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
 
 /** Names of the dashboard, then such as people give their files. */
 const synonyms: Partial<Record<EmailKind, readonly string[]>> = {
@@ -25,7 +25,7 @@ const synonyms: Partial<Record<EmailKind, readonly string[]>> = {
 const emails: ReadonlyMap<string, EmailKind> = new Map([
   ...emailKindNames.map((email) => [email, email] as const),
   // The CLI's tables of notifications lack the ending.
-  ...notificationEmails.map((name) => [name, `${name}_notification`] as const),
+  ...notificationNames.map((name) => [name, `${name}_notification`] as const),
   ...emailKindNames.flatMap((email) => (synonyms[email] ?? []).map((name) => [name, email] as const)),
 ]);
 
@@ -37,7 +37,7 @@ export function emailNamed(name: string): EmailKind | null {
 /** What is wrong with a name of no email. `fix` names the email that was probably meant; null: it resembles none. */
 export function unknownEmail(name: string, place: string): Problem {
   // Other names are too many and too short to be compared with.
-  const nearest = nearestName(name.replaceAll('-', '_'), [...emailKindNames, ...notificationEmails]);
+  const nearest = nearestName(name.replaceAll('-', '_'), [...emailKindNames, ...notificationNames]);
   const fix = nearest === null ? null : `Did you mean "${emailNamed(nearest)}"?`;
   return { problem: `${place}: there is no email "${name}".`, fix };
 }

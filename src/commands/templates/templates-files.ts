@@ -8,8 +8,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { linkPageField, textFields } from '../../config/auth/auth-template-fields.ts';
+import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts';
 import type { Problem } from '../../config/config-error.ts';
-import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import { CommandError, refuse } from '../shared/command.ts';
 import { emailNamed, unknownEmail } from './email-names.ts';

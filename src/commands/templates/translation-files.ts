@@ -6,7 +6,7 @@
  */
 import { translationsField } from '../../config/auth/auth-template-fields.ts';
 import type { Translation } from '../../config/auth/auth-translations.ts';
-import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
+import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts';
 import { isObject } from '../../shared/json.ts';
 import { canonicalTag } from '../../shared/language-tag.ts';
 import { refuse } from '../shared/command.ts';

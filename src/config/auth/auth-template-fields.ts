@@ -1,36 +1,20 @@
 /**
- * Fields of the auth configuration for the 14 emails: subject, body and text part of each, and a switch for the eight
- * notifications.
+ * Fields of the auth configuration for the emails: subject, body and text part of each, and a switch for each
+ * notification.
  *
  * A null or empty text means the built-in one, for the text part the one made from the body.
  */
 import { type AuthField, boolean, field, object, string } from './auth-field.ts';
 import { type Translations, translations } from './auth-translations.ts';
 import { checkSubject } from './auth-value-checks.ts';
+import { type EmailKind, emailKindNames, type NotificationName, notificationOf } from './email-kinds.ts';
 
-/** Emails caused by a request of the user. */
-const authenticationEmails = [
-  'confirmation', 'magic_link', 'recovery', 'invite', 'reauthentication', 'email_change',
-] as const; // biome-ignore format: a list of names
-
-/** Notifications of a change, each off by default. */
-export const notificationEmails = [
-  'password_changed', 'email_changed', 'phone_changed', 'mfa_factor_enrolled', 'mfa_factor_unenrolled', 'identity_linked',
-  'identity_unlinked', 'mfa_factor_guessed',
-] as const; // biome-ignore format: a list of names
-
-type Authentication = (typeof authenticationEmails)[number];
-type Notification = (typeof notificationEmails)[number];
-
-/** Name of an email in its fields: `recovery`, `password_changed_notification`. */
-export type EmailName = Authentication | `${Notification}_notification`;
-
-type TemplateFields = { readonly [K in EmailName as `mailer_subjects_${K}`]: AuthField<string | null> } & {
-  readonly [K in EmailName as `mailer_templates_${K}_content`]: AuthField<string | null>;
-} & { readonly [K in EmailName as `mailer_templates_${K}_text`]: AuthField<string | null> } & {
-  readonly [K in Notification as `mailer_notifications_${K}_enabled`]: AuthField<boolean>;
+type TemplateFields = { readonly [K in EmailKind as `mailer_subjects_${K}`]: AuthField<string | null> } & {
+  readonly [K in EmailKind as `mailer_templates_${K}_content`]: AuthField<string | null>;
+} & { readonly [K in EmailKind as `mailer_templates_${K}_text`]: AuthField<string | null> } & {
+  readonly [K in NotificationName as `mailer_notifications_${K}_enabled`]: AuthField<boolean>;
 } & {
-  readonly [K in EmailName | 'link_page' as `mailer_templates_${K}_translations`]: AuthField<Translations | null>;
+  readonly [K in EmailKind | 'link_page' as `mailer_templates_${K}_translations`]: AuthField<Translations | null>;
 } & {
   readonly [K in typeof linkPageField | 'mailer_layout_content']: AuthField<string | null>;
 } & { readonly mailer_partials: AuthField<Partials | null> };
@@ -61,7 +45,7 @@ function readPartials(value: Readonly<Record<string, unknown>>): Partials {
 }
 
 /** The fields with the texts of an email. */
-export function textFields<K extends EmailName>(email: K) {
+export function textFields<K extends EmailKind>(email: K) {
   return {
     subject: `mailer_subjects_${email}`,
     content: `mailer_templates_${email}_content`,
@@ -70,26 +54,26 @@ export function textFields<K extends EmailName>(email: K) {
 }
 
 /** The field with the translations of an email, or of the page of emailed links. */
-export function translationsField<K extends EmailName | 'link_page'>(name: K) {
+export function translationsField<K extends EmailKind | 'link_page'>(name: K) {
   return `mailer_templates_${name}_translations` as const;
 }
 
 /** The field that switches a notification on. */
-export function enabledField<K extends Notification>(change: K) {
+export function enabledField<K extends NotificationName>(change: K) {
   return `mailer_notifications_${change}_enabled` as const;
 }
 
 /** The field that switches an email on; null: it cannot be switched off. */
-export function enabledFieldOf(email: EmailName) {
-  const change = notificationEmails.find((name) => `${name}_notification` === email);
-  return change === undefined ? null : enabledField(change);
+export function enabledFieldOf(email: EmailKind) {
+  const change = notificationOf(email);
+  return change === null ? null : enabledField(change);
 }
 
 /** The email whose body is in a field; null for other fields. */
-export function emailOfContent(field: string): EmailName | null {
+export function emailOfContent(field: string): EmailKind | null {
   if (field === linkPageField) return null;
   const [, email] = /^mailer_templates_(.+)_content$/.exec(field) ?? [];
-  return (email as EmailName | undefined) ?? null;
+  return (email as EmailKind | undefined) ?? null;
 }
 
 /** Largest body in bytes. */
@@ -98,12 +82,13 @@ const source = string(undefined, maxTemplateBytes);
 
 /** The fields, in the order of the list of emails. */
 export const templateFields = Object.fromEntries([
-  ...authenticationEmails.flatMap((email) => textsOf(email, `auth.email.template.${email}`)),
-  ...notificationEmails.flatMap((email) => {
-    const table = `auth.email.notification.${email}`;
-    const place = { file: `${table}.enabled`, like: { placeholder: 'CHANGE', word: email } };
-    const enabled = field(boolean, false, `Send the ${email.replaceAll('_', ' ')} notification.`, place);
-    return [...textsOf(`${email}_notification`, table), [enabledField(email), enabled]];
+  ...emailKindNames.flatMap((email) => {
+    const change = notificationOf(email);
+    if (change === null) return textsOf(email, `auth.email.template.${email}`);
+    const table = `auth.email.notification.${change}`;
+    const place = { file: `${table}.enabled`, like: { placeholder: 'CHANGE', word: change } };
+    const enabled = field(boolean, false, `Send the ${change.replaceAll('_', ' ')} notification.`, place);
+    return [...textsOf(email, table), [enabledField(change), enabled]];
   }),
   ...linkPage(),
   ['mailer_layout_content', layout()],
@@ -118,7 +103,7 @@ export const templateFields = Object.fromEntries([
   ],
 ]) as unknown as TemplateFields;
 
-function textsOf(email: EmailName, table: string) {
+function textsOf(email: EmailKind, table: string) {
   const words = email.replaceAll('_', ' ');
   const like = { placeholder: 'EMAIL', word: email };
   const doc = (part: string) => `${part} of the ${words} email; empty: the built-in one.`;

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { EmailName } from './auth-template-fields.ts';
+import type { EmailKind } from './email-kinds.ts';
 
 /** Where a body is read from. */
 export type TemplateSource =
@@ -14,7 +14,7 @@ export type TemplateSource =
   | { readonly kind: 'remote'; readonly location: string; readonly origin: string };
 
 /** The sources by email; an email without one has its body in the configuration, or the built-in one. */
-export type TemplateSources = Readonly<Partial<Record<EmailName, TemplateSource>>>;
+export type TemplateSources = Readonly<Partial<Record<EmailKind, TemplateSource>>>;
 
 /**
  * The source that a variable or flag names; null if it contains the body itself. Text is inline if it has a line break,

@@ -12,8 +12,9 @@ import type { FieldKind } from './auth-field.ts';
 import { type AuthFieldName, authField, authFieldNames } from './auth-fields.ts';
 import { type AuthFileValue, readAuthTables } from './auth-file.ts';
 import { authSetting } from './auth-reference.ts';
-import { type EmailName, emailOfContent } from './auth-template-fields.ts';
+import { emailOfContent } from './auth-template-fields.ts';
 import { locateTemplate, type TemplateSource, type TemplateSources } from './auth-template-source.ts';
+import type { EmailKind } from './email-kinds.ts';
 
 /** The sources of values; passed in, so that tests can fix them. */
 export interface AuthSources extends TextSources {
@@ -50,7 +51,7 @@ interface Given {
 interface Findings {
   readonly problems: Problem[];
   readonly warnings: string[];
-  readonly templates: Partial<Record<EmailName, TemplateSource>>;
+  readonly templates: Partial<Record<EmailKind, TemplateSource>>;
 }
 
 /** Loads the start values. Reads no files except those with secrets. */

@@ -1,10 +1,10 @@
 /**
- * The built-in subjects and bodies of the 14 emails, in nine languages.
+ * The built-in subjects and bodies of the emails, in nine languages.
  *
  * The management API returns them for fields that are not set, as a starting point for your own.
  */
-import type { EmailKind } from '../email-kind.ts';
-import type { LanguageTexts } from './language-texts.ts';
+import { type EmailKind, emailKinds } from '../../config/auth/email-kinds.ts';
+import type { BaseTexts, LanguageTexts } from './language-texts.ts';
 import { bodyOf, layOut } from './layout.ts';
 import { german } from './texts/de.ts';
 import { english } from './texts/en.ts';
@@ -41,9 +41,6 @@ export type BuiltInLocale = keyof typeof languages;
 /** All of them, the base first. */
 export const builtInLocales = Object.keys(languages) as readonly BuiltInLocale[];
 
-/** Emails with a code. The invited have nowhere to type one. */
-const withCode: readonly EmailKind[] = ['confirmation', 'magic_link', 'email_change', 'recovery', 'reauthentication'];
-
 /** The texts of an email, and its body without the page around it, for a layout of the project. */
 interface BuiltInTexts extends TemplateTexts {
   readonly body: string;
@@ -62,14 +59,19 @@ export function builtIn(kind: EmailKind, locale: string): BuiltInTexts {
   return texts;
 }
 
+/** The emails of a language, in English where it lacks one. */
+export function emailTexts(locale: BuiltInLocale): BaseTexts['emails'] {
+  return { ...english.emails, ...languages[locale].emails };
+}
+
 function make(kind: EmailKind, locale: BuiltInLocale): BuiltInTexts {
-  const { orCode, methods, emails }: LanguageTexts = languages[locale];
-  const { subject, heading = subject, lead, button = null, end } = emails[kind];
+  const { orCode, methods }: LanguageTexts = languages[locale];
+  const { subject, heading = subject, lead, button = null, end } = emailTexts(locale)[kind];
   const named = (value: string, of: readonly (keyof LanguageTexts['methods'])[]) => {
     const cases = of.map((name) => `if eq ${value} "${name}" }}${methods[name]}{{ else`);
     return `{{ ${cases.join(' ')} }}{{ ${value} }}{{ end }}`;
   };
-  const hasCode = withCode.includes(kind);
+  const { hasCode } = emailKinds[kind];
   const body = bodyOf({
     heading,
     button,

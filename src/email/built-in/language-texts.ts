@@ -1,10 +1,10 @@
 /**
- * What is written for each language: the 14 emails, and the words that they share.
+ * What is written for each language: the emails, and the words that they share.
  *
  * Texts are in the template language. They are part of HTML, so `&` and `<` do not occur; `{factor}` stands for the name
  * of a second factor, `{provider}` for that of a sign-in method.
  */
-import type { EmailKind } from '../email-kind.ts';
+import type { EmailKind } from '../../config/auth/email-kinds.ts';
 
 interface EmailText {
   readonly subject: string;
@@ -24,7 +24,8 @@ export interface LanguageTexts {
   readonly orCode: string;
   /** Names of second factors and sign-in methods in a sentence; others are named as they are. */
   readonly methods: { readonly totp: string; readonly phone: string; readonly email: string };
-  readonly emails: Readonly<Record<EmailKind, EmailText>>;
+  /** An email that a language lacks is sent in English, which has all. */
+  readonly emails: Readonly<Partial<Record<EmailKind, EmailText>>>;
   /** The page that asks before a link is used. */
   readonly linkPage: {
     /** Above the page of an invitation; the pages of the other emails have their subjects and buttons. */
@@ -50,6 +51,11 @@ export interface LanguageTexts {
     /** For readers to whom another person has sent the page. */
     readonly unexpected: string;
   };
+}
+
+/** A language that has all emails. */
+export interface BaseTexts extends LanguageTexts {
+  readonly emails: Readonly<Record<EmailKind, EmailText>>;
 }
 
 /** One text for the recipient at the new address, who may be a stranger, and one for the account's owner. */

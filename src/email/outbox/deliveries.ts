@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import type { EmailKind } from '../email-kind.ts';
+import type { EmailKind } from '../../config/auth/email-kinds.ts';
 import { isHookEmail, type OutgoingEmail } from '../hook-email.ts';
 import { maskAddress } from '../shown-address.ts';
 

@@ -2,7 +2,7 @@
  * Schemas and types of previews of emails in the management API.
  */
 import { maxPartials, partialName } from '../../config/auth/auth-template-fields.ts';
-import { type EmailVariable, emailKindNames, emailKinds } from '../../email/email-kind.ts';
+import { type EmailVariable, emailKindNames, emailKinds } from '../../config/auth/email-kinds.ts';
 import { linkPageVariables } from '../../email/link-page.ts';
 import type { TemplateData } from '../../email/template/template.ts';
 import {
@@ -25,6 +25,8 @@ const emailName = oneOf(...emailKindNames);
 /** An email and the names of its fields. */
 export const describedEmail = objectOf({
   email: emailName,
+  title: text(),
+  sent: text('When it is sent.'),
   group: oneOf('authentication', 'notification'),
   subjectField: text(),
   contentField: text(),

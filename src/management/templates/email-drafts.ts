@@ -10,11 +10,17 @@ import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { authField } from '../../config/auth/auth-fields.ts';
 import { enabledFieldOf, textFields, translationsField } from '../../config/auth/auth-template-fields.ts';
 import { checkColor, checkEmail } from '../../config/auth/auth-value-checks.ts';
+import {
+  type EmailKind,
+  type EmailVariable,
+  emailKindNames,
+  emailKinds,
+  isLinkKind,
+} from '../../config/auth/email-kinds.ts';
 import { brandOf } from '../../email/brand.ts';
 import { builtInLocales } from '../../email/built-in/built-in.ts';
 import { builtInTexts, localesOf, templateTexts } from '../../email/choose-texts.ts';
-import { buildConfirmationUrl, isLinkKind, trialToken } from '../../email/confirmation-url.ts';
-import { type EmailKind, type EmailVariable, emailKindNames, emailKinds } from '../../email/email-kind.ts';
+import { buildConfirmationUrl, trialToken } from '../../email/confirmation-url.ts';
 import { buildMessage, type EmailMessage, spell } from '../../email/message.ts';
 import { parseOptions, type TemplatePart } from '../../email/parse-options.ts';
 import { toPlainText } from '../../email/plain-text.ts';
@@ -52,6 +58,8 @@ export function describeEmails(project: Project, start: AuthConfig): readonly De
     const enabledField = enabledFieldOf(email);
     return {
       email,
+      title: emailKinds[email].title,
+      sent: emailKinds[email].sent,
       group: enabledField === null ? 'authentication' : 'notification',
       subjectField: textFields(email).subject,
       contentField: textFields(email).content,

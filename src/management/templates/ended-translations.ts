@@ -4,9 +4,9 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { linkPageField, textFields, translationsField } from '../../config/auth/auth-template-fields.ts';
+import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts';
 import { builtInLocales } from '../../email/built-in/built-in.ts';
 import { builtInText } from '../../email/choose-texts.ts';
-import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
 import { builtInLinkPage } from '../../email/link-page-texts.ts';
 import type { TemplatePart } from '../../email/parse-options.ts';
 

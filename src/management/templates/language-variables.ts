@@ -4,8 +4,8 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { textFields } from '../../config/auth/auth-template-fields.ts';
+import type { EmailKind } from '../../config/auth/email-kinds.ts';
 import { isBuiltInText } from '../../email/choose-texts.ts';
-import type { EmailKind } from '../../email/email-kind.ts';
 import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/parse-options.ts';
 import { parseTemplate, variablePaths } from '../../email/template/template.ts';
 import { placeOf, TemplateError } from '../../email/template/template-error.ts';

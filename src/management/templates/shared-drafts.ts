@@ -4,9 +4,9 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { linkPageField, translationsField } from '../../config/auth/auth-template-fields.ts';
+import { emailKindNames, emailKinds } from '../../config/auth/email-kinds.ts';
 import { layoutTemplate } from '../../email/built-in/layout.ts';
 import { translated } from '../../email/choose-texts.ts';
-import { emailKindNames, emailKinds } from '../../email/email-kind.ts';
 import { type LinkPage, LinkPageFault, linkPageVariables, parseLinkPage, renderPage } from '../../email/link-page.ts';
 import { builtInLinkPage, type LinkAction, linkActions } from '../../email/link-page-texts.ts';
 import { maskAddress } from '../../email/shown-address.ts';

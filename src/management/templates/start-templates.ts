@@ -7,8 +7,8 @@
 import { type AuthConfig, type AuthValues, layerAuthConfig } from '../../config/auth/auth-config.ts';
 import { textFields } from '../../config/auth/auth-template-fields.ts';
 import type { TemplateSource, TemplateSources } from '../../config/auth/auth-template-source.ts';
+import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts';
 import { builtInText } from '../../email/choose-texts.ts';
-import { type EmailKind, emailKindNames } from '../../email/email-kind.ts';
 import { parseOptions, type TemplatePart } from '../../email/parse-options.ts';
 import { parseTemplate } from '../../email/template/template.ts';
 import { TemplateError } from '../../email/template/template-error.ts';

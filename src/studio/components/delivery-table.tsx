@@ -2,7 +2,7 @@
  * A table of deliveries: what became of emails.
  */
 import type { Delivery } from '../../management/deliveries/deliveries.ts';
-import { emailTitle } from '../shared/email-titles.ts';
+import { emailTitle } from '../shared/email-title.ts';
 import { Link } from './link.tsx';
 import { Rows } from './rows.tsx';
 

@@ -4,7 +4,7 @@
 import { type AuthConfig, layerAuthConfig } from '../../../src/config/auth/auth-config.ts';
 import { builtInLocales } from '../../../src/email/built-in/built-in.ts';
 import { layoutTemplate } from '../../../src/email/built-in/layout.ts';
-import { emailKindNames } from '../../../src/email/email-kind.ts';
+import { emailKindNames } from '../../../src/config/auth/email-kinds.ts';
 import { buildMessage, type MessageData } from '../../../src/email/message.ts';
 import { parseTemplate } from '../../../src/email/template/template.ts';
 import { median } from './measure.ts';

@@ -2,7 +2,7 @@
  * Markup that does nothing in an email, and placeholders of other systems: said to whoever writes the text.
  */
 import { describe, expect, test } from 'vitest';
-import { emailKindNames } from '../../../src/email/email-kind.ts';
+import { emailKindNames } from '../../../src/config/auth/email-kinds.ts';
 import { findDoubtfulMarkup } from '../../../src/email/template/parse/doubtful-markup.ts';
 import { parseTemplate, renderTemplate } from '../../../src/email/template/template.ts';
 import { defaultTemplates } from '../../support/default-templates.ts';

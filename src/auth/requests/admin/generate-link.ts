@@ -2,7 +2,8 @@
  * Makes a link that an admin delivers: the same link as in an email, but no email is sent.
  */
 
-import { buildConfirmationUrl, type LinkKind } from '../../../email/confirmation-url.ts';
+import type { LinkKind } from '../../../config/auth/email-kinds.ts';
+import { buildConfirmationUrl } from '../../../email/confirmation-url.ts';
 import {
   type CheckedPassword, checkPassword, isSamePerson, lastHash, noteSignUp,
 } from '../../accounts/repeated-sign-up.ts'; // biome-ignore format: a list of names

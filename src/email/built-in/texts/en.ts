@@ -1,10 +1,10 @@
 /**
  * The texts in English, the base of all languages.
  */
-import { byAddress, type LanguageTexts } from '../language-texts.ts';
+import { type BaseTexts, byAddress } from '../language-texts.ts';
 
 /** The texts. */
-export const english: LanguageTexts = {
+export const english: BaseTexts = {
   orCode: 'Or enter this code:',
   methods: { totp: 'authenticator app', phone: 'phone', email: 'email' },
   emails: {

@@ -5,7 +5,7 @@
  * Faults that depend on the data do not count: a template may use metadata that the samples lack.
  */
 import { textFields } from '../../../config/auth/auth-template-fields.ts';
-import { type EmailKind, emailKindNames, emailKinds } from '../../../email/email-kind.ts';
+import { type EmailKind, emailKindNames, emailKinds } from '../../../config/auth/email-kinds.ts';
 import { parseOptions, type TemplatePart } from '../../../email/parse-options.ts';
 import { assertKnownCalls, isWrapped } from '../../../email/template/compose.ts';
 import { findDoubtfulMarkup } from '../../../email/template/parse/doubtful-markup.ts';

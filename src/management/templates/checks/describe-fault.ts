@@ -1,7 +1,7 @@
 /**
  * Describes the fault of a template for its author: where it starts, what is probably missing, and Go's own words.
  */
-import type { EmailKind } from '../../../email/email-kind.ts';
+import type { EmailKind } from '../../../config/auth/email-kinds.ts';
 import { located } from '../../../email/template/compose.ts';
 import type { Template } from '../../../email/template/template.ts';
 import { offsetOf, TemplateError, type TemplatePlace } from '../../../email/template/template-error.ts';

@@ -1,7 +1,7 @@
 /**
  * Renders a template with samples, and says what reaches the reader: whether they can continue, and which links cannot work.
  */
-import type { EmailKind } from '../../../email/email-kind.ts';
+import type { EmailKind } from '../../../config/auth/email-kinds.ts';
 import type { TemplatePart } from '../../../email/parse-options.ts';
 import {
   metadataOf,

@@ -2,12 +2,12 @@
  * The Deliveries page: what became of every email, the last day as a chart, and the addresses that get no emails.
  */
 import { useId } from 'react';
+import { emailKinds } from '../../../config/auth/email-kinds.ts';
 import type { Delivery } from '../../../management/deliveries/deliveries.ts';
 import { DeliveryTable } from '../../components/delivery-table.tsx';
 import { Link } from '../../components/link.tsx';
 import { Empty, Fault, OperatorsOnly, Waiting } from '../../components/problem.tsx';
 import { deliveryStates, listDeliveries } from '../../shared/deliveries.ts';
-import { emailTitles } from '../../shared/email-titles.ts';
 import { useAnswer } from '../../shared/requests.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { useMayOperate } from '../../shared/session.ts';
@@ -18,7 +18,7 @@ import './deliveries.css';
 /** Emails on a page of the list. */
 const pageSize = 50;
 
-const emailOptions = Object.entries(emailTitles).map(([name, { title }]) => [name, title] as const);
+const emailOptions = Object.entries(emailKinds).map(([name, { title }]) => [name, title] as const);
 
 const stateOptions = deliveryStates.map(
   (state) => [state, `${state.charAt(0).toUpperCase()}${state.slice(1)}`] as const,

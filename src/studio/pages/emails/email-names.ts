@@ -1,7 +1,7 @@
 /**
  * The page's names of emails, groups, variables and languages.
  */
-import { emailTitle, emailTitles } from '../../shared/email-titles.ts';
+import { type EmailKind, emailKindNames, emailKinds, isLinkKind } from '../../../config/auth/email-kinds.ts';
 
 /** Titles of the groups. */
 export const groupTitles = {
@@ -28,15 +28,13 @@ const sharedTitles: Readonly<Record<string, { readonly title: string; readonly s
 /** Title and purpose of an email or a shared template. */
 export function titleOf(email: string): { readonly title: string; readonly sent: string } {
   const partial = /^partials\/(.*)$/.exec(email)?.[1];
-  if (partial === undefined) return emailTitles[email] ?? sharedTitles[email] ?? { title: email, sent: '' };
+  if (partial === undefined) return emailKinds[email as EmailKind] ?? sharedTitles[email] ?? { title: email, sent: '' };
   return { title: partial, sent: `A partial. Other templates use it as {{ template "${partial}" . }}.` };
 }
 
 /** Values of `.Action`, each with what the link does. */
 export const actionTitles: readonly (readonly [string, string])[] = [
-  ...['recovery', 'confirmation', 'invite', 'magic_link', 'email_change'].map(
-    (name) => [name, emailTitle(name)] as const,
-  ),
+  ...emailKindNames.filter(isLinkKind).map((name) => [name, emailKinds[name].title] as const),
   ['other', 'Another link'],
 ];
 

@@ -1,15 +1,16 @@
 /**
  * Preview of a draft: desktop, phone or plain text, with chosen data. Also sends a test email.
  */
+
 import { useId, useState } from 'react';
+import { emailKindNames, emailKinds } from '../../../config/auth/email-kinds.ts';
 import { Link } from '../../components/link.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
-import { emailTitles } from '../../shared/email-titles.ts';
 import { onSubmit, useTask } from '../../shared/requests.ts';
 import { askProject, useMayWrite } from '../../shared/session.ts';
 import { DataDialog } from './data-dialog.tsx';
 import type { DescribedEmail } from './described.ts';
-import { actionTitles, titleOf } from './email-names.ts';
+import { actionTitles } from './email-names.ts';
 import type { Preview } from './render.ts';
 import { Screen } from './screen.tsx';
 
@@ -98,12 +99,11 @@ export function PreviewPane(props: PreviewPaneProps) {
 
 function AroundChoice({ email, around, onAround }: PreviewPaneProps) {
   const isPage = email.email === 'link_page';
-  const emails = Object.keys(emailTitles);
   const options = isPage
     ? actionTitles
     : [
         ...(email.partial === undefined ? [] : [['', 'By itself']]),
-        ...emails.map((name) => [name, titleOf(name).title]),
+        ...emailKindNames.map((name) => [name, emailKinds[name].title]),
       ];
   return (
     <label className="around small">

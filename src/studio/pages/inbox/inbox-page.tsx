@@ -9,7 +9,7 @@ import { Empty, Problem } from '../../components/problem.tsx';
 import { SearchForm } from '../../components/search-form.tsx';
 import { SignInCard } from '../../components/sign-in.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
-import { emailTitle } from '../../shared/email-titles.ts';
+import { emailTitle } from '../../shared/email-title.ts';
 import { goTo, usePlace } from '../../shared/router.ts';
 import { useInbox } from './captured-emails.ts';
 import './inbox.css';
