@@ -1,6 +1,6 @@
 /**
  * The queue for a pool's connections: which request gets the next one, and which is refused on arrival because it would
- * wait too long (`admits`). Figures: `npm run bench -- --overload`, docs/performance.md.
+ * wait too long (`admits`). Figures: `npm run bench -- --overload`, test/bench/results.md.
  *
  * Fair between roles, because operators set limits per role, then between callers of a role: first the one that holds
  * the fewest connections, then the one served longest ago. Statements not known to be quick leave one connection free per

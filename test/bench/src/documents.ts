@@ -7,7 +7,7 @@ import { nextHistory, type Past } from './history.ts';
 import { plotCases, plotConnections } from './plots.ts';
 import { printSections, type Report } from './report.ts';
 
-const documents = ['README.md', 'docs/performance.md'];
+const documents = ['README.md', 'docs/performance.md', 'test/bench/results.md'];
 
 /** Writes the sections that were measured; the others stay as they are. Throws, before anything is written, when one has no place. */
 export function writeDocuments(root: string, report: Report): void {
@@ -19,10 +19,10 @@ export function writeDocuments(root: string, report: Report): void {
   for (const { path, text } of texts) writeFileSync(path, fillMarkers(text, sections));
   if (report.comparison === null) return;
   const { rows, connections } = report.comparison;
-  writeFileSync(join(root, 'docs/performance-cases.svg'), plotCases(rows));
+  writeFileSync(join(root, 'test/bench/results-cases.svg'), plotCases(rows));
   if (connections.length > 0)
-    writeFileSync(join(root, 'docs/performance-connections.svg'), plotConnections(connections));
-  const history = join(root, 'docs/performance-history.json');
+    writeFileSync(join(root, 'test/bench/results-connections.svg'), plotConnections(connections));
+  const history = join(root, 'test/bench/results-history.json');
   const past = existsSync(history) ? (JSON.parse(readFileSync(history, 'utf8')) as Past[]) : [];
   writeFileSync(history, `${JSON.stringify(nextHistory(past, report, report.comparison), null, 2)}\n`);
 }

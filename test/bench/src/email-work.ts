@@ -2,9 +2,9 @@
  * What emails cost a process, without any server: messages made from the built-in templates, and a large template read.
  */
 import { type AuthConfig, layerAuthConfig } from '../../../src/config/auth/auth-config.ts';
+import { emailKindNames } from '../../../src/config/auth/email-kinds.ts';
 import { builtInLocales } from '../../../src/email/built-in/built-in.ts';
 import { layoutTemplate } from '../../../src/email/built-in/layout.ts';
-import { emailKindNames } from '../../../src/config/auth/email-kinds.ts';
 import { buildMessage, type MessageData } from '../../../src/email/message.ts';
 import { parseTemplate } from '../../../src/email/template/template.ts';
 import { median } from './measure.ts';

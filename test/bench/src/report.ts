@@ -245,7 +245,7 @@ export function printAuth({ rows, burst, email }: AuthResult): string {
 /** Cases that the README names. */
 const summarized = ['one row by key', '20 rows, filtered and ordered', 'nested 10 × 5 × 5', 'insert one row'];
 
-/** A few lines for the README; docs/performance.md has the rest. */
+/** A few lines for the README; docs/performance.md and test/bench/results.md have the rest. */
 function printSummary(conditions: Conditions, { rows }: Comparison): string {
   const lines = rows.flatMap(({ title, targets }) => {
     const [ours, other] = ['pgreflect', 'postgraphile'].map((name) => resultOf(targets, name)?.requestsPerSecond);
