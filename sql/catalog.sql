@@ -80,7 +80,7 @@ used_types (oid) as (
 ),
 types as materialized (
   select t.oid, t.typname, t.typnamespace, t.typtype, t.typrelid, t.typelem, t.typarray, t.typdelim, t.typbasetype, t.typtypmod, t.typnotnull, t.typdefault, t.typowner,
-    coalesce(g.typacl, pg_catalog.acldefault('T', g.typowner)) as list
+    t.typsubscript = 'pg_catalog.array_subscript_handler'::pg_catalog.regproc as is_array, coalesce(g.typacl, pg_catalog.acldefault('T', g.typowner)) as list
   from pg_catalog.pg_type t
   -- An array has the privileges of its element. Since PostgreSQL 17, a multirange has those of its range.
   join pg_catalog.pg_type e
@@ -245,9 +245,24 @@ from (values
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
       '_id', t.oid::pg_catalog.text, 'typname', t.typname, 'typnamespace', t.typnamespace::pg_catalog.text, 'typtype', t.typtype,
       'typrelid', t.typrelid::pg_catalog.text, 'typelem', t.typelem::pg_catalog.text, 'typarray', t.typarray::pg_catalog.text, 'typdelim', t.typdelim,
-      'typbasetype', t.typbasetype::pg_catalog.text, 'typtypmod', t.typtypmod, 'typnotnull', t.typnotnull, 'list', l.number
+      'typbasetype', t.typbasetype::pg_catalog.text, 'typtypmod', t.typtypmod, 'typnotnull', t.typnotnull, 'list', l.number,
+      'lacks', case when t.typtype <> 'b' or t.is_array or t.oid = any (o.types) then null when t.oid = any (e.types) then 'order' else 'equality' end
     ) order by t.oid), '[]')
     from types t join lists l on l.list = t.list
+    -- Types with an order and types with an equality, their own or that of a type that their values are at the same time.
+    cross join (
+      select pg_catalog.array_agg(c.opcintype) || pg_catalog.array_agg(k.castsource) as types
+      from pg_catalog.pg_opclass c
+      join pg_catalog.pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
+      left join pg_catalog.pg_cast k on k.casttarget = c.opcintype and k.castcontext = 'i' and k.castmethod = 'b'
+      where c.opcdefault
+    ) o
+    cross join (
+      select pg_catalog.array_agg(q.oprleft) || pg_catalog.array_agg(k.castsource) as types
+      from pg_catalog.pg_operator q
+      left join pg_catalog.pg_cast k on k.casttarget = q.oprleft and k.castcontext = 'i'
+      where q.oprname = '=' and q.oprleft = q.oprright
+    ) e
   )),
   ('members', (
     -- Of composite types that belong to no table.

@@ -149,6 +149,8 @@ export interface CatalogType
     | 'typtypmod'
     | 'typnotnull'
   > {
+  /** What PostgreSQL has not for values of a base type that is no array: equality, and so no order, or an order alone. */
+  readonly lacks: 'equality' | 'order' | null;
   /** Members of a composite type that belongs to no table, in order; empty for other types. */
   getMembers(): readonly CompositeMember[];
   /** Labels in their sort order; empty for other types. */

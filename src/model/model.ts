@@ -62,6 +62,8 @@ export interface SqlType extends QualifiedName {
   readonly zones: ZonePlace | null;
   /** The base type of a domain that is exposed as it (extension `domains`); null for others. */
   readonly base: SqlType | null;
+  /** What PostgreSQL has not for its values: equality, and so no order, or an order alone. */
+  readonly lacks: 'equality' | 'order' | null;
   /** Comparison operators outside `pg_catalog`; null for those in it, as for enums, arrays and ranges. */
   readonly own: OwnOperators | null;
 }
@@ -130,7 +132,13 @@ export interface DirectiveError {
 export type TableKind = 'table' | 'view' | 'materialized_view' | 'foreign_table';
 
 /** A type that extensions add for all tables together. */
-export type SharedType = 'DateTruncation' | 'JSONPathFilter' | 'JSONIsFilter' | 'TextSearchFilter' | 'TextSearchOrder';
+export type SharedType =
+  | 'DateTruncation'
+  | 'OpaqueIsFilter'
+  | 'JSONPathFilter'
+  | 'JSONIsFilter'
+  | 'TextSearchFilter'
+  | 'TextSearchOrder';
 
 /** The purpose of a table's type. */
 export type TableType = keyof ReturnType<typeof tableTypeNames>;

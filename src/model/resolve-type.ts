@@ -113,6 +113,7 @@ function toSqlType({ catalog }: ModelContext, declared: DeclaredType): SqlType {
     arrays: element !== null ? 'itself' : type !== undefined && type.typarray !== '0' ? 'of_it' : null,
     zones: type === undefined ? null : zonesIn(catalog, type),
     base: null,
+    lacks: type === undefined ? null : lackOf(catalog, type),
     own: type === undefined ? null : ownOperators(catalog, type),
   };
 }
@@ -141,15 +142,28 @@ function findZones(catalog: ModelContext['catalog'], type: CatalogType): ZonePla
 }
 
 function zonesInMembers(catalog: ModelContext['catalog'], type: CatalogType): ZonePlace | null {
-  const own = type.getMembers();
-  const parts = own.length > 0 ? own : (catalog.table(type.typrelid ?? '0')?.getAttributes() ?? []);
+  const parts = memberTypes(catalog, type);
   // Of a table that is not exposed.
   if (parts.length === 0) return 'anywhere';
-  const members = parts.map(({ atttypid }) => {
-    const part = catalog.type(atttypid);
-    return part === undefined ? 'anywhere' : zonesIn(catalog, part);
-  });
+  const members = parts.map((part) => (part === undefined ? 'anywhere' : zonesIn(catalog, part)));
   return members.every((member) => member === null) ? null : members;
+}
+
+/** An array is compared by its elements, a composite value by its members. */
+function lackOf(catalog: ModelContext['catalog'], type: CatalogType): SqlType['lacks'] {
+  const base = baseOf(catalog.type, type);
+  const element = elementOf(catalog.type, base);
+  if (element !== null) return lackOf(catalog, element);
+  if (base.typtype !== 'c') return base.lacks;
+  const lacking = memberTypes(catalog, base).map((part) => (part === undefined ? null : lackOf(catalog, part)));
+  return lacking.includes('equality') ? 'equality' : lacking.includes('order') ? 'order' : null;
+}
+
+/** Of a composite type; undefined for those that were not read. */
+function memberTypes(catalog: ModelContext['catalog'], type: CatalogType): readonly (CatalogType | undefined)[] {
+  const own = type.getMembers();
+  const parts = own.length > 0 ? own : (catalog.table(type.typrelid ?? '0')?.getAttributes() ?? []);
+  return parts.map(({ atttypid }) => catalog.type(atttypid));
 }
 
 function ownOperators(catalog: ModelContext['catalog'], type: CatalogType): OwnOperators | null {

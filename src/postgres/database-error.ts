@@ -58,7 +58,7 @@ export class DatabaseError extends Error {
   /** The language of the invalid value, if the SQLSTATE is one for errors in statements. */
   readonly inValue: 'jsonpath' | 'tsquery' | 'regconfig' | null = null;
   /** What the server did not find possible, where SQLSTATE alone does not tell. */
-  readonly impossible: 'view_column' | 'unfilled' | null = null;
+  readonly impossible: 'view_column' | 'unfilled' | 'comparison' | null = null;
   /** A write was sent, and the connection was lost or the time was over before its outcome was known. */
   readonly maybeCommitted: boolean = false;
 
@@ -166,10 +166,13 @@ const valueParsers: ReadonlyMap<string, NonNullable<DatabaseError['inValue']>> =
 const refusers: ReadonlyMap<string, NonNullable<DatabaseError['impossible']>> = new Map([
   ['rewriteTargetView', 'view_column'],
   ['ExecOpenScanRelation', 'unfilled'],
+  ...['array_eq', 'array_cmp', 'record_eq', 'record_cmp'].map((routine) => [routine, 'comparison'] as const),
 ]);
 
 /** The server's fields. The driver's error is not kept as the cause: it contains SQL text and values. */
 function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErrorFacts, 'kind'> {
+  // Only an error in a function has a context.
+  const isOfFunction = problem.where !== undefined;
   return {
     step,
     sqlstate: problem.code ?? null,
@@ -183,9 +186,8 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
     dataType: problem.dataType ?? null,
     position: problem.position === undefined ? null : Number(problem.position),
     raised: problem.routine === 'exec_stmt_raise',
-    // In a function it has a context.
-    repeatsRow: problem.routine === 'ExecOnConflictUpdate' && problem.code === '21000' && problem.where === undefined,
-    impossible: refusers.get(problem.routine ?? '') ?? null,
+    repeatsRow: problem.routine === 'ExecOnConflictUpdate' && problem.code === '21000' && !isOfFunction,
+    impossible: isOfFunction ? null : (refusers.get(problem.routine ?? '') ?? null),
     inValue: valueParsers.get(problem.routine ?? '') ?? null,
   };
 }

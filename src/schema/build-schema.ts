@@ -13,7 +13,7 @@ import { defineCompositeInputs } from './types/composite-inputs.ts';
 import { buildConnectionType, buildEdgeType, pageInfoType } from './types/connection-types.ts';
 import { buildEnumType, hasNamedValues } from './types/enum-types.ts';
 import { buildFilterType } from './types/filter-type.ts';
-import { defineFunctionInputs } from './types/function-inputs.ts';
+import { defineFunctionInputs, defineIsFilter } from './types/function-inputs.ts';
 import { dateTruncationType, defineGroupTypes, hasGroups } from './types/group-types.ts';
 import { defineJsonFilterTypes } from './types/json-filter-types.ts';
 import { buildObjectType, defineResultType, nodeInterface } from './types/object-type.ts';
@@ -92,6 +92,7 @@ function* assembleSchema(model: Model, options: SchemaOptions): Sliced<LazySchem
   defineEnumTypes(context);
   defineCompositeInputs(context);
   defineJsonFilterTypes(context, tables);
+  defineIsFilter(context, tables);
   defineSearchTypes(context, tables);
   for (const table of tables) {
     if (sliceIsOver()) yield;

@@ -244,7 +244,7 @@ describe('shown', () => {
     const entries = data.filter.inputFields.map(({ name, type }: Json) => `${name} ${type.name}`);
     expect(entries.slice(entries.indexOf('country CountryFilter') + 1)).toEqual([
       ...['shout StringFilter', 'lengthOf IntFilter', 'kind SizeFilter', 'known BooleanFilter', 'extra JSONFilter', 'search TextSearchFilter', 'labels StringListFilter'],
-      ...['whereItIs OpaqueFilter', 'share IntFilter', 'seenAt DatetimeFilter', 'near PlaceNearFilterInput', 'hasAny PlaceHasAnyFilterInput'],
+      ...['whereItIs OpaqueIsFilter', 'share IntFilter', 'seenAt DatetimeFilter', 'near PlaceNearFilterInput', 'hasAny PlaceHasAnyFilterInput'],
       ...['among PlaceAmongFilterInput', 'lit PlaceLitFilterInput', 'strictOne PlaceStrictOneFilterInput', 'details JSONFilter'],
     ]); // biome-ignore format: entries
     expect(

@@ -24,6 +24,7 @@ const anyCast: SqlType = {
   arrays: 'of_it',
   zones: null,
   base: null,
+  lacks: null,
   own: null,
 };
 

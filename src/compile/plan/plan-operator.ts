@@ -4,7 +4,7 @@
  * Refuses operands that are too long, patterns that the collation does not allow, and `is: null`.
  */
 import { type GraphQLInputField, getNullableType, isListType } from 'graphql';
-import type { Column } from '../../model/model.ts';
+import type { Column, SqlType } from '../../model/model.ts';
 import { type FilterOperator, inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
@@ -33,6 +33,7 @@ export function planOperator(
   const { operator } = origin;
   const state = input.state();
   if (operator === 'is') return { kind: 'null_test', expression, negated: planNullTest(input, nameOf(expression)) };
+  if (lacking(expression) === 'equality') throw refuseInput(noEquality(nameOf(expression)), input);
   if (state === 'value') assertOperand(expression, operator, input);
   const isList = isListType(getNullableType(input.type));
   const slot: Slot = state !== 'value' ? { kind: 'constant', value: null } : isList ? input.listSlot() : input.slot();
@@ -46,6 +47,14 @@ export function planOperator(
   const item: Condition = { kind: 'compare', expression, operator: planMatch(input), slot };
   // Unknown if the path does not fit the value, which counts as no match.
   return negated ? { kind: 'known', item, of: expression } : item;
+}
+
+function lacking(expression: Expression): SqlType['lacks'] {
+  return expression.kind === 'column' ? expression.column.cast.lacks : null;
+}
+
+function noEquality(name: string): string {
+  return `"${name}" has a type whose values PostgreSQL cannot compare. Use "is", or leave the filter out.`;
 }
 
 /** Operators that compare the operand with each part of a value. */

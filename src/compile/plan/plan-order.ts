@@ -3,8 +3,9 @@
  */
 import type { Column, Table } from '../../model/model.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
+import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
-import type { Input } from '../input/input.ts';
+import { type Input, refuseInput } from '../input/input.ts';
 import { type PlanBudget, spend } from '../input/plan-budget.ts';
 import type { LimitPlan, OrderExpression, OrderTerm } from './plan.ts';
 import { planRowCall } from './plan-arguments.ts';
@@ -14,10 +15,14 @@ import { descend, type Nesting, type Planner } from './planner.ts';
 /** The order of the rows, total because it ends with the primary key. */
 export function planOrder(budget: PlanBudget, table: Table, orderBy: Input | null): readonly OrderTerm[] {
   const requested = orderBy !== null && orderBy.state() === 'value' ? planRequested(budget, table, orderBy) : [];
-  return [...requested, ...keyColumns(table).map(ascending)];
+  return [...requested, ...keyColumns(table).map((column) => ascending(table, column))];
 }
 
-function ascending(column: Column): OrderTerm {
+function ascending(table: Table, column: Column): OrderTerm {
+  if (column.cast.lacks !== null) {
+    const reason = `its key column "${column.fieldName ?? column.name}" has a type without an order in PostgreSQL`;
+    throw new PublicError('BAD_USER_INPUT', `"${table.baseName}" has no pages: ${reason}. Declare another key.`);
+  }
   return { expression: { kind: 'column', column }, descending: false, nullsFirst: false };
 }
 
@@ -78,6 +83,7 @@ function planElement(budget: PlanBudget, table: Table, element: Input, level: nu
     if (input.state() !== 'value') return [];
     switch (origin.kind) {
       case 'column':
+        if (origin.column.cast.lacks !== null) throw refuseInput(noOrder(field.name), input);
         return [{ expression: { kind: 'column', column: origin.column }, ...directionOf(input) }];
       case 'count':
         return [{ expression: { kind: 'count' }, ...directionOf(input) }];
@@ -109,6 +115,10 @@ function planElement(budget: PlanBudget, table: Table, element: Input, level: nu
         throw new Error(`an order of ${table.name} has no ${origin.kind}`);
     }
   });
+}
+
+function noOrder(name: string): string {
+  return `"${name}" has a type without an order in PostgreSQL. Leave it out.`;
 }
 
 /** The direction of a term, and the position of its nulls. */

@@ -200,6 +200,7 @@ function builtinType(name: string, oid: string): SqlType {
     arrays: 'of_it',
     zones: null,
     base: null,
+    lacks: null,
     own: null,
   } as const;
   return { oid, namespace: 'pg_catalog', name, ...plain };

@@ -19,9 +19,10 @@ export function describeFailure({ sqlstate, impossible, position, step }: Databa
   const state = sqlstate ?? '';
   if (/^(?:08|HV|57P0)/.test(state)) return internal(otherServer);
   if (state === '0A000' && impossible === 'view_column') return { code: 'BAD_USER_INPUT', message: viewColumn };
-  if (state === '55000' && impossible === 'unfilled') return internal(unfilled);
+  if (impossible === 'unfilled') return internal(unfilled);
   if (state === '42P17') return internal(recursion);
   if (state === '27000') return internal(ownTrigger);
+  if (impossible === 'comparison') return { code: 'BAD_USER_INPUT', message: noOperator };
   // Only an error in the sent text itself has a position; others are in functions.
   if (state === '42883' && position === null) return internal(offPath);
   // Not the function that runs before the request, which is the operator's.
@@ -35,7 +36,7 @@ function internal(message: string): Failure {
 
 const viewColumn = 'A column that was given a value cannot be written through this view. Leave it out.';
 const noOperator =
-  'The type of a column that is ordered or compared has no such operator. Leave the order or the filter out.';
+  'Values are ordered or compared whose types have no such operator. Leave out the order, the filter or the relationship.';
 const unfilled = 'A materialized view has no contents yet. Run "refresh materialized view" in the database.';
 const recursion =
   'A policy or rule of a table reads that table again, without end. Let a function with "security definer" read it.';

@@ -73,6 +73,7 @@ interface SharedTypes {
 const sharedTypes: Partial<Record<ExtensionName, SharedTypes>> = {
   json_filters: { types: ['JSONPathFilter', 'JSONIsFilter'], usedBy: hasJsonFilter },
   text_search: { types: ['TextSearchFilter', 'TextSearchOrder'], usedBy: hasSearchFilter },
+  function_filters: { types: ['OpaqueIsFilter'], usedBy: hasNullTest },
   groups: { types: ['DateTruncation'], usedBy: (_, has) => has('groupBy') },
 };
 
@@ -84,6 +85,16 @@ export function hasJsonFilter(table: Table): boolean {
 /** Whether the table has text search filters. */
 export function hasSearchFilter(table: Table): boolean {
   return filteredTypes(table).some(isSearchable);
+}
+
+/** Whether filters only tell whether there is a value: PostgreSQL cannot compare those of the type. */
+export function isNullTested(type: ValueType): boolean {
+  return !isJson(type) && type.cast.lacks === 'equality';
+}
+
+/** Whether the table has such filters, which only functions have. */
+export function hasNullTest({ filterFunctions }: Table): boolean {
+  return filterFunctions.some(({ input, type }) => input === null && isNullTested(type));
 }
 
 function filteredTypes({ columns, filterFunctions }: Table): readonly (ValueType | null)[] {

@@ -85,6 +85,7 @@ function findProblem({ catalog }: ModelContext, making: Making, routine: Routine
   if (input === 'order') {
     if (given.some(({ fieldName }) => fieldName === 'direction'))
       return 'has an argument called "direction", as every order has';
+    if (type.cast.lacks !== null) return 'returns a type without an order';
     return isOrdered(type) ? null : 'returns lists or JSON, which have no order';
   }
   if (given.length > 0) {

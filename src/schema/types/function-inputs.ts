@@ -7,19 +7,31 @@ import {
   GraphQLNonNull,
   type GraphQLNullableInputType,
 } from 'graphql';
-import type { FunctionEntry, Routine, Table } from '../../model/model.ts';
+import { hasNullTest, isNullTested } from '../../model/extensions/added-types.ts';
+import type { FunctionEntry, Routine, SharedType, Table } from '../../model/model.ts';
 import { isJson } from '../../model/tables/columns.ts';
 import { invariant } from '../../shared/invariant.ts';
+import { describesAnything } from '../describe-type.ts';
 import { fieldMap } from '../field-map.ts';
 import { typed } from '../origin.ts';
-import type { SchemaContext } from '../schema-context.ts';
+import { type SchemaContext, sharedInput } from '../schema-context.ts';
 import { jsonFilterOf } from './json-filter-types.ts';
+import { filterIsType } from './operator-filters.ts';
 import { orderByDirectionType } from './order-by-direction.ts';
 import { routineArguments } from './routine-arguments.ts';
 import { searchFilterOf } from './search-types.ts';
 import { filterNameOf } from './value-type.ts';
 
 type Entry = readonly [string, GraphQLInputFieldConfig | null];
+
+/** Registers the filter for values that PostgreSQL cannot compare, if the schema has it. */
+export function defineIsFilter(context: SchemaContext, tables: readonly Table[]): void {
+  const name: SharedType = 'OpaqueIsFilter';
+  if (!context.model.addedTypes.includes(name) || !tables.some(hasNullTest)) return;
+  const description = describesAnything(context) ? 'Conditions on values that cannot be compared.' : null;
+  const fields = { is: typed(filterIsType, { kind: 'operator', operator: 'is' }) };
+  context.types.define(name, () => new GraphQLInputObjectType({ name, description, fields }));
+}
 
 /** Registers the inputs for arguments. */
 export function defineFunctionInputs(
@@ -51,6 +63,7 @@ function routineOf({ model }: SchemaContext, oid: string): Routine {
 export function functionFilters(context: SchemaContext, table: Table): readonly Entry[] {
   return entriesOf(context, table.filterFunctions, (type) => {
     if (isJson(type)) return jsonFilterOf(context, type);
+    if (isNullTested(type)) return sharedInput(context, 'OpaqueIsFilter');
     return searchFilterOf(context, table, type) ?? context.types.input(filterNameOf(context, type));
   });
 }

@@ -14,6 +14,7 @@ const builtIn = (name: string): SqlType => ({
   arrays: 'of_it',
   zones: null,
   base: null,
+  lacks: null,
   own: null,
 });
 
