@@ -1,6 +1,5 @@
 /**
- * The built-in subjects and bodies of the 14 emails under `mailer_compatible`: those of the releases that sent HTML only,
- * in English, kept as they were.
+ * The built-in subjects and bodies under `mailer_compatible`: a few plain lines in English, as Supabase Auth sends.
  */
 
 import type { EmailKind } from '../config/auth/email-kinds.ts';

@@ -41,6 +41,11 @@ test('the help of an option begins with at most 12 words, before its unit and ex
   expect(docs.filter((doc) => (doc.split(/[.;] |: \{/)[0] ?? '').split(' ').length > 12)).toEqual([]);
 });
 
+/** The options that nobody goes into production without */
+const optionsOfEveryProject: readonly string[] = [
+  'databaseUrl', 'adminDatabaseUrl', 'schemas', 'host', 'port', 'externalUrl', 'trustedProxies', 'jwtSecret',
+]; // biome-ignore format: a list of names
+
 test('docs/options.md lists every option with its default, its names and its meaning', async () => {
   const rows = (Object.entries(options) as [string, OptionDefinition][]).map(([key, option]) => {
     const words = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -54,8 +59,10 @@ test('docs/options.md lists every option with its default, its names and its mea
       option.commands.join(', '),
       option.doc,
     ];
-    return { group: option.group, line: `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |` };
+    return { key, group: option.group, line: `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |` };
   });
+  const mostSet = rows.filter(({ key }) => optionsOfEveryProject.includes(key)).map(({ line }) => line);
+  expect(mostSet).toHaveLength(optionsOfEveryProject.length);
   const groups = [...new Set(rows.map(({ group }) => group))].map((group) => {
     const lines = rows.filter((row) => row.group === group).map(({ line }) => line);
     return `## ${group}\n\n| flag | environment | default | commands | meaning |\n|---|---|---|---|---|\n${lines.join('\n')}\n`;
@@ -78,6 +85,13 @@ test('docs/options.md lists every option with its default, its names and its mea
   const text = `# Options
 
 ${generated}
+
+A project in production sets these, and \`--site-url\`, the address of its application. Its mail server is under
+[Auth: emails and limits](#auth-emails-and-limits). Everything else has a default that fits most.
+
+| flag | environment | default | commands | meaning |
+|---|---|---|---|---|
+${mostSet.join('\n')}
 
 Flags override environment variables. These override the configuration file (\`pgreflect.toml\` or \`--config FILE\`), which overrides
 defaults. The key in the file is the flag in snake case: \`max_depth\` for \`--max-depth\`. To read a secret from a file, add \`_FILE\` to

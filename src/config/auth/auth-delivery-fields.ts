@@ -81,7 +81,7 @@ export const deliveryFields = {
   mailer_delivery: field<'direct' | 'queue'>(choice('direct', 'queue'), 'queue',
     'direct: send the email during the request. queue: store it and send it after the request.', { environment: null }),
   mailer_compatible: field(boolean, false,
-    'Send HTML only, the earlier built-in texts, and no automatic-email headers.', { environment: null }),
+    'Send HTML only, plain built-in texts, and no headers of automatic emails.', { environment: null }),
   mailer_brand_name: field<string | null>(string(checkLine, 200), null,
     'Name of the project in emails; default: host of the site URL.', { environment: null }),
   mailer_brand_logo_url: field<string | null>(string(checkImageAddress, 2000), null,
