@@ -94,7 +94,7 @@ function readTable(path: string, table: unknown, reader: TableReader): void {
     else if (place === 'auth.email.smtp.enabled') assertSwitch(place, value, reader);
     else if (isProviderSwitch(path, key)) addProvider(path, place, value, reader);
     else if (tables.has(place)) readTable(place, value, reader);
-    else reportUnknown(path, key, reader);
+    else if (!saysNothing(place, value)) reportUnknown(path, key, reader);
   }
 }
 
@@ -111,6 +111,13 @@ function addProvider(path: string, place: string, value: unknown, reader: TableR
 function assertSwitch(place: string, value: unknown, { sources, report }: TableReader): void {
   if (typeof value === 'boolean') return;
   report.problems.push({ problem: `${sources.fileName}: ${place} must be true or false.`, fix: null });
+}
+
+/** Features that are not here and switched off: files of the Supabase CLI name each of them from the start. */
+function saysNothing(place: string, value: unknown): boolean {
+  if (place === 'auth.enabled') return value === true;
+  if (!isTable(value)) return false;
+  return value.enabled === false || Object.values(value).every((part) => isTable(part) && part.enabled === false);
 }
 
 function reportUnknown(path: string, key: string, { sources, report }: TableReader): void {
@@ -139,10 +146,14 @@ function convert(
       return { kind: 'template', source: toFile(resolved, { place, origin }, sources) };
     return { kind: 'json', value: place === name ? resolved : (authField(name).convert?.(resolved) ?? resolved) };
   } catch (error) {
-    problems.push({ problem: `${origin} ${(error as Error).message}.`, fix: null });
+    const fix = sources.isNamed && isUnset(value, sources) ? variableFix : null;
+    problems.push({ problem: `${origin} ${(error as Error).message}.`, fix });
     return null;
   }
 }
+
+/** The Supabase CLI reads `.env` by itself. */
+const variableFix = 'Set it, as by `set -a; . ./.env; set +a`, or switch off what it is for: enabled = false.';
 
 /**
  * The file of a body, as the Supabase CLI finds it: bodies of emails are relative to the project, those of notifications

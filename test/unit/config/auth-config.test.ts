@@ -287,9 +287,10 @@ client_id = "us"
     expect(texts.problems).toHaveLength(1);
   });
 
-  test('is told of a mistyped key, and warned of one without effect', () => {
+  test('is told of a mistyped key, and warned of one without effect that is not switched off', () => {
+    const off = '[auth.web3.solana]\nenabled = false\n[auth.oauth_server]\nenabled = false\nissuer = "x"';
     const { problems, warnings } = load({
-      toml: '[auth]\nsite_ulr = "https://a.test"\n[auth.saml]\nenabled = true',
+      toml: `[auth]\nenabled = true\nsite_ulr = "https://a.test"\n[auth.saml]\nenabled = true\n${off}`,
     });
     expect(problems).toEqual([
       { problem: 'pgreflect.toml: there is no setting "auth.site_ulr".', fix: 'Did you mean "site_url"?' },
@@ -315,9 +316,12 @@ client_id = "us"
 
   test('names the key of a variable that is not set', () => {
     const { problems } = load({ toml: '[auth.email.smtp]\npass = "env(NOT_SET)"' });
-    expect(problems[0]?.problem).toBe(
-      'pgreflect.toml: auth.email.smtp.pass names the variable NOT_SET, which is not set.',
-    );
+    expect(problems).toEqual([
+      {
+        problem: 'pgreflect.toml: auth.email.smtp.pass names the variable NOT_SET, which is not set.',
+        fix: 'Set it, as by `set -a; . ./.env; set +a`, or switch off what it is for: enabled = false.',
+      },
+    ]);
   });
 });
 
