@@ -132,6 +132,15 @@ describe('a text that is valid and most likely a mistake', () => {
     await vi.waitFor(() => expect(warnings(auth)).toEqual([empty, link, subject, uses]));
   });
 
+  test('in several places is reported once, with the number of them', async () => {
+    const file = templateFile(`<p style="margin:1rem">{{ .Token }}</p>${'<p style="margin:2rem"></p>'.repeat(3)}`);
+    expect(warnings(await start(file.source))).toEqual([
+      expect.stringMatching(
+        /: content: line 1, column \d+: .* ignore the CSS unit rem \[unsupported\], the first of 4$/,
+      ),
+    ]);
+  });
+
   test('is not reported for one without mistakes', async () => {
     const file = templateFile('{{ .ConfirmationURL }}');
     expect(warnings(await start(file.source, { mailer_subjects_recovery: 'For {{ .Email }}' }))).toEqual([]);

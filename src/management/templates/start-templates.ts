@@ -19,7 +19,7 @@ import { checkField, translationFieldNames } from './checks/check-field.ts';
 import { checkSurroundings, saySurrounding } from './checks/check-surroundings.ts';
 import { mistakesIn } from './checks/check-template.ts';
 import { describeFault } from './checks/describe-fault.ts';
-import { sayFinding } from './checks/finding.ts';
+import { type Finding, sayFinding } from './checks/finding.ts';
 import { createTemplateReader, type TemplateReader } from './template-reader.ts';
 
 /** The start values, and the sources of bodies that they do not contain. */
@@ -199,16 +199,22 @@ function lookAt(part: TemplatePart, text: string | null, email: EmailKind, confi
   try {
     const template = parseTemplate(text, parseOptions(part, config));
     const { warnings, deadEnds } = mistakesIn(template, { part, email }, config);
-    return {
-      problem: null,
-      mistakes: [...warnings, ...deadEnds].map((mistake) => `${part}: ${sayFinding(mistake)}`),
-    };
+    return { problem: null, mistakes: sayEach([...warnings, ...deadEnds]).map((mistake) => `${part}: ${mistake}`) };
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     const { message, line, column } = describeFault(error, text, email);
     const place = line === null ? '' : `, line ${line}, column ${column}`;
     return { problem: `${part}${place}: ${message}`, mistakes: [] };
   }
+}
+
+/** Mistakes of one kind as one sentence: a unit of CSS can stand in hundreds of places. */
+function sayEach(mistakes: readonly Finding[]): readonly string[] {
+  const kinds = Map.groupBy(mistakes, ({ message, name }) => `${name} ${message}`);
+  return [...kinds.values()].map(([first, ...others]) => {
+    const count = others.length === 0 ? '' : `, the first of ${others.length + 1}`;
+    return `${sayFinding(first!)}${count}`;
+  });
 }
 
 function setOrDelete(values: Record<string, unknown>, name: string, value: string | null): void {
