@@ -30,7 +30,7 @@ export const errorCodes = {
   PERMISSION_DENIED: inGraphql('PostgreSQL refused the role (42501).'),
   CONSTRAINT_VIOLATION: inGraphql('A constraint or the check option of a view was violated (class 23, 44000).'),
   CONFLICT: inGraphql(
-    'Serialization failure, deadlock or `lock_timeout` (40001, 40P01, 55P03), or an upsert of a row that was just written; retry.',
+    'Serialization failure, deadlock or `lock_timeout` (40001, 40P01, 55P03), or an upsert of a row that was just written; retry, but only once where `retry` is `once`: its view may hide the row.',
   ),
   RAISED: inGraphql('A function in the database raised an error (P0001, or its own `errcode`).'),
   READ_ONLY: inGraphql('A write in a read-only transaction (25006).'),

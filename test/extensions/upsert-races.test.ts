@@ -180,7 +180,10 @@ describe.each([
   ])('is neither changed nor shown: %s by %s, met by %s', async (_, change, onConflict, object) => {
     const { data, errors } = await upsertMoved(object, change, onConflict);
     expect(await database.query('select * from hidden.sheet')).toEqual(theirs);
-    expect({ data, errors }).toMatchObject({ data: null, errors: [{ extensions: { code: 'CONFLICT' } }] });
+    expect({ data, errors }).toMatchObject({
+      data: null,
+      errors: [{ extensions: { code: 'CONFLICT', retry: 'once' } }],
+    });
     expect(JSON.stringify(errors)).not.toContain('secret');
   });
 
@@ -212,6 +215,7 @@ describe.each([
       'constraint: sheet_pkey, filter: {code: {neq: "c"}}',
     );
     expect(errors).toMatchObject([{ extensions: { code: 'CONFLICT' } }]);
+    expect(errors[0].extensions).not.toHaveProperty('retry');
     expect(await database.query('select * from hidden.sheet')).toEqual([
       { id: 1, code: 'c', tenant: 'own', body: 'mine' },
     ]);

@@ -16,6 +16,8 @@ export const markers = {
   sameRow: 'pgreflect:same_row:',
   /** A row that an upsert meets and does not see. */
   unseen: 'pgreflect:unseen:',
+  /** The same through a view, which may hide the row for good. */
+  unshown: 'pgreflect:unshown:',
   /** A row that others depend on was not inserted. */
   suppressed: 'pgreflect:suppressed:',
   /** The key of a row that others depend on is not known. */

@@ -196,6 +196,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   const met = objects && { locations: objects.locations, extensions: { input: objects.input ?? nested ?? '' } };
   if (error.repeatsRow && met !== null) return repeatedRow(met, place);
   if (sqlstate === '22P02' && met !== null && primary.includes(markers.unseen)) return unseenRow(met, place);
+  if (sqlstate === '22P02' && met !== null && primary.includes(markers.unshown)) return unshownRow(met, place);
   const broken = sqlstate === '22P02' ? brokenNestedWrite(primary) : null;
   if (broken !== null && nested !== null)
     return new PublicError(...broken, { ...place, extensions: { input: nested } });
@@ -279,8 +280,15 @@ function repeatedRow(met: Met, place: ReturnType<typeof placeOf>): PublicError {
 
 function unseenRow(met: Met, place: ReturnType<typeof placeOf>): PublicError {
   const message =
-    'An object met a row that another transaction has just written, or that the view does not show. Nothing was written; send the request again.';
+    'An object met a row that another transaction has just written. Nothing was written; send the request again.';
   return new PublicError('CONFLICT', message, { ...place, ...met });
+}
+
+/** Whether the row is hidden, or only new, cannot be told. */
+function unshownRow(met: Met, place: ReturnType<typeof placeOf>): PublicError {
+  const message =
+    'An object met a row that the view does not show. Nothing was written. If it fails again, send another key: waiting does not help.';
+  return new PublicError('CONFLICT', message, { ...place, ...met, extensions: { ...met.extensions, retry: 'once' } });
 }
 
 /** Replace messages that name objects hidden from the role. */

@@ -45,11 +45,17 @@ export function printConflict(names: Names, { table, alias }: InsertTarget, conf
   const guarded = asked && sql`case when ${isFound} then (select ${asked}${found}) else true end`;
   const [first, ...others] = update;
   const value = ident('excluded', first!.name);
-  const marker = printFailure(markers.unseen, sql`(select pg_catalog.count(*)${found})`);
+  const isOfView = target.hiddenBy === 'view';
+  const fails = (marker: 'unseen' | 'unshown') =>
+    sql`${printFailure(markers[marker], sql`(select pg_catalog.count(*)${found})`)} is null`;
   // The lock has the condition of a view evaluated on the changed row; the upsert holds it anyway.
-  const isShown = target.hiddenBy === 'view' ? sql`exists (select${found} for no key update)` : isFound;
+  const isShown = isOfView ? sql`exists (select${found} for no key update)` : isFound;
   const isSame = condition === null ? isShown : sql`case when ${isShown} then ${condition} end`;
-  const refusing = sql`case when ${isSame} then ${value} when ${marker} is null then ${value} end`;
+  // Another transaction has changed it meanwhile.
+  const isChanged =
+    isOfView && condition !== null ? sql`when ${isShown} then case when ${fails('unseen')} then ${value} end ` : empty;
+  const refused = fails(isOfView ? 'unshown' : 'unseen');
+  const refusing = sql`case when ${isSame} then ${value} ${isChanged}when ${refused} then ${value} end`;
   const set = list([sql`${ident(first!.name)} = ${refusing}`, ...others.map(printAssigned)]);
   return sql`${clause} do update set ${set}${where(guarded)}`;
 }
