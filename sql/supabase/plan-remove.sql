@@ -1,6 +1,7 @@
 -- The statements that remove what `init --supabase` has made and what is still as it was, in order. Rows as in roles.sql.
 --
--- Each block counts again when it runs. Only the current user's own objects, or a superuser's, with our comment are named.
+-- The roles stay: they belong to the server, and other databases may name them. Each block counts again when it runs. Only the current
+-- user's own objects, or a superuser's, with our comment are named.
 with trusted as (
   select r.oid from pg_catalog.pg_roles r where r.rolsuper or r.rolname = current_user
 ),
@@ -63,12 +64,5 @@ step (position, topic, statement, advice) as (
       c.relname, 'the table has rows', c.relname), null
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace and n.nspname = 'auth' join trusted t on t.oid = c.relowner
   where c.relkind = 'r' and obj_description(c.oid, 'pg_class') = 'pgreflect init --supabase: stored, not served'
-  union all
-  select 4, format('role "%s"', r.rolname), format('drop role %I', r.rolname), null
-  from pg_catalog.pg_roles r
-  where r.rolname in ('dashboard_user', 'supabase_admin', 'supabase_auth_admin', 'supabase_functions_admin',
-      'supabase_realtime_admin', 'supabase_storage_admin')
-    and shobj_description(r.oid, 'pg_authid') = 'pgreflect init --supabase' and not r.rolcanlogin
-    and not exists (select from pg_catalog.pg_shdepend d where d.refclassid = 'pg_catalog.pg_authid'::regclass and d.refobjid = r.oid)
 )
 select s.topic, s.statement, s.advice from step s order by s.position, s.topic
