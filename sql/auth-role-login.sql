@@ -1,11 +1,8 @@
--- The statements that are missing for the login of the auth service. None if Supabase Auth owns the schema: its login is used.
+-- The statements that are missing for the login of the auth service.
 --
 -- $1: JSON with `role` (its name) and `verifier` (password verifier for a new role, or null). Rows as in roles.sql.
 with asked as (
   select $1::json ->> 'role' as role, $1::json ->> 'verifier' as verifier
-  where not exists (
-    select from pg_catalog.pg_namespace n join pg_catalog.pg_roles r on r.oid = n.nspowner
-    where n.nspname = 'auth' and r.rolname = 'supabase_auth_admin' and r.rolname <> current_user)
 )
 select pg_catalog.format('login role "%s" of the auth service', a.role) as topic,
   case when r.oid is null then pg_catalog.format('create role %I login noinherit', a.role)

@@ -1,7 +1,7 @@
 -- What `init --supabase` has still to do beside the files of this folder, in order. One row per statement.
 --
--- $1: JSON with apiRoles (array of names). $2: the schemas that are made just before. What exists is left as it is: roles and
--- publications of others get nothing.
+-- $1: JSON with apiRoles (array of names) and authRole (the login of the auth service, which is made after this, or null). $2: the
+-- schemas that are made just before. What exists is left as it is: roles and publications of others get nothing.
 with made as (
   select m.name from unnest($2::text[]) as m (name)
 ),
@@ -12,7 +12,7 @@ step (position, statement) as (
   select 1, format('create role %I nologin noinherit; comment on role %I is %L', w.name, w.name, 'pgreflect init --supabase')
   from unnest(array['dashboard_user', 'supabase_admin', 'supabase_auth_admin', 'supabase_functions_admin',
     'supabase_realtime_admin', 'supabase_storage_admin']) as w (name)
-  where not exists (select from pg_catalog.pg_roles r where r.rolname = w.name)
+  where not exists (select from pg_catalog.pg_roles r where r.rolname = w.name) and w.name is distinct from $1::json ->> 'authRole'
   union all
   select 2, format('create extension %I schema extensions; comment on extension %I is %L', e.name, e.name, 'pgreflect init --supabase')
   from pg_catalog.pg_available_extensions e

@@ -1,7 +1,6 @@
 /**
  * Creates the auth service's login and lets it use the tables (sql/auth-role.sql), so that no gateway needs the
- * connection of their owner or of a superuser. If Supabase Auth owns the tables, its own login is used and none is
- * created.
+ * connection of their owner or of a superuser.
  */
 import { authSchemas } from '../../postgres/migrations/migrate.ts';
 import { inOwnSchemas, printGuarded } from '../../postgres/migrations/own-schemas.ts';

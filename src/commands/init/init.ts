@@ -131,17 +131,8 @@ async function addAll(pool: SystemPool, { context, url, values, setup, authRole 
   if (auth && !made.auth && values.authRolePassword !== null)
     context.print(`\nThe password of "${authRole.role}" is unchanged.`);
   if (made.login || made.auth) context.print(printNextSteps(url, { setup, authRole, made, schemas }));
-  else if (refused === 0) context.print(printPrepared(url, keptRoles(outcomes, { setup, authRole })));
+  else if (refused === 0) context.print(printPrepared(url, auth ? [setup.login, authRole.role] : [setup.login]));
   return refused === 0 ? 0 : 1;
-}
-
-/** The logins among the steps. Supabase Auth's own login is none of them. */
-function keptRoles(
-  outcomes: readonly StepOutcome[],
-  { setup, authRole }: Pick<InitRun, 'setup' | 'authRole'>,
-): readonly string[] {
-  const isAuth = outcomes.some(({ topic }) => topic === authTopic(authRole.role));
-  return isAuth ? [setup.login, authRole.role] : [setup.login];
 }
 
 const authTopic = (role: string) => `login role "${role}" of the auth service`;
@@ -182,7 +173,7 @@ export async function setUpDatabase(
   const tables = parts.auth ? await installAuth(pool, setup) : null;
   if (tables !== null) add(tables);
   // Before the login of the auth service, which may use all tables of its schema.
-  if (parts.supabase) add(await installSupabase(pool, setup));
+  if (parts.supabase) add(await installSupabase(pool, setup, parts.authRole?.role ?? null));
   if (parts.authRole !== null && tables?.result !== 'refused')
     await addAuthRole(pool, parts.authRole, setup.adoptedRoles, add);
   if (parts.watch) add(await installWatch(pool, setup.login, setup.adoptedRoles));
@@ -194,7 +185,6 @@ function ofApiRoles({ anon, authenticated, service, login, adoptedRoles }: RoleS
   return { roles: [anon, authenticated, service, login], adoptedRoles };
 }
 
-/** Does nothing if Supabase Auth has its own login. */
 async function addAuthRole(
   pool: SystemPool,
   role: AuthRole,
@@ -203,7 +193,7 @@ async function addAuthRole(
 ): Promise<void> {
   const steps = await planAuthRole(pool, role);
   for (const step of steps) add(await runStatement(pool, step, ofAuthRole(role.role, adoptedRoles)));
-  if (steps.length > 0) add(await openAuthTables(pool, role, adoptedRoles));
+  add(await openAuthTables(pool, role, adoptedRoles));
 }
 
 /** @param widened Roles that the statement may give something to: looked at in its transaction. */
@@ -263,13 +253,14 @@ async function printSql(pool: SystemPool, { context, setup, authRole }: InitRun)
   if (planned.some(({ statement }) => statement !== null)) await refuseHeld(pool, ofApiRoles(setup));
   printSteps(planned, context);
   if (context.flags.auth) context.print(await printAuth(pool, setup));
-  if (context.flags.supabase) context.print(await printSupabase(pool, setup));
+  if (context.flags.supabase)
+    context.print(await printSupabase(pool, setup, context.flags.auth ? authRole.role : null));
   if (context.flags.auth) {
     const steps = await planAuthRole(pool, authRole);
     if (steps.some(({ statement }) => statement !== null))
       await refuseHeld(pool, ofAuthRole(authRole.role, setup.adoptedRoles));
     printSteps(steps, context);
-    if (steps.length > 0) context.print(await printAuthTables(pool, authRole, setup.adoptedRoles));
+    context.print(await printAuthTables(pool, authRole, setup.adoptedRoles));
   }
   if (context.flags.watch) context.print(await printWatch(pool, setup.login, setup.adoptedRoles));
   return 0;

@@ -26,12 +26,12 @@ const own = (adoptedRoles: readonly string[]): OwnSchemas => ({
   adoptedRoles,
 });
 
-/** Creates what is missing; all or nothing. */
-export function installSupabase(pool: SystemPool, setup: RoleSetup): Promise<StepOutcome> {
+/** Creates what is missing; all or nothing. @param authRole The login of the auth service, where it is made. */
+export function installSupabase(pool: SystemPool, setup: RoleSetup, authRole: string | null): Promise<StepOutcome> {
   const step = { topic: 'surroundings of Supabase, which nothing serves', statement: 'sql/supabase', advice: null };
   return runStep(step, () =>
     inOwnSchemas(pool, own(setup.adoptedRoles), async (tx) => {
-      const statements = await planSupabase(tx, setup);
+      const statements = await planSupabase(tx, setup, authRole);
       if (statements.length === 0) return false;
       const text = statements.join('\n');
       const widened = {
@@ -44,12 +44,16 @@ export function installSupabase(pool: SystemPool, setup: RoleSetup): Promise<Ste
 }
 
 /** The SQL that `installSupabase` would run; empty if nothing is missing. */
-export async function printSupabase(pool: SystemPool, setup: RoleSetup): Promise<string> {
-  const statements = await pool.transaction((tx) => planSupabase(tx, setup));
+export async function printSupabase(pool: SystemPool, setup: RoleSetup, authRole: string | null): Promise<string> {
+  const statements = await pool.transaction((tx) => planSupabase(tx, setup, authRole));
   return statements.length === 0 ? '' : printGuarded(pool, own(setup.adoptedRoles), statements.join('\n'));
 }
 
-async function planSupabase(tx: Queryable, { anon, authenticated, service }: RoleSetup): Promise<readonly string[]> {
+async function planSupabase(
+  tx: Queryable,
+  { anon, authenticated, service }: RoleSetup,
+  authRole: string | null,
+): Promise<readonly string[]> {
   const missing: string[] = [];
   for (const { schema, extension } of parts) {
     const [row] = await tx.query(
@@ -61,7 +65,7 @@ async function planSupabase(tx: Queryable, { anon, authenticated, service }: Rol
   }
   const tables = await planAuthDumps(tx);
   const rows = await tx.query(loadSqlFile('supabase/plan.sql'), [
-    JSON.stringify({ apiRoles: [anon, authenticated, service] }),
+    JSON.stringify({ apiRoles: [anon, authenticated, service], authRole }),
     missing,
   ]);
   return [
