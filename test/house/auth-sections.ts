@@ -18,7 +18,7 @@ export const authSections: readonly SectionRow[] = [
   ['1.9', 'Error codes', 'auth/http: the log has the code of every refusal', 'auth/tokens: POST /token%s with %j is refused', 'auth/verify: POST %j is refused', 'auth/user: POST %s with %j is refused', 'auth/sign-up: %j is refused'],
   ['1.10', 'Rate limits', 'auth/core/rate-limit: an address may do as much at once as the burst', 'auth/http: the requests of an address are limited', 'auth/two-processes: a limit is counted at both together'],
   ['1.11', 'CORS', 'auth/http: browsers of other origins may send the headers of the clients'],
-  ['2.1', 'A database of Supabase Auth', 'auth/core/migrations: is taken over as it is: nothing but our own tables is added', 'auth/tokens: a user, a session and a link of Supabase Auth are accepted as they are'],
+  ['2.1', 'A database of Supabase Auth', 'auth/core/migrations: is taken over as it is: nothing but our own tables is added', 'auth/tokens: a user, a session and a link of Supabase Auth are accepted as they are', 'migrations/move: an application finds in the new database what it found in the old one'],
   ['2.2', 'Tables', 'auth/core/migrations: has columns, indexes and keys that a schema made by us has too', 'auth/core/users: a new user has the nil instance'],
   ['2.3', 'Functions for policies', "auth/core/migrations: give policies the caller's claims", 'auth/tokens: its token reads the rows of its user at the GraphQL API'],
   ['2.4', 'Audit log', 'auth/core/users: an event is written with who did it, and not at all where the log is off', 'auth/admin: the audit log tells who did what', 'auth/factors: the audit log has every step', 'auth/identities: the audit log says which identity was given up'],

@@ -1,0 +1,1 @@
+select cron.schedule('forget-guests', '0 3 * * *', $$delete from public.members where role = 'guest'$$);
