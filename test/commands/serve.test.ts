@@ -208,7 +208,7 @@ describe('serving', () => {
     const own = await createDatabase();
     const { command } = await serve([], { env: envOf(own, own.url) });
     await command.until(/The gateway takes notice/);
-    expect(command.text()).not.toContain('Management API');
+    expect(command.text()).not.toMatch(/Management API|Auth:/);
     expect(command.text()).toMatch(/The login role "\w+" is a superuser/);
     // The example of a table guards its rows.
     expect(command.text()).toMatch(
@@ -243,6 +243,18 @@ describe('serving', () => {
     expect(command.text()).not.toContain('is empty');
     const { out } = await runCommand(['check'], { env: envOf(own) });
     expect(out.replaceAll(/\s+/g, ' ')).toContain(summary);
+  });
+
+  test('where signed-in users have an API and visitors none, it says what users have, and grants visitors nothing unasked', async () => {
+    const own = await createDatabase(`create table pet (id int primary key); grant select on pet to authenticated;
+      revoke usage on schema public from public, anon; grant usage on schema public to authenticated`);
+    const { command } = await serve([], { env: envOf(own) });
+    await command.until(/The gateway takes notice/);
+    expect(command.text()).toMatch(
+      /Role "authenticated" reads 1 table, .*\nThe API of the role "anon" is empty\. Where visitors are meant to have one:\n/,
+    );
+    const { out } = await runCommand(['check', '--only', 'usage_missing'], { env: envOf(own) });
+    expect(out).toMatch(/^note +usage_missing.*-- grant usage on schema public to anon;$/ms);
   });
 
   test('malformed comment directives, which refuse every request, are named, and nothing else is proposed', async () => {
@@ -283,6 +295,7 @@ describe('serving', () => {
     const { command, url } = await serve(['--access-token', token], { env: envOf(own), directory });
     const [, path = ''] = await command.until(/Management API: \S+(\/v1\/projects\/[0-9a-f]{20}\/config\/auth)/);
     await command.until(/needs an access token: pgreflect tokens create --scope \S*project:operate\)/);
+    expect(command.text()).toContain(`Auth: ${url}/auth/v1   (emails without a mail server: ${url}/studio/inbox)\n`);
     expect(command.text()).toContain(`${url}/studio   (needs an access token: ${operatorTokenCommand})`);
     const headers = { authorization: `Bearer ${token}` };
     expect((await fetch(`${url}${path}`, { headers })).status).toBe(200);

@@ -50,7 +50,7 @@ export function checkModels(
   const findings = [
     ...models.flatMap(({ omissions }) => describeOmissions(omissions, viewKeys)),
     ...describeLinks(models.flatMap(({ omissions }) => omissions)),
-    ...models.flatMap(({ role, model }) => findMissingUsage(role, model, catalog)),
+    ...findMissingUsage(models, catalog),
     ...models.map(({ role, model }) => describeRole(role, model)),
   ];
   return mergeFixes([...new Map(findings.map((finding) => [finding.message, finding])).values()]);
@@ -103,12 +103,18 @@ function describeLinks(omissions: readonly Omission[]): readonly Finding[] {
   });
 }
 
-function findMissingUsage(role: string, model: Model, catalog: Catalog): readonly Finding[] {
-  if (model.namespaces.length > 0) return [];
+/** Where another role has an API, the lack is meant in most cases: many projects take `public` from visitors. */
+function findMissingUsage(models: readonly RoleModel[], catalog: Catalog): readonly Finding[] {
   const schemas = catalog.namespaces.map(({ nspname }) => quoteName(nspname)).join(', ');
-  const message = `Role "${role}" has no usage on any exposed schema, so its API is empty.`;
-  const fix = schemas === '' ? null : `grant usage on schema ${schemas} to ${quoteName(role)};`;
-  return [{ check: 'usage_missing', severity: 'warning', object: role, message, fix }];
+  const without = models.filter(({ model }) => model.namespaces.length === 0);
+  return without.map(({ role }): Finding => {
+    const about = { check: 'usage_missing', object: role } as const;
+    const message = `Role "${role}" has no usage on any exposed schema, so its API is empty.`;
+    const grant = schemas === '' ? null : `grant usage on schema ${schemas} to ${quoteName(role)};`;
+    if (without.length === models.length || grant === null)
+      return { ...about, severity: 'warning', message, fix: grant };
+    return { ...about, severity: 'note', message, fix: `-- Where it is meant to have one:\n-- ${grant}` };
+  });
 }
 
 function describeRole(role: string, model: Model): Finding {

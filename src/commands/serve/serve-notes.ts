@@ -8,6 +8,7 @@ import type { Gateway } from '../../gateway.ts';
 import { createProjectRef } from '../../management/project-ref.ts';
 import { hasConfigTables } from '../../management/stored-config.ts';
 import { operatorTokenCommand } from '../../management/tokens/access-tokens.ts';
+import type { Model } from '../../model/model.ts';
 import type { Omission } from '../../model/model-context.ts';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import { onOneLine, pasteable } from '../../shared/one-line.ts';
@@ -23,14 +24,13 @@ import { withDatabase } from '../shared/with-database.ts';
 export async function noteServing(config: Config, url: string, context: CommandContext): Promise<void> {
   context.note(`pgreflect serves ${describePlace(config.databaseUrl)}.`);
   context.note(`GraphQL and GraphiQL: ${url}/graphql/v1`);
-  await noteManagement(config, url, context);
+  await noteAuth(config, url, context);
   const guesses = describeGuesses(layerAuthConfig(config.authValues));
   if (guesses !== null) context.note(`Warning: ${guesses}`);
 }
 
-/** Prints where the auth configuration can be changed, with the project ref; nothing if it cannot. */
-async function noteManagement(config: Config, url: string, context: CommandContext): Promise<void> {
-  if (!config.managementApiEnabled) return;
+/** Prints where the auth service is, and where its configuration can be changed; nothing if it is off. */
+async function noteAuth(config: Config, url: string, context: CommandContext): Promise<void> {
   const ref = await withDatabase(config.adminDatabaseUrl, async (pool) =>
     (await hasConfigTables(pool)) ? await createProjectRef(config.projectRef)(pool) : null,
   ).catch((error) => {
@@ -38,17 +38,22 @@ async function noteManagement(config: Config, url: string, context: CommandConte
     throw error;
   });
   if (ref === null) return;
+  const place = config.managementApiEnabled ? `   (emails without a mail server: ${url}/studio/inbox)` : '';
+  context.note(`Auth: ${url}/auth/v1${place}`);
+  if (!config.managementApiEnabled) return;
   context.note(`Management API: ${url}/v1/projects/${ref}/config/auth`);
   context.note(`Studio: ${url}/studio   (needs an access token: ${operatorTokenCommand})`);
 }
 
 /** Prints a line to paste, or why the API is empty and how to fill it. */
 export async function noteFirstOperation(config: Config, gateway: Gateway, context: CommandContext): Promise<void> {
-  const { schemas, anonRole } = config;
-  const model = await gateway.model(anonRole).catch((error) => {
-    if (error instanceof DatabaseError) return null;
-    throw error;
-  });
+  const { schemas, anonRole, authenticatedRole } = config;
+  const modelOf = async (role: string) =>
+    await gateway.model(role).catch((error) => {
+      if (error instanceof DatabaseError) return null;
+      throw error;
+    });
+  const model = await modelOf(anonRole);
   if (model === null) return;
   const check = commandLine('check', context);
   const operation = makeFirstOperation(model);
@@ -64,10 +69,13 @@ export async function noteFirstOperation(config: Config, gateway: Gateway, conte
     context.note(malformed);
     return;
   }
-  const isEmpty = model.tables.size === 0 && model.routines.size === 0;
-  context.note(
-    isEmpty ? `The API of the role "${anonRole}" is empty:` : `${summarizeRole(anonRole, model)} To offer more:`,
-  );
+  const users = await modelOf(authenticatedRole);
+  if (!isEmpty(model)) context.note(`${summarizeRole(anonRole, model)} To offer more:`);
+  else if (users === null || isEmpty(users)) context.note(`The API of the role "${anonRole}" is empty:`);
+  else {
+    context.note(summarizeRole(authenticatedRole, users));
+    context.note(`The API of the role "${anonRole}" is empty. Where visitors are meant to have one:`);
+  }
   if (model.namespaces.length === 0) {
     const names = (schemas ?? ['public']).join(', ');
     context.note(
@@ -86,6 +94,10 @@ export async function noteFirstOperation(config: Config, gateway: Gateway, conte
 }
 
 const maxReasons = 5;
+
+function isEmpty({ tables, routines }: Model): boolean {
+  return tables.size === 0 && routines.size === 0;
+}
 
 function printOmission({ reason, fix }: Omission): string {
   const statement = fix === null ? null : pasteable(fix);
