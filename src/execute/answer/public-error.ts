@@ -195,8 +195,9 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   const { atMost = null, objects = null, nested = null, increment = null } = scope.steps[error.step - 1] ?? {};
   const met = objects && { locations: objects.locations, extensions: { input: objects.input ?? nested ?? '' } };
   if (error.repeatsRow && met !== null) return repeatedRow(met, place);
-  if (sqlstate === '22P02' && met !== null && primary.includes(markers.unseen)) return unseenRow(met, place);
-  if (sqlstate === '22P02' && met !== null && primary.includes(markers.unshown)) return unshownRow(met, place);
+  const mayBeHidden = primary.includes(markers.unshown);
+  if (sqlstate === '22P02' && met !== null && (mayBeHidden || primary.includes(markers.unseen)))
+    return unseenRow(met, place, mayBeHidden);
   const broken = sqlstate === '22P02' ? brokenNestedWrite(primary) : null;
   if (broken !== null && nested !== null)
     return new PublicError(...broken, { ...place, extensions: { input: nested } });
@@ -278,17 +279,13 @@ function repeatedRow(met: Met, place: ReturnType<typeof placeOf>): PublicError {
   return new PublicError('BAD_USER_INPUT', message, { ...place, ...met });
 }
 
-function unseenRow(met: Met, place: ReturnType<typeof placeOf>): PublicError {
-  const message =
-    'An object met a row that another transaction has just written. Nothing was written; send the request again.';
-  return new PublicError('CONFLICT', message, { ...place, ...met });
-}
-
-/** Whether the row is hidden, or only new, cannot be told. */
-function unshownRow(met: Met, place: ReturnType<typeof placeOf>): PublicError {
-  const message =
-    'An object met a row that the view does not show. Nothing was written. If it fails again, send another key: waiting does not help.';
-  return new PublicError('CONFLICT', message, { ...place, ...met, extensions: { ...met.extensions, retry: 'once' } });
+/** @param mayBeHidden By a view: whether the row is only new cannot be told. */
+function unseenRow(met: Met, place: ReturnType<typeof placeOf>, mayBeHidden: boolean): PublicError {
+  const message = mayBeHidden
+    ? 'An object met a row that the view does not show. Nothing was written. If it fails again, send another key: waiting does not help.'
+    : 'An object met a row that another transaction has just written. Nothing was written; send the request again.';
+  const extensions = { ...met.extensions, ...(mayBeHidden && { retry: 'once' }) };
+  return new PublicError('CONFLICT', message, { ...place, ...met, extensions });
 }
 
 /** Replace messages that name objects hidden from the role. */
