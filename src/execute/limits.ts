@@ -4,12 +4,13 @@
 import type { CompiledOperation } from '../compile/compile-operation.ts';
 import { inventedZone } from '../compile/input/invented-zone.ts';
 import { hasBackReference } from '../compile/input/json-path.ts';
-import type { Comparing, Operand, ValueLanguage } from '../compile/input/plan-budget.ts';
+import type { Operand, ValueLanguage } from '../compile/input/plan-budget.ts';
 import { regexSize } from '../compile/input/regex-size.ts';
 import { type BindingSource, bindSlot, entriesAt, type Slot, type Variables, valueAt } from '../compile/input/slot.ts';
 import { longestTexts, textBound } from '../compile/input/text-bound.ts';
 import { entryValue } from '../compile/input/update-list.ts';
 import type { LimitPlan } from '../compile/plan/plan.ts';
+import type { OperandWork } from '../schema/operators.ts';
 import { PublicError } from '../shared/errors.ts';
 import { parseJson } from '../shared/json.ts';
 import { type PreparedDocument, tooManyTokens } from './documents.ts';
@@ -91,7 +92,7 @@ function refuseLargePatterns({ patterns }: CompiledOperation, variables: Variabl
  * Most of each in one operation. PostgreSQL multiplies them with the size of a value, and neither a timeout nor a
  * cancel request ends the work on a row: 20,000 characters of `like` on a text of 400 kB take ten seconds.
  */
-const largest: Readonly<Record<Comparing, readonly [most: number, what: string]>> = {
+const largest: Readonly<Record<OperandWork, readonly [most: number, what: string]>> = {
   pattern: [2000, 'characters in patterns of "like" and "ilike"'],
   list: [10_000, 'items in lists that are compared with lists, or removed from JSON'],
   in: [1_000_000, 'items in lists of "in"'],
@@ -100,7 +101,7 @@ const largest: Readonly<Record<Comparing, readonly [most: number, what: string]>
 };
 
 function refuseLargeOperands({ operands }: CompiledOperation, variables: Variables): void {
-  const sizes: Record<Comparing, number> = { pattern: 0, list: 0, in: 0, json: 0, rank: 0 };
+  const sizes: Record<OperandWork, number> = { pattern: 0, list: 0, in: 0, json: 0, rank: 0 };
   for (const operand of operands) {
     sizes[operand.by] += sizeOf(operand, variables);
     const [most, what] = largest[operand.by];

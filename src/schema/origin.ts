@@ -3,6 +3,7 @@
  *
  * The schema builder sets it on everything; the planner reads nothing else, so names are decided once.
  */
+
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLType } from 'graphql';
 import type { aggregateFunctions } from '../model/codecs.ts';
 import type { UpdateOperator } from '../model/extensions/update-operators.ts';
@@ -17,6 +18,7 @@ import type {
   ValueType,
 } from '../model/model.ts';
 import { invariant } from '../shared/invariant.ts';
+import type { FilterOperator } from './operators.ts';
 
 /** The functions of `aggregate` over columns. */
 export type AggregateFunction = (typeof aggregateFunctions)[number];
@@ -43,11 +45,6 @@ export type FieldOrigin =
   | { readonly kind: 'distinct_count'; readonly column: Column }
   | { readonly kind: 'groups' | 'group_keys' }
   | { readonly kind: 'group_key'; readonly column: Column };
-
-/** Operators of filters. */
-export type FilterOperator =
-  | 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'is' | 'startsWith' | 'like' | 'ilike' | 'regex' | 'iregex'
-  | 'contains' | 'containedBy' | 'overlaps' | 'hasKey' | 'hasAllKeys' | 'hasAnyKey' | 'matches'; // biome-ignore format: a table of names
 
 /** The origin of an input field. */
 export type InputFieldOrigin =

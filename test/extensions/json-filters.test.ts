@@ -389,8 +389,16 @@ describe('names', async () => {
     ]);
     // Without `at`, which would need a type that has another meaning here.
     expect(await entries('JSONFilter')).toEqual([
-      ...['contains JSON', 'containedBy JSON', 'eq JSON', 'is FilterIs', 'hasKey String'],
-      ...['hasAllKeys null', 'hasAnyKey null', 'matches String'],
+      ...[
+        'containedBy JSON',
+        'contains JSON',
+        'eq JSON',
+        'hasAllKeys null',
+        'hasAnyKey null',
+        'hasKey String',
+        'is FilterIs',
+        'matches String',
+      ],
     ]);
   });
 

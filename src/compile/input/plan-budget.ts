@@ -2,6 +2,7 @@
  * Limits the size of an operation's statement. A small document can mean a very large statement: fragments spread many
  * times, a variable used in many places, and deeply nested conditions, which are read through all levels above.
  */
+import type { OperandWork } from '../../schema/operators.ts';
 import { RequestRefusal } from './input.ts';
 import type { Slot } from './slot.ts';
 
@@ -80,13 +81,10 @@ export interface Pattern {
   readonly place: string;
 }
 
-/** What an operand is compared by. */
-export type Comparing = 'pattern' | 'list' | 'in' | 'json' | 'rank';
-
 /** An operand that PostgreSQL compares with each part of a row's value, in one step that it does not cancel. */
 export interface Operand {
   readonly slot: Slot;
-  readonly by: Comparing;
+  readonly by: OperandWork;
 }
 
 /** The budget of one operation. */

@@ -2,9 +2,9 @@
  * Questions about plans: which code they run, and whether their best PostgreSQL plan depends on values.
  */
 import type { Table } from '../../model/model.ts';
+import { operatorRow } from '../../schema/operators.ts';
 import type {
   CallPlan,
-  ComparisonOperator,
   Condition,
   ConnectionEntry,
   ConnectionPlan,
@@ -211,13 +211,8 @@ export function customPlanning({ kind, fields }: OperationPlan): CustomPlanning 
   return kind === 'mutation' || filters.some((filter) => compares(filter, looksInside)) ? 'always' : 'once_slow';
 }
 
-// biome-ignore format: a table of names
-const operatorsInside: readonly ComparisonOperator[] = [
-  'contains', 'containedBy', 'overlaps', 'hasKey', 'hasAllKeys', 'hasAnyKey', 'findsPath', 'meetsPath',
-];
-
 function looksInside(condition: Condition): boolean {
-  if (condition.kind === 'compare') return operatorsInside.includes(condition.operator);
+  if (condition.kind === 'compare') return operatorRow(condition.operator).looksInside;
   return condition.kind === 'search';
 }
 

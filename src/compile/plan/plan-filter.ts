@@ -4,13 +4,15 @@
  * Refuses what operators refuse (plan-operator.ts), node ids of another table, and filters through relationships that
  * nest too deep.
  */
+
 import type { GraphQLInputField } from 'graphql';
 import type { Relationship, Table, ValueType } from '../../model/model.ts';
 import { isJson, isSearchable } from '../../model/tables/columns.ts';
+import { operatorRow } from '../../schema/operators.ts';
 import { inputFieldOrigin } from '../../schema/origin.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import { spend } from '../input/plan-budget.ts';
-import type { ComparisonOperator, Condition, Expression, RelatedRows } from './plan.ts';
+import type { Condition, Expression, RelatedRows } from './plan.ts';
 import { planRowCall } from './plan-arguments.ts';
 import { planJson } from './plan-json.ts';
 import { planNodeId } from './plan-node-id.ts';
@@ -181,7 +183,7 @@ function planFailing(condition: Condition): Condition {
     case 'compare': {
       const { expression, operator, slot } = condition;
       const isUnknown = slot.kind === 'constant' && slot.value === null;
-      if (expression.kind !== 'column' || isUnknown || !withOpposite.includes(operator)) break;
+      if (expression.kind !== 'column' || isUnknown || !operatorRow(operator).hasOpposite) break;
       const opposite: Condition = { kind: 'not', item: condition };
       if (expression.column.hasNoNulls) return opposite;
       return { kind: 'or', items: [opposite, { kind: 'null_test', expression, negated: false }] };
@@ -190,9 +192,6 @@ function planFailing(condition: Condition): Condition {
   }
   return { kind: 'not_true', item: condition };
 }
-
-/** PostgreSQL knows their opposites, which indexes serve. */
-const withOpposite: readonly ComparisonOperator[] = ['neq', 'lt', 'lte', 'gt', 'gte'];
 
 function planAggregate(at: Level, aggregate: Input, related: Relate): Condition | null {
   const entries = aggregate.fields().filter(({ input }) => input.state() === 'value');

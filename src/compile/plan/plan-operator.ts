@@ -5,12 +5,13 @@
  */
 import { type GraphQLInputField, getNullableType, isListType } from 'graphql';
 import type { Column, SqlType } from '../../model/model.ts';
-import { type FilterOperator, inputFieldOrigin } from '../../schema/origin.ts';
+import { type FilterOperator, operatorRow } from '../../schema/operators.ts';
+import { inputFieldOrigin } from '../../schema/origin.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { invariant } from '../../shared/invariant.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import type { JsonPathKind } from '../input/json-path.ts';
-import type { Comparing, PlanBudget } from '../input/plan-budget.ts';
+import type { PlanBudget } from '../input/plan-budget.ts';
 import type { Slot } from '../input/slot.ts';
 import type { Condition, Expression } from './plan.ts';
 
@@ -37,14 +38,12 @@ export function planOperator(
   if (state === 'value') assertOperand(expression, operator, input);
   const isList = isListType(getNullableType(input.type));
   const slot: Slot = state !== 'value' ? { kind: 'constant', value: null } : isList ? input.listSlot() : input.slot();
-  const by = comparing[operator];
-  if (by && state === 'value') budget.operands.push({ slot, by: by === 'list' && !isList ? 'json' : by });
-  if (operator === 'regex' || operator === 'iregex')
-    budget.patterns.push({ slot, language: 'regex', place: input.place() });
+  if (state !== 'value') return { kind: 'compare', expression, operator, slot };
+  const { work, language } = operatorRow(operator);
+  if (work !== null) budget.operands.push({ slot, by: work === 'list' && !isList ? 'json' : work });
+  if (language !== null) budget.patterns.push({ slot, language, place: input.place() });
   if (operator !== 'matches') return { kind: 'compare', expression, operator, slot };
-  if (state !== 'value') return { kind: 'compare', expression, operator: 'findsPath', slot };
-  budget.patterns.push({ slot, language: 'jsonpath', place: input.place() });
-  const item: Condition = { kind: 'compare', expression, operator: planMatch(input), slot };
+  const item: Condition = { kind: 'compare', expression, operator, slot, isPredicate: isPredicate(input) };
   // Unknown if the path does not fit the value, which counts as no match.
   return negated ? { kind: 'known', item, of: expression } : item;
 }
@@ -57,17 +56,11 @@ function noEquality(name: string): string {
   return `"${name}" has a type whose values PostgreSQL cannot compare. Use "is", or leave the filter out.`;
 }
 
-/** Operators that compare the operand with each part of a value. */
-const comparing: Partial<Record<FilterOperator, Comparing>> = {
-  ...{ like: 'pattern', ilike: 'pattern', contains: 'list', containedBy: 'list', overlaps: 'list' },
-  ...{ hasKey: 'json', hasAllKeys: 'json', hasAnyKey: 'json', in: 'in' },
-};
-
-function planMatch(input: Input): 'findsPath' | 'meetsPath' {
+/** Whether a JSON path is a predicate. */
+function isPredicate(input: Input): boolean {
   const kind = input.ask({ kind: 'json_path' }) as JsonPathKind;
-  if (kind === 'path') return 'findsPath';
-  if (kind === 'predicate') return 'meetsPath';
-  throw refuseInput(refusedPaths[kind], input);
+  if (kind !== 'path' && kind !== 'predicate') throw refuseInput(refusedPaths[kind], input);
+  return kind === 'predicate';
 }
 
 const refusedPaths = {
@@ -87,10 +80,8 @@ function nameOf(expression: Expression): string {
   return expression.kind === 'count' ? 'count' : (expression.column.fieldName ?? expression.column.name);
 }
 
-const patternOperators: readonly FilterOperator[] = ['like', 'ilike', 'regex', 'iregex', 'startsWith'];
-
 function assertOperand(expression: Expression, operator: FilterOperator, input: Input): void {
-  if (patternOperators.includes(operator)) assertMatchable(expression, operator, input);
+  if (operatorRow(operator).isPattern) assertMatchable(expression, operator, input);
   else if (expression.kind === 'column') assertFits(expression.column, input);
   else if (expression.kind === 'computed') assertFits(expression.type, input);
 }

@@ -4,6 +4,7 @@
  *
  * `key` is always a response key: a GraphQL name, so letters, digits and underscores.
  */
+
 import type {
   Column,
   CompositeType,
@@ -17,6 +18,7 @@ import type {
   Table,
   ValueType,
 } from '../../model/model.ts';
+import type { ComparisonOperator } from '../../schema/operators.ts';
 import type { AggregateFunction, JsonReading, SearchLanguage } from '../../schema/origin.ts';
 import type { PublicError } from '../../shared/errors.ts';
 import type { Slot } from '../input/slot.ts';
@@ -295,6 +297,8 @@ export interface Comparison {
   readonly expression: Expression;
   readonly operator: ComparisonOperator;
   readonly slot: Slot;
+  /** The path of `matches` is a predicate, which must be true; otherwise it must find something. */
+  readonly isPredicate?: boolean;
 }
 
 /** The search of a text search. */
@@ -315,11 +319,6 @@ export interface RelatedRows {
 
 /** The largest number that a count of related rows may be compared with. */
 export const mostCounted = 1000;
-
-/** Filter operators with one operand. */
-export type ComparisonOperator =
-  | 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'startsWith' | 'like' | 'ilike' | 'regex' | 'iregex'
-  | 'contains' | 'containedBy' | 'overlaps' | 'hasKey' | 'hasAllKeys' | 'hasAnyKey' | 'findsPath' | 'meetsPath'; // biome-ignore format: a table of names
 
 /** A root field of a mutation that writes a table. */
 export interface WritePlan {

@@ -5,9 +5,9 @@ import { type GraphQLInputFieldConfigMap, GraphQLInputObjectType, GraphQLList, G
 import { hasJsonFilter } from '../../model/extensions/added-types.ts';
 import { comparedAs, type SharedType, type Table, type ValueType } from '../../model/model.ts';
 import { describesAnything } from '../describe-type.ts';
-import { type FilterOperator, typed } from '../origin.ts';
+import { typed } from '../origin.ts';
 import { type SchemaContext, sharedInput } from '../schema-context.ts';
-import { filterIsType, scalarFilterName } from './operator-filters.ts';
+import { filterIsType, operatorFields, scalarFilterName } from './operator-filters.ts';
 import { scalarTypes } from './scalars.ts';
 
 const { JSON: JSONType, String: StringType } = scalarTypes;
@@ -29,7 +29,7 @@ export function defineJsonFilterTypes(context: SchemaContext, tables: readonly T
   const isFree = (name: SharedType) => model.addedTypes.includes(name);
   define(filterName, 'jsonb values', () => filterFields(context));
   if (isFree(partName)) define(partName, 'the part of a jsonb value at a path', () => partFields(context));
-  if (isFree(isName)) define(isName, 'json values', () => ({ is: operator(filterIsType, 'is') }));
+  if (isFree(isName)) define(isName, 'json values', () => ({ is: isField }));
 }
 
 /** The filter input of a JSON type's values, null for none. */
@@ -37,21 +37,12 @@ export function jsonFilterOf(context: SchemaContext, { cast }: ValueType): Graph
   return comparedAs(cast).name === 'jsonb' ? context.types.input(filterName) : sharedInput(context, isName);
 }
 
-function operator<T extends Parameters<typeof typed>[0]>(type: T, name: FilterOperator) {
-  return typed(type, { kind: 'operator', operator: name });
-}
+const isField = typed(filterIsType, { kind: 'operator', operator: 'is' });
 
 function filterFields(context: SchemaContext): GraphQLInputFieldConfigMap {
   const part = sharedInput(context, partName);
   return {
-    contains: operator(JSONType, 'contains'),
-    containedBy: operator(JSONType, 'containedBy'),
-    eq: operator(JSONType, 'eq'),
-    is: operator(filterIsType, 'is'),
-    hasKey: operator(StringType, 'hasKey'),
-    hasAllKeys: operator(texts, 'hasAllKeys'),
-    hasAnyKey: operator(texts, 'hasAnyKey'),
-    matches: operator(StringType, 'matches'),
+    ...operatorFields('json', JSONType, JSONType),
     ...(part && { at: typed(new GraphQLList(new GraphQLNonNull(part)), { kind: 'json_parts' }) }),
   };
 }
@@ -63,6 +54,6 @@ function partFields({ types }: SchemaContext): GraphQLInputFieldConfigMap {
     number: typed(types.input(scalarFilterName('BigFloat'))!, { kind: 'json_part', as: 'number' }),
     boolean: typed(types.input(scalarFilterName('Boolean'))!, { kind: 'json_part', as: 'boolean' }),
     json: typed(types.input(filterName)!, { kind: 'json_part', as: 'json' }),
-    is: operator(filterIsType, 'is'),
+    is: isField,
   };
 }

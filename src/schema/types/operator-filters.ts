@@ -3,34 +3,38 @@
  *
  * Those of scalars and lists are in every schema, used or not, and independent of the database, so they are shared.
  */
-import { GraphQLInputObjectType, GraphQLList, GraphQLNonNull, type GraphQLNullableInputType } from 'graphql';
+import {
+  type GraphQLInputFieldConfigMap,
+  GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLNonNull,
+  type GraphQLNullableInputType,
+} from 'graphql';
 import { filterableElements } from '../../model/codecs.ts';
 import { enumFilterName } from '../../model/inflect.ts';
 import type { ScalarName } from '../../model/model.ts';
-import { type FilterOperator, typed } from '../origin.ts';
+import { type FilterKind, operatorRow, operatorsOf } from '../operators.ts';
+import { typed } from '../origin.ts';
 import { StringEnumType } from './enum-types.ts';
 import { scalarTypes } from './scalars.ts';
 
-const equality = ['eq', 'is'] as const;
-const membership = ['eq', 'in', 'is', 'neq'] as const;
-const comparison = ['eq', 'gt', 'gte', 'in', 'is', 'lt', 'lte', 'neq'] as const;
-
-const scalarOperators: Readonly<Partial<Record<ScalarName, readonly FilterOperator[]>>> = {
-  ID: ['eq'],
-  Boolean: equality,
-  Opaque: equality,
-  UUID: membership,
-  Int: comparison,
-  Float: comparison,
-  BigInt: comparison,
-  BigFloat: comparison,
-  Date: comparison,
-  Time: comparison,
-  Datetime: comparison,
-  String: [...comparison, 'ilike', 'iregex', 'like', 'regex', 'startsWith'],
+/** The kind of filter of each scalar; null: columns of it are filtered in another way, or not. */
+const filterKinds: Readonly<Record<ScalarName, FilterKind | null>> = {
+  ID: 'id',
+  Boolean: 'equality',
+  Opaque: 'equality',
+  UUID: 'membership',
+  Int: 'ordered',
+  Float: 'ordered',
+  BigInt: 'ordered',
+  BigFloat: 'ordered',
+  Date: 'ordered',
+  Time: 'ordered',
+  Datetime: 'ordered',
+  String: 'text',
+  JSON: null,
+  Cursor: null,
 };
-
-const listOperators: readonly FilterOperator[] = ['containedBy', 'contains', 'eq', 'is', 'overlaps'];
 
 /** The operand of `is`: `NULL` and `NOT_NULL`, coerced to their names. */
 export const filterIsType = new StringEnumType({ name: 'FilterIs', values: { NULL: {}, NOT_NULL: {} } });
@@ -47,34 +51,43 @@ export function listFilterName(scalar: ScalarName): string {
 
 /** The filter inputs of all scalars and lists. */
 export const operatorFilterTypes: readonly GraphQLInputObjectType[] = [
-  ...Object.entries(scalarOperators).map(([scalar, operators]) =>
-    operatorFilter(scalarFilterName(scalar as ScalarName), scalarTypes[scalar as ScalarName], operators),
-  ),
-  ...[...filterableElements].map((scalar) =>
-    operatorFilter(listFilterName(scalar), scalarTypes[scalar], listOperators),
-  ),
+  ...(Object.keys(filterKinds) as ScalarName[]).flatMap((scalar) => {
+    const kind = filterKinds[scalar];
+    return kind === null ? [] : operatorFilter(scalarFilterName(scalar), kind, scalarTypes[scalar]);
+  }),
+  ...[...filterableElements].map((scalar) => operatorFilter(listFilterName(scalar), 'list', scalarTypes[scalar])),
 ];
 
 /** The filter input of an enum. */
 export function buildEnumFilterType(type: StringEnumType): GraphQLInputObjectType {
-  return operatorFilter(enumFilterName(type.name), type, membership);
+  return operatorFilter(enumFilterName(type.name), 'membership', type);
 }
 
-function operatorFilter(
-  name: string,
-  type: GraphQLNullableInputType,
-  operators: readonly FilterOperator[],
-): GraphQLInputObjectType {
-  const list = new GraphQLList(new GraphQLNonNull(type));
-  const takesList = (operator: FilterOperator) => operator === 'in' || operators === listOperators;
-  return new GraphQLInputObjectType({
-    name,
-    fields: () =>
-      Object.fromEntries(
-        [...operators].sort().map((operator) => {
-          const operand = operator === 'is' ? filterIsType : takesList(operator) ? list : type;
-          return [operator, typed(operand, { kind: 'operator', operator })];
-        }),
-      ),
+/** @param type The filter's values, or the items of its lists. */
+function operatorFilter(name: string, kind: FilterKind, type: GraphQLNullableInputType): GraphQLInputObjectType {
+  const values = kind === 'list' ? listOf(type) : type;
+  return new GraphQLInputObjectType({ name, fields: () => operatorFields(kind, values, listOf(type)) });
+}
+
+/** The fields of a filter. @param many What `in` takes. */
+export function operatorFields(
+  kind: FilterKind,
+  one: GraphQLNullableInputType,
+  many: GraphQLNullableInputType,
+): GraphQLInputFieldConfigMap {
+  const operands: Readonly<Record<ReturnType<typeof operatorRow>['operand'], GraphQLNullableInputType>> = {
+    value: one,
+    values: many,
+    text: scalarTypes.String,
+    texts: listOf(scalarTypes.String),
+    presence: filterIsType,
+  };
+  const entries = operatorsOf(kind).map((operator) => {
+    return [operator, typed(operands[operatorRow(operator).operand], { kind: 'operator', operator })] as const;
   });
+  return Object.fromEntries(entries);
+}
+
+function listOf(type: GraphQLNullableInputType): GraphQLNullableInputType {
+  return new GraphQLList(new GraphQLNonNull(type));
 }
