@@ -211,6 +211,7 @@ function refuse(what: string, value: number, limit: number, option: string): Pub
 const ways: Readonly<Record<string, string>> = {
   'max-cost':
     'Give collections a "first", those inside other collections above all: without one, each counts its whole page.',
+  'max-depth': 'Ask for the inner levels in an operation of their own, with a filter by the keys of the rows above.',
   'max-root-fields':
     'Change many rows with one field: a list of objects, a filter, or "updateMany…". Read them with a filter "in".',
   'max-aliases': 'Read many rows with one field and a filter "in" instead of an alias for each.',

@@ -76,6 +76,8 @@ const explanations: readonly (readonly [RegExp, Explain])[] = [
   [/Value "(\w+)" does not exist in "OrderByDirection" enum/, correctDirection],
   [/Value "(\w+)" does not exist in "(\w+)" enum/, correctEnum],
   [/\bJSON accepts a string, found: /, () => form('Send the text of the JSON, such as "{\\"a\\": 1}".')],
+  [/^Unknown type "(\w+)"/, correctType],
+  [/\b(?:String cannot represent a non string value: |accepts a string, found: )([\w.+-]+?)\.?$/, correctText],
   [/Expected value of type "(\w+)!?" not to include unknown field "(\w+)"/, correctInputField],
   [/^Argument "\w+\.(\w+)\(set:\)" of type /, correctUpdate],
   [/^Unknown argument "(\w+)" on field "([\w.]+)"/, correctArgument],
@@ -83,7 +85,9 @@ const explanations: readonly (readonly [RegExp, Explain])[] = [
   [
     /^The mutation operation is not supported/,
     () =>
-      form('The role may write nothing: grant INSERT, UPDATE or DELETE on a table, or EXECUTE on a volatile function.'),
+      form(
+        'The role writes nothing that it reads: grant SELECT, and INSERT, UPDATE or DELETE, on a table, or EXECUTE on a volatile function.',
+      ),
   ],
 ];
 
@@ -147,6 +151,34 @@ function correctEnum({ schema }: Place, error: GraphQLError, [, typeName]: reado
   const strings =
     labels.length === 0 ? '' : ` Write ${listNames(labels)} as ${labels.length === 1 ? 'a string' : 'strings'}.`;
   return name(`${typeName} has ${listNames(values)}.${strings}`);
+}
+
+/** A name or number where a text is. */
+function correctText(_place: Place, _error: GraphQLError, [found]: readonly [string, string]) {
+  return form(`Send a string: "${shorten(found)}".`);
+}
+
+/** Scalars, by what they are called elsewhere, in small letters. */
+const scalarNames: Readonly<Record<string, RegExp>> = {
+  Boolean: /^bool(?:ean)?$/,
+  Int: /^(?:int|integer|int[24]|smallint|short)$/,
+  BigInt: /^(?:bigint|int8|long|int64)$/,
+  Float: /^(?:float|float[48]|double|real|number)$/,
+  BigFloat: /^(?:bigfloat|numeric|decimal|bigdecimal)$/,
+  String: /^(?:string|text|varchar|citext|bpchar)$/,
+  Date: /^date$/,
+  Time: /^time$/,
+  Datetime: /^(?:datetime|timestamp|timestamptz)$/,
+  UUID: /^[ug]uid$/,
+  JSON: /^(?:jsonb?|jsonobject)$/,
+  ID: /^id$/,
+  Cursor: /^cursor$/,
+};
+
+/** A type that every schema has, under the name of another API or of PostgreSQL. */
+function correctType(_place: Place, _error: GraphQLError, [asked]: readonly [string, string]) {
+  const meant = Object.keys(scalarNames).find((scalar) => scalarNames[scalar]!.test(asked.toLowerCase()));
+  return meant === undefined ? null : form(`The type is called ${meant} here.`);
 }
 
 /** A field that an input does not have: an operator of another API, a column in another spelling or without operators. */

@@ -8,7 +8,7 @@ const database = await createDatabase(`
   create table category (id int primary key, name text);
   create table person (id int primary key);
   create type size as enum ('small', 'large', 'extra large');
-  create table product (id int primary key, name text, tags text[], size size, data jsonb, in_stock int, category_id int references category,
+  create table product (id int primary key, name text, price numeric, code uuid, made timestamptz, tags text[], size size, data jsonb, in_stock int, category_id int references category,
     search tsvector, sizes size[], label text generated always as (upper(name)) stored);
   create function far(product, x int) returns int language sql stable as 'select abs($1.id - x)';
   comment on table product is '@graphql({"aggregate": {"enabled": true}})';
@@ -52,6 +52,17 @@ test.each([
   [
     'mutation { updateproductCollection(set: { data: { a: 1 } }) { affectedCount } }',
     'Send the text of the JSON, such as "{\\"a\\": 1}".',
+  ],
+  [where('{ name: { eq: OPEN } }'), 'Send a string: "OPEN".'],
+  [where('{ price: { in: [9.99, 1] } }'), 'Send a string: "9.99".'],
+  [where('{ code: { eq: 1 } }'), 'Send a string: "1".'],
+  [
+    'query ($d: DateTime) { productCollection(filter: { made: { eq: $d } }) { edges { cursor } } }',
+    'The type is called Datetime here.',
+  ],
+  [
+    'query ($d: [uuid!]!) { productCollection(filter: { code: { in: $d } }) { edges { cursor } } }',
+    'The type is called UUID here.',
   ],
   [by('{ name: desc }'), `Write orderBy: [{ name: DescNullsLast }]. ${directions}`],
   [by('[{ name: ASC }]'), `Write orderBy: [{ name: AscNullsLast }]. ${directions}`],
@@ -103,6 +114,7 @@ test('errors of variables have the same hints', async () => {
   const query =
     'query ($filter: productFilter, $order: [productOrderBy!]) { productCollection(filter: $filter, orderBy: $order) { edges { cursor } } }';
   expect(await hintsOf(query, { filter: { name: 'x' } })).toEqual(['Name the comparison: name: { eq: "x" }.']);
+  expect(await hintsOf(query, { filter: { price: { eq: 9.99 } } })).toEqual(['Send a string: "9.99".']);
   expect(await hintsOf(query, { order: [{ name: 'desc' }] })).toEqual([
     `Write orderBy: [{ name: DescNullsLast }]. ${directions}`,
   ]);
@@ -160,7 +172,7 @@ test('the hint has the collection where the message suggests another name', asyn
 test('the error of a mutation says that the role may write nothing', async () => {
   const { errors } = await execution.run('authenticated', 'mutation { createProduct { id } }');
   expect(errors[0].extensions.hint).toBe(
-    'The role may write nothing: grant INSERT, UPDATE or DELETE on a table, or EXECUTE on a volatile function.',
+    'The role writes nothing that it reads: grant SELECT, and INSERT, UPDATE or DELETE, on a table, or EXECUTE on a volatile function.',
   );
 });
 

@@ -210,7 +210,7 @@ describe('limits', () => {
     const query = 'mutation ($o: [PersonInsertInput!]!) { insertIntoPersonCollection(objects: $o) { affectedCount } }';
     await people.data('anon', query, { variables: { o: tree(4) } });
     expect(await people.errors('anon', query, { variables: { o: tree(5) } })).toEqual([
-      'Related rows are nested more than 4 levels deep.',
+      'Related rows are nested more than 4 levels deep. Send those below in a mutation of their own.',
     ]);
     expect(await person.query('select count(*)::int as n from person')).toEqual([{ n: 5 }]);
   });

@@ -41,6 +41,7 @@ describe('row security', () => {
     const message = 'new row violates row-level security policy for table "note"';
     const insert = 'mutation { insertIntonoteCollection(objects: {body: "invisible"}) { affectedCount } }';
     expect(await asAda(insert)).toMatchObject(denied(message));
+    expect((await asAda(insert)).errors[0].extensions.hint).toMatch(/those for SELECT as well: it is read back/);
     const update =
       'mutation { updatenoteCollection(set: {body: "invisible"}, filter: {body: {eq: "one"}}) { __typename } }';
     expect(await asAda(update)).toMatchObject(denied(message));

@@ -195,7 +195,7 @@ function coerceDeclared(
   const costly = declared.find(({ name, type }) => costOf(values[name], type) > mostFieldsRead);
   if (costly !== undefined) {
     if (costOf(values[costly.name], costly.type) === Number.POSITIVE_INFINITY) {
-      const message = `Variable "$${costly.name}" is nested too deeply.`;
+      const message = `Variable "$${costly.name}" is nested too deeply. Send fewer levels.`;
       const errors = [new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nesting' } })];
       return { kind: 'refused', errors };
     }

@@ -108,7 +108,9 @@ export function createBudget(): PlanBudget {
 /** Spends a cost. @throws RequestRefusal `LIMIT_EXCEEDED` */
 export function spend(budget: PlanBudget, limit: keyof typeof limits, cost = 1): void {
   budget[limit] -= cost;
-  if (budget[limit] < 0) throw new RequestRefusal('LIMIT_EXCEEDED', limits[limit].message, { extensions: { limit } });
+  const hint = 'Send several operations, each with a part of this one.';
+  if (budget[limit] < 0)
+    throw new RequestRefusal('LIMIT_EXCEEDED', limits[limit].message, { extensions: { limit }, hint });
 }
 
 type Spent = readonly (readonly [limit: keyof typeof limits, cost: number])[];

@@ -53,7 +53,7 @@ const longestText = 16_000_000;
 function planVariable(input: Input): Slot {
   const form = formOf(input.type);
   if (nests(form) && input.ask({ kind: 'text_length', form, most: longestText }) === 'long') {
-    const message = `The value of ${input.place()} is too large for an argument of a composite type.`;
+    const message = `The value of ${input.place()} is too large for an argument of a composite type. Send less at once.`;
     throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'text', input: input.place() } });
   }
   return input.formSlot(form);

@@ -45,3 +45,18 @@ const ownTrigger =
 const offPath =
   'A function or trigger calls a function or operator that is not on its search path. Name its schema, or set --extra-search-path.';
 const otherServer = 'Another server that the database reads or writes could not be used. Nothing was written.';
+
+/** What to do, where a message of PostgreSQL that is passed on does not say it; null where it does. */
+export function hintFor({ sqlstate, primary, raised }: DatabaseError): string | null {
+  if (sqlstate === '42501' && !raised && primary.startsWith(refusedRow)) return readBack;
+  return ownHints[sqlstate ?? ''] ?? null;
+}
+
+const refusedRow = 'new row violates row-level security policy for table ';
+const readBack = 'Policies must allow the row as it is written, those for SELECT as well: it is read back.';
+
+const ownHints: Readonly<Record<string, string>> = {
+  '22P05': 'PostgreSQL stores no character U+0000, neither in text nor, written as \\u0000, in jsonb. Leave it out.',
+  '40001': 'Another transaction changed the same rows. Nothing was written; send the request again.',
+  '40P01': 'Another transaction waited for this one. Nothing was written; send the request again.',
+};

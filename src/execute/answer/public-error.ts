@@ -16,7 +16,7 @@ import { DatabaseError, isImpossibleRegex, preRequestStepNumber } from '../../po
 import { type Code, PublicError } from '../../shared/errors.ts';
 import type { Observe } from '../../shared/observation.ts';
 import { textTooLarge } from './compressed-text.ts';
-import { describeFailure, unexpected } from './failure-sentences.ts';
+import { describeFailure, hintFor, unexpected } from './failure-sentences.ts';
 import { isConstraintVisible, isVisibleMessage, visibleTable } from './visible-message.ts';
 
 /** The context for translating an error. */
@@ -87,7 +87,7 @@ export function fromGraphQLError(error: GraphQLError, code: Code): PublicError {
   if (isStackOverflow(originalError)) return tooDeep(originalError);
   // graphql-js's message when comparing a document's fields takes too many steps.
   if (message === 'Validation aborted.') {
-    const limit = 'The document repeats the same fields too often to be checked.';
+    const limit = 'The document repeats the same fields too often to be checked. Send several.';
     return new PublicError('LIMIT_EXCEEDED', limit, { extensions: { limit: 'validation' } });
   }
   // Messages of graphql-js repeat the sent value, which may be as large as the request.
@@ -105,7 +105,7 @@ export function isStackOverflow(error: unknown): boolean {
 
 /** The error for a request that is nested too deeply. */
 export function tooDeep(cause: unknown): PublicError {
-  const message = 'The request is too large or nested too deeply.';
+  const message = 'The request is too large or nested too deeply. Send several, or fewer levels.';
   return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nesting' }, cause });
 }
 
@@ -236,7 +236,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   const cited = code === 'BAD_USER_INPUT' ? (scope.citedInput(error.step, primary) ?? parsed) : null;
   const sum = sqlstate === '22003' && increment !== null ? `increment.${increment}` : null;
   const input = cited ?? joinPlaces(nested, sum);
-  const hint = code === 'RAISED' ? error.hint : (ownHints[sqlstate] ?? null);
+  const hint = code === 'RAISED' ? error.hint : hintFor(error);
   return new PublicError(code, primary, {
     ...place,
     sqlstate,
@@ -311,13 +311,6 @@ function describeLimit({ primary, constraint }: DatabaseError, names: Readonly<R
     ? 'The row is too large for the database. Send shorter values.'
     : 'The operation is too complex for the database.';
 }
-
-/** For server messages that do not say what to do. */
-const ownHints: Readonly<Record<string, string>> = {
-  '22P05': 'PostgreSQL stores no character U+0000, neither in text nor, written as \\u0000, in jsonb. Leave it out.',
-  '40001': 'Another transaction changed the same rows. Nothing was written; send the request again.',
-  '40P01': 'Another transaction waited for this one. Nothing was written; send the request again.',
-};
 
 /** The failed root field; none at the commit (a deferred constraint). */
 function placeOf(error: DatabaseError, scope: ErrorScope): { readonly path?: readonly string[] } {

@@ -41,7 +41,7 @@ export function addStep({ planner, steps }: Building, step: BuiltStep): number {
 /** Enters a place of related rows. @param level Number of objects around it, without the one of the root field. */
 export function enter(planner: Planner, level: number): void {
   if (level === mostLevels) {
-    const message = `Related rows are nested more than ${mostLevels} levels deep.`;
+    const message = `Related rows are nested more than ${mostLevels} levels deep. Send those below in a mutation of their own.`;
     throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nested-writes' } });
   }
   descend(planner, { pages: [], depth: level + 1 });
