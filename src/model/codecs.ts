@@ -1,8 +1,8 @@
 /**
- * The one table of PostgreSQL types: the scalar of each type, and the results of its aggregates. Everything else
- * derives from it; a new type is a new row.
+ * The one table of PostgreSQL types: the scalar of each type, and the results of its aggregates. A new type is a
+ * new row; a new scalar needs one in scalars.ts, too.
  */
-import type { ScalarName } from './model.ts';
+import { type ScalarName, scalarNames } from './scalars.ts';
 
 interface Codec {
   readonly scalar: ScalarName;
@@ -62,17 +62,8 @@ export function codecOf(namespace: string, name: string): Codec {
 /** The aggregates over columns. */
 export const aggregateFunctions = ['sum', 'avg', 'min', 'max'] as const;
 
-/** Scalars with filters for lists. */
-export const filterableElements: ReadonlySet<ScalarName> = new Set<ScalarName>([
-  'Int', 'Float', 'String', 'Boolean', 'UUID', 'BigInt', 'BigFloat', 'Time', 'Date', 'Datetime',
-]); // biome-ignore format: a table of names
-
 /** Names of our own schema types, which tables and enums may not have. */
 export const builtInTypeNames: ReadonlySet<string> = new Set([
   ...['Query', 'Mutation', 'Node', 'PageInfo', 'FilterIs', 'OrderByDirection', 'Subscription'],
-  ...(['ID', 'Opaque', 'JSON', 'Cursor', ...filterableElements] satisfies readonly ScalarName[]).flatMap((scalar) => [
-    scalar,
-    `${scalar}Filter`,
-    `${scalar}ListFilter`,
-  ]),
+  ...scalarNames.flatMap((scalar) => [scalar, `${scalar}Filter`, `${scalar}ListFilter`]),
 ]);

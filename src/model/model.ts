@@ -9,6 +9,7 @@
 import type { NondeterministicCollation, TypeOperators } from '../catalog/catalog.ts';
 import type { ExtensionName } from '../config/extensions.ts';
 import type { tableTypeNames } from './inflect.ts';
+import type { ScalarName } from './scalars.ts';
 
 /** PostgreSQL object id, as decimal text. */
 export type Oid = string;
@@ -18,11 +19,6 @@ export interface QualifiedName {
   readonly namespace: string;
   readonly name: string;
 }
-
-/** GraphQL scalar names of the API. */
-export type ScalarName =
-  | 'ID' | 'Int' | 'Float' | 'String' | 'Boolean' | 'Date' | 'Time' | 'Datetime' | 'BigInt' | 'UUID' | 'JSON' | 'Cursor'
-  | 'BigFloat' | 'Opaque'; // biome-ignore format: a table of names
 
 /**
  * How one PostgreSQL type is encoded. `cast` is the declared type, printed with its modifier for `$1::<cast>`. `scalar`

@@ -5,11 +5,7 @@
  * No member of a row may be left out: a forgotten one would be a filter without a limit of its work.
  */
 
-/**
- * Kinds of filters: of `ID`, of values with an equality that is all they have, of values that lists may hold, of ordered
- * values, of text, of lists, and of JSON.
- */
-export type FilterKind = 'id' | 'equality' | 'membership' | 'ordered' | 'text' | 'list' | 'json';
+import type { FilterKind } from '../model/scalars.ts';
 
 /** What the operand is compared with: nothing but the value, or each part of it, in one step that cannot be cancelled. */
 export type OperandWork = 'pattern' | 'list' | 'in' | 'json' | 'rank';

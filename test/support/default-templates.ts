@@ -1,6 +1,7 @@
 /** The built-in English emails, by kind: what is in force where nobody has set anything. */
-import { builtIn } from '../../src/email/built-in/built-in.ts';
+
 import { type EmailKind, emailKindNames } from '../../src/config/auth/email-kinds.ts';
+import { builtIn } from '../../src/email/built-in/built-in.ts';
 
 export const defaultTemplates = Object.fromEntries(
   emailKindNames.map((kind) => {

@@ -7,11 +7,11 @@ import type {
   Model,
   Relationship,
   Routine,
-  ScalarName,
   SqlType,
   Table,
   ValueType,
 } from '../../src/model/model.ts';
+import type { ScalarName } from '../../src/model/scalars.ts';
 
 const anyCast: SqlType = {
   oid: '25',

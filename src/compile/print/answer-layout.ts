@@ -2,18 +2,9 @@
  * How the rows of a statement become the JSON text of `data`, if the gateway makes it (see print-rows.ts). Plain data
  * for execute/answer/rows-answer.ts. The text equals PostgreSQL's byte for byte.
  */
-import type { LimitPlan } from '../plan/plan.ts';
 
-/**
- * How a column's text becomes JSON; SQL null is always `null`.
- *
- * - `json`: it is JSON.
- * - `text`: a string to be escaped.
- * - `quoted`: a string without escapes.
- * - `number`: a number, or a string for values that JSON numbers lack (NaN, infinities).
- * - `boolean`: `t` or `f`.
- */
-export type ColumnForm = 'json' | 'text' | 'quoted' | 'number' | 'boolean';
+import type { ColumnForm } from '../../model/scalars.ts';
+import type { LimitPlan } from '../plan/plan.ts';
 
 /** A column of the statement's rows. */
 export interface AnswerColumn {

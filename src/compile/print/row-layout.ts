@@ -1,7 +1,8 @@
 /**
  * Lays out one row: the columns it needs in a select, and how they become JSON (answer-layout.ts).
  */
-import type { ResultColumn, ScalarName, ValueType } from '../../model/model.ts';
+import type { ResultColumn, ValueType } from '../../model/model.ts';
+import { type ColumnForm, type ScalarName, scalarRow } from '../../model/scalars.ts';
 import type { Slot } from '../input/slot.ts';
 import type { CallPlan, Keyed, ObjectPlan, OrderExpression, OrderTerm, Typename, WritePlan } from '../plan/plan.ts';
 import { isSummed } from '../sql/expression.ts';
@@ -9,7 +10,7 @@ import { isTypename } from '../sql/object.ts';
 import { type PrintedValue, type Printer, printCall } from '../sql/printer.ts';
 import { list, type Row } from '../sql/row.ts';
 import { builtin, param, type Sql, sql } from '../sql/sql.ts';
-import type { AnswerColumn, AnswerPiece, ColumnForm, RowPiece } from './answer-layout.ts';
+import type { AnswerColumn, AnswerPiece, RowPiece } from './answer-layout.ts';
 
 /** JSON text: constants, and placeholders of values. */
 type Pieces<T> = (T | string)[];
@@ -119,31 +120,19 @@ function valuePiece(context: RowContext, value: PrintedValue): RowPart {
   return { kind: 'column', index: selection.add(null, called), form: 'json' };
 }
 
-/** The form of scalars sent as PostgreSQL's text; null: PostgreSQL makes JSON. */
-const plainForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
-  Int: 'json',
-  Float: 'number',
-  BigInt: 'quoted',
-  BigFloat: 'quoted',
-  Boolean: 'boolean',
-  String: 'text',
-  UUID: 'quoted',
-  Time: 'quoted',
-};
-
 /** Prints a root call with a single plain value as the call alone; null for other values. */
 export function printCalledValue(call: CallPlan) {
   const { result, returnsSet } = call.routine;
   if (returnsSet || result.kind !== 'value' || result.type.kind !== 'scalar') return null;
-  const form = plainForms[result.type.scalar];
-  if (form === undefined) return null;
+  const { form } = scalarRow(result.type.scalar);
+  if (form === null) return null;
   return { select: sql`select ${printCall(call, null)}`, column: { kind: 'column', index: 0, form } as const };
 }
 
 function columnIn(context: RowContext, column: ResultColumn): AnswerColumn {
   const type = column.type!;
-  const form = type.kind === 'scalar' ? plainForms[type.scalar] : undefined;
-  if (form !== undefined) return { ...rawColumn(context, column), form };
+  const form = type.kind === 'scalar' ? scalarRow(type.scalar).form : null;
+  if (form !== null) return { ...rawColumn(context, column), form };
   const { printer, row, selection } = context;
   if (isJson(type)) return jsonColumn(context, column);
   // Enums and JSON scalars are strings with a text other than the column's.
@@ -166,30 +155,14 @@ export function rawColumn({ row, selection }: RowContext, column: ResultColumn):
   return { index: selection.add(`raw ${column.number}`, row.column(column)) };
 }
 
-/**
- * The form of scalars in a cursor, which must equal `jsonb`'s text; others, such as floats, whose digits `jsonb`
- * expands, are missing.
- */
-const cursorForms: Partial<Readonly<Record<ScalarName, ColumnForm>>> = {
-  Int: 'json',
-  BigInt: 'json',
-  BigFloat: 'number',
-  Boolean: 'boolean',
-  String: 'text',
-  UUID: 'quoted',
-  Time: 'quoted',
-  Date: 'json',
-  Datetime: 'json',
-};
-
 /** Whether a row's columns suffice for its cursor. */
 export function hasCursorColumns(order: readonly OrderTerm[]): boolean {
-  return order.every(({ expression }) => cursorFormOf(expression) !== undefined);
+  return order.every(({ expression }) => cursorFormOf(expression) !== null);
 }
 
-function cursorFormOf(expression: OrderExpression): ColumnForm | undefined {
+function cursorFormOf(expression: OrderExpression): ColumnForm | null {
   const scalar = scalarOf(expression);
-  return scalar === null ? undefined : cursorForms[scalar];
+  return scalar === null ? null : scalarRow(scalar).cursorForm;
 }
 
 function scalarOf(expression: OrderExpression): ScalarName | null {
@@ -221,7 +194,7 @@ export function cursorColumns(
   const columns = order.map(({ expression }, index): AnswerColumn => {
     const key = sortKeys[index]!;
     const form = cursorFormOf(expression)!;
-    const isTime = ['Date', 'Datetime'].includes(scalarOf(expression)!);
+    const isTime = scalarRow(scalarOf(expression)!).dependsOnSettings;
     if (expression.kind === 'column') {
       return isTime ? jsonColumn(context, expression.column) : { ...rawColumn(context, expression.column), form };
     }

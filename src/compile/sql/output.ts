@@ -2,7 +2,8 @@
  * Prints a value as the answer shows it: big numbers as strings, JSON as text, enums under GraphQL names. Cursors and
  * node ids are Base64 of PostgreSQL's own `jsonb` text, byte for byte as in pg_graphql.
  */
-import type { EnumType, Oid, ScalarName, Table, ValueType } from '../../model/model.ts';
+import type { EnumType, Oid, Table, ValueType } from '../../model/model.ts';
+import type { ScalarName } from '../../model/scalars.ts';
 import { invariant, unreachable } from '../../shared/invariant.ts';
 import type { Slot } from '../input/slot.ts';
 import { keyColumns } from '../plan/plan-order.ts';

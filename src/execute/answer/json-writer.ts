@@ -2,7 +2,8 @@
  * Writes the JSON of rows as bytes: columns arrive as PostgreSQL's text in UTF-8 and become the same JSON as `to_json`
  * makes.
  */
-import type { AnswerColumn, ColumnForm, RowPiece } from '../../compile/print/answer-layout.ts';
+import type { AnswerColumn, RowPiece } from '../../compile/print/answer-layout.ts';
+import type { ColumnForm } from '../../model/scalars.ts';
 
 /** A piece of a row, with constants as bytes. */
 export type RowPart = { readonly kind: 'constant'; readonly bytes: DataView } | Exclude<RowPiece, string>;

@@ -1,8 +1,8 @@
 /**
  * The operators of an update, and the columns that each can change (extension `update_operators`, docs/mutations.md).
  */
-import { filterableElements } from '../codecs.ts';
-import { type Column, comparedAs, type ScalarName, type ValueType } from '../model.ts';
+import { type Column, comparedAs, type ValueType } from '../model.ts';
+import { scalarRow } from '../scalars.ts';
 
 /** Ways to change a column by its value in the row, in the order of their arguments. */
 export const updateOperators = ['increment', 'append', 'prepend', 'remove'] as const;
@@ -13,7 +13,6 @@ export type UpdateOperator = (typeof updateOperators)[number];
 /** How an operator changes a value. */
 type OperatorForm = 'number' | 'text' | 'list' | 'json';
 
-const numbers: readonly ScalarName[] = ['Int', 'BigInt', 'Float', 'BigFloat'];
 /** Not `char(n)`, whose end is blanks. */
 const texts: readonly string[] = ['text', 'varchar', 'citext'];
 
@@ -25,7 +24,7 @@ export function operatorForm(type: ValueType, operator: UpdateOperator): Operato
   const isList = type.kind === 'list';
   switch (operator) {
     case 'increment':
-      return type.kind === 'scalar' && numbers.includes(type.scalar) ? 'number' : null;
+      return type.kind === 'scalar' && scalarRow(type.scalar).increments ? 'number' : null;
     case 'append':
       return isList ? 'list' : isText ? 'text' : isJsonb ? 'json' : null;
     case 'prepend':
@@ -36,7 +35,7 @@ export function operatorForm(type: ValueType, operator: UpdateOperator): Operato
 }
 
 function hasEquality(element: Exclude<ValueType, { kind: 'list' }>): boolean {
-  return element.kind === 'enum' || filterableElements.has(element.scalar);
+  return element.kind === 'enum' || scalarRow(element.scalar).inLists;
 }
 
 /** Whether the role may change the column with the operator, which also reads it. */

@@ -3,12 +3,12 @@
  */
 import type { CatalogColumn, CatalogTable } from '../../catalog/catalog.ts';
 import { quoteName } from '../../catalog/quote-name.ts';
-import { codecOf, filterableElements } from '../codecs.ts';
+import { codecOf } from '../codecs.ts';
 import { columnFix, validName } from '../comments/comment-fix.ts';
 import { readSettings } from '../comments/directives.ts';
 import { fieldForm, isValidName } from '../inflect.ts';
 import { missingGrant } from '../missing-grant.ts';
-import { type Column, comparedAs, type RoutineResult, type ScalarName, type ValueType } from '../model.ts';
+import { type Column, comparedAs, type RoutineResult, type ValueType } from '../model.ts';
 import {
   type ContextNamespace,
   type ModelContext,
@@ -18,6 +18,7 @@ import {
   tablePath,
 } from '../model-context.ts';
 import { type TypeResolver, type TypeResolvers, unmodified } from '../resolve-type.ts';
+import { type ScalarName, scalarRow } from '../scalars.ts';
 
 /** Every column of the table, in order, including those the role may not use. */
 export function buildColumns(
@@ -123,7 +124,7 @@ export function isFilterable(type: ValueType): boolean {
   // Otherwise, the creator of a matching operator could have it run by every role that filters.
   if (type.cast.own !== null && type.cast.own.names.eq === undefined) return false;
   if (type.kind !== 'list') return !isJson(type);
-  return type.element.kind === 'scalar' && filterableElements.has(type.element.scalar);
+  return type.element.kind === 'scalar' && scalarRow(type.element.scalar).inLists;
 }
 
 /** Whether rows can be ordered by columns of the type. */

@@ -10,31 +10,12 @@ import {
   GraphQLNonNull,
   type GraphQLNullableInputType,
 } from 'graphql';
-import { filterableElements } from '../../model/codecs.ts';
 import { enumFilterName } from '../../model/inflect.ts';
-import type { ScalarName } from '../../model/model.ts';
-import { type FilterKind, operatorRow, operatorsOf } from '../operators.ts';
+import { type FilterKind, type ScalarName, scalarNames, scalarRow } from '../../model/scalars.ts';
+import { operatorRow, operatorsOf } from '../operators.ts';
 import { typed } from '../origin.ts';
 import { StringEnumType } from './enum-types.ts';
 import { scalarTypes } from './scalars.ts';
-
-/** The kind of filter of each scalar; null: columns of it are filtered in another way, or not. */
-const filterKinds: Readonly<Record<ScalarName, FilterKind | null>> = {
-  ID: 'id',
-  Boolean: 'equality',
-  Opaque: 'equality',
-  UUID: 'membership',
-  Int: 'ordered',
-  Float: 'ordered',
-  BigInt: 'ordered',
-  BigFloat: 'ordered',
-  Date: 'ordered',
-  Time: 'ordered',
-  Datetime: 'ordered',
-  String: 'text',
-  JSON: null,
-  Cursor: null,
-};
 
 /** The operand of `is`: `NULL` and `NOT_NULL`, coerced to their names. */
 export const filterIsType = new StringEnumType({ name: 'FilterIs', values: { NULL: {}, NOT_NULL: {} } });
@@ -51,11 +32,13 @@ export function listFilterName(scalar: ScalarName): string {
 
 /** The filter inputs of all scalars and lists. */
 export const operatorFilterTypes: readonly GraphQLInputObjectType[] = [
-  ...(Object.keys(filterKinds) as ScalarName[]).flatMap((scalar) => {
-    const kind = filterKinds[scalar];
-    return kind === null ? [] : operatorFilter(scalarFilterName(scalar), kind, scalarTypes[scalar]);
+  ...scalarNames.flatMap((scalar) => {
+    const { filter } = scalarRow(scalar);
+    return filter === null ? [] : operatorFilter(scalarFilterName(scalar), filter, scalarTypes[scalar]);
   }),
-  ...[...filterableElements].map((scalar) => operatorFilter(listFilterName(scalar), 'list', scalarTypes[scalar])),
+  ...scalarNames
+    .filter((scalar) => scalarRow(scalar).inLists)
+    .map((scalar) => operatorFilter(listFilterName(scalar), 'list', scalarTypes[scalar])),
 ];
 
 /** The filter input of an enum. */

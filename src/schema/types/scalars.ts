@@ -15,7 +15,7 @@ import {
   Kind,
   print,
 } from 'graphql';
-import type { ScalarName } from '../../model/model.ts';
+import type { ScalarName } from '../../model/scalars.ts';
 
 /** Converts an accepted literal or variable; undefined means "wrong kind of value". */
 interface Acceptance<T> {

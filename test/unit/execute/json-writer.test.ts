@@ -3,8 +3,8 @@
  * JSON is that of `JSON.stringify`, and what is no text is copied as it is.
  */
 import { expect, test } from 'vitest';
-import type { ColumnForm } from '../../../src/compile/print/answer-layout.ts';
 import { JsonWriter, readColumns, viewOf } from '../../../src/execute/answer/json-writer.ts';
+import type { ColumnForm } from '../../../src/model/scalars.ts';
 
 /** A row as it comes, with `before` bytes of another message in front of it. */
 function rowOf(columns: readonly (string | null)[], before = 0): Buffer {

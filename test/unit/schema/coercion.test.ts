@@ -1,6 +1,7 @@
 import { getArgumentValues, getVariableValues, Kind, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import type { ScalarName, ValueType } from '../../../src/model/model.ts';
+import type { ValueType } from '../../../src/model/model.ts';
+import type { ScalarName } from '../../../src/model/scalars.ts';
 import { buildSchema } from '../../../src/schema/build-schema.ts';
 import { scalarTypes } from '../../../src/schema/types/scalars.ts';
 import { validateDocument } from '../../../src/schema/validate.ts';
