@@ -24,6 +24,13 @@ call (service, thing) as (
     select from pg_catalog.pg_extension e where e.extname in ('pg_net', 'pg_cron', 'supabase_vault')
       and e.extname = case v.schema when 'net' then 'pg_net' when 'cron' then 'pg_cron' else 'supabase_vault' end)
 ),
+webhook (service, thing) as (
+  select 'Database Webhooks', pg_catalog.format('trigger "%s" on %s', g.tgname, g.tgrelid::pg_catalog.regclass)
+  from pg_catalog.pg_trigger g
+  join pg_catalog.pg_proc f on f.oid = g.tgfoid and f.proname = 'http_request'
+  join pg_catalog.pg_namespace n on n.oid = f.pronamespace and n.nspname = 'supabase_functions'
+  where not g.tgisinternal and not exists (select from pg_catalog.pg_extension e where e.extname = 'pg_net')
+),
 job (service, thing) as (
   select 'pg_cron', 'jobs of cron.job'
   from pg_catalog.pg_sequences s
@@ -31,6 +38,7 @@ job (service, thing) as (
 )
 select a.service, pg_catalog.array_agg(a.thing order by a.thing) as things, null::text as fix
 from (select p.service, p.thing from policy p union all select p.service, p.thing from published p
-  union all select c.service, c.thing from call c union all select j.service, j.thing from job j) a
+  union all select c.service, c.thing from call c union all select w.service, w.thing from webhook w
+  union all select j.service, j.thing from job j) a
 group by a.service
 order by a.service

@@ -8,7 +8,7 @@ with trusted as (
 part (name, oid) as (
   select n.nspname::text, n.oid
   from pg_catalog.pg_namespace n join trusted t on t.oid = n.nspowner
-  where n.nspname in ('storage', 'realtime', 'cron', 'net', 'vault', 'extensions')
+  where n.nspname in ('storage', 'realtime', 'cron', 'net', 'vault', 'supabase_functions', 'extensions')
     and starts_with(obj_description(n.oid, 'pg_namespace'), 'pgreflect init --supabase')
 ),
 member (schema, place, statement) as (
@@ -17,14 +17,14 @@ member (schema, place, statement) as (
   from part p join pg_catalog.pg_class c on c.relnamespace = p.oid
   where c.relkind in ('r', 'v') and (p.name, c.relname) in (
     ('storage', 'buckets'), ('storage', 'objects'), ('realtime', 'messages'), ('cron', 'job'), ('cron', 'job_run_details'),
-    ('vault', 'secrets'), ('vault', 'decrypted_secrets'))
+    ('vault', 'secrets'), ('vault', 'decrypted_secrets'), ('supabase_functions', 'hooks'))
   union all
   select p.oid, 4, format('drop function %s', f.oid::regprocedure)
   from part p join pg_catalog.pg_proc f on f.pronamespace = p.oid
   where p.name <> 'extensions' and (p.name, f.proname) in (
     ('storage', 'foldername'), ('storage', 'filename'), ('storage', 'extension'), ('realtime', 'topic'), ('realtime', 'send'),
     ('realtime', 'broadcast_changes'), ('cron', 'schedule'), ('cron', 'unschedule'), ('net', 'http_post'), ('net', 'http_get'),
-    ('net', 'http_delete'), ('vault', 'create_secret'), ('vault', 'update_secret'))
+    ('net', 'http_delete'), ('vault', 'create_secret'), ('vault', 'update_secret'), ('supabase_functions', 'http_request'))
   union all
   select p.oid, 5, 'drop type storage.buckettype'
   from part p join pg_catalog.pg_type y on y.typnamespace = p.oid and y.typname = 'buckettype' where p.name = 'storage'

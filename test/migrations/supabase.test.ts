@@ -34,6 +34,10 @@ const project: readonly string[] = [
   begin perform net.http_post(url := 'https://example.com', body := jsonb_build_object('id', new.id)); return new; end $$;
   create trigger tells after insert on message for each row execute function tell();
   insert into message (body) values ('hello');`,
+  `create trigger hook after insert or update or delete on message for each row
+  execute function supabase_functions.http_request('https://example.com', 'POST', '{}', '{}', '5000');
+  insert into message (body) values ('hi'); update message set body = 'ho'; delete from message;
+  select setval('supabase_functions.hooks_id_seq', 1, false);`,
   `select vault.create_secret('hidden', 'api_key');
   do $$ begin perform decrypted_secret from vault.decrypted_secrets where name = 'api_key'; end $$;`,
   `create function access_token_hook(event jsonb) returns jsonb language sql as 'select event';
@@ -88,6 +92,7 @@ test('the migrations of a project apply after init', async () => {
     'Realtime',
     'pg_cron',
     'pg_net',
+    'Database Webhooks, so these are stored only: trigger "hook" on public.message',
     'table message',
     'policy "own avatars"',
     'jobs of cron.job',

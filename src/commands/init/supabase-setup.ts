@@ -19,6 +19,7 @@ const parts = [
   { schema: 'cron', extension: 'pg_cron' },
   { schema: 'net', extension: 'pg_net' },
   { schema: 'vault', extension: 'supabase_vault' },
+  { schema: 'supabase_functions', extension: null },
 ] as const;
 
 const own = (adoptedRoles: readonly string[]): OwnSchemas => ({
