@@ -99,6 +99,12 @@ const commands: readonly ListedCommand[] = [
     load: async () => (await import('./tokens.ts')).tokens,
   },
   {
+    name: 'config',
+    summary: 'Export, compare or apply the stored auth configuration as a file.',
+    operands: ['export|diff|apply', 'FILE'],
+    load: async () => (await import('./config.ts')).config,
+  },
+  {
     name: 'schema',
     summary: 'Print the GraphQL schema of a role.',
     load: async () => (await import('./schema.ts')).schema,

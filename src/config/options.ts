@@ -36,6 +36,7 @@ export type CommandName =
   | 'init'
   | 'keys'
   | 'tokens'
+  | 'config'
   | 'schema'
   | 'check'
   | 'templates'
@@ -68,7 +69,7 @@ export interface OptionDefinition {
 
 /** Commands that run the gateway; they also take the auth configuration fields. */
 export const serving = ['start', 'serve'] as const;
-const connecting = ['serve', 'init', 'tokens', 'schema', 'check', 'explain'] as const;
+const connecting = ['serve', 'init', 'tokens', 'config', 'schema', 'check', 'explain'] as const;
 const reflecting = ['start', 'serve', 'init', 'schema', 'check', 'explain'] as const;
 const port = integerBetween(0, 65_535);
 const milliseconds = integerBetween(0, 2_147_483_647);
@@ -94,8 +95,8 @@ export const options = {
   databaseUrl: database('URL', parseConnectionString, null, { secret: true, ecosystem: ['DATABASE_URL'], commands: connecting,
     doc: 'Connection string of the login role, usually authenticator. It must be able to `set role` to the API roles.' }),
   adminDatabaseUrl: database('URL', parseConnectionString, null,
-    { secret: true, defaultNote: 'the same as --database-url', commands: ['serve', 'init', 'tokens'],
-    doc: 'serve, tokens: connection string of the auth role, usually auth_admin. init: of a role that may create roles.' }),
+    { secret: true, defaultNote: 'the same as --database-url', commands: ['serve', 'init', 'tokens', 'config'],
+    doc: 'serve, tokens, config: connection string of the auth role, usually auth_admin. init: of a role that may create roles.' }),
   readReplicaUrl: database('URL', parseConnectionString, null, { secret: true, repeatable: true, commands: ['serve'],
     doc: 'Streaming replica for query operations; mutations go to the primary. Repeat for several replicas (file: a list; variable: separated by spaces). Each URL names one server.' }),
   maxReplicaLagMs: database('MS', integerBetween(100, 86_400_000), '5000', { commands: ['serve'],
@@ -134,7 +135,7 @@ export const options = {
     { commands: [...serving, 'templates', 'status'], defaultNote: 'http://localhost:PORT',
     doc: 'Public origin of the gateway, as clients reach it.' }),
   projectRef: server('REF', parseProjectRef, null,
-    { commands: [...serving, 'tokens', 'templates'], defaultNote: 'kept by start, else derived from the database',
+    { commands: [...serving, 'tokens', 'config', 'templates'], defaultNote: 'kept by start, else derived from the database',
     doc: 'Project ref, 20 lowercase letters or digits.' }),
   trustedProxies: server('NETWORKS', parseNetworks, null, { commands: serving,
     doc: 'Proxy addresses or networks, separated by commas, whose X-Forwarded-For header is trusted.' }),

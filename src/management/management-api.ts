@@ -16,19 +16,18 @@ import { bearerToken } from '../shared/bearer-token.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import { sameText } from '../shared/same-text.ts';
+import type { ToldOfChange } from './change-config.ts';
 import type { ConfigSnapshot, ConfigStore } from './config-store.ts';
 import { demand, fixedTokenId, type ManagementCaller, masked } from './management-caller.ts';
 import { ManagementError } from './management-error.ts';
-import { mergeChanges } from './merge-changes.ts';
 import { presentConfig } from './present-config.ts';
 import type { DigestSecret } from './secret-digest.ts';
-import { hasConfigTables, lockStored, writeStored } from './stored-config.ts';
+import { hasConfigTables } from './stored-config.ts';
 import type { DescribedEmail, RenderedDraft, SharedTemplate } from './templates/draft-schemas.ts';
 import type { RenderingTime } from './templates/rendering-time.ts';
 import { accessScopes, findAccessToken } from './tokens/access-tokens.ts';
 import type { TokenRequest } from './tokens/token-requests.ts';
 import type { UnknownTokens } from './tokens/unknown-tokens.ts';
-import type { ValidChanges } from './validate-changes.ts';
 import { type ConfigVersion, type EmailsOfVersion, listVersions, readVersion } from './version-history.ts';
 
 /** The configuration as clients see it. */
@@ -42,12 +41,7 @@ export interface ReadResult {
 }
 
 /** A stored change, or one that changed nothing. */
-interface ChangeResult extends ReadResult {
-  readonly ignored: readonly string[];
-  readonly warnings: readonly string[];
-  /** What is told beside warnings to who asks for them. */
-  readonly consequences: readonly string[];
-}
+interface ChangeResult extends ReadResult, ToldOfChange {}
 
 /** Sends a message. @throws EmailError */
 export type DeliverMessage = (config: AuthConfig, message: EmailMessage) => Promise<unknown>;
@@ -127,26 +121,16 @@ export class ManagementApi {
     readBody: () => unknown,
     { ifVersion, allowWarnings }: { readonly ifVersion: number | null; readonly allowWarnings: boolean },
   ): Promise<ChangeResult> {
-    const { store, pool, ignoreUnknown, observe } = this.#options;
+    const { store, observe } = this.#options;
     demand(caller, 'auth_config:write');
     if (store.configOnly) throw new ManagementError('config_only');
     const body = readBody();
     return masked('update_failed', async () => {
-      const config = await store.refreshIfNewer(pool);
-      // Loaded with the first change: validating templates needs the whole engine.
-      const { validateChanges } = await import('./validate-changes.ts');
-      const now = store.snapshot();
-      const presented = presentConfig(now, this.#options.digest);
-      const start = layerAuthConfig(now.start);
-      const changes = validateChanges(body, { config, start, presented, ignoreUnknown, allowWarnings });
-      const snapshot = await storeChanges(this.#options, changes, { by: caller.by, ifVersion });
-      for (const warning of changes.warnings) observe({ kind: 'warning', message: `Auth configuration: ${warning}` });
-      return {
-        ...this.#present(snapshot),
-        ignored: changes.ignored,
-        warnings: changes.warnings,
-        consequences: changes.consequences,
-      };
+      const { changeConfig } = await import('./change-config.ts');
+      const changed = await changeConfig(this.#options, body, { by: caller.by, ifVersion, allowWarnings });
+      for (const warning of changed.warnings) observe({ kind: 'warning', message: `Auth configuration: ${warning}` });
+      const { snapshot, ...told } = changed;
+      return { ...this.#present(snapshot), ...told };
     });
   }
 
@@ -317,22 +301,4 @@ async function findCaller(
   if (found === null) return null;
   const { id, name, scopes, projectRef } = found;
   return { tokenId: id, by: `${name} (${id})`, scopes, projectRef };
-}
-
-/** Locks, merges, stores, and updates this process's store after the commit. */
-async function storeChanges(
-  { pool, store, ref: projectRef, digest }: ManagementOptions,
-  { values: changes }: ValidChanges,
-  { by, ifVersion }: { readonly by: string; readonly ifVersion: number | null },
-): Promise<ConfigSnapshot> {
-  const ref = await projectRef();
-  const stored = await pool.transaction(async (tx) => {
-    const before = await lockStored(tx, ref);
-    if (ifVersion !== null && before.version !== ifVersion) throw new ManagementError('version_conflict');
-    const { start } = store.snapshot();
-    const { values, changed } = mergeChanges({ stored: before.values, start, digest }, changes);
-    if (changed.length === 0) return before;
-    return { version: await writeStored(tx, ref, { values, changed, by }), values };
-  });
-  return store.accept(stored);
 }

@@ -100,8 +100,11 @@ function sourceOf({ origin, value }: Given, { workingDirectory }: AuthSources): 
   return value.kind === 'text' ? locateTemplate(value.text, origin, workingDirectory) : null;
 }
 
-/** @throws Error with the rest of a sentence. */
-function readPlain(kind: FieldKind<unknown>, value: Exclude<Given['value'], { readonly kind: 'template' }>): unknown {
+/** A checked value of a text or of the file. @throws Error with the rest of a sentence. */
+export function readPlain(
+  kind: FieldKind<unknown>,
+  value: Exclude<Given['value'], { readonly kind: 'template' }>,
+): unknown {
   if (value.kind === 'text') return kind.fromText(value.text);
   // TOML has numbers and booleans; texts may replace them, for example a duration.
   return typeof value.value === 'string' && kind.type !== 'string'
