@@ -105,6 +105,12 @@ const commands: readonly ListedCommand[] = [
     load: async () => (await import('./config.ts')).config,
   },
   {
+    name: 'users',
+    summary: 'Import and export users with their password hashes, identities and second factors.',
+    operands: ['import|export', 'FILE'],
+    load: async () => (await import('./users.ts')).users,
+  },
+  {
     name: 'schema',
     summary: 'Print the GraphQL schema of a role.',
     load: async () => (await import('./schema.ts')).schema,

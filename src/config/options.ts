@@ -37,6 +37,7 @@ export type CommandName =
   | 'keys'
   | 'tokens'
   | 'config'
+  | 'users'
   | 'schema'
   | 'check'
   | 'templates'
@@ -69,7 +70,7 @@ export interface OptionDefinition {
 
 /** Commands that run the gateway; they also take the auth configuration fields. */
 export const serving = ['start', 'serve'] as const;
-const connecting = ['serve', 'init', 'tokens', 'config', 'schema', 'check', 'explain'] as const;
+const connecting = ['serve', 'init', 'tokens', 'config', 'users', 'schema', 'check', 'explain'] as const;
 const reflecting = ['start', 'serve', 'init', 'schema', 'check', 'explain'] as const;
 const port = integerBetween(0, 65_535);
 const milliseconds = integerBetween(0, 2_147_483_647);
@@ -95,8 +96,8 @@ export const options = {
   databaseUrl: database('URL', parseConnectionString, null, { secret: true, ecosystem: ['DATABASE_URL'], commands: connecting,
     doc: 'Connection string of the login role, usually authenticator. It must be able to `set role` to the API roles.' }),
   adminDatabaseUrl: database('URL', parseConnectionString, null,
-    { secret: true, defaultNote: 'the same as --database-url', commands: ['serve', 'init', 'tokens', 'config'],
-    doc: 'serve, tokens, config: connection string of the auth role, usually auth_admin. init: of a role that may create roles.' }),
+    { secret: true, defaultNote: 'the same as --database-url', commands: ['serve', 'init', 'tokens', 'config', 'users'],
+    doc: 'serve, tokens, config, users: connection string of the auth role, usually auth_admin. init: of a role that may create roles.' }),
   readReplicaUrl: database('URL', parseConnectionString, null, { secret: true, repeatable: true, commands: ['serve'],
     doc: 'Streaming replica for query operations; mutations go to the primary. Repeat for several replicas (file: a list; variable: separated by spaces). Each URL names one server.' }),
   maxReplicaLagMs: database('MS', integerBetween(100, 86_400_000), '5000', { commands: ['serve'],
@@ -179,7 +180,7 @@ export const options = {
     doc: 'Additional verification keys for the GraphQL API, a JSON Web Key Set.' }),
   jwksUrl: keys('URL', parseHttpUrl, null, { commands: ['serve'],
     doc: 'URL of a JWKS with additional verification keys for the GraphQL API.' }),
-  jwtAud: keys('NAMES', parseNames, null, { ecosystem: ['GOTRUE_JWT_AUD'], defaultNote: 'any', commands: serving,
+  jwtAud: keys('NAMES', parseNames, null, { ecosystem: ['GOTRUE_JWT_AUD'], defaultNote: 'any', commands: [...serving, 'users'],
     doc: 'Accepted token audiences, separated by commas. A token needs one of them.' }),
   jwtIssuer: keys('TEXT', parseText, null, { ecosystem: ['GOTRUE_JWT_ISSUER'], defaultNote: 'any', commands: serving,
     doc: 'Required token issuer.' }),
@@ -187,7 +188,7 @@ export const options = {
     doc: 'Claim with the database role, or its path such as app_metadata.role. Tokens without it use the anon role.' }),
   anonRole: keys('ROLE', parseRole, 'anon', { commands: [...reflecting, 'keys', 'status'],
     doc: 'Role of callers without a token.' }),
-  authenticatedRole: keys('ROLE', parseRole, 'authenticated', { commands: reflecting, doc: 'Role of signed-in users.' }),
+  authenticatedRole: keys('ROLE', parseRole, 'authenticated', { commands: [...reflecting, 'users'], doc: 'Role of signed-in users.' }),
   serviceRole: keys('ROLE', parseRole, 'service_role', { commands: [...reflecting, 'keys', 'status'],
     doc: 'Role of trusted servers. It bypasses row security.' }),
   allowedRoles: keys('ROLES', parseRoles, null, { commands: [...serving, 'check'], defaultNote: 'those three',

@@ -71,6 +71,8 @@ test('what is not run says why', () => {
       "docs/from-supabase.md (sh): it goes on running; test/migrations/move.test.ts starts it",
       "docs/from-supabase.md (js): test/migrations/move.test.ts runs it",
       "docs/hooks.md (sql): test/auth/hook-access-token.test.ts runs it",
+      "docs/leave.md (sh): test/migrations/leave.test.ts runs it",
+      "docs/leave.md (sh): test/migrations/leave.test.ts runs it",
       "docs/limits.md (sql): it would hold for every database of the server",
       "docs/mail-server.md (sh): a running project is needed",
     ]
