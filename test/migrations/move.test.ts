@@ -2,7 +2,7 @@
  * docs/from-supabase.md, typed as it stands, on a database as hosted projects have it (hosted-project.ts): GraphQL beside the project, a
  * Supabase of one's own, and the move to a new database. An application does the same before and after (drive-app.ts).
  */
-import { cpSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { makeApiKeys, makeSigningKey } from '../../src/config/keys.ts';
@@ -38,6 +38,10 @@ beforeAll(async () => {
   [old, fresh] = await Promise.all([startHostedProject(), startOwnServer()]);
   directory = temporaryDirectory(atEnd);
   cpSync(projectFolder, directory, { recursive: true });
+  // The hosted project has these, and the new server has no files of them.
+  const named =
+    'create extension if not exists pg_cron;\nCREATE EXTENSION IF NOT EXISTS "pg_net" WITH SCHEMA "extensions";';
+  writeFileSync(join(directory, 'supabase/migrations/20240100000000_named.sql'), named);
   installClientPrograms(join(directory, '.bin'));
   symlinkSync(join(clientScript, '../../../../..'), join(directory, 'node_modules'));
   environment.PATH = `${join(directory, '.bin')}:${process.env.PATH}`;
