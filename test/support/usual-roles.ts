@@ -11,4 +11,6 @@ begin
     create role authenticator login noinherit password 'test';
     grant anon, authenticated, service_role to authenticator;
   end if;
+  -- Two files that run init --auth at once would both make it.
+  if not exists (select from pg_roles where rolname = 'auth_admin') then create role auth_admin login noinherit password 'test'; end if;
 end $body$`;
