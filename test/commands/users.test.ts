@@ -85,6 +85,11 @@ test('users sign in with the passwords, identities and second factors that they 
   expect(await signIn({ phone: '+4915112345678' })).toMatchObject({ phone: '4915112345678' });
   const refused = ['new@mail.test', 'banned@mail.test', 'g@mail.test'].map((email) => signIn({ email }));
   expect(await Promise.all(refused)).toEqual(['email_not_confirmed', 'user_banned', 'invalid_credentials']);
+  // Somebody else may have entered the password of an address that nobody has proved.
+  await auth.ask('/resend', { type: 'signup', email: 'new@mail.test' });
+  const { code: token } = await auth.message('new@mail.test');
+  const proved = await auth.ask('/verify', { type: 'email', email: 'new@mail.test', token });
+  expect([proved.status, await signIn({ email: 'new@mail.test' })]).toEqual([200, 'invalid_credentials']);
   // Each password that was used has a hash as new ones have.
   expect(await count(`encrypted_password ~ '^[$]2[by][$]04'`)).toBe(5);
 
