@@ -10,7 +10,7 @@ api (list) as (
 ),
 step (position, statement) as (
   select 1, format('create role %I nologin noinherit; comment on role %I is %L', w.name, w.name, 'pgreflect init --supabase')
-  from unnest(array['dashboard_user', 'supabase_admin', 'supabase_auth_admin', 'supabase_functions_admin',
+  from unnest(array['postgres', 'dashboard_user', 'supabase_admin', 'supabase_auth_admin', 'supabase_functions_admin',
     'supabase_realtime_admin', 'supabase_storage_admin']) as w (name)
   where not exists (select from pg_catalog.pg_roles r where r.rolname = w.name) and w.name is distinct from $1::json ->> 'authRole'
   union all

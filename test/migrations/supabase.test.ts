@@ -10,6 +10,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { runCommand } from '../commands/run-command.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { applyFolder, printApplied } from './apply-folder.ts';
+import { startOwnServer } from './hosted-project.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -130,6 +131,23 @@ test('the script of --dry-run makes the same', async () => {
   const lines = async (database: TestDatabase) =>
     JSON.stringify(await database.query(left)).replaceAll(database.name, 'NAME');
   expect(await lines(byHand)).toBe(await lines(byInit));
+});
+
+test('a server whose superuser has another name than postgres gets the role that dumps name', async () => {
+  const server = await startOwnServer();
+  await server.query('postgres', `create role boss superuser login password 'test'`);
+  await server.query('boss', 'alter role postgres rename to first');
+  const url = server.urlAs('boss');
+  const made = await runCommand(['init', '--supabase', '--schemas', 'public', '--database-url', url]);
+  expect([made.code, made.err]).toEqual([0, '']);
+  await server.query(
+    'boss',
+    `create table note (id int primary key); alter table note owner to postgres; grant all on note to postgres;
+    alter default privileges for role postgres in schema public grant all on tables to postgres, anon`,
+  );
+  const attributes = 'rolsuper, rolcanlogin, rolcreaterole, rolcreatedb, rolbypassrls, rolreplication';
+  const [role] = await server.query('boss', `select ${attributes} from pg_roles where rolname = 'postgres'`);
+  expect(Object.values(role!)).toEqual(attributes.split(', ').map(() => false));
 });
 
 test.each(['storage', 'extensions', 'net'])(
