@@ -217,7 +217,7 @@ test('links in the documents lead to files and headings that exist', () => {
     'README.md',
     'CONTRIBUTING.md',
     'CHANGELOG.md',
-    'src/README.md',
+    ...listFiles('src', '.md'),
     'examples/clients/README.md',
     'examples/deploy/README.md',
     'examples/email-links/README.md',
