@@ -65,6 +65,7 @@ test('what is not run says why', () => {
       "docs/from-supabase.md (sh): test/migrations/move.test.ts runs it",
       "docs/from-supabase.md (text): test/migrations/move.test.ts runs it",
       "docs/from-supabase.md (sh): test/migrations/move.test.ts runs it",
+      "docs/from-supabase.md (sh): test/migrations/move.nightly.test.ts runs it",
       "docs/from-supabase.md (sh): test/migrations/move.test.ts runs it",
       "docs/from-supabase.md (sh): test/migrations/move.test.ts runs it",
       "docs/from-supabase.md (sh): test/migrations/move.test.ts runs it",

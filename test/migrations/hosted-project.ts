@@ -25,8 +25,23 @@ export const projectFolder = join(import.meta.dirname, 'project');
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
 
-/** A server without anything. Ends after the tests of the file. */
-export async function startOwnServer(): Promise<OwnServer> {
+/** A server without anything, embedded unless another one was started. Ends after the tests of the file. */
+export async function startOwnServer(start: () => Promise<string> = startEmbedded): Promise<OwnServer> {
+  const url = await start();
+  const urlAs = (role: string, database = 'postgres') =>
+    Object.assign(new URL(url), { username: role, password: 'test', pathname: `/${database}` }).href;
+  return {
+    urlAs,
+    async query(role, text) {
+      const client = new pg.Client({ connectionString: urlAs(role) });
+      await client.connect();
+      const result = (await client.query(text).finally(() => client.end())) as unknown as { rows: [] } | { rows: [] }[];
+      return (Array.isArray(result) ? result.at(-1)! : result).rows;
+    },
+  };
+}
+
+async function startEmbedded(): Promise<string> {
   const directory = mkdtempSync(join(scratch, 'pgreflect-move-'));
   chmodSync(directory, 0o755);
   const server = await startEmbeddedServer({
@@ -39,22 +54,12 @@ export async function startOwnServer(): Promise<OwnServer> {
     await server.stop();
     rmSync(directory, { recursive: true, force: true });
   });
-  const urlAs = (role: string, database = 'postgres') =>
-    Object.assign(new URL(server.url), { username: role, password: 'test', pathname: `/${database}` }).href;
-  return {
-    urlAs,
-    async query(role, text) {
-      const client = new pg.Client({ connectionString: urlAs(role) });
-      await client.connect();
-      const result = (await client.query(text).finally(() => client.end())) as unknown as { rows: [] } | { rows: [] }[];
-      return (Array.isArray(result) ? result.at(-1)! : result).rows;
-    },
-  };
+  return server.url;
 }
 
 /** The hosted project. */
-export async function startHostedProject(): Promise<OwnServer> {
-  const server = await startOwnServer();
+export async function startHostedProject(start?: () => Promise<string>): Promise<OwnServer> {
+  const server = await startOwnServer(start);
   await server.query('postgres', `create role supabase_admin superuser login password 'test'`);
   const asAdmin = (text: string) => server.query('supabase_admin', text);
   await asAdmin(`alter role postgres rename to bootstrap; alter role bootstrap nologin`);

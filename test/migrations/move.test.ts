@@ -6,28 +6,23 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { makeApiKeys, makeSigningKey } from '../../src/config/keys.ts';
-import { startCommand, temporaryDirectory } from '../commands/run-command.ts';
-import type { PageWorld } from '../docs/page-world.ts';
-import { type CodePart, parsePage } from '../docs/parse-page.ts';
-import { runPage } from '../docs/run-page.ts';
-import { findFreePort } from '../support/free-port.ts';
+import { temporaryDirectory } from '../commands/run-command.ts';
 import { clientScript, type SupabaseClient, supabaseClient } from '../support/supabase-js.ts';
 import { atEnd } from '../support/when-over.ts';
 import { installClientPrograms } from './client-programs.ts';
 import { type AppWorld, driveApp } from './drive-app.ts';
 import { type OwnServer, projectFolder, startHostedProject, startOwnServer } from './hosted-project.ts';
+import { type Desk, page, serve, type } from './type-page.ts';
 
 vi.setConfig({ testTimeout: 170_000, hookTimeout: 170_000 });
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/from-supabase.md'), 'utf8');
 const secret = 'the legacy secret of the project, which is long';
 const keys = await makeApiKeys(secret, 'anon', 'service_role');
 
 let old: OwnServer;
 let fresh: OwnServer;
-let directory: string;
+let desk: Desk;
 const environment: Record<string, string> = { ANON_KEY: keys.anonKey };
-/** Addresses on the page, and here. */
 const addresses: [string, string][] = [];
 /** The project as it was, served by a gateway in place of Supabase. */
 let before: AppWorld;
@@ -36,7 +31,8 @@ let hostedUrl: string;
 
 beforeAll(async () => {
   [old, fresh] = await Promise.all([startHostedProject(), startOwnServer()]);
-  directory = temporaryDirectory(atEnd);
+  const directory = temporaryDirectory(atEnd);
+  desk = { directory, environment, addresses };
   cpSync(projectFolder, directory, { recursive: true });
   // The hosted project has these, and the new server has no files of them.
   const named =
@@ -55,49 +51,6 @@ beforeAll(async () => {
     ]),
   );
 });
-
-const toReal = (text: string) => addresses.reduce((rest, [written, real]) => rest.replaceAll(written, real), text);
-
-/** A section of the page, up to the next heading. */
-function sectionOf(title: string): string {
-  const [, rest] = page.split(`\n${title}\n`);
-  if (rest === undefined) throw new Error(`The page has no ${title}.`);
-  return rest.split(/\n##+ /)[0]!;
-}
-
-/** Types a section; its answers are those of the page. Lines with `export`, on the page or printed, count from then on. */
-async function type(title: string): Promise<void> {
-  const section = sectionOf(title).replaceAll('<!-- not run: test/migrations/move.test.ts runs it -->\n', '');
-  for (const [, name = '', value = ''] of section.matchAll(/^export (\w+)=(\S+)$/gm)) environment[name] = toReal(value);
-  const toWritten = (text: string) => {
-    for (const [, name = '', value = ''] of text.matchAll(/export (\w+)='(.*)'/g)) environment[name] = value;
-    return text;
-  };
-  const world = { directory, environment, toReal, toWritten } as Pick<
-    PageWorld,
-    'directory' | 'environment' | 'toReal' | 'toWritten'
-  >;
-  expect(await runPage(parsePage(section), world as PageWorld)).toBe(section);
-}
-
-/** Starts what a section serves. @returns Its address. */
-async function serve(title: string, env: Readonly<Record<string, string>>): Promise<string> {
-  const block = parsePage(sectionOf(title)).parts.find(
-    (part): part is CodePart => part.kind === 'code' && part.notRun?.endsWith('move.test.ts starts it') === true,
-  );
-  const lines = toReal(block!.body).trimEnd().split('\n');
-  const files = lines.flatMap((line) =>
-    [...line.matchAll(/\. \.\/(\S+);/g)].map(([, name = '']) => readFileSync(join(directory, name), 'utf8')),
-  );
-  const variables = files.flatMap((text) =>
-    [...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value] as const),
-  );
-  const port = await findFreePort();
-  const args = lines.at(-1)!.replace('npx pgreflect ', '').split(' ');
-  const options = { directory, env: { ...environment, ...Object.fromEntries(variables), ...env } };
-  await startCommand([...args, '--port', String(port)], options, atEnd).until(/GraphQL and GraphiQL: /);
-  return `http://localhost:${port}`;
-}
 
 function worldAt(url: string, server: OwnServer, login: string): AppWorld {
   const emailsTo = (address: string) =>
@@ -124,15 +77,15 @@ function clientOf(url: string, stored: Map<string, string>, storageKey = 'sessio
 }
 
 test('check names what will not work, and a hosted project gets a login for the gateway', async () => {
-  await type('## Look first');
-  await type('## Keep the project at Supabase');
+  await type('## Look first', desk);
+  await type('## Keep the project at Supabase', desk);
   hostedUrl = environment.DATABASE_URL!;
 });
 
 test("Supabase Auth of a Supabase of one's own is replaced on its database", async () => {
-  await type('## Keep the database of your own Supabase');
+  await type('## Keep the database of your own Supabase', desk);
   const env = { PGREFLECT_JWT_SECRET: secret, PGREFLECT_JWT_KEYS: JSON.stringify([await makeSigningKey()]) };
-  const url = await serve('## Keep the database of your own Supabase', env);
+  const url = await serve('## Keep the database of your own Supabase', desk, env);
   before = worldAt(url, old, 'supabase_admin');
   addresses.push(['https://PROJECT_REF.supabase.co', url]);
   client = clientOf(url, new Map());
@@ -141,9 +94,10 @@ test("Supabase Auth of a Supabase of one's own is replaced on its database", asy
 });
 
 test('a gateway beside a hosted project takes the tokens that it signs', async () => {
-  const url = await serve('## Keep the project at Supabase', { DATABASE_URL: hostedUrl });
+  const url = await serve('## Keep the project at Supabase', desk, { DATABASE_URL: hostedUrl });
   const { data } = await client.auth.getSession();
-  const [, anonKey = ''] = /^PGREFLECT_ANON_KEY=(.*)$/m.exec(readFileSync(join(directory, 'keys.env'), 'utf8')) ?? [];
+  const [, anonKey = ''] =
+    /^PGREFLECT_ANON_KEY=(.*)$/m.exec(readFileSync(join(desk.directory, 'keys.env'), 'utf8')) ?? [];
   const ask = async (headers: Record<string, string>) => {
     const body = JSON.stringify({ query: '{ postsCollection { totalCount } }' });
     const response = await fetch(`${url}/graphql/v1`, {
@@ -167,10 +121,10 @@ test('an application finds in the new database what it found in the old one', as
     '### 3. Copy the rows and the users',
     '### 4. Keep tokens and keys valid',
   ])
-    await type(step);
-  const url = await serve('### 5. Serve', { PGREFLECT_JWT_SECRET: secret });
+    await type(step, desk);
+  const url = await serve('### 5. Serve', desk, { PGREFLECT_JWT_SECRET: secret });
   addresses.push(['http://localhost:54321', url]);
-  await type('### 6. Change the clients');
+  await type('### 6. Change the clients', desk);
 
   const [, storageKey = ''] = /storageKey: '(.*)'/.exec(page) ?? [];
   const moved = clientOf(url, new Map([[storageKey, JSON.stringify(session)]]), storageKey);
