@@ -146,7 +146,14 @@ function valuesInLists(json: string): number {
 /** Most units of a statement (planning-weight.ts), for less than 100 MB, and about a second that no timeout cuts for certain. */
 const heaviest = 1_000_000;
 
+/** Most that the protocol can send. */
+const mostParameters = 65_535;
+
 function refuseHeavyStatements({ statements }: CompiledOperation): void {
+  if (statements.some(({ slots }) => slots.length > mostParameters)) {
+    const message = `The operation has more than ${mostParameters} values. Send several operations, or lists as variables.`;
+    throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'planning' } });
+  }
   if (statements.every(({ weight }) => weight <= heaviest)) return;
   const message =
     'The database would need too much memory to plan the operation: it has too many fields or conditions deep inside related tables. Send several operations.';

@@ -11,13 +11,15 @@ const database = await createDatabase(`
   );
   create table chapter (id uuid primary key default gen_random_uuid(), book_id bigint not null references book, title text);
   create table person (id int generated always as identity primary key, name text, boss_id int references person);
+  create table shelf (id bigserial primary key, author_id int references author, writer_id int references person,
+    room int default 7, label text default 'none', height int default 9);
   grant select, insert, update, delete on all tables in schema public to anon;
   grant usage on all sequences in schema public to anon;
 `);
 const execution = await startExecution(database, { introspection: 'always' });
 
 beforeEach(async () => {
-  await database.query('truncate author, book, chapter, person restart identity');
+  await database.query('truncate author, book, chapter, person, shelf restart identity');
 });
 
 const books = () =>
@@ -83,6 +85,44 @@ describe('rows that refer to the inserted one', () => {
     ]);
     expect(found).toEqual(expected);
   });
+});
+
+test('rows that use the defaults of different columns are written in their order, wherever they are nested', async () => {
+  const objects = `[{name: "Ana", shelfCollection: {insert: [{label: "A"}, {room: 2}, {}]}}, {name: "Ben"},
+    {name: "Cid", shelfCollection: {insert: [{room: 3, label: "C"}, {label: "D", height: 1}]}}]`;
+  const onShelves = `[{label: "E", writer: {insert: {name: "P"}}}, {room: 5, author: {insert: {name: "Q"}}}, {label: "F"},
+    {writer: {insert: {name: "R"}}, author: {insert: {name: "S"}}}]`;
+  const rows = () =>
+    database.query(`select s.id::int, a.name, label, room, height, p.name as writer
+      from shelf s left join author a on a.id = s.author_id left join person p on p.id = s.writer_id order by s.id`);
+  const run = async (asVariable: boolean, of: string, given: string) => {
+    const object = JSON.parse(given.replaceAll(/(\w+):/g, '"$1":'));
+    const head = asVariable ? `mutation ($o: [${of}InsertInput!]!)` : 'mutation';
+    const objects = asVariable ? '$o' : given;
+    await execution.data('anon', `${head} { insertInto${of}Collection(objects: ${objects}) { affectedCount } }`, {
+      variables: asVariable ? { o: object } : {},
+    });
+  };
+  const row = (id: number, name: string | null, label: string, room: number, height = 9, writer: string | null = null) => ({ id, name, label, room, height, writer }); // biome-ignore format: one line
+  for (const asVariable of [false, true]) {
+    await database.query('truncate author, book, chapter, person, shelf restart identity');
+    await run(asVariable, 'Author', objects);
+    expect(await rows()).toEqual([
+      row(1, 'Ana', 'A', 7),
+      row(2, 'Ana', 'none', 2),
+      row(3, 'Ana', 'none', 7),
+      row(4, 'Cid', 'C', 3),
+      row(5, 'Cid', 'D', 7, 1),
+    ]);
+    await database.query('truncate author, book, chapter, person, shelf restart identity');
+    await run(asVariable, 'Shelf', onShelves);
+    expect(await rows()).toEqual([
+      row(1, null, 'E', 7, 9, 'P'),
+      row(2, 'Q', 'none', 5),
+      row(3, null, 'F', 7),
+      row(4, 'S', 'none', 7, 9, 'R'),
+    ]);
+  }
 });
 
 describe('the row that the inserted one refers to', () => {

@@ -195,17 +195,6 @@ describe('several objects', () => {
       { sku: 'u', price: 9 },
     ]);
   });
-
-  test('whose keys alternate too often are refused where rows may stay as they are', async () => {
-    const o = Array.from({ length: 1002 }, (_, n) => (n % 2 === 0 ? { sku: `s${n}` } : { sku: `s${n}`, price: n }));
-    const query = (more: string) => `mutation ($o: [productInsertInput!]!) {
-      insertIntoproductCollection(objects: $o, onConflict: {${byKey}${more}}) { affectedCount } }`;
-    const { errors } = await run(query(''), { o });
-    expect(errors).toMatchObject([{ extensions: { code: 'LIMIT_EXCEEDED', limit: 'keys' } }]);
-    expect((await run(query(', updateColumns: [price]'), { o })).data.insertIntoproductCollection.affectedCount).toBe(
-      1002,
-    );
-  });
 });
 
 describe('the argument', () => {

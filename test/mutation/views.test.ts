@@ -57,7 +57,7 @@ describe('a simple view', () => {
     });
   });
 
-  test('gives them for objects in a variable too, with one statement for any number of them', async () => {
+  test('gives them for objects in a variable too', async () => {
     const query =
       'mutation ($o: [ShelfInsertInput!]!) { insertIntoShelfCollection(objects: $o) { records { id title shout } } }';
     const objects = (count: number) =>
@@ -68,9 +68,6 @@ describe('a simple view', () => {
     expect(insertIntoShelfCollection.records).toEqual(
       objects(7).map(({ id, title = 'base title' }) => ({ id, title, shout: `${title.toUpperCase()}?` })),
     );
-    const statements = async (count: number) => library.statements('anon', query, { variables: { o: objects(count) } });
-    expect((await statements(500)).map(({ text }) => text)).toEqual((await statements(2)).map(({ text }) => text));
-    expect((await statements(500))[0]?.slots).toHaveLength((await statements(2))[0]?.slots.length ?? 0);
   });
 
   test('takes objects without any key', async () => {

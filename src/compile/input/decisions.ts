@@ -67,15 +67,8 @@ export type Question =
    * string longer than the key's column allows.
    */
   | { readonly kind: 'rows'; readonly path: Path; readonly limits: readonly LengthLimit[] }
-  /**
-   * Which of the keys the objects to insert have: the patterns of their groups (slot.ts), separated by commas.
-   */
-  | {
-      readonly kind: 'row_patterns';
-      readonly path: Path;
-      readonly keys: readonly RowKey[];
-      readonly inOrder: boolean;
-    }
+  /** Which of the keys each of the objects to insert has: their patterns (`patternsOf`), separated by commas. */
+  | { readonly kind: 'row_patterns'; readonly path: Path; readonly keys: readonly RowKey[] }
   /** The runs of a list of updates (update-list.ts). */
   | { readonly kind: 'runs'; readonly path: Path; readonly shape: UpdateListShape }
   /**
@@ -181,7 +174,7 @@ export function answerFor(question: Asked, value: unknown, owner: object): strin
     case 'row_patterns': {
       const rows = value as readonly Readonly<Record<string, unknown>>[];
       const patterns = rows.map((row) => patternOf(question.keys, (key) => setsKey(row, key)));
-      return patternsOf(patterns, question.inOrder).join(',');
+      return patternsOf(patterns).join(',');
     }
     case 'related': {
       const rows = value as readonly Readonly<Record<string, unknown>>[];

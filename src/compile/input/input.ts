@@ -275,10 +275,10 @@ export class Input {
     return { keys: new Map(keys), tooLong, isEmpty: answer === '!empty', isSparse: answer === '!sparse' };
   }
 
-  /** Which of the keys a variable's objects have, see decisions.ts, `row_patterns`. */
-  rowPatterns(keys: readonly RowKey[], inOrder: boolean): readonly string[] {
+  /** Which of the keys each of a variable's objects has, see decisions.ts, `row_patterns`. */
+  rowPatterns(keys: readonly RowKey[]): readonly string[] {
     invariant(this.#path, 'the objects come from a variable');
-    return this.#scope.decisions.ask({ kind: 'row_patterns', path: this.#path, keys, inOrder }).split(',');
+    return this.#scope.decisions.ask({ kind: 'row_patterns', path: this.#path, keys }).split(',');
   }
 
   /** How many of a variable's objects have a related one, see decisions.ts, `related`. */

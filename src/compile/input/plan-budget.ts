@@ -4,7 +4,7 @@
  */
 import type { OperandWork } from '../../schema/operators.ts';
 import { RequestRefusal } from './input.ts';
-import type { Slot } from './slot.ts';
+import { mostCells, type Slot } from './slot.ts';
 
 const limits = {
   /** Selections with spread fragments: thirty fragments that spread each other twice give a thousand million fields. */
@@ -63,12 +63,9 @@ export interface PlanBudget extends Record<keyof typeof limits, number> {
   readonly patterns: Pattern[];
   /** Collects the operands whose size multiplies the work on a row. */
   readonly operands: Operand[];
-  /** Columns in the inserts of objects that lack different keys. */
-  insertedColumns: number;
+  /** Values of objects that lack different keys. */
+  cells: number;
 }
-
-/** Most columns in all inserts of one operation, for half a megabyte of text. */
-const mostColumns = 10_000;
 
 /** Languages of values. */
 export type ValueLanguage = 'regex' | 'jsonpath' | 'tsquery' | 'regconfig';
@@ -101,7 +98,7 @@ export function createBudget(): PlanBudget {
     statements: statements.most,
     patterns: [],
     operands: [],
-    insertedColumns: mostColumns,
+    cells: mostCells,
   };
 }
 

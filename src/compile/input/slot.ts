@@ -44,8 +44,14 @@ export type Slot =
   | { readonly kind: 'key_values'; readonly path: Path; readonly fieldName: string; readonly isList: boolean }
   /** Whether each of these objects has the key, as an array of booleans. */
   | { readonly kind: 'key_presence'; readonly path: Path; readonly key: RowKey }
-  /** The group of each of these objects, as an array of numbers. */
-  | { readonly kind: 'row_groups'; readonly path: Path; readonly grouping: RowGrouping }
+  /** The value of a key of one of these objects, null if it lacks the key. */
+  | {
+      readonly kind: 'row_value';
+      readonly path: Path;
+      readonly index: number;
+      readonly fieldName: string;
+      readonly isList: boolean;
+    }
   /** The number of these objects. */
   | { readonly kind: 'row_count'; readonly path: Path }
   /** For each object nested at `below`, the number of the object above it; `first` for the first one. An array. */
@@ -82,18 +88,6 @@ export type TextForm =
       readonly members: readonly ({ readonly fieldName: string; readonly form: TextForm } | null)[];
     };
 
-/**
- * Rows that lack different keys among `keys` are inserted separately: a row's group is the index of its pattern
- * (`patternOf`), or of its run of rows with equal patterns.
- */
-export interface RowGrouping {
-  readonly keys: readonly RowKey[];
-  /** Rows are inserted in their order, so each run is a group. */
-  readonly inOrder: boolean;
-  /** The pattern of each group. */
-  readonly patterns: readonly string[];
-}
-
 /** Which of the keys a row has: `1` or `0` for each. */
 export function patternOf(keys: readonly RowKey[], has: (key: RowKey) => boolean): string {
   return keys.map((key) => (has(key) ? '1' : '0')).join('');
@@ -104,13 +98,13 @@ export function setsKey(row: Readonly<Record<string, unknown>>, { fieldName, rel
   return Object.hasOwn(row, fieldName) || related.some((name) => Object.hasOwn(row, name) && row[name] !== null);
 }
 
-/** Most runs of rows that are told apart. */
-export const mostRuns = 1000;
+/** Most values of rows that are told apart, in one operation, for 600 kB of text. */
+export const mostCells = 30_000;
 
-/** The patterns of the groups of rows with these: each of them, sorted, or of each run, one more than the most at most. */
-export function patternsOf(ofRows: readonly string[], inOrder: boolean): readonly string[] {
-  if (!inOrder) return [...new Set(ofRows)].sort();
-  return ofRows.filter((pattern, index) => pattern !== ofRows[index - 1]).slice(0, mostRuns + 1);
+/** Of rows with these patterns: that of each, one more than the most at most, or the only one if all are equal. */
+export function patternsOf(ofRows: readonly string[]): readonly string[] {
+  const isSame = ofRows.every((pattern) => pattern === ofRows[0]);
+  return ofRows.slice(0, isSame ? 1 : mostCells + 1);
 }
 
 /** The source of slot values. */
@@ -153,11 +147,9 @@ export function bindSlot(slot: Slot, source: BindingSource): string | null {
     }
     case 'key_presence':
       return presenceText(rowsAt(source.variables, slot.path).map((row) => setsKey(row, slot.key)));
-    case 'row_groups': {
-      const patterns = rowsAt(source.variables, slot.path).map((row) =>
-        patternOf(slot.grouping.keys, (key) => setsKey(row, key)),
-      );
-      return groupsText(slot.grouping, patterns);
+    case 'row_value': {
+      const value = rowAt(source.variables, slot)[slot.fieldName];
+      return slot.isList ? listText(value) : scalarText(value);
     }
     case 'row_count':
       return String(rowsAt(source.variables, slot.path).length);
@@ -229,14 +221,17 @@ export function valuesBelow(variables: Variables, path: Path): readonly unknown[
 }
 
 /** Looked up for each value in it, in rows that may be many. */
-const agreedValues = new WeakMap<Variables, Map<string, unknown>>();
+const agreedValue = readAtOnce((variables, path) => valuesBelow(variables, path)[0]);
 
-function agreedValue(variables: Variables, path: Path): unknown {
-  const known = agreedValues.get(variables) ?? new Map<string, unknown>();
-  agreedValues.set(variables, known);
-  const key = path.join();
-  if (!known.has(key)) known.set(key, valuesBelow(variables, path)[0]);
-  return known.get(key);
+function readAtOnce<T>(read: (variables: Variables, path: Path) => T): (variables: Variables, path: Path) => T {
+  const all = new WeakMap<Variables, Map<string, T>>();
+  return (variables, path) => {
+    const known = all.get(variables) ?? new Map<string, T>();
+    all.set(variables, known);
+    const key = path.join();
+    if (!known.has(key)) known.set(key, read(variables, path));
+    return known.get(key)!;
+  };
 }
 
 /** Text form of a coerced scalar, as PostgreSQL reads it. */
@@ -329,17 +324,6 @@ export function presenceText(presence: readonly boolean[]): string {
   return `{${presence.map((has) => (has ? 't' : 'f')).join(',')}}`;
 }
 
-/** The groups of rows with these patterns, as an array of numbers. */
-export function groupsText({ patterns, inOrder }: RowGrouping, ofRows: readonly string[]): string {
-  let run = 0;
-  const groups = ofRows.map((pattern, index) => {
-    if (!inOrder) return patterns.indexOf(pattern);
-    if (index > 0 && pattern !== ofRows[index - 1]) run += 1;
-    return run;
-  });
-  return `{${groups.join(',')}}`;
-}
-
 /** The number of the only object nested at `below`, from 1, or null, for each of these. */
 function linksOf(rows: readonly Row[], below: Path): readonly (number | null)[] {
   let count = 0;
@@ -368,6 +352,16 @@ export function rowsAt(variables: Variables, path: Path): readonly Row[] {
   }
   const value = valueAt(variables, path) ?? [];
   return Array.isArray(value) ? (value as readonly Row[]) : [value as Row];
+}
+
+const rowsOnce = readAtOnce(rowsAt);
+
+/** One of these objects. */
+export function rowAt(
+  variables: Variables,
+  { path, index }: { readonly path: Path; readonly index: number },
+): Readonly<Record<string, unknown>> {
+  return rowsOnce(variables, path)[index]!;
 }
 
 /** The paths of the same objects, without `*`. */

@@ -18,13 +18,11 @@ import { areSparse } from '../input/decisions.ts';
 import { type Input, refuseInput } from '../input/input.ts';
 import {
   agreed,
-  groupsText,
   type Path,
   patternOf,
   patternsOf,
   placesText,
   presenceText,
-  type RowGrouping,
   type RowKey,
   type Slot,
 } from '../input/slot.ts';
@@ -54,13 +52,14 @@ export interface PlannedRows {
   readonly count: LimitPlan;
   /** Their place for messages, as text or as a path into the variables. */
   readonly place: string | Path;
-  /** Which of the keys the objects have: the patterns of their groups (slot.ts). */
-  patterns(keys: readonly RowKey[], inOrder: boolean): readonly string[];
+  /** Which of the keys each object has (`patternsOf`). */
+  patterns(keys: readonly RowKey[]): readonly string[];
   /** The values of a key. */
   values(fieldName: string, isList: boolean): Slot;
+  /** The value of a key in one of them. */
+  value(index: number, fieldName: string, isList: boolean): Slot;
   /** Which objects have a key. */
   presence(key: RowKey): Slot;
-  groups(grouping: RowGrouping): Slot;
   /** The objects nested under a key; null for none. Refuses an object that has one of `columns` too. */
   related(nested: NestedField, columns: readonly string[]): RelatedObjects | null;
   /** The error for a column that the objects must not have. */
@@ -129,10 +128,10 @@ function planVariableRows(objects: Input): PlannedRows | null {
     keys,
     count: { kind: 'slot', slot: { kind: 'row_count', path } },
     place: each,
-    patterns: (of, inOrder) => objects.rowPatterns(of, inOrder),
+    patterns: (of) => objects.rowPatterns(of),
     values: (fieldName, isList) => ({ kind: 'key_values', path, fieldName, isList }),
+    value: (index, fieldName, isList) => ({ kind: 'row_value', path, index, fieldName, isList }),
     presence: (key) => ({ kind: 'key_presence', path, key }),
-    groups: (grouping) => ({ kind: 'row_groups', path, grouping }),
     refuseColumn,
     related(of, excluded) {
       const { name } = of.field;
@@ -198,17 +197,16 @@ function planRows(items: readonly Input[], type: Input['type'], place: string): 
   );
   const sets = (index: number, { fieldName, related }: RowKey): boolean =>
     rows[index]!.has(fieldName) || related.some((name) => inputs[index]!.get(name)?.state() === 'value');
-  const ofRows = (of: readonly RowKey[]) => rows.map((_, index) => patternOf(of, (key) => sets(index, key)));
   return {
     columns,
     nested,
     keys,
     count: { kind: 'constant', value: items.length },
     place: items.length === 1 ? items[0]!.place() : place,
-    patterns: (of, inOrder) => patternsOf(ofRows(of), inOrder),
+    patterns: (of) => patternsOf(rows.map((_, index) => patternOf(of, (key) => sets(index, key)))),
     values: (name) => ({ kind: 'array', items: rows.map((row) => row.get(name) ?? absent) }),
+    value: (index, name) => rows[index]!.get(name) ?? absent,
     presence: (key) => ({ kind: 'constant', value: presenceText(rows.map((_, index) => sets(index, key))) }),
-    groups: (grouping) => ({ kind: 'constant', value: groupsText(grouping, ofRows(grouping.keys)) }),
     refuseColumn: (fieldName, by) =>
       refuseGiven(
         fieldName,

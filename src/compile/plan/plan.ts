@@ -334,16 +334,14 @@ export interface InsertChange {
   readonly kind: 'insert';
   readonly columns: readonly InsertColumn[];
   readonly links: readonly InsertLink[];
-  /**
-   * One insert per group; its columns are indexes into `columns`. Several if objects use the defaults of different
-   * columns.
-   */
-  readonly groups: readonly (readonly number[])[];
-  /** The group of each object; null for a single group. */
-  readonly groupOf: Slot | null;
+  /** The values of each object in these columns, if objects use the defaults of different ones; null: all are alike. */
+  readonly rows: readonly (readonly InsertCell[])[] | null;
   /** What happens to objects whose row is there already; null: they are errors. */
   readonly conflict: ConflictPlan | null;
 }
+
+/** A value of a single object; null for none, where a kept key sets the column or nothing does. */
+export type InsertCell = 'default' | { readonly value: Slot | null };
 
 /** The change of a mutation's root field. */
 export type WriteChange =

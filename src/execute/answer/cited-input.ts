@@ -6,6 +6,7 @@
 import {
   entriesAt,
   type Path,
+  rowAt,
   rowPathsAt,
   rowsAt,
   type Slot,
@@ -105,6 +106,10 @@ function placesOf(slot: Slot, cited: string, variables: Variables): Place[] {
       if (found.length === 0) return [];
       const paths = rowPathsAt(variables, path);
       return found.map((index) => toPlace(printPath([...paths[index]!, fieldName])));
+    }
+    case 'row_value': {
+      if (!isCited(rowAt(variables, slot)[slot.fieldName], cited)) return [];
+      return [toPlace(printPath([...rowPathsAt(variables, slot.path)[slot.index]!, slot.fieldName]))];
     }
     case 'entry_values': {
       const { path, run, at } = slot;

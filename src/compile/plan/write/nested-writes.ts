@@ -36,9 +36,11 @@ export interface Within {
   readonly pairs: readonly { readonly column: Column; readonly of: Column; readonly key: number }[];
 }
 
-/** A column that at least one inserted object sets. */
+/** A column that at least one inserted object sets; or one with a default that none sets. */
 export interface InsertColumn {
   readonly column: Column;
+  /** No object sets it: it is not inserted, but an array of its values still counts the objects. */
+  readonly isOmitted: boolean;
   /** An array of texts, one element per object; null if no object sets it by a value. */
   readonly values: Slot | null;
   /** An array of booleans: which objects set it; null if all do. The others get the column's default. */

@@ -1,5 +1,5 @@
 /**
- * Plans an insert: its columns, the objects that are inserted separately (docs/mutations.md), what happens to rows that
+ * Plans an insert: its columns, the values of objects that use different defaults (docs/mutations.md), what happens to rows that
  * are there already (docs/upsert.md), and the related rows that are inserted as well (docs/nested-writes.md).
  *
  * Refuses too different `objects`, columns that relationships set, rows that would keep other related rows, and too many
@@ -10,8 +10,8 @@ import { isUpsertable } from '../../../model/extensions/conflict-targets.ts';
 import type { Column, Relationship, Table } from '../../../model/model.ts';
 import { type Input, refuseInput } from '../../input/input.ts';
 import { type PlanBudget, spendAgain, spentSince } from '../../input/plan-budget.ts';
-import { mostRuns, type RowGrouping, type RowKey, type Slot } from '../../input/slot.ts';
-import type { ConflictPlan, InsertChange, WritePlan } from '../plan.ts';
+import { mostCells, type RowKey, type Slot } from '../../input/slot.ts';
+import type { ConflictPlan, InsertCell, InsertChange, WritePlan } from '../plan.ts';
 import { columnOf } from '../plan-order.ts';
 import { type NestedField, type PlannedRows, planObjects, type RelatedObjects, refuseKeys } from '../plan-rows.ts';
 import { locate, type Planner } from '../planner.ts';
@@ -91,11 +91,9 @@ function planChange({ planner, nodes }: Building, { table, rows, place, level, o
   const conflict = onConflict && planConflict(planner, table, onConflict, objects);
   const spent = spentSince(before, planner.budget);
   if (conflict !== null) setters.assertUpdated(conflict, onConflict!);
-  const change = planColumns(planner.budget, rows, setters, conflict);
-  // Each insert has the filter of the conflict.
-  const copies = change.groups.length * (conflict !== null && mayMeetHidden(conflict) ? 2 : 1);
-  spendAgain(planner.budget, spent, copies - 1);
-  return change;
+  // The filter is printed twice.
+  if (conflict !== null && mayMeetHidden(conflict)) spendAgain(planner.budget, spent, 1);
+  return planColumns(planner.budget, rows, setters, conflict);
 }
 
 function findNested(rows: PlannedRows, setters: Setters) {
@@ -216,41 +214,53 @@ function planColumns(
     const [first] = rows.columns;
     if (first !== undefined) used.push(ofValue(first.column, first.fieldName, rows));
   }
-  const insert = used.map(({ column, key, isEvery }): InsertColumn => {
-    const isNamed = rows.keys.has(key.fieldName) || !kept.has(column);
-    const values = isNamed ? rows.values(key.fieldName, column.type?.kind === 'list') : null;
-    const ownKey = { fieldName: key.fieldName, related: [] };
-    const isPartial = !isEvery && rows.keys.get(key.fieldName) !== 'all';
-    const named = isNamed && isPartial ? rows.presence(ownKey) : null;
-    return { column, values, named, kept: kept.get(column)?.map(({ link, key: of }) => ({ link, key: of })) ?? [] };
-  });
-  const grouping = planGrouping(used, rows, mayKeepRows(conflict));
-  const inserts = grouping?.patterns.length ?? 1;
-  if (grouping?.inOrder && inserts > mostRuns)
-    throw refuseKeys('Objects with different keys alternate too often. Put equal ones together.');
-  if (inserts > 1) budget.insertedColumns -= inserts * used.length;
-  if (inserts > 1 && budget.insertedColumns < 0) {
-    throw refuseKeys(
-      `The objects lack too many different keys: they need ${inserts} inserts of ${used.length} columns.`,
-    );
-  }
-  const groups = (grouping?.patterns ?? ['']).map((pattern) => columnsOf(used, grouping, pattern));
-  const groupOf = grouping === null || groups.length === 1 ? null : rows.groups(grouping);
-  return { kind: 'insert', columns: insert, links, groups, groupOf, conflict };
+  // A default applies only to an insert that leaves out the column. Its text is never printed: parsed again, its names
+  // would be looked up in the request's search path.
+  const partial = used.filter(({ isEvery, column }) => !isEvery && column.hasDefault);
+  const patterns = partial.length === 0 ? [] : rows.patterns(partial.map(({ key }) => key));
+  const isDefault = (used: UsedColumn, pattern: string | undefined) => pattern?.[partial.indexOf(used)] === '0';
+  const areAlike = patterns.length <= 1;
+  if (!areAlike) spendCells(budget, patterns.length * used.length);
+  const given = (index: number, { column, key: { fieldName } }: UsedColumn) =>
+    rows.keys.has(fieldName) ? rows.value(index, fieldName, isList(column)) : null;
+  const cells = (pattern: string, index: number) =>
+    used.map((each): InsertCell => (isDefault(each, pattern) ? 'default' : { value: given(index, each) }));
+  return {
+    kind: 'insert',
+    columns: used.map((each) => ({
+      ...planColumn(each, rows, kept),
+      isOmitted: areAlike && isDefault(each, patterns[0]),
+    })),
+    links,
+    rows: areAlike ? null : patterns.map(cells),
+    conflict,
+  };
+}
+
+function planColumn(
+  { column, key, isEvery }: UsedColumn,
+  rows: PlannedRows,
+  kept: Setters['kept'],
+): Omit<InsertColumn, 'isOmitted'> {
+  const isNamed = rows.keys.has(key.fieldName) || !kept.has(column);
+  const values = isNamed ? rows.values(key.fieldName, isList(column)) : null;
+  const ownKey = { fieldName: key.fieldName, related: [] };
+  const isPartial = !isEvery && rows.keys.get(key.fieldName) !== 'all';
+  const named = isNamed && isPartial ? rows.presence(ownKey) : null;
+  return { column, values, named, kept: kept.get(column)?.map(({ link, key: of }) => ({ link, key: of })) ?? [] };
+}
+
+function isList({ type }: Column): boolean {
+  return type?.kind === 'list';
+}
+
+function spendCells(budget: PlanBudget, cells: number): void {
+  budget.cells -= cells;
+  if (budget.cells >= 0) return;
+  const message = `Objects that omit different columns with defaults have more than ${mostCells} values. Send equal keys in all, or fewer objects.`;
+  throw refuseKeys(message);
 }
 
 function ofValue(column: Column, fieldName: string, rows: PlannedRows): UsedColumn {
   return { column, key: { fieldName, related: [] }, isEvery: rows.keys.get(fieldName) === 'all' };
-}
-
-// A default applies only to an insert that leaves out the column. Its text is never printed: parsed again, its names
-// would be looked up in the request's search path.
-function planGrouping(columns: readonly UsedColumn[], rows: PlannedRows, inOrder: boolean): RowGrouping | null {
-  const keys = columns.filter(({ isEvery, column }) => !isEvery && column.hasDefault).map(({ key }) => key);
-  return keys.length === 0 ? null : { keys, inOrder, patterns: rows.patterns(keys, inOrder) };
-}
-
-function columnsOf(columns: readonly UsedColumn[], grouping: RowGrouping | null, pattern: string): readonly number[] {
-  const isLeftOut = ({ key }: UsedColumn) => pattern[grouping?.keys.indexOf(key) ?? -1] === '0';
-  return columns.flatMap((column, index) => (isLeftOut(column) ? [] : [index]));
 }

@@ -21,14 +21,13 @@ import { directRow, list, type Names, type Row, SubqueryRow } from '../../sql/ro
 import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
 import { type AnswerLayout, layOutAll } from '../answer-layout.ts';
 import { hasOneFlatRecords, Selection, writtenPieces } from '../row-layout.ts';
-import { printInsert, printInserts, printKeptKeys } from './print-insert.ts';
+import { printInsert, printInserted, printKeptKeys } from './print-insert.ts';
 import { printChange, type RowChange } from './print-write.ts';
 
 /** The statement of a step. */
 export function printStep(names: Names, step: WriteStep<WriteChange>, number: number): Sql {
   const { table, change, keys } = step;
-  const isPlain = change.kind === 'insert' && keys.length === 0 && change.groups.length === 1;
-  if (isPlain) return printInsert(names, table, change, names.next('t'));
+  if (change.kind === 'insert' && keys.length === 0) return printInsert(names, table, change, names.next('t'));
   const { expressions, kept, counted } = printKept(names, step, number, new SubqueryRow(names.next('x')));
   return sql`with ${expressions} select ${kept} from ${ident(counted)}`;
 }
@@ -44,12 +43,11 @@ function printKept(
   const texts = keys.map((column) => sql`${written.column(column)}::pg_catalog.text`);
   const writes =
     change.kind === 'insert'
-      ? printInserts(names, table, change, written)
+      ? printInserted(names, table, change, written)
       : sql`${ident(written.alias)} as (${printChanged(names, step, change, written)})`;
   const counted = names.next('n');
   const array = sql`pg_catalog.json_agg(pg_catalog.json_build_array(${list(texts)}))`;
   const arrays = keys.length === 0 ? empty : sql`, coalesce(${array}, '[]') as "k"`;
-  // Counted in any case, because an unread expression is executed at the end, the last group first.
   const all = sql`${ident(counted)} as (select pg_catalog.count(*) as "c"${arrays} from ${ident(written.alias)})`;
   const setting = param({ kind: 'kept_keys', step: number }, builtin.text);
   const set = keys.length === 0 ? sql`null` : sql`pg_catalog.set_config(${setting}, "k"::pg_catalog.text, true)`;

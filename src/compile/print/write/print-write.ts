@@ -19,7 +19,7 @@ import { builtin, empty, ident, param, type Sql, sql } from '../../sql/sql.ts';
 import { type AnswerLayout, layOutAll } from '../answer-layout.ts';
 import { hasOneFlatRecords, type RowContext, Selection, writtenPieces } from '../row-layout.ts';
 import { printAssignments } from './print-assignment.ts';
-import { printInsert, printInserts } from './print-insert.ts';
+import { printInsert, printInserted } from './print-insert.ts';
 
 /** A change of rows that are there. */
 export type RowChange = Exclude<WriteChange, { kind: 'insert' }>;
@@ -39,7 +39,7 @@ export function printWrite(printer: Printer, plan: WritePlan): Sql {
   const payload = guardCount(plan.change, ident(counted, 'n'), printObjectQuery(names, members));
   const changes =
     plan.change.kind === 'insert'
-      ? printInserts(names, plan.table, plan.change, written)
+      ? printInserted(names, plan.table, plan.change, written)
       : sql`${ident(written.alias)} as (${printReturning(names, plan.table, plan.change, written)})`;
   const select = sql`with ${changes} select ${payload}`;
   if (!isCounted(plan)) return select;
@@ -47,10 +47,9 @@ export function printWrite(printer: Printer, plan: WritePlan): Sql {
   return sql`${select} from (${count}) as ${ident(counted)}`;
 }
 
-// Counting also completes all rows before any is read, which volatile functions can observe. Groups of objects are
-// counted, because an unread expression is executed at the end, the last group first.
+// Counting also completes all rows before any is read, which volatile functions can observe.
 function isCounted({ change, entries }: WritePlan): boolean {
-  if (change.kind !== 'insert' || change.groups.length > 1) return true;
+  if (change.kind !== 'insert') return true;
   return entries.some(
     (entry) => entry.kind === 'affected_count' || (entry.kind === 'records' && runsVolatile(entry.object)),
   );
@@ -121,7 +120,7 @@ export function printWrittenRows(
 
 function printDirectly(names: Names, table: Table, change: WriteChange, alias: string): Sql | null {
   if (change.kind === 'insert') {
-    const isPlain = table.kind === 'table' && !table.hasRules && change.groups.length === 1;
+    const isPlain = table.kind === 'table' && !table.hasRules;
     return isPlain ? printInsert(names, table, change, alias) : null;
   }
   const allowsOne = change.atMost.kind === 'constant' && Number(change.atMost.value) >= 1;
