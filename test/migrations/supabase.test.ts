@@ -7,7 +7,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { adviseExtensions } from '../../src/commands/init/supabase-setup.ts';
 import { runCommand } from '../commands/run-command.ts';
+import { usePool } from '../management/management.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { applyFolder, printApplied } from './apply-folder.ts';
 import { startOwnServer } from './hosted-project.ts';
@@ -121,6 +123,16 @@ test.each([[[]], [['--auth']]])('with %s, a removal leaves nothing', async (more
   expect(await database.query(left)).toEqual(before);
   // Other databases of the server may name them.
   expect(await database.query(`select from pg_roles where rolname = 'supabase_admin'`)).toHaveLength(1);
+});
+
+test('extensions that the server has no files of are named, with what to do', async () => {
+  const database = await createDatabase();
+  const advice = await usePool(database, (pool) => adviseExtensions(pool, ['pgcrypto', 'no_such', 'nor-this']));
+  expect(advice).toBe(
+    'The server lacks the extensions no_such, nor-this, which migrations of Supabase name. Install its package of contrib modules, ' +
+      'then: create extension no_such schema extensions; create extension "nor-this" schema extensions;',
+  );
+  expect(await usePool(database, (pool) => adviseExtensions(pool, ['pgcrypto']))).toBeNull();
 });
 
 test('the script of --dry-run makes the same', async () => {

@@ -22,14 +22,22 @@ const parts = [
   { schema: 'supabase_functions', extension: null },
 ] as const;
 
+/** What nearly all migrations of Supabase name, and packages of PostgreSQL often leave out. */
+const extensions = ['pgcrypto', 'uuid-ossp', 'pg_stat_statements'] as const;
+
 const own = (adoptedRoles: readonly string[]): OwnSchemas => ({
   schemas: [...parts.map(({ schema }) => schema), 'auth'],
   adoptedRoles,
 });
 
 /** Creates what is missing; all or nothing. @param authRole The login of the auth service, where it is made. */
-export function installSupabase(pool: SystemPool, setup: RoleSetup, authRole: string | null): Promise<StepOutcome> {
-  const step = { topic: 'surroundings of Supabase, which nothing serves', statement: 'sql/supabase', advice: null };
+export async function installSupabase(
+  pool: SystemPool,
+  setup: RoleSetup,
+  authRole: string | null,
+): Promise<StepOutcome> {
+  const topic = 'surroundings of Supabase, which nothing serves';
+  const step = { topic, statement: 'sql/supabase', advice: await adviseExtensions(pool, extensions) };
   return runStep(step, () =>
     inOwnSchemas(pool, own(setup.adoptedRoles), async (tx) => {
       const statements = await planSupabase(tx, setup, authRole);
@@ -47,7 +55,11 @@ export function installSupabase(pool: SystemPool, setup: RoleSetup, authRole: st
 /** The SQL that `installSupabase` would run; empty if nothing is missing. */
 export async function printSupabase(pool: SystemPool, setup: RoleSetup, authRole: string | null): Promise<string> {
   const statements = await pool.transaction((tx) => planSupabase(tx, setup, authRole));
-  return statements.length === 0 ? '' : printGuarded(pool, own(setup.adoptedRoles), statements.join('\n'));
+  const advice = await adviseExtensions(pool, extensions);
+  const note = advice === null ? '' : `-- ${advice}\n`;
+  return statements.length === 0
+    ? note
+    : note + (await printGuarded(pool, own(setup.adoptedRoles), statements.join('\n')));
 }
 
 async function planSupabase(
@@ -74,6 +86,20 @@ async function planSupabase(
     ...tables,
     ...rows.map(({ statement }) => `${String(statement)};`),
   ];
+}
+
+/** What to do about extensions that the server has no files of; null where it has them all. */
+export async function adviseExtensions(database: Queryable, names: readonly string[]): Promise<string | null> {
+  const rows = await database.query(
+    `select pg_catalog.format('create extension %I schema extensions', w.name) as statement, w.name
+    from pg_catalog.unnest($1::pg_catalog.text[]) as w (name)
+    where not exists (select from pg_catalog.pg_available_extensions e where e.name::pg_catalog.text = w.name)`,
+    [names],
+  );
+  if (rows.length === 0) return null;
+  const list = rows.map(({ name }) => String(name)).join(', ');
+  const statements = rows.map(({ statement }) => `${String(statement)};`).join(' ');
+  return `The server lacks the extensions ${list}, which migrations of Supabase name. Install its package of contrib modules, then: ${statements}`;
 }
 
 /** Missing tables that dumps of Supabase Auth name, if its schema is there. */
