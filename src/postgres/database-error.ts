@@ -58,7 +58,9 @@ export class DatabaseError extends Error {
   /** The language of the invalid value, if the SQLSTATE is one for errors in statements. */
   readonly inValue: 'jsonpath' | 'tsquery' | 'regconfig' | null = null;
   /** What the server did not find possible, where SQLSTATE alone does not tell. */
-  readonly impossible: 'view_column' | 'unfilled' | 'comparison' | null = null;
+  readonly impossible: Impossible | null = null;
+  /** In a function or trigger, not in what was sent. */
+  readonly ofFunction: boolean = false;
   /** A write was sent, and the connection was lost or the time was over before its outcome was known. */
   readonly maybeCommitted: boolean = false;
 
@@ -68,6 +70,10 @@ export class DatabaseError extends Error {
     Object.defineProperty(this, 'detail', { value: detail, enumerable: false });
   }
 }
+
+/** Something that fails under a SQLSTATE that many failures have. */
+export type Impossible =
+  | 'view_column' | 'unfilled' | 'comparison' | 'reference' | 'rule' | 'replica_identity' | 'server' | 'stable_write'; // biome-ignore format: a list of names
 
 /** All members except `kind` and `primary` have a neutral default. */
 export type DatabaseErrorFacts = Pick<DatabaseError, 'kind' | 'primary'> &
@@ -163,16 +169,33 @@ const valueParsers: ReadonlyMap<string, NonNullable<DatabaseError['inValue']>> =
 ]);
 
 /** Functions of PostgreSQL that refuse something under a general SQLSTATE. */
-const refusers: ReadonlyMap<string, NonNullable<DatabaseError['impossible']>> = new Map([
-  ['rewriteTargetView', 'view_column'],
-  ['ExecOpenScanRelation', 'unfilled'],
-  ...['array_eq', 'array_cmp', 'record_eq', 'record_cmp'].map((routine) => [routine, 'comparison'] as const),
-]);
+const refusers: readonly (readonly [RegExp, Impossible])[] = [
+  [/^rewriteTargetView$/, 'view_column'],
+  [/^ExecOpenScanRelation$/, 'unfilled'],
+  [/^(?:array|record)_(?:eq|cmp)$/, 'comparison'],
+  // Of values of regclass, regproc and the like.
+  [/^reg\w+in$|^RangeVarGetRelid|^makeRangeVarFromNameList$|^(?:string|text)ToQualifiedNameList$/, 'reference'],
+  [/^(?:parseTypeString|typeStringToTypeName|DeconstructQualifiedName|LookupExplicitNamespace)$/, 'reference'],
+  [/^RewriteQuery$/, 'rule'],
+  [/^CheckCmdReplicaIdentity$/, 'replica_identity'],
+  [/^(?:GetUserMapping|GetFdwRoutine)/, 'server'],
+  [/^(?:_SPI_execute_plan|init_execution_state)$/, 'stable_write'],
+];
+
+/** What the sent statement asks for, rather than a function. */
+const ofStatement: ReadonlySet<Impossible> = new Set(['view_column', 'comparison', 'reference']);
+
+/** A parameter has a context without quotes before it, as in `unnamed portal parameter $1 = '...'`; a function's differs. */
+const ofParameter = /^[^\n"]*\$\d+(?: = '.*')?$/;
+
+function refusedBy({ routine = '' }: pg.DatabaseError, ofFunction: boolean): Impossible | null {
+  const found = refusers.find(([pattern]) => pattern.test(routine))?.[1] ?? null;
+  return found !== null && ofFunction && ofStatement.has(found) ? null : found;
+}
 
 /** The server's fields. The driver's error is not kept as the cause: it contains SQL text and values. */
 function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErrorFacts, 'kind'> {
-  // Only an error in a function has a context.
-  const isOfFunction = problem.where !== undefined;
+  const ofFunction = problem.where !== undefined && !ofParameter.test(problem.where);
   return {
     step,
     sqlstate: problem.code ?? null,
@@ -186,8 +209,9 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
     dataType: problem.dataType ?? null,
     position: problem.position === undefined ? null : Number(problem.position),
     raised: problem.routine === 'exec_stmt_raise',
-    repeatsRow: problem.routine === 'ExecOnConflictUpdate' && problem.code === '21000' && !isOfFunction,
-    impossible: isOfFunction ? null : (refusers.get(problem.routine ?? '') ?? null),
+    repeatsRow: problem.routine === 'ExecOnConflictUpdate' && problem.code === '21000' && !ofFunction,
+    impossible: refusedBy(problem, ofFunction),
+    ofFunction,
     inValue: valueParsers.get(problem.routine ?? '') ?? null,
   };
 }
