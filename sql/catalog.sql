@@ -102,6 +102,8 @@ foreign_keys as (
   select k.oid, k.conname, k.connamespace, k.conrelid, k.confrelid, k.conkey, k.confkey, k.convalidated, k.condeferrable
   from pg_catalog.pg_constraint k
   where k.contype = 'f' and k.confrelid in (select t.oid from tables t)
+    -- Since PostgreSQL 18, with `period`: the rows have no equal values.
+    and (pg_catalog.to_jsonb(k) ->> 'conperiod')::pg_catalog.bool is not true
     and not exists (
       select from pg_catalog.pg_constraint parent where parent.oid = k.conparentid and parent.conrelid = k.conrelid
     )

@@ -149,6 +149,40 @@ if (major >= 18) {
     });
     expect(found).toEqual({ node: { guest: 'Bo' } });
   });
+
+  test('a foreign key with "period" is no relationship: periods that cover each other are not equal', async () => {
+    const { execution } = await prepare(`
+      create extension if not exists btree_gist;
+      create table room (id int, open int4range, primary key (id, open without overlaps));
+      create table booking (id int primary key, room_id int, during int4range,
+        foreign key (room_id, period during) references room (id, period open));
+      insert into room values (1, '[1,5)'), (1, '[5,9)');
+      insert into booking values (1, 1, '[2,7)');`);
+    const data = await execution.data('anon', '{ bookingCollection { edges { node { roomId during } } } }');
+    expect(data.bookingCollection.edges).toEqual([{ node: { roomId: 1, during: '[2,7)' } }]);
+    expect((await execution.errors('anon', '{ bookingCollection { edges { node { room { id } } } } }'))[0]).toContain(
+      'room',
+    );
+    expect((await execution.errors('anon', '{ roomCollection { edges { node { bookingCollection { edges { cursor } } } } } }'))[0]).toContain('bookingCollection'); // biome-ignore format: one line
+  });
+
+  test('a foreign key that is not enforced is a relationship that may lead nowhere, until it is enforced', async () => {
+    const { database: own, execution } = await prepare(`
+      create table shop (id int primary key);
+      create table sale (id int primary key, shop_id int not null references shop not enforced);
+      insert into shop values (1); insert into sale values (1, 1), (2, 7);`);
+    const query = '{ saleCollection(orderBy: [{id: AscNullsLast}]) { edges { node { id shop { id } } } } }';
+    const shops = async () =>
+      (await execution.data('anon', query)).saleCollection.edges.map(
+        ({ node }: { node: { shop: unknown } }) => node.shop,
+      );
+    expect(await shops()).toEqual([{ id: 1 }, null]);
+    const sales = '{ saleCollection(filter: {shopId: {eq: 7}}) { edges { node { shop { id } } } } }';
+    expect((await execution.data('anon', sales)).saleCollection.edges).toEqual([{ node: { shop: null } }]);
+    await own.query('delete from sale where id = 2; alter table sale alter constraint sale_shop_id_fkey enforced');
+    await execution.reload();
+    expect(await shops()).toEqual([{ id: 1 }]);
+  });
 }
 
 async function prepare(sql: string, afterwards = '') {
