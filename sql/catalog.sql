@@ -193,6 +193,28 @@ behind_views (oid) as (
   join pg_catalog.pg_depend d on d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and d.objid = w.oid
     and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
 ),
+-- What PostgreSQL plans in place of a table: queries of views, conditions of policies, child tables, at any depth.
+planned (oid) as (
+  select t.oid from tables t
+  union
+  select part.oid
+  from planned p
+  cross join lateral (
+    select d.refobjid
+    from pg_catalog.pg_rewrite w
+    join pg_catalog.pg_depend d on d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass and d.objid = w.oid
+      and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+    where w.ev_class = p.oid and w.rulename = '_RETURN'
+    union all
+    select d.refobjid
+    from pg_catalog.pg_policy y
+    join pg_catalog.pg_depend d on d.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass and d.objid = y.oid
+      and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+    where y.polrelid = p.oid and y.polcmd in ('r', '*')
+    union all
+    select i.inhrelid from pg_catalog.pg_inherits i where i.inhparent = p.oid
+  ) part (oid)
+),
 lists as materialized (
   select u.list, pg_catalog.row_number() over () - 1 as number
   from (
@@ -338,6 +360,32 @@ from (values
     where w.rulename = '_RETURN' and w.ev_class = any (array(select b.oid from behind_views b))
       and not exists (select from pg_catalog.pg_rewrite o where o.ev_class = w.ev_class and o.oid <> w.oid)
       and not exists (select from pg_catalog.pg_trigger g where g.tgrelid = w.ev_class and g.tgtype & 64 <> 0)
+  )),
+  ('planned', (
+    -- Table, length of what is planned in its place, the tables named there, and its children. Joins repeat their
+    -- columns, which is not counted in long queries. Regular expressions would take longer.
+    select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(o.oid::pg_catalog.text,
+      case when pg_catalog.octet_length(o.tree) < 20000 then pg_catalog.octet_length(o.tree) else (
+        select coalesce(sum(pg_catalog.length(pg_catalog.substr(j.part, pg_catalog.strpos(j.part, ':joinleftcols')))), 0)
+        from pg_catalog.unnest(pg_catalog.string_to_array(o.tree, ':joinaliasvars ')) j (part)
+      ) end,
+      array(select r.relid from (
+          select pg_catalog.split_part(p.part, ' ', 1), p.number
+          from pg_catalog.unnest(pg_catalog.string_to_array(o.tree, ':rtekind 0 :relid ')) with ordinality p (part, number)
+        ) r (relid, number) where r.number > 1 and r.relid <> o.oid::pg_catalog.text),
+      o.children)), '[]')
+    from (
+      select p.oid,
+        (select pg_catalog.string_agg(q.tree, ' ') from (
+          select w.ev_action::pg_catalog.text from pg_catalog.pg_rewrite w where w.ev_class = p.oid and w.rulename = '_RETURN'
+          union all
+          select y.polqual::pg_catalog.text from pg_catalog.pg_policy y where y.polrelid = p.oid and y.polcmd in ('r', '*')
+        ) q (tree)) as tree,
+        array(select i.inhrelid::pg_catalog.text from pg_catalog.pg_inherits i where i.inhparent = p.oid) as children
+      from planned p
+      offset 0
+    ) o
+    where o.tree is not null or o.children <> '{}'
   )),
   ('owned_sequences', (
     select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(d.refobjid::pg_catalog.text, d.refobjsubid)), '[]')

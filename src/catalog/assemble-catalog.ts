@@ -18,6 +18,7 @@ import type {
   TypeOperation,
 } from './catalog.ts';
 import { type CommentDirective, parseCommentDirective } from './comment-directive.ts';
+import { type PlannedTable, planningWeights } from './planned-tables.ts';
 import { type AccessRows, readAccess } from './role-access.ts';
 import { findViewBases, type ViewQueries } from './view-base.ts';
 
@@ -26,7 +27,13 @@ export interface CatalogRows extends AccessRows {
   readonly namespaces: readonly (CatalogNamespace & AccessRows['namespaces'][number])[];
   readonly classes: readonly (Omit<
     CatalogTable,
-    'getAttributes' | 'getConstraints' | 'getIndexes' | 'getBase' | 'readsUserCode' | 'writesUserCode'
+    | 'getAttributes'
+    | 'getConstraints'
+    | 'getIndexes'
+    | 'getBase'
+    | 'readsUserCode'
+    | 'writesUserCode'
+    | 'planningWeight'
   > &
     AccessRows['classes'][number])[];
   /** In parts, each with a list for each column of `pg_attribute`. */
@@ -42,6 +49,7 @@ export interface CatalogRows extends AccessRows {
   readonly type_operators: readonly (readonly [string, TypeOperation, string])[];
   readonly indexes: readonly CatalogIndex[];
   readonly view_queries: ViewQueries;
+  readonly planned: readonly PlannedTable[];
   readonly owned_sequences: readonly (readonly [string, number])[];
   readonly unusual_null_orders: readonly (readonly [string, number])[];
   readonly descriptions: readonly DescriptionRow[];
@@ -145,6 +153,7 @@ function* linkTables(source: CatalogRows): Sliced<CatalogTable[]> {
   const userCode = new Map(source.user_code);
   const baseOf = findViewBases(source.view_queries, indexes);
   const nullOrders = byColumn(source.unusual_null_orders);
+  const weightOf = planningWeights(source.planned);
   return yield* mapInSlices(source.classes, (row) => {
     const [own, unique] = [columns.get(row._id) ?? [], indexes.get(row._id) ?? []];
     const constrained = (constraints.get(row._id) ?? []).map(([, name, columns]) => ({ name, columns }));
@@ -155,6 +164,7 @@ function* linkTables(source: CatalogRows): Sliced<CatalogTable[]> {
       ...row,
       ...runs,
       hasUnusualNullOrder,
+      planningWeight: weightOf(row._id),
       getAttributes: () => own,
       getConstraints: () => constrained,
       getIndexes: () => unique,

@@ -105,6 +105,8 @@ export interface CatalogTable
    */
   readonly readsUserCode: boolean;
   readonly writesUserCode: boolean;
+  /** What planning each use of it costs beside its name (planned-tables.ts). */
+  readonly planningWeight: number;
   /** Its checks, foreign keys and exclusion constraints. */
   getConstraints(): readonly ConstraintColumns[];
   /** Unique ones only. */

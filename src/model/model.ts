@@ -163,6 +163,8 @@ export interface Table extends QualifiedName {
   /** Reading (or writing) it may run code that is not PostgreSQL's own. */
   readonly readsUserCode: boolean;
   readonly writesUserCode: boolean;
+  /** What planning each use of it costs beside its name: units of compile/sql/planning-weight. */
+  readonly planningWeight: number;
   /** A rule may add statements that return any number of rows. */
   readonly hasRules: boolean;
   /** A constraint guarantees at every moment that no two rows have the same key. */
@@ -302,6 +304,7 @@ export interface Relationship {
 /** A junction table: each of its rows belongs to one row on either side. */
 export interface Through extends QualifiedName {
   readonly readsUserCode: boolean;
+  readonly planningWeight: number;
   /** Its columns, each with the attribute number of the matching column on its side. */
   readonly near: readonly LinkColumn[];
   readonly far: readonly LinkColumn[];

@@ -22,6 +22,17 @@ beforeAll(async () => {
   database = await createDatabase(`
     comment on schema public is '@graphql({"inflect_names": true})';
     ${Array.from({ length: tables }, (_, at) => table(at)).join('')}
+    -- 4, 12, 36 and 108 tables behind one name.
+    create view v0 as select a.id, a.up_id, a.c0 as v from t1 a left join t1 b on b.id = a.up_id left join t1 c on c.id = b.up_id left join t1 d on d.id = c.up_id;
+    ${[0, 1, 2].map((at) => `create view v${at + 1} as select a.id, a.up_id, b.v from v${at} a left join v${at} b on b.id = a.up_id left join v${at} c on c.id = b.up_id and c.v > 'x';`).join('\n')}
+    ${[2, 3].map((at) => `comment on view v${at} is '@graphql({"primary_key_columns": ["id"], "foreign_keys": [{"local_columns": ["up_id"], "foreign_schema": "public", "foreign_table": "v${at}", "foreign_columns": ["id"], "local_name": "below", "foreign_name": "up"}]})';`).join('\n')}
+    create table parent (id int primary key, up_id int references parent, v text);
+    ${Array.from({ length: 100 }, (_, at) => `create table child${at} (primary key (id)) inherits (parent);`).join('\n')}
+    create table member (user_id int, team int);
+    create table guarded (id int primary key, up_id int references guarded, v text);
+    alter table guarded enable row level security;
+    create policy of_team on guarded using (exists (select from member m join member n on n.team = m.team where n.user_id = id or m.user_id = up_id)
+      or id in (select user_id from member));
     -- As a superuser: others see no memory.
     create function kept_bytes() returns bigint stable security definer language sql as
       $$ select sum(total_bytes)::bigint from pg_catalog.pg_backend_memory_contexts $$;
@@ -54,6 +65,10 @@ const shapes: readonly Shape[] = [
   { name: 'chains of lists', most: 50, make: (size) => ({ query: roots(size, 0, lists(1, 9, 'id')) }) },
   { name: 'chains of lists with many columns', most: 18, make: (size) => ({ query: roots(2, 0, lists(1, size, all)) }) },
   { name: 'many related rows', most: 50, make: (size) => ({ query: roots(size, 9, times(9, (at) => `r${at}: up { ${all} }`)) }) },
+  // Behind whose names much is planned.
+  ...['v2', 'v3', 'parent', 'guarded'].map((table) => ({
+    name: `many related rows of ${table}`, most: 480, make: (size: number) => ({ query: `{ ${table}Collection(first: 1) { edges { node { ${times(size, (at) => `r${at}: up { id v }`)} } } } }` }),
+  })),
   {
     name: 'conditions',
     most: 14_000,

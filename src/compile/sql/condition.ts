@@ -115,7 +115,7 @@ function fromLinked(names: Names, related: RelatedRows, row: Row): Sql {
   const target = { table: related.table, row: directRow(alias, related.table) };
   const { near, far } = printLinks(through, links, { table: related.from, row }, target);
   const filter = related.condition === null ? null : printCondition(names, related.condition, target.row);
-  const joined = sql`${ident(through.namespace, through.name)} as ${ident(links)} join ${tableName(related.table)} as ${ident(alias)}`;
+  const joined = sql`${tableName(through)} as ${ident(links)} join ${tableName(related.table)} as ${ident(alias)}`;
   return sql` from ${joined} on ${far}${where(conjunction([near, filter]))}`;
 }
 

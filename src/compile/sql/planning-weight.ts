@@ -1,6 +1,7 @@
 /**
  * How much memory PostgreSQL needs to plan a statement. It copies each sub-select once for every select around it, so a character counts
- * as often as there are selects around it. Measured on PostgreSQL 14 and 18: 70 to 100 bytes of the server process per unit.
+ * as often as there are selects around it. Measured on PostgreSQL 14 and 18: 70 to 100 bytes of the server process per unit. What stands
+ * behind the names of tables comes on top (catalog/planned-tables.ts).
  */
 
 /** What counts like so many characters: the node of a plan that each select has. */

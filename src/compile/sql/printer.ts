@@ -1,12 +1,12 @@
 /**
  * Shared by the printing functions: names of the statement, enums of the model, and small common pieces.
  */
-import type { EnumType, Oid } from '../../model/model.ts';
+import type { EnumType, Oid, Table } from '../../model/model.ts';
 import { invariant } from '../../shared/invariant.ts';
 import type { CallPlan, ObjectPlan, Typename, ValuePlan } from '../plan/plan.ts';
 import { type Member, printEntries } from './object.ts';
 import { list, type Names, type Row } from './row.ts';
-import { ident, param, type Sql, sql } from './sql.ts';
+import { ident, param, Sql, sql } from './sql.ts';
 
 /** A printed value of a response key. */
 export type PrintedValue = Exclude<ValuePlan, Typename>;
@@ -36,9 +36,13 @@ export function printCall(call: CallPlan, row: Row | null): Sql {
   return sql`${ident(routine.namespace, routine.name)}(${list([...first, ...given])})`;
 }
 
-/** A table's qualified name. */
-export function tableName(table: { readonly namespace: string; readonly name: string }): Sql {
-  return ident(table.namespace, table.name);
+/** A table's qualified name, with what planning it costs. */
+export function tableName({
+  namespace,
+  name,
+  planningWeight,
+}: Pick<Table, 'namespace' | 'name' | 'planningWeight'>): Sql {
+  return Sql.weighed(ident(namespace, name), planningWeight);
 }
 
 /** The row in scope. */

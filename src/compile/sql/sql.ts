@@ -16,14 +16,19 @@ interface Parameter {
   readonly zones: ZonePlace | null;
 }
 
-type Part = string | Parameter | Sql;
+/** What the name before it costs when it is planned. */
+interface Weight {
+  readonly weight: number;
+}
+
+type Part = string | Parameter | Weight | Sql;
 
 interface Printed {
   readonly text: string;
   readonly slots: readonly Slot[];
   readonly uses: readonly number[];
   readonly zoned: readonly ZonedSlot[];
-  /** As `planningWeight`. */
+  /** As `planningWeight`, and what stands behind the names of tables. */
   readonly weight: number;
 }
 
@@ -66,6 +71,11 @@ export class Sql {
     return new Sql([parameter]);
   }
 
+  /** A piece that costs more than its text when it is planned; `tableName` is the only caller. */
+  static weighed(piece: Sql, weight: number): Sql {
+    return weight === 0 ? piece : new Sql([...piece.#parts, { weight }]);
+  }
+
   /** Text with numbered parameters, the slots that fill them in order, and how often each stands in the text. */
   static print(piece: Sql): Printed {
     const numbers = new Map<string, Map<Slot, number>>();
@@ -73,9 +83,14 @@ export class Sql {
     const uses: number[] = [];
     const zoned = new Map<ZonePlace, Set<Slot>>();
     let text = '';
+    let named = 0;
     for (const part of piece.#flat()) {
       if (typeof part === 'string') {
         text += part;
+        continue;
+      }
+      if ('weight' in part) {
+        named += part.weight;
         continue;
       }
       // A parameter takes the type of its first cast, so only equal casts may share a number.
@@ -93,7 +108,7 @@ export class Sql {
     }
     return {
       text,
-      weight: planningWeight(text),
+      weight: planningWeight(text) + named,
       slots,
       uses,
       zoned: [...zoned].flatMap(([zones, known]) => [...known].map((slot) => ({ slot, zones }))),

@@ -110,6 +110,7 @@ function addField(context: ModelContext, { tables, routines, sides }: Adding, { 
       namespace: links.namespace,
       name: links.name,
       readsUserCode: links.readsUserCode,
+      planningWeight: links.planningWeight,
       near: columnsOf(links, near),
       far: columnsOf(links, far),
     },

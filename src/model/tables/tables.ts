@@ -61,6 +61,7 @@ export function buildTable(context: ModelContext, selected: SelectedTable, types
     primaryKey: selected.primaryKey,
     readsUserCode: row.readsUserCode,
     writesUserCode: row.writesUserCode,
+    planningWeight: row.planningWeight,
     hasRules: row.relhasrules === true,
     usualNullOrder: !row.hasUnusualNullOrder,
     // A rule may return other rows than those with the key.
