@@ -181,7 +181,7 @@ describe('variables of the usual size', () => {
     const variables = { f: { or: Array.from({ length: 66_000 }, () => ({ id: { eq: 1 } })) } };
     const others = Array.from({ length: 20 }, (_, a) => gateway.ask(`{ addUp(a: ${a}, b: 1) }`));
     const { body } = await gateway.ask(filtered, { variables });
-    expect(body.errors[0].extensions).toEqual({ code: 'LIMIT_EXCEEDED', limit: 'inputs' });
+    expect(body.errors[0].extensions).toMatchObject({ code: 'LIMIT_EXCEEDED', limit: 'inputs' });
     const answers = (await Promise.all(others)).map((reply) => reply.body);
     expect(answers).toEqual(answers.map((_, a) => ({ data: { addUp: a + 1 } })));
   });

@@ -25,6 +25,24 @@ export function fixture(name: string): string {
   return readFileSync(fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url)), 'utf8');
 }
 
+/** A pooler in front of a database, for one login. */
+interface Pooler {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The login that goes through it. */
+const pooledLogin = 'authenticator';
+let startPooler: ((url: string) => Promise<Pooler>) | null = null;
+
+/** From now on, databases of this file are reached through such a pooler by the gateway's login, and directly by others. */
+export function connectThrough(start: (url: string) => Promise<Pooler>): void {
+  startPooler = start;
+  atEnd(() => {
+    startPooler = null;
+  });
+}
+
 /**
  * Creates an empty database, runs the given SQL in it and drops it after the test file.
  *
@@ -63,15 +81,18 @@ async function copyDatabase(template: string, sql: readonly string[]): Promise<T
     await admin.query(`drop database if exists ${name} with (force)`);
     await admin.end();
   });
+  const directly = (role: string, password: string) => {
+    const other = new URL(url.href);
+    other.username = role;
+    other.password = password;
+    return other.href;
+  };
+  const pooler = startPooler === null ? null : await startPooler(directly(pooledLogin, 'test'));
+  if (pooler !== null) atEnd(() => pooler.stop());
   const database: TestDatabase = {
     url: url.href,
     name,
-    urlAs(role, password) {
-      const other = new URL(url.href);
-      other.username = role;
-      other.password = password;
-      return other.href;
-    },
+    urlAs: (role, password) => (role === pooledLogin && pooler !== null ? pooler.url : directly(role, password)),
     async query<T>(text: string, values?: readonly unknown[]): Promise<T[]> {
       const result: unknown = values ? await pool.query(text, [...values]) : await pool.query(text);
       const last = (Array.isArray(result) ? result.at(-1) : result) as { rows: T[] };
