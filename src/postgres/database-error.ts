@@ -175,7 +175,10 @@ const refusers: readonly (readonly [RegExp, Impossible])[] = [
   [/^(?:array|record)_(?:eq|cmp)$/, 'comparison'],
   // Of values of regclass, regproc and the like.
   [/^reg\w+in$|^RangeVarGetRelid|^makeRangeVarFromNameList$|^(?:string|text)ToQualifiedNameList$/, 'reference'],
-  [/^(?:parseTypeString|typeStringToTypeName|DeconstructQualifiedName|LookupExplicitNamespace)$/, 'reference'],
+  [
+    /^(?:parseTypeString|typeStringToTypeName|DeconstructQualifiedName|LookupExplicitNamespace|get_\w+_oid)$/,
+    'reference',
+  ],
   [/^RewriteQuery$/, 'rule'],
   [/^CheckCmdReplicaIdentity$/, 'replica_identity'],
   [/^(?:GetUserMapping|GetFdwRoutine)/, 'server'],

@@ -163,7 +163,8 @@ describe('an error that has a sentence of its own', async () => {
       $$ begin update public.touched set n = n + 1 where id = new.id; return new; end $$;
     create trigger touch before update on touched for each row when (pg_trigger_depth() = 0) execute function touch();
     create function slug(given text) returns text stable language plpgsql as $$ begin return hidden_slugify(given); end $$;
-    create table named (id int primary key, relation regclass, function regproc, type regtype, role regrole, schema regnamespace);
+    create extension ltree; create extension hstore;
+    create table named (id int primary key, relation regclass, function regproc, type regtype, role regrole, schema regnamespace, path ltree, attributes hstore);
     create table ruled (id int primary key);
     create rule kept as on delete to ruled do instead nothing;
     create table published (id int unique, n int);
@@ -174,6 +175,7 @@ describe('an error that has a sentence of its own', async () => {
     create function note_down() returns int stable language plpgsql as $$ begin insert into ruled values (1); return 1; end $$;
     create function misread() returns int stable language plpgsql as $$ begin return (select gone from ruled); end $$;
     create function unended() returns int stable language plpgsql as $$ begin end $$;
+    create function run_typo() returns int stable language plpgsql as $$ begin execute 'selec 1'; return 1; end $$;
     create function read_gone() returns int stable language plpgsql as $$ begin return (select 1 from hidden_gone); end $$;
     grant all on all tables in schema public to anon;
   `);
@@ -201,10 +203,21 @@ describe('an error that has a sentence of its own', async () => {
       /Send the name of one that is there/,
     ]),
     [
-      '{ namedCollection(filter: {relation: {eq: "a.b.c.d"}}) { edges { node { id } } } }',
+      '{ namedCollection(filter: {relation: {eq: "a.b.c"}}) { edges { node { id } } } }',
       'BAD_USER_INPUT',
       /Send the name/,
     ],
+    [
+      'mutation { insertIntonamedCollection(objects: [{id: 1, type: "a.b"}]) { affectedCount } }',
+      'BAD_USER_INPUT',
+      /Send the name/,
+    ],
+    ...['type: "int["', 'type: "\'"', 'path: "(1,2)"', 'attributes: "x"'].map((value): [string, string, RegExp] => [
+      `mutation { insertIntonamedCollection(objects: [{id: 1, ${value}}]) { affectedCount } }`,
+      'BAD_USER_INPUT',
+      /Correct its text\.$/,
+    ]),
+    ['{ run_typo }', 'INTERNAL', /text of a function or trigger cannot work/],
     ['mutation { deleteFromruledCollection { affectedCount } }', 'INTERNAL', /Replace the rule by a trigger/],
     ['mutation { deleteFrompublished_rowsCollection { affectedCount } }', 'INTERNAL', /"replica identity full"/],
     ['{ note_down }', 'INTERNAL', /Declare it "volatile"/],

@@ -20,6 +20,8 @@ export function describeFailure(error: DatabaseError): Failure {
   const state = error.sqlstate ?? '';
   if (raised) return unexpected;
   if (/^(?:08|HV|57P0)/.test(state)) return internal(otherServer);
+  // Our statements have no mistakes: it is in a value, of ltree or regtype for example. A text that a function runs has no position.
+  if (state === '42601' && step > 0 && (position !== null || !ofFunction)) return badText;
   if (impossible !== null && /^(?:0A|3F|42|55)/.test(state)) return impossibilities[impossible];
   if (state === '42P17') return internal(recursion);
   if (state === '27000') return internal(ownTrigger);
@@ -37,7 +39,7 @@ function internal(message: string): Failure {
 }
 
 /** SQLSTATEs that tell of a text of a function that cannot work. */
-const wrongText = /^(?:0A|20|2D|2F|34|42|55|P0)/;
+const wrongText = /^(?:0A|2[04-6DF]|3[489B]|42|55|P0)/;
 
 const recursion =
   'A policy or rule of a table reads that table again, without end. Let a function with "security definer" read it.';
@@ -51,6 +53,11 @@ const noOperator: Failure = {
   code: 'BAD_USER_INPUT',
   message:
     'Values are ordered or compared whose types have no such operator. Leave out the order, the filter or the relationship.',
+};
+
+const badText: Failure = {
+  code: 'BAD_USER_INPUT',
+  message: 'A value is not written as its type has to be. Correct its text.',
 };
 
 const impossibilities: Readonly<Record<Impossible, Failure>> = {
