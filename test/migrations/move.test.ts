@@ -1,6 +1,7 @@
 /**
  * docs/from-supabase.md, typed as it stands, on a database as hosted projects have it (hosted-project.ts): GraphQL beside the project, a
- * Supabase of one's own, and the move to a new database. An application does the same before and after (drive-app.ts).
+ * Supabase of one's own, the move to a new database, and a project on this machine. An application does the same before and after a move
+ * (drive-app.ts).
  */
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -144,4 +145,20 @@ test('an application finds in the new database what it found in the old one', as
     JSON.stringify(seenBefore.emails).match(/"access_token"|"email":"member5@club.test","error":null/g),
   ).toHaveLength(5);
   expect(await driveApp(worldAt(url, fresh, 'postgres'))).toEqual(seenBefore);
+});
+
+test('a project runs on this machine, with the keys of the Supabase CLI', async () => {
+  const title = '## Run a project on this machine';
+  const known = /`(super-secret-[\w-]+)`/.exec(page)![1]!;
+  const url = await serve(title, desk, { PGREFLECT_JWT_SECRET: known });
+  const { superuserPassword, databasePort } = JSON.parse(
+    readFileSync(join(desk.directory, '.pgreflect/project.json'), 'utf8'),
+  ) as { superuserPassword: string; databasePort: number };
+  const written = 'postgresql://postgres:PASSWORD@localhost:54322/pgreflect';
+  addresses.push([written, `postgresql://postgres:${superuserPassword}@127.0.0.1:${databasePort}/pgreflect`]);
+  await type(title, desk);
+  await type('### 2. Create the tables', desk);
+  const local = supabaseClient(url, {}, (await makeApiKeys(known, 'anon', 'service_role')).anonKey);
+  const { error } = await local.auth.signUp({ email: 'new@club.test', password: 'a password of theirs' });
+  expect(error).toBeNull();
 });

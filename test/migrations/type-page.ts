@@ -65,6 +65,6 @@ export async function serve(title: string, desk: Desk, env: Readonly<Record<stri
   const port = await findFreePort();
   const args = lines.at(-1)!.replace('npx pgreflect ', '').split(' ');
   const options = { directory, env: { ...environment, ...Object.fromEntries(variables), ...env } };
-  await startCommand([...args, '--port', String(port)], options, atEnd).until(/GraphQL and GraphiQL: /);
+  await startCommand([...args, '--port', String(port)], options, atEnd).until(/GraphQL and GraphiQL: |GraphiQL +http/);
   return `http://localhost:${port}`;
 }
