@@ -1,7 +1,7 @@
 -- The statements that remove what `init --supabase` has made and what is still as it was, in order. Rows as in roles.sql.
 --
--- The roles stay: they belong to the server, and other databases may name them. Each block counts again when it runs. Only the current
--- user's own objects, or a superuser's, with our comment are named.
+-- The roles stay: they belong to the server, and other databases may name them. Each block counts again when it runs, and is a literal,
+-- because names may have dollar signs. Only the current user's own objects, or a superuser's, with our comment are named.
 with trusted as (
   select r.oid from pg_catalog.pg_roles r where r.rolsuper or r.rolname = current_user
 ),
@@ -48,20 +48,20 @@ step (position, topic, statement, advice) as (
   where p.name = 'extensions' and 'search_path="$user", public, extensions' = any (s.setconfig)
   union all
   select 3, format('schema "%s" of init --supabase', p.name),
-    format(E'do $body$ begin\n  if exists (select from pg_catalog.pg_policy p join pg_catalog.pg_class c on c.oid = p.polrelid where c.relnamespace = %s)\n'
+    format('do %L', format(E'begin\n  if exists (select from pg_catalog.pg_policy p join pg_catalog.pg_class c on c.oid = p.polrelid where c.relnamespace = %s)\n'
       '    or exists (select from pg_catalog.pg_trigger g join pg_catalog.pg_class c on c.oid = g.tgrelid\n'
       '      where c.relnamespace = %s and not g.tgisinternal)%s then\n'
-      '    raise exception %L;\n  end if;\n  %s;\nend $body$', p.oid, p.oid,
+      '    raise exception %L;\n  end if;\n  %s;\nend', p.oid, p.oid,
       (select coalesce(string_agg(format(E'\n    or exists (select from %I.%I)', p.name, c.relname), '' order by c.relname), '')
         from pg_catalog.pg_class c where c.relnamespace = p.oid and c.relkind = 'r'),
       format('the schema %s has rows, policies or triggers of yours', p.name),
-      (select string_agg(m.statement, E';\n  ' order by m.place, m.statement) from member m where m.schema = p.oid)),
+      (select string_agg(m.statement, E';\n  ' order by m.place, m.statement) from member m where m.schema = p.oid))),
     null
   from part p
   union all
   select 3, format('table %s of init --supabase', c.oid::regclass),
-    format(E'do $body$ begin\n  if exists (select from auth.%I) then raise exception %L; end if;\n  drop table auth.%I;\nend $body$',
-      c.relname, 'the table has rows', c.relname), null
+    format('do %L', format(E'begin\n  if exists (select from auth.%I) then raise exception %L; end if;\n  drop table auth.%I;\nend',
+      c.relname, 'the table has rows', c.relname)), null
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace and n.nspname = 'auth' join trusted t on t.oid = c.relowner
   where c.relkind = 'r' and obj_description(c.oid, 'pg_class') = 'pgreflect init --supabase: stored, not served'
 )
