@@ -55,6 +55,8 @@ export class DatabaseError extends Error {
   readonly raised: boolean = false;
   /** Two rows of the statement's own `on conflict do update` are for the same row. */
   readonly repeatsRow: boolean = false;
+  /** An upsert met a row that its view does not show. Newer minor releases refuse that themselves. */
+  readonly hidesRow: boolean = false;
   /** The language of the invalid value, if the SQLSTATE is one for errors in statements. */
   readonly inValue: 'jsonpath' | 'tsquery' | 'regconfig' | null = null;
   /** What the server did not find possible, where SQLSTATE alone does not tell. */
@@ -213,6 +215,7 @@ function serverFacts(problem: pg.DatabaseError, step: number): Omit<DatabaseErro
     position: problem.position === undefined ? null : Number(problem.position),
     raised: problem.routine === 'exec_stmt_raise',
     repeatsRow: problem.routine === 'ExecOnConflictUpdate' && problem.code === '21000' && !ofFunction,
+    hidesRow: problem.routine === 'ExecWithCheckOptions' && problem.code === '55000' && !ofFunction,
     impossible: refusedBy(problem, ofFunction),
     ofFunction,
     inValue: valueParsers.get(problem.routine ?? '') ?? null,

@@ -195,6 +195,7 @@ function fromStatement(error: DatabaseError, scope: ErrorScope): PublicError {
   const { atMost = null, objects = null, nested = null, increment = null } = scope.steps[error.step - 1] ?? {};
   const met = objects && { locations: objects.locations, extensions: { input: objects.input ?? nested ?? '' } };
   if (error.repeatsRow && met !== null) return repeatedRow(met, place);
+  if (error.hidesRow && met !== null) return unseenRow(met, place, true);
   const mayBeHidden = primary.includes(markers.unshown);
   if (sqlstate === '22P02' && met !== null && (mayBeHidden || primary.includes(markers.unseen)))
     return unseenRow(met, place, mayBeHidden);
