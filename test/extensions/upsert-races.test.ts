@@ -46,6 +46,17 @@ beforeEach(async () => {
   await database.query('truncate app.stock, app.own, app.moved, hidden.sheet, app.folder, app.page');
 });
 
+/** Newer minor releases of PostgreSQL refuse what a view hides before the filter is asked. */
+const refusesHiddenRows = await database
+  .query(
+    `insert into hidden.sheet values (1, 'a', 'other', 'x');
+     insert into app.named_sheet values (1, 'a', 'y', 'own') on conflict (id) do update set body = 'y' where false`,
+  )
+  .then(
+    () => false,
+    () => true,
+  );
+
 const upsert = (table: string, ids: readonly number[], writer: string, more = '') =>
   execution.run(
     'anon',
@@ -143,8 +154,9 @@ describe.each(['mine', 'secret'])(
     });
 
     test('is not asked the filter, which the row from before does not match', async () => {
-      const { data } = await upsertMoved(', filter: {body: {eq: "secret"}}');
-      expect(data).toEqual({ it: { affectedCount: 0, records: [] } });
+      const { data, errors } = await upsertMoved(', filter: {body: {eq: "secret"}}');
+      if (refusesHiddenRows) expect(errors).toMatchObject([{ extensions: { sqlstate: '42501' } }]);
+      else expect(data).toEqual({ it: { affectedCount: 0, records: [] } });
     });
   },
 );
@@ -189,8 +201,9 @@ describe.each([
 
   test('is not asked the filter, which the row from before does not match', async () => {
     const onConflict = 'constraint: sheet_pkey, filter: {body: {eq: "secret"}}';
-    const { data } = await upsertMoved('id: 1, body: "x"', moved, onConflict);
-    expect(data.it.records).toEqual([{ id: 2, code: null, body: 'new' }]);
+    const { data, errors } = await upsertMoved('id: 1, body: "x"', moved, onConflict);
+    if (refusesHiddenRows) expect(errors).toMatchObject([{ extensions: { code: 'CONFLICT', retry: 'once' } }]);
+    else expect(data.it.records).toEqual([{ id: 2, code: null, body: 'new' }]);
     expect(await database.query('select * from hidden.sheet where id = 1')).toEqual(theirs);
   });
 

