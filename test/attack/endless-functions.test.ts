@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { signedUp, testAuth } from '../support/auth-service.ts';
+import { signedUpBefore, testAuth } from '../support/auth-service.ts';
 import { testGateway } from '../support/gateway.ts';
 import { createAuthDatabase, createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { namingProcess, startRecordingProxy } from '../support/recording-proxy.ts';
@@ -62,7 +62,7 @@ test('behind a pooler, which invents the process ID, no other server process is 
 test('a function that is a hook ends after the time limit of the request, which is answered', async () => {
   const own = await createAuthDatabase(make);
   const signIn = { email: 'hooked@x.test', password: 'a good password' };
-  await signedUp(await testAuth(own), signIn.email, signIn.password);
+  await signedUpBefore(own, signIn.email, signIn.password);
   const auth = await testAuth(own, {
     api_max_request_duration: 3,
     hook_custom_access_token_enabled: true,

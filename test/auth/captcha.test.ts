@@ -7,7 +7,7 @@ import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-con
 import { unrestrictedEgress } from '../../src/egress/egress.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { addToken, managedGateway } from '../management/management.ts';
-import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
+import { signedUpBefore, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { type HookReply, type HookRequest, startHookServer } from '../support/hook-server.ts';
 import { serviceKey } from '../support/http.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
@@ -90,7 +90,7 @@ const wanting: readonly (readonly [string, object])[] = [
 
 test('without a captcha, and with one that is wrong or was used, nothing happens at any of these routes', async () => {
   const { server, values, proof } = await startCaptcha('turnstile');
-  await signedUp(await testAuth(database), 'known@x.test');
+  await signedUpBefore(database, 'known@x.test');
   const auth = await testAuth(database, { ...values, external_anonymous_users_enabled: true });
   const used = proof();
   await auth.ask('/recover', { email: 'nobody@x.test', ...used });
@@ -126,7 +126,7 @@ test('a token of another type is a bad body', async () => {
 
 test('no captcha is asked of admins, of users in their session, of a code or a link', async () => {
   const { server, values } = await startCaptcha('hcaptcha');
-  const { access_token: token, refresh_token } = await signedUp(await testAuth(database), 'session@x.test');
+  const { access_token: token, refresh_token } = await signedUpBefore(database, 'session@x.test');
   const auth = await testAuth(database, { ...values, smtp_max_frequency: 0 });
   expect((await auth.askAdmin('/signup', { email: 'by.admin@x.test', password })).status).toBe(200);
   expect((await auth.askAdmin('/otp', { email: 'session@x.test' })).status).toBe(200);

@@ -3,7 +3,7 @@
  * works afterwards. What the queue does: email-queue.test.ts.
  */
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { fragmentOf, open, signedUp, testAuth } from '../support/auth-service.ts';
+import { fragmentOf, open, signedUp, signedUpBefore, testAuth } from '../support/auth-service.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.ts';
 
@@ -95,7 +95,7 @@ test('an account can be recovered although its metadata makes the template fail'
 });
 
 test('a change of password in the same request is undone with the email that cannot be sent', async () => {
-  const { access_token: token } = await signedUp(await testAuth(database), 'both@x.test');
+  const { access_token: token } = await signedUpBefore(database, 'both@x.test');
   const auth = await testAuth(database, server());
   smtp.behave({ kind: 'refuse', at: 'message', code: 554, text: 'no' });
   const body = { password: 'another password', email: 'both2@x.test' };

@@ -2,7 +2,7 @@
  * What an application learns, with the published client, of an address or a number that has an account, or has none.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { signedUp, testAuth } from '../support/auth-service.ts';
+import { signedUp, signedUpBefore, testAuth } from '../support/auth-service.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { supabaseClient } from '../support/supabase-js.ts';
 
@@ -40,7 +40,7 @@ test('sign-in without creating users says that nobody has the address', async ()
 });
 
 test('where nobody may sign up, a sign-in of nobody says so, and members still sign in', async () => {
-  await signedUp(await testAuth(database), 'insider@x.test');
+  await signedUpBefore(database, 'insider@x.test');
   const auth = await testAuth(database, { disable_signup: true, ...phones });
   const { auth: client } = supabaseClient(auth.url);
   for (const address of [{ email: 'outsider@x.test' }, { phone: '491514' }]) {
