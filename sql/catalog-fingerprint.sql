@@ -114,7 +114,7 @@ of_server (name, rows, version) as (
   union all select 'db_role_setting', count(*), sum(s.xmin::pg_catalog.text::pg_catalog.int8)
     from pg_catalog.pg_db_role_setting s
     where s.setdatabase in (0, (select d.oid from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()))
-  union all select 'roles', count(*), sum(pg_catalog.hashtextextended(pg_catalog.concat_ws('|', r.oid, r.rolname, r.rolsuper, r.rolinherit, r.rolbypassrls), 0))
+  union all select 'roles', count(*), sum(pg_catalog.hashtextextended(pg_catalog.concat_ws('|', r.oid, r.rolname, r.rolsuper, r.rolinherit, r.rolbypassrls, r.rolcreaterole, r.rolcanlogin), 0))
     from pg_catalog.pg_roles r
   -- `alter database … owner` updates this row.
   union all select 'database', 1, d.datdba::pg_catalog.int8 from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()

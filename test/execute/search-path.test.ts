@@ -17,9 +17,17 @@ const insert = 'mutation { insertIntopostCollection(objects: [{id: 1}]) { record
 const slug = 'c4ca4238a0b923820dcc509a6f75849b';
 
 describe('a trigger that calls a function of an extension by its bare name', () => {
-  test('finds it in the schema extensions', async () => {
-    const execution = await startExecution(await createDatabase(schema));
-    expect(await execution.data('anon', insert)).toEqual({ insertIntopostCollection: { records: [{ slug }] } });
+  test('finds it in the schema extensions, also beside functions of an owner that nobody acts as', async () => {
+    const database = await createDatabase(schema);
+    const role = `${database.name}_owner`;
+    await database.query(`create role ${role}; create function extensions.left_over() returns int language sql as 'select 1';
+      alter function extensions.left_over owner to ${role}`);
+    try {
+      const execution = await startExecution(database);
+      expect(await execution.data('anon', insert)).toEqual({ insertIntopostCollection: { records: [{ slug }] } });
+    } finally {
+      await database.query(`drop owned by ${role}; drop role ${role}`);
+    }
   });
 
   test.each([
@@ -27,6 +35,7 @@ describe('a trigger that calls a function of an extension by its bare name', () 
     'grant create on schema extensions to anon',
     'create role NAME; grant create on schema extensions to NAME',
     'create role NAME; alter schema extensions owner to NAME',
+    'create role NAME login; create function extensions.left_over() returns int language sql as $$ select 1 $$; alter function extensions.left_over owner to NAME',
   ])('does not where others could have put theirs there: %s', async (change) => {
     const database = await createDatabase(schema);
     const role = `${database.name}_tenant`;
@@ -51,4 +60,19 @@ test('the next request after a grant counts it', async () => {
   await database.query('grant create on schema extensions to anon');
   expect(await execution.compare()).toBe(true);
   expect((await execution.role('anon')).searchPath).toBe('"public"');
+});
+
+test('so does the next one after a role that may create objects there may create roles no more', async () => {
+  const database = await createDatabase(schema);
+  const role = `${database.name}_operator`;
+  await database.query(`create role ${role} createrole; grant create on schema extensions to ${role}`);
+  try {
+    const execution = await startExecution(database);
+    expect((await execution.role('anon')).searchPath).toBe('"public", "extensions"');
+    await database.query(`alter role ${role} nocreaterole`);
+    expect(await execution.compare()).toBe(true);
+    expect((await execution.role('anon')).searchPath).toBe('"public"');
+  } finally {
+    await database.query(`drop owned by ${role}; drop role ${role}`);
+  }
 });
