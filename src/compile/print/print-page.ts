@@ -122,7 +122,7 @@ function printEdgesText(context: PageContext, entry: EdgesEntry): Sql {
 }
 
 function pageCursor({ page, plan }: PageContext): Sql {
-  return printCursor(page.sortKeys(plan.order), plan.page.digest);
+  return printCursor(plan.order, page.sortKeys(plan.order), plan.page.digest);
 }
 
 function keptEdges(context: PageContext): Sql | null {

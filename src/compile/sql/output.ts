@@ -6,6 +6,7 @@ import type { EnumType, Oid, Table, ValueType } from '../../model/model.ts';
 import type { ScalarName } from '../../model/scalars.ts';
 import { invariant, unreachable } from '../../shared/invariant.ts';
 import type { Slot } from '../input/slot.ts';
+import type { OrderExpression, OrderTerm } from '../plan/plan.ts';
 import { keyColumns } from '../plan/plan-order.ts';
 import { list, type Row } from './row.ts';
 import { builtin, join, literal, param, type Sql, sql } from './sql.ts';
@@ -120,14 +121,26 @@ function enumOf(enums: ReadonlyMap<Oid, EnumType>, oid: Oid): EnumType {
 }
 
 /** The cursor of a row: one element per term of the effective order, and the digest of its arguments if any. */
-export function printCursor(sortKeys: readonly Sql[], digest: Slot | null): Sql {
-  return encode(digest === null ? sortKeys : [...sortKeys, param(digest, builtin.text)]);
+export function printCursor(order: readonly OrderTerm[], sortKeys: readonly Sql[], digest: Slot | null): Sql {
+  const elements = order.map(({ expression }, index) => printElement(sortKeys[index]!, valueTypeOf(expression)));
+  return encode(digest === null ? elements : [...elements, param(digest, builtin.text)]);
+}
+
+function valueTypeOf(expression: OrderExpression): ValueType | null {
+  if (expression.kind === 'related') return valueTypeOf(expression.expression);
+  return expression.kind === 'column' ? expression.column.type : null;
+}
+
+/** Lists and JSON are the text that PostgreSQL reads: as JSON they would not be one element. */
+function printElement(value: Sql, type: ValueType | null): Sql {
+  const isNested = type?.kind === 'list' || (type?.kind === 'scalar' && type.scalar === 'JSON');
+  return isNested ? sql`${value}::pg_catalog.text` : value;
 }
 
 /** The node id of a row of `table`. */
 export function printNodeId(table: Table, row: Row): Sql {
   const names = [table.namespace, table.name].map((name) => sql`${literal(name)}::pg_catalog.text`);
-  return encode([...names, ...keyColumns(table).map((column) => row.column(column))]);
+  return encode([...names, ...keyColumns(table).map((column) => printElement(row.column(column), column.type))]);
 }
 
 // A function takes at most 100 arguments; an order may have more columns.
