@@ -1,5 +1,5 @@
 /**
- * Which tests cover which behavior of the auth service and its management API. docs/coverage.md says what the numbers are.
+ * Which tests cover which behavior of the auth service and its management API. The numbers only order the rows.
  */
 import type { SectionRow } from './sections.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Which tests cover what emails have beyond those of Supabase Auth. docs/coverage.md says what the numbers are.
+ * Which tests cover what emails have beyond those of Supabase Auth. The numbers only order the rows.
  */
 import type { SectionRow } from './sections.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Which tests cover which behavior of the GraphQL API. docs/coverage.md says what the numbers are.
+ * Which tests cover which behavior of the GraphQL API. The numbers only order the rows.
  */
 import type { SectionRow } from './sections.ts';
 
@@ -46,7 +46,7 @@ export const graphqlSections: readonly SectionRow[] = [
   ['5.8', 'Naming the concrete type', 'query/connections: names its types on every level', 'query/selections: may be named or inline, with or without a type, on an interface'],
   ['5.9', 'Ordering inside the schema', 'unit/schema/build-schema: has the types of the manual, in its order', 'unit/schema/introspection: lists types by name and the possible types of Node'],
   ['6.1', 'Effective order', 'query/ordering: of %s gives %j', 'query/ordering: rows without a column that can be ordered by come in the order of their key', 'query/odd-types: each order works, or its column is named'],
-  ['6.2', 'Cursors', 'query/cursors: byte for byte', 'query/cursors: holds numbers as numbers, times as ISO text, enums as labels', 'query/keys: an array are listed, and their cursors are refused'],
+  ['6.2', 'Cursors', 'query/cursors: byte for byte', 'query/cursors: holds numbers as numbers, times as ISO text, enums as labels', 'query/keys: are visited once by paging, forward and backward'],
   ['6.3', 'Meaning of a cursor', 'query/cursors: skips the whole group of ties of a partial cursor', 'query/cursors: puts values and nulls where its name says, forward and backward', 'property/property: every answer is what the raw rows say'],
   ['6.4', 'Arguments and their combinations', 'query/paging: a page > with (%s) has the rows %j', 'query/paging: an illegal page > with (%s) fails its field'],
   ['6.5', 'Page info', 'query/paging: of (%s) is %j: previous, next, start, end', 'query/paging: of an empty collection has no previous page, no next page and no cursors', 'property/property: every answer is what the raw rows say'],

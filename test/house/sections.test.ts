@@ -1,9 +1,8 @@
-/** Every behavior has tests, and the published tables say which. */
-import { join } from 'node:path';
+/** Every behavior has tests that exist. */
 import { expect, test } from 'vitest';
 import { authEdgeCases } from './auth-edge-cases.ts';
 import { chapters } from './sections.ts';
-import { listFiles, root } from './source.ts';
+import { listFiles } from './source.ts';
 import { readTestNames } from './test-names.ts';
 
 const named = new Map(
@@ -28,27 +27,4 @@ test.each(chapters)('every section is there once, in order: $title', ({ sections
 
 test('no edge case of the auth service is left out', () => {
   expect(authEdgeCases.map(([number]) => number)).toEqual(Array.from({ length: 150 }, (_, index) => String(index + 1)));
-});
-
-test('docs/coverage.md is the tables of sections and tests', async () => {
-  const tables = chapters.flatMap(({ title, sections }) => [
-    `## ${title}`,
-    '',
-    '| section | about | tests |',
-    '| --- | --- | --- |',
-    ...sections.map(({ number, title: about, tests }) => {
-      const names = tests.map(({ file, name }) => `[${file}](../test/${file}.test.ts): ${name.replaceAll('|', '\\|')}`);
-      return `| ${number} | ${about} | ${names.join('<br>')} |`;
-    }),
-    '',
-  ]);
-  const text = [
-    '# What is tested where',
-    '',
-    'Each behavior with the tests that cover it, by a part of their names. The numbers are those of the specification that the product',
-    'was written from. It is not part of the repository; a behavior keeps its number. Written by `npm run test:update`.',
-    '',
-    ...tables,
-  ].join('\n');
-  await expect(text).toMatchFileSnapshot(join(root, 'docs/coverage.md'));
 });

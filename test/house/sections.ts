@@ -1,6 +1,6 @@
 /**
- * Which tests cover which section of the behavior. The tables in docs/coverage.md are made from it; a section without a test, or one
- * that names a test which is gone, fails sections.test.ts.
+ * Which tests cover which section of the behavior. A section without a test, or one that names a test which is gone,
+ * fails sections.test.ts.
  */
 import { authEdgeCases } from './auth-edge-cases.ts';
 import { authSections } from './auth-sections.ts';
