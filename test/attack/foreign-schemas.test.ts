@@ -15,7 +15,7 @@ beforeEach(async () => {
   database = await createDatabase(`do $body$ begin
     if not exists (select from pg_roles where rolname = '${tenant}') then create role ${tenant} login password 'test'; end if;
   end $body$`);
-  await database.query(`grant create on database ${database.name} to ${tenant}`);
+  await database.query(`alter role ${tenant} nosuperuser; grant create on database ${database.name} to ${tenant}`);
 });
 afterAll(async () => {
   await database.query(`drop owned by ${tenant} cascade`);
@@ -65,6 +65,37 @@ describe('a tenant does not become superuser by a schema that was made before', 
     expect(out).toMatch(new RegExp(`schema-change trigger: .* belongs to the role "${tenant}"`));
     expect(await database.query('select evtname from pg_event_trigger')).toEqual([]);
   });
+
+  const texts = (names: string) =>
+    names
+      .split(' ')
+      .map((name) => `null::text as ${name}`)
+      .join(', ');
+  const times =
+    'email_confirmed_at phone_confirmed_at invited_at last_sign_in_at created_at updated_at banned_until deleted_at';
+  const none = 'null::uuid as id, null::uuid as user_id,';
+  test.each([
+    ['config export --project-ref abcdefghijklmnopqrst', `
+      create view auth.pgreflect_config as select auth.seize() as project_ref, 1 as version, '{}'::jsonb as values`],
+    ['tokens list', `
+      create view auth.pgreflect_access_tokens as select auth.seize() as id, 'x' as name, '{}'::text[] as scopes,
+        now() as created_at, null::timestamptz as expires_at, null::timestamptz as revoked_at, null::text as project_ref,
+        null::text as created_by`],
+    ['users export leaked.jsonl', `
+      create view auth.identities as select ${none} ${texts('provider provider_id identity_data last_sign_in_at created_at updated_at')};
+      create view auth.mfa_factors as select ${none} ${texts('factor_type friendly_name status secret phone created_at updated_at')};
+      create view auth.users as select auth.seize()::uuid as instance_id, null::uuid as id,
+        ${texts(`aud role email phone encrypted_password ${times} is_anonymous is_sso_user`)},
+        '{}'::jsonb as raw_app_meta_data, '{}'::jsonb as raw_user_meta_data;
+      grant select on auth.identities, auth.mfa_factors, auth.users to public`],
+  ])('that `%s` would read from', async (command, views) => {
+    await asTenant(`create schema auth; grant usage on schema auth to public;
+      create function auth.seize() returns text language plpgsql as $$ ${code.replace('new;', 'gen_random_uuid();')} $$; ${views}`);
+    const { code: exit, err } = await runCommand([...command.split(' '), '--database-url', database.url]);
+    expect(await isSuperuser()).toBe(false);
+    expect(exit).toBe(1);
+    expect(err).toContain(`belongs to the role "${tenant}"`);
+  }); // biome-ignore format: what each command reads
 
   test('the printed SQL stops at it too', async () => {
     await asTenant(`create schema pgreflect; ${noteChange}`);
