@@ -98,3 +98,16 @@ test('is named with the path that it is run with, and its fix makes it work', as
   await database.query('revoke create on schema extensions from anon');
   expect(await offPath(database)).toEqual([]);
 });
+
+test('whoever named the schema of an extension has no say in a shell, and a long comment does not end the check', async () => {
+  const database = await createDatabase(`${setup}
+    create schema "x; touch /tmp/here #"; create extension hstore schema "x; touch /tmp/here #";
+    set check_function_bodies = off;
+    create function pairs() returns text language sql as $$ select akeys('a=>1'::hstore)::text $$;
+    do $do$ begin
+      execute format('create function talks() returns text language plpgsql as %L',
+        '/*' || repeat('*', 16000000) || '*/ begin return similarity(''a'', ''b'')::text; end');
+    end $do$`);
+  const found = await offPath(database);
+  expect(found.map(({ object, command }) => [object, command])).toContainEqual(['public.pairs()', undefined]);
+});

@@ -76,7 +76,10 @@ function describe({ routine, path, off }: OffPath, { requestPath, extraSchemas }
     message: `The routine ${name} names the ${first.kind} "${first.name}" of the extension "${first.extension}" without its schema "${first.schema}", which is not on ${whose}: it fails.${written}`,
   } as const;
   if (routine.path === null && !isAuth) {
-    return { ...about, fix: null, command: `--extra-search-path ${[...extraSchemas, ...needed].join(',')}` };
+    const all = [...extraSchemas, ...needed];
+    // A tenant may have named the schema. What needs quotes is nothing to paste into a shell.
+    const isPlain = all.every((schema) => quoteName(schema) === schema);
+    return { ...about, fix: null, ...(isPlain && { command: `--extra-search-path ${all.join(',')}` }) };
   }
   const whole = isAuth && routine.path === null ? [...requestPath, ...needed] : [...path, ...needed];
   const set = `alter routine ${name} set search_path = ${[...new Set(whole)].map(quoteName).join(', ')}`;
@@ -96,7 +99,7 @@ function readPath(setting: string): readonly string[] {
 }
 
 /** What a name may not be found in: strings and comments, ended or not. */
-const hidden = /'[^']*'?|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?/g;
+const hidden = /'[^']*'?|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
 /** What stands before a parenthesis, after `::`, and operators. A name after a point or `into` is something else. */
 const named =
   /(?<cast>::\s*)?(?<![\w$.])(?:"(?<quoted>[^"]+)"|(?<word>[\p{L}_][\p{L}\p{N}_$]*))(?<call>\s*\()?|(?<![.+\-*/<>=~!@#%^&|`?])(?<operator>[+\-*/<>=~!@#%^&|`?]+)/gu;
