@@ -232,3 +232,30 @@ test('a local project has its key filled into GraphiQL, as harmless text', async
   const page = await server.send({ method: 'GET', key: null, headers: { accept: 'text/html' } });
   expect(page.text).toContain('"apiKey":"\\u003c/script>\\u003cb>$&"');
 });
+
+test('a local project tells its key to names of this machine and to its own alone, not to names pointed at it', async () => {
+  const server = await testServer({ externalUrl: 'https://Shop.test' }, { graphiqlApiKey: 'the key' });
+  const keyFor = async (host: string) => {
+    const page = await server.send({ method: 'GET', key: null, headers: { accept: 'text/html', host } });
+    return /"apiKey":(null|"[^"]*")/.exec(page.text)?.[1];
+  };
+  const own = [
+    'localhost:54321',
+    'LOCALHOST',
+    '127.0.0.1:54321',
+    '[::1]:54321',
+    'app.localhost',
+    'shop.test',
+    'SHOP.test',
+  ];
+  for (const host of own) expect(await keyFor(host), host).toBe('"the key"');
+  const foreign = [
+    'evil.test:54321',
+    'localhost.evil.test',
+    '127.0.0.1.evil.test',
+    'notlocalhost',
+    'shop.test.evil.test',
+    'shop.test:1',
+  ];
+  for (const host of foreign) expect(await keyFor(host), host).toBe('null');
+});

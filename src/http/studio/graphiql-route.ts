@@ -1,11 +1,13 @@
 /**
  * GET `/graphql/v1`: GraphiQL for browsers, built with the studio (src/studio/graphiql.html).
  *
- * The page contains the examples, and the anon key of a local project, so no page of another origin may read it. Its
- * files are served below the same path, so it also works behind a proxy that forwards only that.
+ * The page contains the examples, and the anon key of a local project, so no page of another origin may read it, nor one
+ * whose name was pointed at this machine. Its files are served below the same path, so it also works behind a proxy that
+ * forwards only that.
  */
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
+import { isLoopbackHost } from '../../shared/loopback.ts';
 import { refuseMethod } from '../graphql/graphql-route.ts';
 import { acceptsHtml } from '../server/media-types.ts';
 import type { HttpParts } from '../server/parts.ts';
@@ -14,13 +16,9 @@ import { builtFile, keepToThisOrigin, sendStudioFile, setPagePolicy } from './st
 
 /** Adds the routes. */
 export function registerGraphiql(app: FastifyInstance, { config, graphiqlApiKey }: HttpParts): void {
-  // Escapes the settings, so that their text cannot end the script element.
-  const settings = JSON.stringify({
-    apiKey: graphiqlApiKey,
-    needsKey: config.requireApiKey,
-    examples: config.exampleOperations,
-  });
-  const escaped = settings.replaceAll('<', '\\u003c');
+  const { host: ownHost } = new URL(config.externalUrl);
+  const keyFor = (host: string | undefined) =>
+    isLoopbackHost(host) || host?.toLowerCase() === ownHost ? graphiqlApiKey : null;
   app.get(graphqlPath, { onSend: keepPageToThisOrigin }, async (request, reply) => {
     if (!acceptsHtml(request.headers.accept)) {
       return refuseMethod(
@@ -29,6 +27,13 @@ export function registerGraphiql(app: FastifyInstance, { config, graphiqlApiKey 
         'Send GraphQL requests with POST (in urql: preferGetMethod: false); a browser gets GraphiQL here.',
       );
     }
+    const settings = JSON.stringify({
+      apiKey: keyFor(request.headers.host),
+      needsKey: config.requireApiKey,
+      examples: config.exampleOperations,
+    });
+    // Escaped, so that its text cannot end the script element.
+    const escaped = settings.replaceAll('<', '\\u003c');
     const page = await readFile(builtFile('graphiql.html'), 'utf8');
     setPagePolicy(reply).header('vary', 'Accept').type('text/html; charset=utf-8');
     return page.replace('type="application/json">{}', () => `type="application/json">${escaped}`);

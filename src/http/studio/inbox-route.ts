@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { bearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
+import { isLoopbackHost } from '../../shared/loopback.ts';
 import { countedAs } from '../caller/client-address.ts';
 import type { InboxParts } from '../server/parts.ts';
 import { inboxPath } from '../server/paths.ts';
@@ -120,15 +121,10 @@ function isLocal({ headers, socket }: FastifyRequest): boolean {
   if (!/^((::ffff:)?127\.|::1$)/.test(socket.remoteAddress ?? '')) return false;
   if (['x-forwarded-for', 'x-forwarded-host', 'forwarded', 'x-real-ip', 'via'].some((name) => name in headers))
     return false;
-  if (!isLoopbackHost(headers.host ?? '')) return false;
+  if (!isLoopbackHost(headers.host)) return false;
   const site = headers['sec-fetch-site'];
   // A link from another page may open this; a request that could read or frame the answer may not.
   if (site === 'cross-site' || site === 'same-site') return headers['sec-fetch-dest'] === 'document';
   const { origin } = headers;
   return origin === undefined || origin === `http://${headers.host}` || origin === `https://${headers.host}`;
-}
-
-function isLoopbackHost(host: string): boolean {
-  const name = host.toLowerCase().replace(/:\d+$/, '');
-  return /^([a-z0-9-]+\.)*localhost$/.test(name) || /^127(\.\d{1,3}){3}$/.test(name) || name === '[::1]';
 }
