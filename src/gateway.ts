@@ -5,28 +5,19 @@
  * continues when it is back. No decisions about requests are made here.
  */
 import type { AddressInfo } from 'node:net';
+import { type OpenAuth, openAuth } from './auth/routes/open-auth.ts';
 import type { PasswordHasher } from './auth/secrets/passwords.ts';
 import { createRateLimiter } from './auth/store/rate-limit.ts';
 import type { Config } from './config/config.ts';
 import { readOutboxState } from './email/outbox/outbox.ts';
-import { createExecutor } from './execute/create-executor.ts';
-import { createSchemaDescriber } from './execute/describe-schema.ts';
-import type { Executor } from './execute/executor.ts';
-import { createExplainer } from './execute/explain-operation.ts';
-import { Reflector, type ReflectorOptions } from './execute/reflector.ts';
-import { type OpenAuth, openAuth } from './http/auth/open-auth.ts';
-import { createAuthenticator } from './http/caller/authenticate.ts';
-import { closeServer, createHttpServer, type HttpServer } from './http/create-http-server.ts';
-import { Meter, type MetricSeries, type MetricSources } from './http/metrics/metrics.ts';
-import { openMetrics } from './http/metrics/metrics-route.ts';
-import { createReadiness } from './http/server/health.ts';
-import type { HttpParts, RequestKind } from './http/server/parts.ts';
-import { authUrlOf } from './http/server/paths.ts';
-import { studioPath } from './http/studio/studio-route.ts';
-import { StudioTickets } from './http/studio/studio-tickets.ts';
+import { createExecutor } from './graphql/execute/create-executor.ts';
+import { createSchemaDescriber } from './graphql/execute/describe-schema.ts';
+import type { Executor } from './graphql/execute/executor.ts';
+import { createExplainer } from './graphql/execute/explain-operation.ts';
+import { Reflector, type ReflectorOptions } from './graphql/execute/reflector.ts';
+import type { Model } from './graphql/model/model.ts';
 import { type Management, startManagement } from './management/start-management.ts';
 import type { AuthStart } from './management/templates/start-templates.ts';
-import type { Model } from './model/model.ts';
 import type { DatabaseError } from './postgres/database-error.ts';
 import { isAway } from './postgres/database-error.ts';
 import { watchAvailability } from './postgres/pool/availability.ts';
@@ -35,9 +26,18 @@ import { type ApiPool, createApiPool } from './postgres/pool/pool.ts';
 import type { Replicas } from './postgres/pool/replicas.ts';
 import { type Listener, startListener } from './postgres/system/listener.ts';
 import { createSystemPool, type SystemPool } from './postgres/system/run-system.ts';
+import { createAuthenticator } from './server/caller/authenticate.ts';
+import { closeServer, createHttpServer, type HttpServer } from './server/create-http-server.ts';
+import { createReadiness } from './server/health.ts';
+import { Meter, type MetricSeries, type MetricSources } from './server/metrics/metrics.ts';
+import { openMetrics } from './server/metrics/metrics-route.ts';
+import type { HttpParts, RequestKind } from './server/parts.ts';
+import { authUrlOf } from './server/paths.ts';
 import { type Clock, systemClock } from './shared/clock.ts';
 import { createLogger, type ObservationLogger } from './shared/logger.ts';
 import type { Observe } from './shared/observation.ts';
+import { studioPath } from './studio/routes/studio-route.ts';
+import { StudioTickets } from './studio/routes/studio-tickets.ts';
 
 /** A running gateway. */
 export interface Gateway {

@@ -10,7 +10,7 @@ create table pgreflect_queue.emails (
   kind text not null,
   -- The user, for the log. Not a reference: an email outlives the user.
   user_id uuid not null,
-  -- As src/email/message.ts has it. Not `jsonb`, which cannot hold every text.
+  -- As src/email/message/message.ts has it. Not `jsonb`, which cannot hold every text.
   message json not null,
   created_at timestamptz not null,
   -- No attempts after this time.

@@ -3,7 +3,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Observe } from '../shared/observation.ts';
-import { AuthError } from './auth-error.ts';
+import { AuthError } from './model/auth-error.ts';
 
 /** Most at once. Each ends with the deadline of its request. */
 const maxRunning = 1000;

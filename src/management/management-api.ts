@@ -7,7 +7,7 @@
 import { type AuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts';
 import { EventRefusal, type EventRequest } from '../email/events/mail-event.ts';
 import type { ReceiveEvents } from '../email/events/receive-events.ts';
-import type { EmailMessage } from '../email/message.ts';
+import type { EmailMessage } from '../email/message/message.ts';
 import { WithheldError } from '../email/outbox/withheld.ts';
 import { EmailError } from '../email/transport/email-error.ts';
 import { DatabaseError, isMissingTable } from '../postgres/database-error.ts';

@@ -6,8 +6,8 @@
 import { isAuthFieldName } from '../config/auth/auth-fields.ts';
 import { linkPageField } from '../config/auth/auth-template-fields.ts';
 import { parseDurationSeconds } from '../config/auth/go-duration.ts';
-import { builtInText } from '../email/choose-texts.ts';
-import { builtInLinkPage } from '../email/link-page-texts.ts';
+import { builtInLinkPage } from '../email/link-page/link-page-texts.ts';
+import { builtInText } from '../email/message/choose-texts.ts';
 import { configFields } from './config-fields.ts';
 import type { ConfigSnapshot } from './config-store.ts';
 import type { DigestSecret } from './secret-digest.ts';

@@ -3,7 +3,7 @@
  *
  * Classified by step first, SQLSTATE second, text last: a user's value can contain any text, and a user's function can
  * raise any SQLSTATE, but neither can fail the settings step. Clients see none of this
- * (execute/answer/public-error.ts).
+ * (graphql/execute/answer/public-error.ts).
  */
 import pg from 'pg';
 

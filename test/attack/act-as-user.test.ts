@@ -3,8 +3,8 @@
  * sees, says whose hands it is in, and changes nothing.
  */
 import { beforeAll, expect, test } from 'vitest';
+import { authRoutes } from '../../src/auth/routes/auth-route.ts';
 import type { Config } from '../../src/config/config.ts';
-import { authRoutes } from '../../src/http/auth/auth-route.ts';
 import { signedUp, type TestAuth, testAuth } from '../support/auth-service.ts';
 import { anonKey } from '../support/http.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';

@@ -8,7 +8,7 @@ import { createServer as createSocketServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { createBoundedFetch } from '../../src/auth/providers/issuers.ts';
-import { unrestrictedEgress } from '../../src/egress/egress.ts';
+import { unrestrictedEgress } from '../../src/shared/egress/egress.ts';
 import { testAuth } from '../support/auth-service.ts';
 import { gatewayProcess } from '../support/gateway-process.ts';
 import { hookSecret } from '../support/hook-server.ts';

@@ -6,12 +6,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  claimProject,
-  findRunningProject,
-  loadProject,
-  projectDirectory,
-} from '../../src/commands/shared/local-project.ts';
+import { claimProject, findRunningProject, loadProject, projectDirectory } from '../../src/cli/shared/local-project.ts';
 
 const roles = { anonRole: 'anon', serviceRole: 'service_role' };
 

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const compiler = join(import.meta.dirname, '../../src/compile');
+const compiler = join(import.meta.dirname, '../../src/graphql/compile');
 const source = readdirSync(compiler, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
   .map((file) => readFileSync(join(compiler, file), 'utf8'))

@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { defaultConfig } from '../../src/config/config.ts';
-import { serveMetrics } from '../../src/http/metrics/metrics-route.ts';
+import { serveMetrics } from '../../src/server/metrics/metrics-route.ts';
 import { type TestGateway, testGateway } from '../support/gateway.ts';
 import { gatewayProcess } from '../support/gateway-process.ts';
 import { anonKey, operation } from '../support/http.ts';

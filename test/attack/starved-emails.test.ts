@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { createHooks } from '../../src/auth/hooks/hooks.ts';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { OutboxWorker } from '../../src/email/outbox/outbox-worker.ts';
 import { createMailer } from '../../src/email/transport/mailer.ts';
-import { createHooks } from '../../src/hooks/hooks.ts';
 import { heldClock } from '../support/auth.ts';
 import { sampleMessage } from '../support/email.ts';
 import { emailDatabase } from '../support/email-database.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { createBoundedFetch } from '../../src/auth/providers/issuers.ts';
-import { unrestrictedEgress } from '../../src/egress/egress.ts';
+import { unrestrictedEgress } from '../../src/shared/egress/egress.ts';
 
 const within = (timeoutMs: number) =>
   createBoundedFetch({ timeoutMs, maxBytes: 1000 }, unrestrictedEgress.fetchFor(''));

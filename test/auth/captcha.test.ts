@@ -2,9 +2,9 @@
  * Captchas: a real server here takes what hCaptcha and Turnstile document, each token once, and answers as they do.
  */
 import { beforeAll, expect, test, vi } from 'vitest';
-import { captchaLimits, createCaptchaCheck } from '../../src/auth/captcha.ts';
+import { captchaLimits, createCaptchaCheck } from '../../src/auth/rules/captcha.ts';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
-import { unrestrictedEgress } from '../../src/egress/egress.ts';
+import { unrestrictedEgress } from '../../src/shared/egress/egress.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { addToken, managedGateway } from '../management/management.ts';
 import { signedUpBefore, type TestAuth, testAuth } from '../support/auth-service.ts';

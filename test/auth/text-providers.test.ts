@@ -3,10 +3,10 @@
  * and answers as it does, in good days and in bad ones.
  */
 import { beforeAll, expect, test } from 'vitest';
+import { webhookLimits } from '../../src/auth/hooks/post-webhook.ts';
 import { createSendText } from '../../src/auth/sms/send-text.ts';
 import { TextError } from '../../src/auth/sms/sms-provider.ts';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
-import { webhookLimits } from '../../src/hooks/post-webhook.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { type TestAuth, testAuth } from '../support/auth-service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readFingerprint } from '../../src/catalog/read-catalog.ts';
+import { readFingerprint } from '../../src/graphql/catalog/read-catalog.ts';
 import { createDatabase, fixture } from '../support/postgres.ts';
 import { systemPool } from '../support/read-model.ts';
 

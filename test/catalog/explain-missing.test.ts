@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { buildModel } from '../../src/model/build-model.ts';
-import { explainMissing } from '../../src/model/explain-missing.ts';
+import { buildModel } from '../../src/graphql/model/build-model.ts';
+import { explainMissing } from '../../src/graphql/model/explain-missing.ts';
 import { createDatabase, fixture } from '../support/postgres.ts';
 import { modelReader } from '../support/read-model.ts';
 

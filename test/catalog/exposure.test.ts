@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import type { Model } from '../../src/model/model.ts';
+import type { Model } from '../../src/graphql/model/model.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { columnOf, modelReader, relationshipsOf, routineOf, tableNames, tableOf } from '../support/read-model.ts';
 

@@ -3,7 +3,7 @@
  * and memberships made at random.
  */
 import { afterAll, describe, expect, test } from 'vitest';
-import { readCatalog } from '../../src/catalog/read-catalog.ts';
+import { readCatalog } from '../../src/graphql/catalog/read-catalog.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { systemPool } from '../support/read-model.ts';
 

@@ -4,9 +4,9 @@
  */
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { readCatalog } from '../../src/catalog/read-catalog.ts';
-import { buildModel } from '../../src/model/build-model.ts';
-import type { Model } from '../../src/model/model.ts';
+import { readCatalog } from '../../src/graphql/catalog/read-catalog.ts';
+import { buildModel } from '../../src/graphql/model/build-model.ts';
+import type { Model } from '../../src/graphql/model/model.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { systemPool, tableOf } from '../support/read-model.ts';
 

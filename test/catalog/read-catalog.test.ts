@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { readCatalog, readFingerprint } from '../../src/catalog/read-catalog.ts';
-import { buildModel } from '../../src/model/build-model.ts';
+import { readCatalog, readFingerprint } from '../../src/graphql/catalog/read-catalog.ts';
+import { buildModel } from '../../src/graphql/model/build-model.ts';
 import { createDatabase, fixture } from '../support/postgres.ts';
 import { modelReader, systemPool } from '../support/read-model.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildModelParts } from '../../src/model/build-model.ts';
+import { buildModelParts } from '../../src/graphql/model/build-model.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { modelReader, routineOf, tableOf } from '../support/read-model.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Column, ValueType } from '../../src/model/model.ts';
+import type { Column, ValueType } from '../../src/graphql/model/model.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { columnOf, modelReader, tableOf } from '../support/read-model.ts';
 

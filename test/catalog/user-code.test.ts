@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import type { Catalog } from '../../src/catalog/catalog.ts';
-import { readCatalog } from '../../src/catalog/read-catalog.ts';
+import type { Catalog } from '../../src/graphql/catalog/catalog.ts';
+import { readCatalog } from '../../src/graphql/catalog/read-catalog.ts';
 import { migrate } from '../../src/postgres/migrations/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { systemPool } from '../support/read-model.ts';

@@ -1,6 +1,6 @@
 /** What `start` says of tables without row security. */
 import { expect, test } from 'vitest';
-import { describeOpenTables } from '../../src/commands/shared/open-tables.ts';
+import { describeOpenTables } from '../../src/cli/shared/open-tables.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 test('names of tables without row security are printed on one line, whatever is in them', async () => {

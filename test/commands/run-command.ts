@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { runCommandLine } from '../../src/commands/run-process.ts';
+import { runCommandLine } from '../../src/cli/run-process.ts';
 import { version } from '../../src/shared/version.ts';
 import { childEnvironment } from '../support/sent-statements.ts';
 import type { WhenOver } from '../support/when-over.ts';

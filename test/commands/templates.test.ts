@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { renderBatch } from '../../src/commands/templates/render-batch.ts';
+import { renderBatch } from '../../src/cli/templates/render-batch.ts';
 import { runCommand } from './run-command.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));

@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { onTestFinished } from 'vitest';
-import { installWatch } from '../../src/commands/init/watch-setup.ts';
+import { installWatch } from '../../src/cli/init/watch-setup.ts';
 import { temporaryDirectory } from '../commands/run-command.ts';
 import { ref, usePool } from '../management/management.ts';
 import { installAuthTables, type TestAuth, testAuth } from '../support/auth-service.ts';

@@ -17,7 +17,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { loadServeOptions } from '../../src/config/load-config.ts';
-import { parseTemplate, renderTemplate } from '../../src/email/template/template.ts';
+import { parseTemplate, renderTemplate } from '../../src/email/engine/template.ts';
 import { sampleData } from '../../src/management/templates/template-samples.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { secret, serviceKey, token } from '../support/http.ts';

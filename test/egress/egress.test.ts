@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { createEgress } from '../../src/egress/egress.ts';
+import { createEgress } from '../../src/shared/egress/egress.ts';
 import { addToken, type ManagedGateway, managedGateway } from '../management/management.ts';
 import { anonKey } from '../support/http.ts';
 import { createAuthDatabase } from '../support/postgres.ts';

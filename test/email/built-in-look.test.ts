@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { type EmailKind, emailKindNames } from '../../src/config/auth/email-kinds.ts';
-import { contrast } from '../../src/email/brand.ts';
 import { builtIn, builtInLocales } from '../../src/email/built-in/built-in.ts';
-import { renderBuiltIn } from '../../src/email/link-page.ts';
-import { linkActions } from '../../src/email/link-page-texts.ts';
-import { buildMessage } from '../../src/email/message.ts';
+import { renderBuiltIn } from '../../src/email/link-page/link-page.ts';
+import { linkActions } from '../../src/email/link-page/link-page-texts.ts';
+import { contrast } from '../../src/email/message/brand.ts';
+import { buildMessage } from '../../src/email/message/message.ts';
 import { openBrowser } from '../support/browser.ts';
 import { sampleData } from '../support/email.ts';
 

@@ -6,11 +6,11 @@ import { describe, expect, test } from 'vitest';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { emailKindNames, emailKinds } from '../../src/config/auth/email-kinds.ts';
 import { builtIn, builtInLocales, emailTexts, languages } from '../../src/email/built-in/built-in.ts';
-import { renderBuiltIn } from '../../src/email/link-page.ts';
-import { linkActions } from '../../src/email/link-page-texts.ts';
-import { buildMessage } from '../../src/email/message.ts';
-import { toPlainText } from '../../src/email/plain-text.ts';
-import { parseTemplate, templateVariables } from '../../src/email/template/template.ts';
+import { parseTemplate, templateVariables } from '../../src/email/engine/template.ts';
+import { renderBuiltIn } from '../../src/email/link-page/link-page.ts';
+import { linkActions } from '../../src/email/link-page/link-page-texts.ts';
+import { buildMessage } from '../../src/email/message/message.ts';
+import { toPlainText } from '../../src/email/message/plain-text.ts';
 import { defaultTemplates } from '../support/default-templates.ts';
 import { sampleData } from '../support/email.ts';
 

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import type { LinkKind } from '../../src/config/auth/email-kinds.ts';
-import { buildConfirmationUrl } from '../../src/email/confirmation-url.ts';
+import { buildConfirmationUrl } from '../../src/email/message/confirmation-url.ts';
 
 const authUrl = 'https://db.test/auth/v1';
 const link = { authUrl, linkToken: 'pkce_abc', redirectTo: 'https://app.test/cb' };

@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import type { EmailKind } from '../../src/config/auth/email-kinds.ts';
 import { emailKindNames } from '../../src/config/auth/email-kinds.ts';
-import { buildMessage } from '../../src/email/message.ts';
-import { toPlainText } from '../../src/email/plain-text.ts';
-import { parseTemplate, renderTemplate, type TemplateOptions } from '../../src/email/template/template.ts';
-import { TemplateError } from '../../src/email/template/template-error.ts';
+import { parseTemplate, renderTemplate, type TemplateOptions } from '../../src/email/engine/template.ts';
+import { TemplateError } from '../../src/email/engine/template-error.ts';
+import { buildMessage } from '../../src/email/message/message.ts';
+import { toPlainText } from '../../src/email/message/plain-text.ts';
 import { processorMs } from '../../src/management/templates/rendering-time.ts';
 import { sampleData } from '../support/email.ts';
 

@@ -9,7 +9,7 @@ import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { emailKindNames } from '../../src/config/auth/email-kinds.ts';
 import { builtIn, builtInLocales } from '../../src/email/built-in/built-in.ts';
 import { bodyOf, layOut } from '../../src/email/built-in/layout.ts';
-import { parseTemplate, renderTemplate } from '../../src/email/template/template.ts';
+import { parseTemplate, renderTemplate } from '../../src/email/engine/template.ts';
 import { checkTemplate } from '../../src/management/templates/checks/check-template.ts';
 import { sampleData } from '../../src/management/templates/template-samples.ts';
 import { clients, features, programsWithout, told } from '../support/mail-programs.ts';

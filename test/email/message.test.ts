@@ -4,10 +4,10 @@
 import { describe, expect, test } from 'vitest';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { type EmailKind, emailKindNames } from '../../src/config/auth/email-kinds.ts';
-import { buildMessage, type MessageData } from '../../src/email/message.ts';
-import { parseOptions } from '../../src/email/parse-options.ts';
-import { toPlainText } from '../../src/email/plain-text.ts';
-import { cleanSubject } from '../../src/email/subject.ts';
+import { buildMessage, type MessageData } from '../../src/email/message/message.ts';
+import { parseOptions } from '../../src/email/message/parse-options.ts';
+import { toPlainText } from '../../src/email/message/plain-text.ts';
+import { cleanSubject } from '../../src/email/message/subject.ts';
 import { composeMessage } from '../../src/email/transport/compose-message.ts';
 import { sampleData, sampleUrl } from '../support/email.ts';
 

@@ -3,10 +3,10 @@
  * what the log says of one that does not get through.
  */
 import { beforeEach, expect, test, vi } from 'vitest';
+import { createHooks } from '../../src/auth/hooks/hooks.ts';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { OutboxWorker } from '../../src/email/outbox/outbox-worker.ts';
 import { createMailer } from '../../src/email/transport/mailer.ts';
-import { createHooks } from '../../src/hooks/hooks.ts';
 import type { SystemPool } from '../../src/postgres/system/run-system.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import type { Observation } from '../../src/shared/observation.ts';

@@ -3,13 +3,13 @@
  */
 import { networkInterfaces } from 'node:os';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { unrestrictedEgress } from '../../src/egress/egress.ts';
 import { EmailError } from '../../src/email/transport/email-error.ts';
 import { shownAnswer } from '../../src/email/transport/smtp-failure.ts';
 import type { SmtpSettings } from '../../src/email/transport/smtp-settings.ts';
 import { createSmtpTransport, type SmtpTransportOptions } from '../../src/email/transport/smtp-transport.ts';
 import type { EmailTransport } from '../../src/email/transport/transport.ts';
 import { processorMs } from '../../src/management/templates/rendering-time.ts';
+import { unrestrictedEgress } from '../../src/shared/egress/egress.ts';
 import { sampleMessage, sampleUrl } from '../support/email.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { startSmtpServer, trustTestAuthority } from '../support/smtp-server.ts';

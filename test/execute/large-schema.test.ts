@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { getIntrospectionQuery } from 'graphql';
 import { expect, test } from 'vitest';
 import { extensionNames } from '../../src/config/extensions.ts';
-import { Reflection } from '../../src/execute/reflection.ts';
+import { Reflection } from '../../src/graphql/execute/reflection.ts';
 import { startExecution } from '../support/execution.ts';
 import { longestHold, slowness } from '../support/held-loop.ts';
 import { manyTables } from '../support/many-tables.ts';

@@ -2,7 +2,7 @@
 import { getIntrospectionQuery } from 'graphql';
 import { expect, test } from 'vitest';
 import { type ExtensionName, extensionNames } from '../../src/config/extensions.ts';
-import { printRoleSchema } from '../../src/schema/build-schema.ts';
+import { printRoleSchema } from '../../src/graphql/schema/build-schema.ts';
 import { startExecution, type TestExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';
 

@@ -1,6 +1,6 @@
 /** Rows are ordered by the rows that their relationships lead to (extension `relation_order`). */
 import { describe, expect, test } from 'vitest';
-import { printRoleSchema } from '../../src/schema/build-schema.ts';
+import { printRoleSchema } from '../../src/graphql/schema/build-schema.ts';
 import { blocksRead } from '../support/blocks-read.ts';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase } from '../support/postgres.ts';

@@ -4,9 +4,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import { createHooks } from '../../src/auth/hooks/hooks.ts';
+import { webhookLimits } from '../../src/auth/hooks/post-webhook.ts';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
-import { createHooks } from '../../src/hooks/hooks.ts';
-import { webhookLimits } from '../../src/hooks/post-webhook.ts';
 import { systemClock } from '../../src/shared/clock.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { hookSecret, startHookServer } from '../support/hook-server.ts';

@@ -4,14 +4,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { describeAuth } from '../../src/auth/routes/auth-description.ts';
 import { authField, authFieldNames } from '../../src/config/auth/auth-fields.ts';
 import { authReference } from '../../src/config/auth/auth-reference.ts';
 import { emailKindNames, emailKinds } from '../../src/config/auth/email-kinds.ts';
 import { type OptionDefinition, options } from '../../src/config/options.ts';
-import { describeAuth } from '../../src/http/auth/auth-description.ts';
-import { describeManagement } from '../../src/http/management/management-description.ts';
-import type { ApiDescription, ApiOperation } from '../../src/http/server/openapi.ts';
+import { describeManagement } from '../../src/management/routes/management-description.ts';
 import { sampleData } from '../../src/management/templates/template-samples.ts';
+import type { ApiDescription, ApiOperation } from '../../src/server/openapi.ts';
 import { errorCodes } from '../../src/shared/errors.ts';
 import { listFiles, root } from './source.ts';
 
@@ -185,7 +185,7 @@ ${values.join('\n')}
 });
 
 test('docs/security.md names every finding of pgreflect check', () => {
-  const sources = listFiles('src/commands', '.ts').map((path) => readFileSync(join(root, path), 'utf8'));
+  const sources = listFiles('src/cli', '.ts').map((path) => readFileSync(join(root, path), 'utf8'));
   const findings = sources
     .flatMap((text) => [...text.matchAll(/\bcheck: (?:.* \? )?'(\w+)'(?: : '(\w+)')?/g)])
     .flatMap(([, ...names]) => names.filter((name) => name !== undefined));

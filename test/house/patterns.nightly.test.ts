@@ -11,34 +11,36 @@ import { listFiles, root } from './source.ts';
 
 /** Those that may stay, by file, with the reason. */
 const harmless: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'src/auth/times.ts': { '0+$': 'six digits' },
-  'src/commands/check/policy-expression.ts': {
+  'src/shared/times.ts': { '0+$': 'six digits' },
+  'src/cli/check/policy-expression.ts': {
     '(?<!\'\'(?:::[\\w ."]+)?|\\d) = (?:(?:"(?:[^"]|"")+"|[a-z_][\\w$]*)\\.)?\\x6eame(?![\\w$".(])':
       'reads policies of the database of who runs the command; `name` is what RegExp.escape makes of it',
   },
-  'src/commands/check/report.ts': {
+  'src/cli/check/report.ts': {
     '(?:"(?:[^"]|"")+"|[\\p{L}_][\\p{L}\\p{N}_$]*)(?:\\.(?:"(?:[^"]|"")+"|[\\p{L}_][\\p{L}\\p{N}_$]*))+|"(?:[^"]|"")+"|\\([^)]*\\)|(?<=\\b(?:argument|column|foreign key|function|member|policy|role|rule|trigger|type) )(?:"(?:[^"]|"")+"|[\\p{L}_][\\p{L}\\p{N}_$]*)':
       'reads our own messages, with names of 63 characters at most',
   },
-  'src/schema/explain-mistake.ts': { ' at [^:]*\\.(\\w+)(?:\\[\\d+\\])*: ': 'reads the beginning of a message' },
-  'src/studio/build.ts': { '@font-face\\s*\\{[^}]*\\}': 'reads a file of a package' },
-  'src/http/auth/auth-description.ts': { '[/:_.-]+(\\w)': 'reads our own paths' },
-  'src/email/template/parse/doubtful-markup.ts': {
+  'src/graphql/schema/explain-mistake.ts': {
+    ' at [^:]*\\.(\\w+)(?:\\[\\d+\\])*: ': 'reads the beginning of a message',
+  },
+  'src/studio/app/build.ts': { '@font-face\\s*\\{[^}]*\\}': 'reads a file of a package' },
+  'src/auth/routes/auth-description.ts': { '[/:_.-]+(\\w)': 'reads our own paths' },
+  'src/email/engine/parse/doubtful-markup.ts': {
     '<!--[\\s\\S]*?(?:-->|$)|<(script|style)\\b[\\s\\S]*?(?:<\\/\\1\\s*>|$)|<\\/?([a-z][\\w:-]*)((?:[^>"\']+|"[^"]*"|\'[^\']*\')*)>?':
       'a piece without an end goes to the end of the text, which no other search reads again',
   },
-  'src/email/template/parse/plain-variables.ts': {
+  'src/email/engine/parse/plain-variables.ts': {
     '<!--[\\s\\S]*?(?:-->|$)|<(style|script)\\b[\\s\\S]*?(?:<\\/\\1|$)': 'as in doubtful-markup.ts',
     '\\{?[ \\t]*$': 'reads eight characters',
   },
-  'src/email/template/values/format-float.ts': { '0+$': 'the digits of a float, 770 at most' },
-  'src/studio/pages/emails/api-words.ts': { 'readers of ([\\w, -]+) get it, too: .*': 'reads our own messages' },
-  'src/studio/pages/emails/folds.ts': {
+  'src/email/engine/values/format-float.ts': { '0+$': 'the digits of a float, 770 at most' },
+  'src/studio/app/pages/emails/api-words.ts': { 'readers of ([\\w, -]+) get it, too: .*': 'reads our own messages' },
+  'src/studio/app/pages/emails/folds.ts': {
     '<(head|style|script)\\b[\\s\\S]*?<\\/\\1\\s*>': 'in the browser of who types the text, 100,000 characters at most',
     '<!--[\\s\\S]*?-->|<[/!a-z](?:"[^"]*"|\'[^\']*\'|[^"\'>])*>': 'as above',
     '(?<=\\sstyle\\s*=\\s*)"[^"\\n]+"': 'as above',
   },
-  'src/studio/pages/emails/go-template.ts': {
+  'src/studio/app/pages/emails/go-template.ts': {
     '\\/\\*[\\s\\S]*?\\*\\/|"(?:[^"\\\\\\n]|\\\\.)*"|`[^`]*`|\\$?\\.?[A-Za-z_][\\w.]*|\\$|\\d[\\w.]*':
       'in the browser of who types the text',
     '\\.?[A-Za-z]*$': 'reads 2000 characters',

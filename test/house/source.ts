@@ -29,7 +29,7 @@ export interface Import {
 
 /** A file of src/. */
 export interface SourceFile {
-  /** From the root, with slashes: `src/compile/sql/sql.ts`. */
+  /** From the root, with slashes: `src/graphql/compile/sql/sql.ts`. */
   readonly path: string;
   /** `compile`, or the file's own name (`main.ts`) directly under src/. */
   readonly folder: string;
@@ -49,7 +49,7 @@ export function listFiles(directory: string, ending: string): string[] {
 
 /** Every TypeScript file of src/ but the studio, which is a program of its own. */
 export function readSources(): SourceFile[] {
-  return readFiles(listFiles('src', '.ts').filter((path) => !path.startsWith('src/studio/')));
+  return readFiles(listFiles('src', '.ts').filter((path) => !path.startsWith('src/studio/app/')));
 }
 
 /** The TypeScript files at these paths from the root. */

@@ -10,7 +10,7 @@ import { listFiles, root } from './source.ts';
 const maxLines = 400;
 
 const files = ['.ts', '.tsx', '.css']
-  .flatMap((ending) => listFiles('src/studio', ending))
+  .flatMap((ending) => listFiles('src/studio/app', ending))
   .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 const modules = files.filter(({ path }) => !path.endsWith('.css'));
 
@@ -57,7 +57,7 @@ test('the look of a class of the studio is in one file, for all styles of a page
 /** `shared`, `components`, `pages/emails`, `frame` for what holds the pages together, `server` for everything else in src/. */
 function placeOf(path: string): string {
   const [, place] = /^src\/studio\/(shared|components|pages\/\w+)\//.exec(path) ?? [];
-  return place ?? (path.startsWith('src/studio/') ? 'frame' : 'server');
+  return place ?? (path.startsWith('src/studio/app/') ? 'frame' : 'server');
 }
 
 function mayImport(from: string, to: string): boolean {

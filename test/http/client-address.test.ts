@@ -3,7 +3,7 @@
  */
 import { request } from 'node:http';
 import { expect, test, vi } from 'vitest';
-import { createClientAddress, networkOf } from '../../src/http/caller/client-address.ts';
+import { createClientAddress, networkOf } from '../../src/server/caller/client-address.ts';
 import { anonKey, operation, testServer } from '../support/http.ts';
 
 /** The address found for a connection from `remoteAddress` with that header. */

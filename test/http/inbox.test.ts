@@ -3,11 +3,11 @@
  */
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
-import type { MessageData } from '../../src/email/message.ts';
+import type { MessageData } from '../../src/email/message/message.ts';
 import { createInbox } from '../../src/email/transport/inbox.ts';
 import { createMailer } from '../../src/email/transport/mailer.ts';
-import { createAuthenticator } from '../../src/http/caller/authenticate.ts';
-import { createHttpServer, type HttpServer } from '../../src/http/create-http-server.ts';
+import { createAuthenticator } from '../../src/server/caller/authenticate.ts';
+import { createHttpServer, type HttpServer } from '../../src/server/create-http-server.ts';
 import { sampleMessage } from '../support/email.ts';
 import { emailDatabase } from '../support/email-database.ts';
 import { serviceKey, smallExecutor, testConfig } from '../support/http.ts';

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { publishAddress } from '../../src/commands/shared/local-project.ts';
+import { publishAddress } from '../../src/cli/shared/local-project.ts';
 import { builtIn } from '../../src/email/built-in/built-in.ts';
 import { runCommand, temporaryDirectory } from '../commands/run-command.ts';
 import { defaultTemplates } from '../support/default-templates.ts';

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { adviseExtensions } from '../../src/commands/init/supabase-setup.ts';
+import { adviseExtensions } from '../../src/cli/init/supabase-setup.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { usePool } from '../management/management.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';

@@ -1,7 +1,7 @@
 /**
  * Runs one operation through the product and compares its answer with the evaluator's.
  */
-import type { Answer } from '../../src/execute/executor.ts';
+import type { Answer } from '../../src/graphql/execute/executor.ts';
 import { findDifference, parseJson, showValue, type Value } from './canonical.ts';
 import { readDocument } from './document.ts';
 import { evaluateMutation } from './evaluate-mutation.ts';

@@ -11,13 +11,13 @@ import {
   validateSchema,
 } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readCatalog } from '../../src/catalog/read-catalog.ts';
-import { answerIntrospection } from '../../src/execute/introspection/answer-introspection.ts';
-import { buildModel } from '../../src/model/build-model.ts';
-import type { Model } from '../../src/model/model.ts';
+import { readCatalog } from '../../src/graphql/catalog/read-catalog.ts';
+import { answerIntrospection } from '../../src/graphql/execute/introspection/answer-introspection.ts';
+import { buildModel } from '../../src/graphql/model/build-model.ts';
+import type { Model } from '../../src/graphql/model/model.ts';
+import { buildIntrospectionSchema, buildSchema } from '../../src/graphql/schema/build-schema.ts';
+import { validateDocument } from '../../src/graphql/schema/validate.ts';
 import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
-import { buildIntrospectionSchema, buildSchema } from '../../src/schema/build-schema.ts';
-import { validateDocument } from '../../src/schema/validate.ts';
 import { withoutPauses } from '../../src/shared/slices.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
 

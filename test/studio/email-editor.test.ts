@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { builtIn } from '../../src/email/built-in/built-in.ts';
-import { foldsOf } from '../../src/studio/pages/emails/folds.ts';
+import { foldsOf } from '../../src/studio/app/pages/emails/folds.ts';
 import { startStudio, type TestStudio, violations } from './studio.ts';
 
 // A busy machine takes its time to start a browser.

@@ -4,8 +4,8 @@
 import { readFileSync } from 'node:fs';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
 import { expect, test } from 'vitest';
-import { exampleOperations, exampleTables } from '../../src/studio/pages/graphql/example-operations.ts';
-import { formatSql, tokensOf } from '../../src/studio/pages/graphql/format-sql.ts';
+import { exampleOperations, exampleTables } from '../../src/studio/app/pages/graphql/example-operations.ts';
+import { formatSql, tokensOf } from '../../src/studio/app/pages/graphql/format-sql.ts';
 import { startExecution } from '../support/execution.ts';
 import { createDatabase, fixture, type TestDatabase } from '../support/postgres.ts';
 

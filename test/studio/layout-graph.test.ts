@@ -7,8 +7,8 @@ import {
   type GraphDrawing,
   layoutGraph,
   type TableBox,
-} from '../../src/studio/pages/schema/layout-graph.ts';
-import type { SchemaRelationship, SchemaTable } from '../../src/studio/pages/schema/role-schema.ts';
+} from '../../src/studio/app/pages/schema/layout-graph.ts';
+import type { SchemaRelationship, SchemaTable } from '../../src/studio/app/pages/schema/role-schema.ts';
 
 const table = (name: string): SchemaTable => ({
   ...{

@@ -2,7 +2,7 @@
  * What the studio puts into an email before it shows it.
  */
 import { expect, test } from 'vitest';
-import { withNewTabLinks } from '../../src/studio/components/new-tab-links.ts';
+import { withNewTabLinks } from '../../src/studio/app/components/new-tab-links.ts';
 
 const base = '<base target="_blank">';
 

@@ -4,11 +4,11 @@
  */
 
 import { expect, onTestFinished, vi } from 'vitest';
+import { setFlowCookie } from '../../src/auth/routes/flow-cookie.ts';
 import { createPasswordHasher } from '../../src/auth/secrets/passwords.ts';
 import type { AuthValues } from '../../src/config/auth/auth-config.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type Gateway, type GatewayExtras, startGateway } from '../../src/gateway.ts';
-import { setFlowCookie } from '../../src/http/auth/flow-cookie.ts';
 import type { Observation } from '../../src/shared/observation.ts';
 import { anonKey, serviceKey, testConfig } from './http.ts';
 import { takeGateway } from './left-gateway.ts';

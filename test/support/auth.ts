@@ -2,13 +2,13 @@
  * The auth service's parts on a test's database: its tables, a clock that stands still, and users to try them on.
  */
 
-import { AuthError } from '../../src/auth/auth-error.ts';
+import { AuthError } from '../../src/auth/model/auth-error.ts';
+import type { User } from '../../src/auth/model/user.ts';
 import { emailIdentityData, insertIdentity } from '../../src/auth/store/identities.ts';
 import { type RefreshOutcome, refreshSession } from '../../src/auth/store/refresh.ts';
 import { createSession, type IssuedSession } from '../../src/auth/store/sessions.ts';
 import type { StoreTransaction } from '../../src/auth/store/transaction.ts';
 import { insertUser, loadUser, updateUser } from '../../src/auth/store/users.ts';
-import type { User } from '../../src/auth/user.ts';
 import { type AuthConfig, defaultAuthConfig } from '../../src/config/auth/auth-config.ts';
 import type { Queryable } from '../../src/postgres/system/queryable.ts';
 import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';

@@ -3,7 +3,7 @@
  */
 import { type AuthValues, layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import type { EmailKind } from '../../src/config/auth/email-kinds.ts';
-import { buildMessage, type EmailMessage, type MessageData } from '../../src/email/message.ts';
+import { buildMessage, type EmailMessage, type MessageData } from '../../src/email/message/message.ts';
 
 /** The link of the facts below. */
 export const sampleUrl = 'https://db.test/auth/v1/verify?token=hash&type=email&redirect_to=https://app.test/welcome';

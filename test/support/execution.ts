@@ -3,13 +3,13 @@
  * the real thing: catalog, model, schema, compiler, one flight as the login role `authenticator`.
  */
 
-import { coerceVariables } from '../../src/compile/input/document-variables.ts';
-import type { Statement } from '../../src/compile/print/print-operation.ts';
 import { extensionNames } from '../../src/config/extensions.ts';
-import { createExecutor } from '../../src/execute/create-executor.ts';
-import type { Answer } from '../../src/execute/executor.ts';
-import type { RoleReflection } from '../../src/execute/reflection.ts';
-import { Reflector, type ReflectorOptions } from '../../src/execute/reflector.ts';
+import { coerceVariables } from '../../src/graphql/compile/input/document-variables.ts';
+import type { Statement } from '../../src/graphql/compile/print/print-operation.ts';
+import { createExecutor } from '../../src/graphql/execute/create-executor.ts';
+import type { Answer } from '../../src/graphql/execute/executor.ts';
+import type { RoleReflection } from '../../src/graphql/execute/reflection.ts';
+import { Reflector, type ReflectorOptions } from '../../src/graphql/execute/reflector.ts';
 import { createApiPool } from '../../src/postgres/pool/pool.ts';
 import { createSystemPool } from '../../src/postgres/system/run-system.ts';
 import type { Observation } from '../../src/shared/observation.ts';

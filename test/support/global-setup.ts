@@ -24,7 +24,7 @@ declare module 'vitest' {
 /** A third of the time of a connection is the 4,096 rounds that guesses at a stolen hash are to take; older servers have no choice. */
 const quickPasswords = `select set_config('scram_iterations', '1', false) where current_setting('server_version_num')::int >= 160000`;
 
-const studioBuild = join(import.meta.dirname, '../../src/studio/build.ts');
+const studioBuild = join(import.meta.dirname, '../../src/studio/app/build.ts');
 
 const settings = {
   fsync: 'off',

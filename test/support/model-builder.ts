@@ -10,8 +10,8 @@ import type {
   SqlType,
   Table,
   ValueType,
-} from '../../src/model/model.ts';
-import type { ScalarName } from '../../src/model/scalars.ts';
+} from '../../src/graphql/model/model.ts';
+import type { ScalarName } from '../../src/graphql/model/scalars.ts';
 
 const anyCast: SqlType = {
   oid: '25',

@@ -2,12 +2,12 @@
  * Catalogs and models of a test's database, as the gateway reads them.
  */
 
-import type { Catalog } from '../../src/catalog/catalog.ts';
-import { readCatalog } from '../../src/catalog/read-catalog.ts';
 import { extensionNames } from '../../src/config/extensions.ts';
-import { buildModelParts } from '../../src/model/build-model.ts';
-import type { Column, Model, Routine, Table } from '../../src/model/model.ts';
-import type { ModelOptions, Omission } from '../../src/model/model-context.ts';
+import type { Catalog } from '../../src/graphql/catalog/catalog.ts';
+import { readCatalog } from '../../src/graphql/catalog/read-catalog.ts';
+import { buildModelParts } from '../../src/graphql/model/build-model.ts';
+import type { Column, Model, Routine, Table } from '../../src/graphql/model/model.ts';
+import type { ModelOptions, Omission } from '../../src/graphql/model/model-context.ts';
 import { createSystemPool, type SystemPool } from '../../src/postgres/system/run-system.ts';
 import type { TestDatabase } from './postgres.ts';
 import { atEnd } from './when-over.ts';

@@ -18,7 +18,7 @@ const tsc = (project: string, name: string) => {
 
 const checks: readonly { readonly name: string; readonly command: readonly string[] }[] = [
   { name: 'types', command: tsc('.', 'all') },
-  { name: 'types of the studio', command: tsc('src/studio', 'studio') },
+  { name: 'types of the studio', command: tsc('src/studio/app', 'studio') },
   { name: 'format and lint', command: ['biome', 'ci', '--error-on-warnings'] },
 ];
 

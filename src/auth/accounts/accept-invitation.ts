@@ -2,15 +2,15 @@
  * Accepts an invitation by a sign-in with a provider instead of by opening the emailed link.
  */
 
-import { AuthError, type AuthErrorCode } from '../auth-error.ts';
-import { mergeWhatFits } from '../metadata.ts';
+import { AuthError, type AuthErrorCode } from '../model/auth-error.ts';
+import { mergeWhatFits } from '../model/metadata.ts';
+import type { User } from '../model/user.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { findIdentityOwner, syncProviders, updateIdentityData } from '../store/identities.ts';
 import { emailTokenSeconds, presentTokenHash } from '../store/one-time-tokens.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
-import type { User } from '../user.ts';
 import { confirmEmail } from './confirm-user.ts';
 import { addIdentity } from './external-account.ts';
 

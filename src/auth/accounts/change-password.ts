@@ -1,10 +1,12 @@
 /**
  * Changes the password of a signed-in user: which proofs are required first, and which sessions and links end.
  */
-import { AuthError } from '../auth-error.ts';
-import type { UserBearer } from '../bearer.ts';
+
 import { notifyUser } from '../messages/notify-user.ts';
-import type { Session } from '../session.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { Session } from '../model/session.ts';
+import type { User } from '../model/user.ts';
+import type { UserBearer } from '../rules/bearer.ts';
 import { countPasswordGuess, takeCodeGuesses } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
@@ -12,7 +14,6 @@ import { endFlows } from '../store/flows.ts';
 import { checkCode, clearPending, consumeToken, emailTokenSeconds, smsTokenSeconds } from '../store/one-time-tokens.ts';
 import { endSessions } from '../store/sessions.ts';
 import { updateUser } from '../store/users.ts';
-import type { User } from '../user.ts';
 
 const reauthenticationAgeMs = 24 * 3_600_000;
 

@@ -6,7 +6,8 @@
  * where another request came. An admin's account stays as it is.
  */
 
-import { mergeWhatFits } from '../metadata.ts';
+import { mergeWhatFits } from '../model/metadata.ts';
+import type { Entered, User } from '../model/user.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { endFlows, type FlowMethod } from '../store/flows.ts';
@@ -17,7 +18,6 @@ import { clearPending, type OneTimeTokenType } from '../store/one-time-tokens.ts
 import { endSessions, hasSessions } from '../store/sessions.ts';
 import { type Entry, noteAdmin, takeEntry, withholdEntry } from '../store/unproved-entries.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
-import type { Entered, User } from '../user.ts';
 
 /** How an address was proven. */
 export type Proof =

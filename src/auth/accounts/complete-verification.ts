@@ -2,6 +2,7 @@
  * Completes a verification: uses up the valid token and updates the user accordingly.
  */
 
+import type { User } from '../model/user.ts';
 import { makePassword } from '../secrets/password-policy.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { flowMethodOf, type VerificationKind } from '../steps/verification-types.ts';
@@ -10,7 +11,6 @@ import type { FlowMethod } from '../store/flows.ts';
 import { syncProviders } from '../store/identities.ts';
 import { clearPending, consumeToken, type PresentedToken } from '../store/one-time-tokens.ts';
 import { updateUser } from '../store/users.ts';
-import type { User } from '../user.ts';
 import type { Proof } from './claim-account.ts';
 import { confirmEmail, confirmPhone } from './confirm-user.ts';
 import { applyEmailChange, proofsOfChange } from './email-change.ts';

@@ -1,12 +1,12 @@
 /**
  * Confirms an address: the changes to a user once an address is proved, by any method.
  */
-import { mergeMetadata } from '../metadata.ts';
+import { mergeMetadata } from '../model/metadata.ts';
+import type { User } from '../model/user.ts';
 import { nowOf, type Transaction } from '../steps/auth-context.ts';
 import { deleteIdentity, syncProviders, verifyIdentityEmail } from '../store/identities.ts';
 import { consumeToken } from '../store/one-time-tokens.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
-import type { User } from '../user.ts';
 import { type Proof, settleFirstProof } from './claim-account.ts';
 
 /**

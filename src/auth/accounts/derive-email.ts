@@ -1,13 +1,13 @@
 /**
  * Derives the email address of a user from their identities, if they have none or lost the one they had.
  */
-import { mergeMetadata } from '../metadata.ts';
+import { mergeMetadata } from '../model/metadata.ts';
+import type { Identity, User } from '../model/user.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { clearPending } from '../store/one-time-tokens.ts';
 import { isAddressHeld, releaseAddress } from '../store/pending-changes.ts';
 import { takeEntry } from '../store/unproved-entries.ts';
 import { isEmailTaken, reloadUser, updateUser } from '../store/users.ts';
-import type { Identity, User } from '../user.ts';
 
 /** What the identities say about an address. */
 interface DerivedEmail {

@@ -2,16 +2,16 @@
  * Changes the email address of a user: the request, and the confirmed change.
  */
 
-import { AuthError } from '../auth-error.ts';
 import { notifyUser } from '../messages/notify-user.ts';
 import { assertPause, sendTokens } from '../messages/send-token.ts';
-import { mergeMetadata } from '../metadata.ts';
+import { AuthError } from '../model/auth-error.ts';
+import { mergeMetadata } from '../model/metadata.ts';
+import type { User } from '../model/user.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import type { PkceChallenge } from '../store/flows.ts';
 import { emailIdentityData, insertIdentity, updateIdentityData } from '../store/identities.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
-import type { User } from '../user.ts';
 import { type Proof, settleFirstProof } from './claim-account.ts';
 import { takeAddress } from './take-address.ts';
 

@@ -9,11 +9,12 @@
 
 import { randomUUID } from 'node:crypto';
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
-import { AuthError } from '../auth-error.ts';
 import { countMessage } from '../messages/answer-first.ts';
 import { notifyUser } from '../messages/notify-user.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
-import { mergeWhatFits } from '../metadata.ts';
+import { AuthError } from '../model/auth-error.ts';
+import { mergeWhatFits } from '../model/metadata.ts';
+import { isBanned, type User } from '../model/user.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { askBeforeUserCreated } from '../steps/ask-hook.ts';
 import { type AuthContext, nowOf, type Transaction } from '../steps/auth-context.ts';
@@ -27,7 +28,6 @@ import {
   updateIdentityData,
 } from '../store/identities.ts';
 import { findEmailOwners, insertUser, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../store/users.ts';
-import { isBanned, type User } from '../user.ts';
 import { confirmEmail } from './confirm-user.ts';
 import { takeAddress } from './take-address.ts';
 

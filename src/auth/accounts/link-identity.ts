@@ -2,15 +2,15 @@
  * Links an identity of a provider to a user who is signed in. A user without an address gets the identity's.
  */
 
-import { AuthError } from '../auth-error.ts';
 import { notifyUser } from '../messages/notify-user.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
+import { AuthError } from '../model/auth-error.ts';
+import { isBanned, type User } from '../model/user.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
 import { nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { findIdentityOwner, syncProviders } from '../store/identities.ts';
 import { lockUser, reloadUser, updateUser } from '../store/users.ts';
-import { isBanned, type User } from '../user.ts';
 import { confirmEmail } from './confirm-user.ts';
 import { adoptEmail, isKeptByOther } from './derive-email.ts';
 import { addIdentity, type ExternalEntry, isProved } from './external-account.ts';

@@ -4,12 +4,12 @@
  */
 
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { AuthError } from '../auth-error.ts';
-import type { Session } from '../session.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { Session } from '../model/session.ts';
+import { lacksSecondFactor, type User } from '../model/user.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
 import { loadSession } from '../store/sessions.ts';
 import { lockKnownUser } from '../store/users.ts';
-import { lacksSecondFactor, type User } from '../user.ts';
 
 /** A user, and the session of their token; null for a token that names none. */
 export interface CurrentUser<S extends Session | null> {

@@ -2,14 +2,14 @@
  * Changes the phone number of a user, once the number is proved.
  */
 
-import { AuthError } from '../auth-error.ts';
 import { notifyUser } from '../messages/notify-user.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { User } from '../model/user.ts';
 import { nowOf, type Transaction } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { insertIdentity, phoneIdentityData, updateIdentityData } from '../store/identities.ts';
 import { consumeToken } from '../store/one-time-tokens.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
-import type { User } from '../user.ts';
 import { takeAddress } from './take-address.ts';
 
 /**

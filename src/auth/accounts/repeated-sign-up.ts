@@ -3,10 +3,10 @@
  * it enters if not. What a session of the account could have shaped proves nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Metadata } from '../metadata.ts';
+import type { Metadata } from '../model/metadata.ts';
+import type { User } from '../model/user.ts';
 import type { AuthContext, Transaction } from '../steps/auth-context.ts';
 import { type Entry, noteOther, readEntry } from '../store/unproved-entries.ts';
-import type { User } from '../user.ts';
 import { isBare } from './claim-account.ts';
 
 /** The password of a sign-up, compared before the transaction. */

@@ -2,11 +2,12 @@
  * Takes an address or number from the account that has it and never proved it. Where no proof is needed, an account that
  * somebody uses or an admin has prepared keeps it.
  */
+
+import type { User } from '../model/user.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { isAddressHeld, releaseAddress } from '../store/pending-changes.ts';
 import { readEntry } from '../store/unproved-entries.ts';
 import { findUserByEmail, findUserByPhone } from '../store/users.ts';
-import type { User } from '../user.ts';
 import { isFree } from './claim-account.ts';
 
 /** An address that a user is about to get. */

@@ -2,9 +2,9 @@
  * Builds an email to a user, whose metadata an attacker may have chosen.
  */
 import { textFields, translationsField } from '../../config/auth/auth-template-fields.ts';
-import { buildMessage, type EmailMessage, type MessageData } from '../../email/message.ts';
-import { refusedUrl } from '../../email/template/escape/escape-url.ts';
-import { TemplateError } from '../../email/template/template-error.ts';
+import { refusedUrl } from '../../email/engine/escape/escape-url.ts';
+import { TemplateError } from '../../email/engine/template-error.ts';
+import { buildMessage, type EmailMessage, type MessageData } from '../../email/message/message.ts';
 import type { AuthContext } from '../steps/auth-context.ts';
 
 /** Builds the email from the configured templates. Logs once if a value has a type that they do not expect. */

@@ -2,10 +2,10 @@
  * One-time tokens of emails: makes code and link, and stores them in place of the older ones.
  */
 import type { LinkKind } from '../../config/auth/email-kinds.ts';
+import type { User } from '../model/user.ts';
 import { hashCode, makeCode, makeLinkToken, pkcePrefix } from '../secrets/one-time-code.ts';
 import type { Transaction } from '../steps/auth-context.ts';
 import { type OneTimeTokenType, storeToken } from '../store/one-time-tokens.ts';
-import type { User } from '../user.ts';
 
 /** A new token: the code to type, and what links carry, marked for the PKCE flow. */
 export interface MadeToken {

@@ -4,11 +4,11 @@
  */
 
 import { enabledField } from '../../config/auth/auth-template-fields.ts';
-import { languagesOf } from '../../email/choose-texts.ts';
-import type { MessageData } from '../../email/message.ts';
+import { languagesOf } from '../../email/message/choose-texts.ts';
+import type { MessageData } from '../../email/message/message.ts';
+import type { User } from '../model/user.ts';
 import { type AuthContext, limiterOf, type Transaction } from '../steps/auth-context.ts';
 import { takeNotification } from '../store/rate-limit.ts';
-import type { User } from '../user.ts';
 import { buildEmail } from './build-email.ts';
 import { toNotificationHookEmail } from './send-by-hook.ts';
 import { isAuthorized, reportUnsent, usedUp } from './send-token.ts';

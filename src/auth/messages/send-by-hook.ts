@@ -3,15 +3,15 @@
  */
 
 import { emailKinds } from '../../config/auth/email-kinds.ts';
-import type { HookEmail, HookEmailData } from '../../email/hook-email.ts';
-import type { MessageData } from '../../email/message.ts';
+import type { HookEmail, HookEmailData } from '../../email/message/hook-email.ts';
+import type { MessageData } from '../../email/message/message.ts';
 import { deliveryOf } from '../../email/outbox/deliveries.ts';
+import { toUserJson } from '../answers/user-json.ts';
+import type { User } from '../model/user.ts';
 import { askHook } from '../steps/ask-hook.ts';
 import type { AuthContext, Transaction } from '../steps/auth-context.ts';
 import { emailTokenSeconds } from '../store/one-time-tokens.ts';
 import { reloadUser } from '../store/users.ts';
-import type { User } from '../user.ts';
-import { toUserJson } from '../user-json.ts';
 import type { MadeToken, TokenEmail } from './make-token.ts';
 
 const nothing = {

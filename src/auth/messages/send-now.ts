@@ -3,7 +3,7 @@
  * are rolled back because an email could not be sent.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import type { EmailMessage } from '../../email/message.ts';
+import type { EmailMessage } from '../../email/message/message.ts';
 import { type DeliveryOutcome, deliveryOf } from '../../email/outbox/deliveries.ts';
 import { suppressedAnswer } from '../../email/outbox/suppressed.ts';
 import { WithheldError } from '../../email/outbox/withheld.ts';

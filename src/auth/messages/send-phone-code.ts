@@ -4,7 +4,10 @@
  */
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { AuthError } from '../auth-error.ts';
+import type { Time } from '../../shared/times.ts';
+import { toUserJson } from '../answers/user-json.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { User } from '../model/user.ts';
 import { hashCode, makeCode, makeLinkToken } from '../secrets/one-time-code.ts';
 import type { TextMessage } from '../sms/sms-provider.ts';
 import { TextError } from '../sms/sms-provider.ts';
@@ -13,9 +16,6 @@ import { nowOf, type Transaction } from '../steps/auth-context.ts';
 import { sentAtOf, storeToken } from '../store/one-time-tokens.ts';
 import { assertSendAllowed, findTooFrequent } from '../store/rate-limit.ts';
 import { reloadUser } from '../store/users.ts';
-import type { Time } from '../times.ts';
-import type { User } from '../user.ts';
-import { toUserJson } from '../user-json.ts';
 import { assertNumberAllowed } from './number-limit.ts';
 
 /** The purpose of a code, which also names its columns. */

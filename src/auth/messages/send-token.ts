@@ -5,17 +5,17 @@
  */
 
 import { emailKinds } from '../../config/auth/email-kinds.ts';
-import { languagesOf } from '../../email/choose-texts.ts';
-import { buildConfirmationUrl } from '../../email/confirmation-url.ts';
-import type { EmailMessage } from '../../email/message.ts';
-import { AuthError } from '../auth-error.ts';
+import { languagesOf } from '../../email/message/choose-texts.ts';
+import { buildConfirmationUrl } from '../../email/message/confirmation-url.ts';
+import type { EmailMessage } from '../../email/message/message.ts';
+import type { Time } from '../../shared/times.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { User } from '../model/user.ts';
 import { takeOfAccount } from '../steps/account-limit.ts';
 import { type AuthContext, type Transaction, timeLeftMs } from '../steps/auth-context.ts';
 import { createFlow, type EmailFlow, type PkceChallenge } from '../store/flows.ts';
 import { emailTokenSeconds, hasToken, sentAtOf } from '../store/one-time-tokens.ts';
 import { assertSendAllowed, countedRecipient, findTooFrequent } from '../store/rate-limit.ts';
-import type { Time } from '../times.ts';
-import type { User } from '../user.ts';
 import { buildConfigured, buildEmail } from './build-email.ts';
 import { type MadeToken, makeToken, type TokenEmail } from './make-token.ts';
 import { sendTokensByHook } from './send-by-hook.ts';

@@ -6,7 +6,7 @@ import { decodeJwt } from 'jose';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type Provider, providers } from '../../config/auth/auth-provider-fields.ts';
 import { isUuid } from '../../shared/uuid.ts';
-import { AuthError, OAuthStyleError } from '../auth-error.ts';
+import { AuthError, OAuthStyleError } from '../model/auth-error.ts';
 import type { ClaimSource } from './external-user.ts';
 import {
   findProvider,

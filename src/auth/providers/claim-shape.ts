@@ -3,7 +3,7 @@
  * because applications, triggers and policies read it.
  */
 import { isStorable } from '../../shared/json.ts';
-import type { Metadata } from '../metadata.ts';
+import type { Metadata } from '../model/metadata.ts';
 import type { Claims } from './plain-provider.ts';
 
 /** The data of an identity beside its subject and its address. */

@@ -4,9 +4,9 @@
  */
 
 import { isStorable } from '../../shared/json.ts';
-import { parseEmail } from '../addresses.ts';
-import { AuthError } from '../auth-error.ts';
-import { assertModest, keepWhatFits, type Metadata } from '../metadata.ts';
+import { parseEmail } from '../model/addresses.ts';
+import { AuthError } from '../model/auth-error.ts';
+import { assertModest, keepWhatFits, type Metadata } from '../model/metadata.ts';
 import { type ClaimShape, isTrue, readCustomClaims, readShape, readText, tokenShape } from './claim-shape.ts';
 import type { ProviderTraits } from './known-providers.ts';
 import type { Claims } from './plain-provider.ts';

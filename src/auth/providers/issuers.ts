@@ -4,7 +4,7 @@
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { ClientAuth, Configuration } from 'openid-client';
-import type { Egress } from '../../egress/egress.ts';
+import type { Egress } from '../../shared/egress/egress.ts';
 import { readBounded } from '../../shared/read-bounded.ts';
 import type { PlainProvider } from './plain-provider.ts';
 import { ProviderError } from './provider-error.ts';

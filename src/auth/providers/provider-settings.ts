@@ -3,7 +3,7 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type Provider, providers } from '../../config/auth/auth-provider-fields.ts';
-import { AuthError } from '../auth-error.ts';
+import { AuthError } from '../model/auth-error.ts';
 import { knownProviders, type ProviderTraits } from './known-providers.ts';
 
 /** A provider that is switched on. */

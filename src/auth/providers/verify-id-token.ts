@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { algorithms } from '../../config/json-web-keys.ts';
 import { sameText } from '../../shared/same-text.ts';
-import type { Time } from '../times.ts';
+import type { Time } from '../../shared/times.ts';
 import type { Issuer } from './issuers.ts';
 import type { Claims } from './plain-provider.ts';
 import { ProviderError } from './provider-error.ts';

@@ -3,11 +3,13 @@
  */
 
 import { DatabaseError } from '../../postgres/database-error.ts';
+import { type Time, toSeconds } from '../../shared/times.ts';
 import { lockCurrentUser } from '../accounts/lock-current-user.ts';
-import { AuthError } from '../auth-error.ts';
-import type { UserBearer } from '../bearer.ts';
+import { type AnswerJson, integer, member, serializerOf, uuid } from '../answers/serializer.ts';
 import { makePhoneCode, type PhoneCode, sendPhoneCode } from '../messages/send-phone-code.ts';
-import { type AnswerJson, integer, member, serializerOf, uuid } from '../serializer.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { Factor } from '../model/user.ts';
+import type { UserBearer } from '../rules/bearer.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, limiterOf, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
@@ -15,8 +17,6 @@ import { assertFactorBearer, type FactorBearer, requireFactor } from '../steps/o
 import { auditUser } from '../store/audit.ts';
 import { challengeLifetimeMs, createChallenge } from '../store/factors.ts';
 import { assertFirstRequest } from '../store/rate-limit.ts';
-import { type Time, toSeconds } from '../times.ts';
-import type { Factor } from '../user.ts';
 
 /** Members of the body; only a phone needs them. */
 export const challengeBody = { channel: 'text' } as const satisfies BodyMembers;

@@ -7,18 +7,18 @@ import { randomBytes } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { lockCurrentUser } from '../accounts/lock-current-user.ts';
-import { parsePhone } from '../addresses.ts';
-import { AuthError } from '../auth-error.ts';
-import type { UserBearer } from '../bearer.ts';
+import { type AnswerJson, member, nested, optional, serializerOf, text, uuid } from '../answers/serializer.ts';
+import { parsePhone } from '../model/addresses.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { User } from '../model/user.ts';
+import type { UserBearer } from '../rules/bearer.ts';
 import { qrCodeSvg, toBase32, totpUri } from '../secrets/totp.ts';
-import { type AnswerJson, member, nested, optional, serializerOf, text, uuid } from '../serializer.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { assertFactorBearer, assertNameFree, assertSecondFactorUsed, type FactorBearer } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import { deleteAbandonedFactors, deleteFactor, insertFactor, type NewFactor } from '../store/factors.ts';
 import { reloadUser } from '../store/users.ts';
-import type { User } from '../user.ts';
 
 /** Limit of verified factors per user, whatever limit is configured for all factors. */
 const maxVerifiedFactors = 10;

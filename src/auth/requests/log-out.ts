@@ -2,8 +2,8 @@
  * Sign-out: ends sessions of the user, with their refresh tokens.
  */
 
-import { AuthError } from '../auth-error.ts';
-import type { UserBearer } from '../bearer.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { UserBearer } from '../rules/bearer.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { endLinking } from '../store/flows.ts';

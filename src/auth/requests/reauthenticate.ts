@@ -2,14 +2,14 @@
  * Reauthentication: sends a code that proves the user of a session is present. Changing the password then requires it.
  */
 
-import { AuthError } from '../auth-error.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { User } from '../model/user.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
 import { auditUser } from '../store/audit.ts';
 import { lockKnownUser } from '../store/users.ts';
-import type { User } from '../user.ts';
 
 /** `GET /reauthenticate`: sends the code. */
 export async function reauthenticate(context: AuthContext, asking: User): Promise<MessageAnswer> {

@@ -3,9 +3,9 @@
  * password.
  */
 
-import { parseEmail } from '../addresses.ts';
-import { AuthError } from '../auth-error.ts';
 import { answerFirst, assertFirstAsked } from '../messages/answer-first.ts';
+import { parseEmail } from '../model/addresses.ts';
+import { AuthError } from '../model/auth-error.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { parsePkce } from '../store/flows.ts';

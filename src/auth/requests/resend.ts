@@ -4,11 +4,12 @@
 
 import { isBare } from '../accounts/claim-account.ts';
 import { askEmailChange } from '../accounts/email-change.ts';
-import { parseEmail, parsePhone } from '../addresses.ts';
-import { AuthError } from '../auth-error.ts';
 import { answerFirst, assertFirstAsked } from '../messages/answer-first.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
+import { parseEmail, parsePhone } from '../model/addresses.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { User } from '../model/user.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
@@ -17,7 +18,6 @@ import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { hasAsker } from '../store/pending-changes.ts';
 import { findConfirmation, isOfNetwork, noteOther, readEntry } from '../store/unproved-entries.ts';
 import { findUserByEmail, findUserByPhone, lockKnownUser } from '../store/users.ts';
-import type { User } from '../user.ts';
 
 const types = ['signup', 'email_change', 'sms', 'phone_change'] as const;
 

@@ -3,8 +3,8 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { providers } from '../../config/auth/auth-provider-fields.ts';
+import { type AnswerJson, flag, nested, serializerOf, text } from '../answers/serializer.ts';
 import { isBrowserProvider, isProviderOn } from '../providers/provider-settings.ts';
-import { type AnswerJson, flag, nested, serializerOf, text } from '../serializer.ts';
 
 /** Names of the sign-in methods that clients look for; unsupported providers are off. */
 const methods = [

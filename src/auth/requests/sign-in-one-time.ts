@@ -4,12 +4,13 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { parseEmail, parsePhone } from '../addresses.ts';
-import { AuthError } from '../auth-error.ts';
 import { answerFirst } from '../messages/answer-first.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
-import type { Metadata } from '../metadata.ts';
+import { parseEmail, parsePhone } from '../model/addresses.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { Metadata } from '../model/metadata.ts';
+import type { User } from '../model/user.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
@@ -17,7 +18,6 @@ import { type MessageAnswer, messageAnswer } from '../steps/message-answer.ts';
 import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { findUserByEmail, findUserByPhone, lockKnownUser, lockUserByEmail } from '../store/users.ts';
-import type { User } from '../user.ts';
 import { enteredData, runSignUp, type SignUpAddress } from './sign-up.ts';
 
 /** Members of the body. */

@@ -5,7 +5,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as setDelay } from 'node:timers/promises';
-import { AuthError } from '../auth-error.ts';
+import { AuthError } from '../model/auth-error.ts';
+import { isBanned, type User } from '../model/user.ts';
 import { UnreadableHashError } from '../secrets/password-hash.ts';
 import { findWeakness } from '../secrets/password-policy.ts';
 import { countPasswordGuess } from '../steps/attempt-limit.ts';
@@ -14,7 +15,6 @@ import { issueSession, type SessionJson, sessionAnswer } from '../steps/issue-se
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 import { auditUser } from '../store/audit.ts';
 import { findUserByEmail, findUserByPhone, lockUser, updateUser } from '../store/users.ts';
-import { isBanned, type User } from '../user.ts';
 
 interface Credentials {
   readonly kind: 'email' | 'phone';

@@ -2,7 +2,7 @@
  * Exchanges a refresh token for a new access token.
  */
 
-import { AuthError } from '../auth-error.ts';
+import { AuthError } from '../model/auth-error.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { completeSignIn, type SessionJson, sessionAnswer } from '../steps/issue-session.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';

@@ -7,8 +7,8 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { isPublic } from '../../egress/egress.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { isPublic } from '../../shared/egress/egress.ts';
 import { clearAccount, enterAgain, isFree } from '../accounts/claim-account.ts';
 import { confirmEmail, confirmPhone } from '../accounts/confirm-user.ts';
 import {
@@ -18,12 +18,14 @@ import {
   lastHash,
   noteSignUp,
 } from '../accounts/repeated-sign-up.ts';
-import { parseEmail, parsePhone } from '../addresses.ts';
-import { AuthError } from '../auth-error.ts';
+import { toUserJson, type UserJson } from '../answers/user-json.ts';
 import { type Asked, answerFirst } from '../messages/answer-first.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
 import { sendTokenEmail } from '../messages/send-token.ts';
-import { type Metadata, mergeMetadata } from '../metadata.ts';
+import { parseEmail, parsePhone } from '../model/addresses.ts';
+import { AuthError } from '../model/auth-error.ts';
+import { type Metadata, mergeMetadata } from '../model/metadata.ts';
+import type { User } from '../model/user.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
 import { assertNotTooLong } from '../secrets/passwords.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
@@ -37,8 +39,6 @@ import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { emailIdentityData, insertIdentity, phoneIdentityData } from '../store/identities.ts';
 import { type Entry, findConfirmation, noteNetwork, readEntry } from '../store/unproved-entries.ts';
 import { findEmailOwner, findUserByPhone, insertUser, lockKnownUser, reloadUser } from '../store/users.ts';
-import type { User } from '../user.ts';
-import { toUserJson, type UserJson } from '../user-json.ts';
 
 /** The address that signs up. */
 export type SignUpAddress =

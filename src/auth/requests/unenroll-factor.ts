@@ -3,16 +3,16 @@
  */
 
 import { lockCurrentUser } from '../accounts/lock-current-user.ts';
-import { AuthError } from '../auth-error.ts';
-import type { UserBearer } from '../bearer.ts';
+import { type AnswerJson, serializerOf, uuid } from '../answers/serializer.ts';
 import { notifyUser } from '../messages/notify-user.ts';
-import { type AnswerJson, serializerOf, uuid } from '../serializer.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { Factor } from '../model/user.ts';
+import type { UserBearer } from '../rules/bearer.ts';
 import { type AuthContext, transact } from '../steps/auth-context.ts';
 import { assertFactorBearer, requireFactor } from '../steps/own-factor.ts';
 import { auditUser } from '../store/audit.ts';
 import { deleteFactor } from '../store/factors.ts';
 import { lowerSessions } from '../store/sessions.ts';
-import type { Factor } from '../user.ts';
 
 /** The answer. */
 export const unenrolledSerializer = serializerOf<Factor>('AuthUnenrolledFactor', { id: uuid(({ id }) => id) });

@@ -12,11 +12,12 @@ import {
   type CurrentUser,
   lockCurrentUser,
 } from '../accounts/lock-current-user.ts';
-import { AuthError } from '../auth-error.ts';
-import type { UserBearer } from '../bearer.ts';
+import { type AnswerJson, serializerOf } from '../answers/serializer.ts';
 import { notifyUser } from '../messages/notify-user.ts';
-import { type AnswerJson, serializerOf } from '../serializer.ts';
-import type { Session } from '../session.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { Session } from '../model/session.ts';
+import type { Identity, User } from '../model/user.ts';
+import type { UserBearer } from '../rules/bearer.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
 import { auditUser } from '../store/audit.ts';
 import { endFlows } from '../store/flows.ts';
@@ -24,7 +25,6 @@ import { deleteIdentity, syncProviders } from '../store/identities.ts';
 import { clearPending } from '../store/one-time-tokens.ts';
 import { endSessions } from '../store/sessions.ts';
 import { updateUser } from '../store/users.ts';
-import type { Identity, User } from '../user.ts';
 
 /** The answer: an empty object. */
 export const unlinkedSerializer = serializerOf<null>('AuthUnlinked', {});

@@ -8,11 +8,13 @@ import { changePassword, type NewPassword, preparePassword } from '../accounts/c
 import { applyEmailChange, askEmailChange } from '../accounts/email-change.ts';
 import { lockCurrentUser } from '../accounts/lock-current-user.ts';
 import { applyPhoneChange } from '../accounts/phone-change.ts';
-import { parseEmail, parsePhone } from '../addresses.ts';
-import { AuthError } from '../auth-error.ts';
-import type { UserBearer } from '../bearer.ts';
+import { toUserJson, type UserJson } from '../answers/user-json.ts';
 import { sendCode } from '../messages/send-phone-code.ts';
-import { enterMetadata, type Metadata } from '../metadata.ts';
+import { parseEmail, parsePhone } from '../model/addresses.ts';
+import { AuthError } from '../model/auth-error.ts';
+import { enterMetadata, type Metadata } from '../model/metadata.ts';
+import { lacksSecondFactor, type User } from '../model/user.ts';
+import type { UserBearer } from '../rules/bearer.ts';
 import { assertStrong } from '../secrets/password-policy.ts';
 import { type Channel, parseChannel } from '../sms/sms-provider.ts';
 import { type AuthContext, type Transaction, transact } from '../steps/auth-context.ts';
@@ -21,8 +23,6 @@ import { auditUser } from '../store/audit.ts';
 import { type PkceChallenge, parsePkce } from '../store/flows.ts';
 import { isAddressHeld, noteAsker } from '../store/pending-changes.ts';
 import { reloadUser, updateUser } from '../store/users.ts';
-import { lacksSecondFactor, type User } from '../user.ts';
-import { toUserJson, type UserJson } from '../user-json.ts';
 
 interface Changes {
   /** Null: not given, or unchanged. */

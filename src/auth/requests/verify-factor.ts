@@ -7,11 +7,12 @@
 
 import { sameText } from '../../shared/same-text.ts';
 import { isUuid } from '../../shared/uuid.ts';
-import { AuthError } from '../auth-error.ts';
-import type { UserBearer } from '../bearer.ts';
 import { notifyUser } from '../messages/notify-user.ts';
+import { AuthError } from '../model/auth-error.ts';
+import { factorMethods, type Session } from '../model/session.ts';
+import type { Factor, User } from '../model/user.ts';
+import type { UserBearer } from '../rules/bearer.ts';
 import { findStep, fromBase32 } from '../secrets/totp.ts';
-import { factorMethods, type Session } from '../session.ts';
 import { countWrongFactorCode, takeFactorGuess } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { completeSignIn, type SessionJson, type SignedIn, sessionAnswer } from '../steps/issue-session.ts';
@@ -32,7 +33,6 @@ import { endLinking } from '../store/flows.ts';
 import { clearPending } from '../store/one-time-tokens.ts';
 import { addAmr, endSessionsBelow, loadSession, lockSession, replaceRefreshToken } from '../store/sessions.ts';
 import { lockKnownUser, reloadUser } from '../store/users.ts';
-import type { Factor, User } from '../user.ts';
 import { assertVerifyOn } from './challenge-factor.ts';
 
 /** Members of the body. */

@@ -4,13 +4,14 @@
  * Only a link without its parameters is answered directly.
  */
 
-import { trialToken } from '../../email/confirmation-url.ts';
+import { trialToken } from '../../email/message/confirmation-url.ts';
 import { completeVerification } from '../accounts/complete-verification.ts';
 import { proofsOfChange } from '../accounts/email-change.ts';
-import { parseEmail, parsePhone } from '../addresses.ts';
-import { AuthError } from '../auth-error.ts';
+import { type AnswerJson, member, serializerOf, text } from '../answers/serializer.ts';
+import { parseEmail, parsePhone } from '../model/addresses.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { User } from '../model/user.ts';
 import { isPkceHash } from '../secrets/one-time-code.ts';
-import { type AnswerJson, member, serializerOf, text } from '../serializer.ts';
 import { takeCodeGuesses } from '../steps/attempt-limit.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../steps/auth-context.ts';
 import { issueSession, type SignedIn, sessionAnswer, sessionParameters } from '../steps/issue-session.ts';
@@ -37,7 +38,6 @@ import {
   type TokenCheck,
 } from '../store/one-time-tokens.ts';
 import { findUserByPhone, lockUser, lockUserByEmail } from '../store/users.ts';
-import type { User } from '../user.ts';
 
 /** Text for the first of two confirmations of an email change. */
 const otherAddressMessage = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';

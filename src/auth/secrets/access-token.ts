@@ -2,12 +2,12 @@
  * The claims of an access token, and the answer with access and refresh token.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { weakPasswordReasons } from '../auth-error.ts';
-import { type AnswerJson, integer, member, nested, optional, serializerOf, text } from '../serializer.ts';
-import type { Session, SessionLimits } from '../session.ts';
-import { type Time, toSeconds } from '../times.ts';
-import { highestAal, type User } from '../user.ts';
-import { userSerializer } from '../user-json.ts';
+import { type Time, toSeconds } from '../../shared/times.ts';
+import { type AnswerJson, integer, member, nested, optional, serializerOf, text } from '../answers/serializer.ts';
+import { userSerializer } from '../answers/user-json.ts';
+import { weakPasswordReasons } from '../model/auth-error.ts';
+import type { Session, SessionLimits } from '../model/session.ts';
+import { highestAal, type User } from '../model/user.ts';
 import type { PasswordWeakness } from './password-policy.ts';
 import type { TokenSigner } from './signing-keys.ts';
 

@@ -5,8 +5,8 @@
  */
 
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { AuthError, type WeakPasswordReason } from '../auth-error.ts';
-import { randomText } from '../random.ts';
+import { randomText } from '../../shared/random.ts';
+import { AuthError, type WeakPasswordReason } from '../model/auth-error.ts';
 import type { IsPwned } from './leaked-passwords.ts';
 import { assertNotTooLong } from './passwords.ts';
 

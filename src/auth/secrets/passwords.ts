@@ -3,8 +3,8 @@
  * while, and a burst of sign-ins must not delay other requests.
  */
 import { availableParallelism } from 'node:os';
-import { AuthError } from '../auth-error.ts';
-import { createConcurrencyLimit } from '../concurrency-limit.ts';
+import { AuthError } from '../model/auth-error.ts';
+import { createConcurrencyLimit } from '../rules/concurrency-limit.ts';
 import { bcryptCost, checkHash, isOutdated, makeHash, maxPasswordBytes } from './password-hash.ts';
 
 /**

@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { sameText } from '../../shared/same-text.ts';
-import { type Time, toSeconds } from '../times.ts';
+import { type Time, toSeconds } from '../../shared/times.ts';
 
 /** Length of a time step in seconds. */
 const stepSeconds = 30;

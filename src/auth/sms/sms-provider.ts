@@ -3,7 +3,7 @@
  * answer JSON.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { AuthError } from '../auth-error.ts';
+import { AuthError } from '../model/auth-error.ts';
 
 /** A message ready to be sent. */
 export interface OutgoingText {

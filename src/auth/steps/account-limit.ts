@@ -5,7 +5,7 @@
  * the reserve beyond it. Networks in which the account is signed in have as much for themselves once others have used that.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../model/session.ts';
 import type { RateLimiter } from '../store/rate-limit.ts';
 import { hasSessionIn } from '../store/sessions.ts';
 

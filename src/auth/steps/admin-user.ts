@@ -4,14 +4,14 @@
 
 import { parseGoDuration } from '../../config/auth/go-duration.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import type { Time } from '../../shared/times.ts';
 import { isUuid } from '../../shared/uuid.ts';
-import { parseEmail, parsePhone } from '../addresses.ts';
-import { AuthError } from '../auth-error.ts';
-import type { Metadata } from '../metadata.ts';
+import { parseEmail, parsePhone } from '../model/addresses.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { Metadata } from '../model/metadata.ts';
+import type { User } from '../model/user.ts';
 import { readHash, UnreadableHashError } from '../secrets/password-hash.ts';
 import { loadUser, lockUser } from '../store/users.ts';
-import type { Time } from '../times.ts';
-import type { User } from '../user.ts';
 import { type BodyMembers, readMembers } from './members.ts';
 
 /**

@@ -3,11 +3,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { HookName } from '../../config/auth/auth-hook-fields.ts';
-import { HookError } from '../../hooks/hook-error.ts';
-import type { HookAnswer } from '../../hooks/hooks.ts';
-import { AuthError } from '../auth-error.ts';
+import { toRfc3339 } from '../../shared/times.ts';
+import { HookError } from '../hooks/hook-error.ts';
+import type { HookAnswer } from '../hooks/hooks.ts';
+import { AuthError } from '../model/auth-error.ts';
 import type { NewUser } from '../store/users.ts';
-import { toRfc3339 } from '../times.ts';
 import { type AuthContext, nowOf, type Transaction } from './auth-context.ts';
 
 /**

@@ -6,11 +6,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../shared/json.ts';
 import { roleClaim } from '../../shared/role-claim.ts';
-import { AuthError } from '../auth-error.ts';
-import { bytesOf } from '../metadata.ts';
+import { AuthError } from '../model/auth-error.ts';
+import { bytesOf } from '../model/metadata.ts';
+import { secondFactorMethods } from '../model/session.ts';
+import type { Aal } from '../model/user.ts';
 import type { AccessClaims } from '../secrets/access-token.ts';
-import { secondFactorMethods } from '../session.ts';
-import type { Aal } from '../user.ts';
 import { askHook } from './ask-hook.ts';
 import type { AuthContext, AuthServices } from './auth-context.ts';
 

@@ -3,11 +3,11 @@
  * with the tokens after it. Access tokens are made nowhere else.
  */
 
+import { toSeconds } from '../../shared/times.ts';
+import type { User } from '../model/user.ts';
 import { accessTokenClaims, type SessionExtras, type SessionTokens, toSessionJson } from '../secrets/access-token.ts';
 import { createSession, type IssuedSession } from '../store/sessions.ts';
 import { reloadUser } from '../store/users.ts';
-import { toSeconds } from '../times.ts';
-import type { User } from '../user.ts';
 import { type AuthContext, nowOf, type Transaction } from './auth-context.ts';
 import { customizeClaims } from './custom-claims.ts';
 import type { Parameters } from './redirect-target.ts';

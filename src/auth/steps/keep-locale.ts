@@ -1,8 +1,8 @@
 /**
  * Keeps the language of the browser that makes a new user, where the configuration says so.
  */
-import { languagesOf } from '../../email/choose-texts.ts';
-import type { Metadata } from '../metadata.ts';
+import { languagesOf } from '../../email/message/choose-texts.ts';
+import type { Metadata } from '../model/metadata.ts';
 import type { AuthContext } from './auth-context.ts';
 
 /** The metadata of a new user, with `locale` if they name no language. */

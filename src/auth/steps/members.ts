@@ -5,8 +5,8 @@
  */
 import { isObject, isStorable } from '../../shared/json.ts';
 import { type JsonSchema, orNull } from '../../shared/json-schema.ts';
-import { AuthError } from '../auth-error.ts';
-import { assertModest, type Metadata } from '../metadata.ts';
+import { AuthError } from '../model/auth-error.ts';
+import { assertModest, type Metadata } from '../model/metadata.ts';
 
 interface MemberTypes {
   readonly text: string;

@@ -1,7 +1,7 @@
 /**
  * The answer of requests that send a message.
  */
-import { type AnswerJson, optional, serializerOf, text } from '../serializer.ts';
+import { type AnswerJson, optional, serializerOf, text } from '../answers/serializer.ts';
 
 /** The answer: empty, or with the id of the text message. */
 export const messageSerializer = serializerOf<string>('AuthMessage', {

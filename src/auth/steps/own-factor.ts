@@ -3,10 +3,10 @@
  */
 
 import { isUuid } from '../../shared/uuid.ts';
-import { AuthError } from '../auth-error.ts';
-import { assertNotAnonymous, type UserBearer } from '../bearer.ts';
-import type { Session } from '../session.ts';
-import { type Factor, lacksSecondFactor, type User } from '../user.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { Session } from '../model/session.ts';
+import { type Factor, lacksSecondFactor, type User } from '../model/user.ts';
+import { assertNotAnonymous, type UserBearer } from '../rules/bearer.ts';
 
 /** A user with an account and a session, who manages their own factors. */
 export interface FactorBearer {

@@ -1,7 +1,7 @@
 /**
  * Pages of long lists: the page that a request asks for, and the headers that link to the others.
  */
-import { AuthError } from '../auth-error.ts';
+import { AuthError } from '../model/auth-error.ts';
 
 /** A page of a list. */
 export interface Page {

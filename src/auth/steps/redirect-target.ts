@@ -2,7 +2,7 @@
  * Adds parameters to a redirect URL: to the fragment for the implicit flow, to the query for PKCE. The rest of the URL
  * does not change.
  */
-import { AuthError } from '../auth-error.ts';
+import { AuthError } from '../model/auth-error.ts';
 
 /** Names and values. */
 export type Parameters = Readonly<Record<string, string>>;

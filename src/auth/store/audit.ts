@@ -3,9 +3,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
+import { toTimestamp } from '../../shared/times.ts';
 import { nilUuid } from '../../shared/uuid.ts';
-import { toTimestamp } from '../times.ts';
-import type { User } from '../user.ts';
+import type { User } from '../model/user.ts';
 import type { StoreTransaction } from './transaction.ts';
 
 /** Audit actions and their log type. */

@@ -6,7 +6,7 @@ import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { OutboxParts } from '../../email/outbox/outbox-worker.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { RepeatedWork } from '../../postgres/system/repeated-work.ts';
-import { type Time, toTimestamp } from '../times.ts';
+import { type Time, toTimestamp } from '../../shared/times.ts';
 import { guessSeconds } from './one-time-tokens.ts';
 
 /** The configured limits of sessions, and whether anonymous users are deleted. */

@@ -7,8 +7,8 @@
 
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { readTime, type Time, toTimestamp } from '../times.ts';
-import type { Factor } from '../user.ts';
+import { readTime, type Time, toTimestamp } from '../../shared/times.ts';
+import type { Factor } from '../model/user.ts';
 import { toStorableIp } from './sessions.ts';
 import type { StoreTransaction } from './transaction.ts';
 

@@ -7,10 +7,10 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { sameText } from '../../shared/same-text.ts';
-import { AuthError } from '../auth-error.ts';
+import { toTimestamp } from '../../shared/times.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { Entered } from '../model/user.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
-import { toTimestamp } from '../times.ts';
-import type { Entered } from '../user.ts';
 import type { StoreTransaction } from './transaction.ts';
 
 /** The PKCE challenge of the client. */

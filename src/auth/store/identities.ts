@@ -6,10 +6,10 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { AuthError } from '../auth-error.ts';
-import type { Metadata } from '../metadata.ts';
-import { toTimestamp } from '../times.ts';
-import type { Identity, User } from '../user.ts';
+import { toTimestamp } from '../../shared/times.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { Metadata } from '../model/metadata.ts';
+import type { Identity, User } from '../model/user.ts';
 import type { StoreTransaction } from './transaction.ts';
 
 type NewIdentity = Pick<Identity, 'userId' | 'provider' | 'providerId' | 'identityData'>;

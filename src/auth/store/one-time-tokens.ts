@@ -9,10 +9,10 @@
 import { randomUUID } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { AuthError } from '../auth-error.ts';
+import { type Time, toTimestamp } from '../../shared/times.ts';
+import { AuthError } from '../model/auth-error.ts';
+import { isBanned, type User } from '../model/user.ts';
 import { hashCode, matchesHash } from '../secrets/one-time-code.ts';
-import { type Time, toTimestamp } from '../times.ts';
-import { isBanned, type User } from '../user.ts';
 import type { StoreTransaction } from './transaction.ts';
 import { selectUser, toUser, userColumns } from './users.ts';
 

@@ -2,9 +2,9 @@
  * Pending changes of an address or number: which session has asked, and who gives the address up once it is proved.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { toTimestamp } from '../../shared/times.ts';
 import { nilUuid } from '../../shared/uuid.ts';
-import { toTimestamp } from '../times.ts';
-import type { User } from '../user.ts';
+import type { User } from '../model/user.ts';
 import type { StoreTransaction } from './transaction.ts';
 import { findEmailOwners, findUserByPhone } from './users.ts';
 

@@ -5,10 +5,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { type Time, toTimestamp } from '../../shared/times.ts';
 import { isUuid } from '../../shared/uuid.ts';
-import { AuthError } from '../auth-error.ts';
+import { AuthError } from '../model/auth-error.ts';
 import type { ExternalUser } from '../providers/external-user.ts';
-import { type Time, toTimestamp } from '../times.ts';
 import { flowLifetimeMs, type PkceChallenge } from './flows.ts';
 import type { StoreTransaction } from './transaction.ts';
 

@@ -6,8 +6,8 @@ import type { SendLimit } from '../../config/auth/auth-delivery-fields.ts';
 import { parseDurationSeconds } from '../../config/auth/go-duration.ts';
 import { hashRecipient } from '../../email/outbox/deliveries.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import { AuthError, type AuthErrorCode } from '../auth-error.ts';
-import { type Time, toTimestamp } from '../times.ts';
+import { type Time, toTimestamp } from '../../shared/times.ts';
+import { AuthError, type AuthErrorCode } from '../model/auth-error.ts';
 
 /** How many uses are allowed. */
 export type Allowance =

@@ -10,10 +10,10 @@ import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { invariant } from '../../shared/invariant.ts';
-import { AuthError, type AuthErrorCode } from '../auth-error.ts';
-import { checkSession, lastRefreshedAt, type Session, sessionGroup } from '../session.ts';
-import { type Time, toTimestamp } from '../times.ts';
-import { highestAal, isBanned, type User } from '../user.ts';
+import { type Time, toTimestamp } from '../../shared/times.ts';
+import { AuthError, type AuthErrorCode } from '../model/auth-error.ts';
+import { checkSession, lastRefreshedAt, type Session, sessionGroup } from '../model/session.ts';
+import { highestAal, isBanned, type User } from '../model/user.ts';
 import { type AuditAction, type AuditTransaction, toAuditRows, userActor } from './audit.ts';
 import {
   type ClientOrigin,

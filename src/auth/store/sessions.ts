@@ -6,10 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { randomText } from '../../shared/random.ts';
+import { toTimestamp } from '../../shared/times.ts';
 import { nilUuid } from '../../shared/uuid.ts';
-import { randomText } from '../random.ts';
-import { aalOf, type Session, secondFactorMethods } from '../session.ts';
-import { toTimestamp } from '../times.ts';
+import { aalOf, type Session, secondFactorMethods } from '../model/session.ts';
 import type { StoreTransaction } from './transaction.ts';
 
 /** Selects sessions as `s`, up to the `where`; rows are of type `Session`. */

@@ -2,7 +2,7 @@
  * Records who else entered something for an address that nobody has proved. No row: only the account's own sign-up did.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import type { Entered } from '../user.ts';
+import type { Entered } from '../model/user.ts';
 import type { FlowMethod } from './flows.ts';
 
 /** Who entered an account, beside its own sign-up. */

@@ -9,10 +9,10 @@ import { randomUUID } from 'node:crypto';
 import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
+import { type Time, toTimestamp } from '../../shared/times.ts';
 import { nilUuid } from '../../shared/uuid.ts';
-import { AuthError } from '../auth-error.ts';
-import { type Time, toTimestamp } from '../times.ts';
-import type { User } from '../user.ts';
+import { AuthError } from '../model/auth-error.ts';
+import type { User } from '../model/user.ts';
 import type { StoreTransaction } from './transaction.ts';
 
 /** Selects users as `u`, up to the `where`; `toUser` reads a row as JSON. */

@@ -3,9 +3,9 @@
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { type EventsService, eventsServiceOf } from '../../config/auth/auth-events.ts';
-import type { Egress } from '../../egress/egress.ts';
 import type { SystemPool } from '../../postgres/system/run-system.ts';
 import type { Clock } from '../../shared/clock.ts';
+import type { Egress } from '../../shared/egress/egress.ts';
 import { readBounded } from '../../shared/read-bounded.ts';
 import { applyEvents } from './apply-events.ts';
 import { EventRefusal, type EventRequest, type ReadEvents } from './mail-event.ts';

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { EmailKind } from '../../config/auth/email-kinds.ts';
-import { isHookEmail, type OutgoingEmail } from '../hook-email.ts';
-import { maskAddress } from '../shown-address.ts';
+import { isHookEmail, type OutgoingEmail } from '../message/hook-email.ts';
+import { maskAddress } from '../message/shown-address.ts';
 
 /** All states; the last three are final. */
 export const deliveryStates = ['queued', 'deferred', 'sent', 'failed', 'suppressed'] as const;

@@ -6,7 +6,7 @@
  * transaction waits for a mail server, and other processes take over from a killed one.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
-import type { OutgoingEmail } from '../hook-email.ts';
+import type { OutgoingEmail } from '../message/hook-email.ts';
 import {
   type DeliveryOutcome,
   type DeliverySettings,

@@ -4,13 +4,14 @@
  * A failed email is retried after growing pauses until it expires, or given up at once if the server refuses this
  * email. Both are logged, with kind and user, never with address or content.
  */
+
+import { HookError } from '../../auth/hooks/hook-error.ts';
+import type { Hooks } from '../../auth/hooks/hooks.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { HookError } from '../../hooks/hook-error.ts';
-import type { Hooks } from '../../hooks/hooks.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
-import { handToHook, isHookEmail } from '../hook-email.ts';
+import { handToHook, isHookEmail } from '../message/hook-email.ts';
 import { EmailError } from '../transport/email-error.ts';
 import type { Mailer } from '../transport/mailer.ts';
 import { noReceipt, type Receipt } from '../transport/transport.ts';

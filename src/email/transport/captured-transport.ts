@@ -8,8 +8,8 @@
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
-import type { EmailMessage } from '../message.ts';
-import { toPlainText } from '../plain-text.ts';
+import type { EmailMessage } from '../message/message.ts';
+import { toPlainText } from '../message/plain-text.ts';
 import { composeMessage } from './compose-message.ts';
 import { type EmailTransport, noReceipt } from './transport.ts';
 

@@ -3,8 +3,8 @@
  *
  * The SMTP transport and the inbox share these bytes, so the source in the inbox is what would be sent.
  */
-import type { EmailMessage } from '../message.ts';
-import { textPartOf } from '../plain-text.ts';
+import type { EmailMessage } from '../message/message.ts';
+import { textPartOf } from '../message/plain-text.ts';
 
 /** Longer words of a header are encoded, so that lines can be broken inside them. */
 const maxWordLength = 70;

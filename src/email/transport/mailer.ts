@@ -5,8 +5,8 @@
  * same; after a change, the old one finishes its messages.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { parseExtraHeaders } from '../extra-headers.ts';
-import type { EmailMessage } from '../message.ts';
+import { parseExtraHeaders } from '../message/extra-headers.ts';
+import type { EmailMessage } from '../message/message.ts';
 import { type CapturedTransportParts, createCapturedTransport } from './captured-transport.ts';
 import { EmailError } from './email-error.ts';
 import { createServiceTransport } from './services/service-transport.ts';

@@ -6,10 +6,10 @@
  */
 import { connect, type Socket } from 'node:net';
 import type { NodemailerError } from 'nodemailer/lib/errors';
-import { type Egress, unrestrictedEgress } from '../../egress/egress.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
+import { type Egress, unrestrictedEgress } from '../../shared/egress/egress.ts';
 import { isLoopback } from '../../shared/loopback.ts';
-import type { EmailMessage } from '../message.ts';
+import type { EmailMessage } from '../message/message.ts';
 import { composeMessage } from './compose-message.ts';
 import { shownAnswer, toEmailError } from './smtp-failure.ts';
 import type { SmtpSettings } from './smtp-settings.ts';

@@ -1,7 +1,7 @@
 /**
  * A transport that knows what it is sending, so that it can stop without losing a message.
  */
-import type { EmailMessage } from '../message.ts';
+import type { EmailMessage } from '../message/message.ts';
 import { EmailError } from './email-error.ts';
 import type { EmailTransport, Receipt } from './transport.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The transport of a message: SMTP, or the inbox of a project without a mail server.
  */
-import type { EmailMessage } from '../message.ts';
+import type { EmailMessage } from '../message/message.ts';
 
 /** What the server said of an accepted message. */
 export interface Receipt {

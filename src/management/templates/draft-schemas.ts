@@ -3,8 +3,8 @@
  */
 import { maxPartials, partialName } from '../../config/auth/auth-template-fields.ts';
 import { type EmailVariable, emailKindNames, emailKinds } from '../../config/auth/email-kinds.ts';
-import { linkPageVariables } from '../../email/link-page.ts';
-import type { TemplateData } from '../../email/template/template.ts';
+import type { TemplateData } from '../../email/engine/template.ts';
+import { linkPageVariables } from '../../email/link-page/link-page.ts';
 import {
   flag,
   integer,

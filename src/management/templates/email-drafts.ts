@@ -17,16 +17,16 @@ import {
   emailKinds,
   isLinkKind,
 } from '../../config/auth/email-kinds.ts';
-import { brandOf } from '../../email/brand.ts';
 import { builtInLocales } from '../../email/built-in/built-in.ts';
-import { builtInTexts, localesOf, templateTexts } from '../../email/choose-texts.ts';
-import { buildConfirmationUrl, trialToken } from '../../email/confirmation-url.ts';
-import { buildMessage, type EmailMessage, spell } from '../../email/message.ts';
-import { parseOptions, type TemplatePart } from '../../email/parse-options.ts';
-import { toPlainText } from '../../email/plain-text.ts';
-import { cleanSubject, cleanText } from '../../email/subject.ts';
-import { parseTemplate, renderTemplate, type TemplateData } from '../../email/template/template.ts';
-import { PieceError, TemplateError } from '../../email/template/template-error.ts';
+import { parseTemplate, renderTemplate, type TemplateData } from '../../email/engine/template.ts';
+import { PieceError, TemplateError } from '../../email/engine/template-error.ts';
+import { brandOf } from '../../email/message/brand.ts';
+import { builtInTexts, localesOf, templateTexts } from '../../email/message/choose-texts.ts';
+import { buildConfirmationUrl, trialToken } from '../../email/message/confirmation-url.ts';
+import { buildMessage, type EmailMessage, spell } from '../../email/message/message.ts';
+import { parseOptions, type TemplatePart } from '../../email/message/parse-options.ts';
+import { toPlainText } from '../../email/message/plain-text.ts';
+import { cleanSubject, cleanText } from '../../email/message/subject.ts';
 import { isObject } from '../../shared/json.ts';
 import { canonicalTag } from '../../shared/language-tag.ts';
 import { ManagementError } from '../management-error.ts';

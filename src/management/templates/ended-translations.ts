@@ -6,9 +6,9 @@ import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { linkPageField, textFields, translationsField } from '../../config/auth/auth-template-fields.ts';
 import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts';
 import { builtInLocales } from '../../email/built-in/built-in.ts';
-import { builtInText } from '../../email/choose-texts.ts';
-import { builtInLinkPage } from '../../email/link-page-texts.ts';
-import type { TemplatePart } from '../../email/parse-options.ts';
+import { builtInLinkPage } from '../../email/link-page/link-page-texts.ts';
+import { builtInText } from '../../email/message/choose-texts.ts';
+import type { TemplatePart } from '../../email/message/parse-options.ts';
 
 /** The languages of the built-in texts for which there is no translation of one's own. @param tags Of the translations. */
 export function languagesWithout(tags: readonly string[]): readonly string[] {

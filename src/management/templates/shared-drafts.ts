@@ -6,11 +6,17 @@ import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { linkPageField, translationsField } from '../../config/auth/auth-template-fields.ts';
 import { emailKindNames, emailKinds } from '../../config/auth/email-kinds.ts';
 import { layoutTemplate } from '../../email/built-in/layout.ts';
-import { translated } from '../../email/choose-texts.ts';
-import { type LinkPage, LinkPageFault, linkPageVariables, parseLinkPage, renderPage } from '../../email/link-page.ts';
-import { builtInLinkPage, type LinkAction, linkActions } from '../../email/link-page-texts.ts';
-import { maskAddress } from '../../email/shown-address.ts';
-import { TemplateError } from '../../email/template/template-error.ts';
+import { TemplateError } from '../../email/engine/template-error.ts';
+import {
+  type LinkPage,
+  LinkPageFault,
+  linkPageVariables,
+  parseLinkPage,
+  renderPage,
+} from '../../email/link-page/link-page.ts';
+import { builtInLinkPage, type LinkAction, linkActions } from '../../email/link-page/link-page-texts.ts';
+import { translated } from '../../email/message/choose-texts.ts';
+import { maskAddress } from '../../email/message/shown-address.ts';
 import { isObject } from '../../shared/json.ts';
 import { checkLinkPage } from './checks/check-link-page.ts';
 import { type Finding, findingOnWhole } from './checks/finding.ts';

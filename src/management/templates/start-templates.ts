@@ -8,10 +8,10 @@ import { type AuthConfig, type AuthValues, layerAuthConfig } from '../../config/
 import { textFields } from '../../config/auth/auth-template-fields.ts';
 import type { TemplateSource, TemplateSources } from '../../config/auth/auth-template-source.ts';
 import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts';
-import { builtInText } from '../../email/choose-texts.ts';
-import { parseOptions, type TemplatePart } from '../../email/parse-options.ts';
-import { parseTemplate } from '../../email/template/template.ts';
-import { TemplateError } from '../../email/template/template-error.ts';
+import { parseTemplate } from '../../email/engine/template.ts';
+import { TemplateError } from '../../email/engine/template-error.ts';
+import { builtInText } from '../../email/message/choose-texts.ts';
+import { parseOptions, type TemplatePart } from '../../email/message/parse-options.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { ConfigStore } from '../config-store.ts';

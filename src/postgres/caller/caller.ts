@@ -1,5 +1,5 @@
 /**
- * The caller of a request, as its transaction sees it. Made by http/caller/authenticate; run-as turns it into
+ * The caller of a request, as its transaction sees it. Made by server/caller/authenticate; run-as turns it into
  * transaction-local settings. Contains no secret: no token, key or cookie.
  */
 export interface Caller {

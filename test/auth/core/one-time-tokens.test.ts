@@ -2,6 +2,7 @@
  * One-time tokens: a link or a code works once, for a while, until the next one of its kind.
  */
 import { expect, test } from 'vitest';
+import type { User } from '../../../src/auth/model/user.ts';
 import { hashCode } from '../../../src/auth/secrets/one-time-code.ts';
 import {
   checkCode,
@@ -13,7 +14,6 @@ import {
   storeToken,
 } from '../../../src/auth/store/one-time-tokens.ts';
 import { loadUser, lockUser } from '../../../src/auth/store/users.ts';
-import type { User } from '../../../src/auth/user.ts';
 import { testAuth } from '../../support/auth.ts';
 import { fixture } from '../../support/postgres.ts';
 

@@ -3,6 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
+import type { User } from '../../../src/auth/model/user.ts';
 import {
   createFlow,
   endFlows,
@@ -13,7 +14,6 @@ import {
 } from '../../../src/auth/store/flows.ts';
 import { createSession } from '../../../src/auth/store/sessions.ts';
 import { lockUser } from '../../../src/auth/store/users.ts';
-import type { User } from '../../../src/auth/user.ts';
 import { testAuth } from '../../support/auth.ts';
 
 const auth = await testAuth(10);

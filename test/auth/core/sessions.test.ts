@@ -3,7 +3,13 @@
  */
 import { createLocalJWKSet, decodeProtectedHeader, exportJWK, generateKeyPair, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { assertNotAnonymous, authenticateAdmin, authenticateUser, requestAudience } from '../../../src/auth/bearer.ts';
+import type { User } from '../../../src/auth/model/user.ts';
+import {
+  assertNotAnonymous,
+  authenticateAdmin,
+  authenticateUser,
+  requestAudience,
+} from '../../../src/auth/rules/bearer.ts';
 import { accessTokenClaims, type SessionExtras, toSessionJson } from '../../../src/auth/secrets/access-token.ts';
 import { createTokenSigner, publicKeySet } from '../../../src/auth/secrets/signing-keys.ts';
 import {
@@ -14,7 +20,6 @@ import {
   loadSession,
 } from '../../../src/auth/store/sessions.ts';
 import { updateUser } from '../../../src/auth/store/users.ts';
-import type { User } from '../../../src/auth/user.ts';
 import { defaultAuthConfig } from '../../../src/config/auth/auth-config.ts';
 import { testAuth } from '../../support/auth.ts';
 

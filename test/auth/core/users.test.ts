@@ -2,6 +2,7 @@
  * Users and identities: written so that Supabase Auth finds them, read whatever somebody put there by hand.
  */
 import { expect, test } from 'vitest';
+import { toUserJson } from '../../../src/auth/answers/user-json.ts';
 import { auditUser } from '../../../src/auth/store/audit.ts';
 import { insertIdentity, syncProviders, verifyIdentityEmail } from '../../../src/auth/store/identities.ts';
 import {
@@ -13,7 +14,6 @@ import {
   loadUser,
   updateUser,
 } from '../../../src/auth/store/users.ts';
-import { toUserJson } from '../../../src/auth/user-json.ts';
 import { testAuth } from '../../support/auth.ts';
 import { fixture } from '../../support/postgres.ts';
 

@@ -5,8 +5,8 @@ import { type AuthConfig, layerAuthConfig } from '../../../src/config/auth/auth-
 import { emailKindNames } from '../../../src/config/auth/email-kinds.ts';
 import { builtInLocales } from '../../../src/email/built-in/built-in.ts';
 import { layoutTemplate } from '../../../src/email/built-in/layout.ts';
-import { buildMessage, type MessageData } from '../../../src/email/message.ts';
-import { parseTemplate } from '../../../src/email/template/template.ts';
+import { parseTemplate } from '../../../src/email/engine/template.ts';
+import { buildMessage, type MessageData } from '../../../src/email/message/message.ts';
 import { median } from './measure.ts';
 
 /** What was measured. */

@@ -3,7 +3,7 @@
  */
 import { getIntrospectionQuery } from 'graphql';
 import pg from 'pg';
-import { installWatch } from '../../../src/commands/init/watch-setup.ts';
+import { installWatch } from '../../../src/cli/init/watch-setup.ts';
 import { createSystemPool } from '../../../src/postgres/system/run-system.ts';
 import type { BenchDatabase } from './database.ts';
 import { childrenCpuSeconds, cpuSeconds, residentMib, type Target } from './processes.ts';

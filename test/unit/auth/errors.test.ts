@@ -2,8 +2,8 @@
  * Errors as clients get them: two formats, and nothing that is not meant for them.
  */
 import { expect, test } from 'vitest';
-import { AuthError, OAuthStyleError } from '../../../src/auth/auth-error.ts';
-import { readsNewFormat, toErrorResponse } from '../../../src/auth/error-response.ts';
+import { readsNewFormat, toErrorResponse } from '../../../src/auth/answers/error-response.ts';
+import { AuthError, OAuthStyleError } from '../../../src/auth/model/auth-error.ts';
 import { DatabaseError } from '../../../src/postgres/database-error.ts';
 
 test.each([

@@ -2,8 +2,8 @@
  * One-time codes and their hashes.
  */
 import { expect, test } from 'vitest';
-import { randomText } from '../../../src/auth/random.ts';
 import { hashCode, isPkceHash, makeCode, matchesHash } from '../../../src/auth/secrets/one-time-code.ts';
+import { randomText } from '../../../src/shared/random.ts';
 import { sameText } from '../../../src/shared/same-text.ts';
 
 test('a code has the configured number of digits, zeros in front included', () => {

@@ -2,7 +2,7 @@
  * Where links may lead: the application, loopback neighbours, the allow list, and none of the ways around them.
  */
 import { describe, expect, test } from 'vitest';
-import { createRedirectRules } from '../../../src/auth/redirect.ts';
+import { createRedirectRules } from '../../../src/auth/rules/redirect.ts';
 import { checkPattern, compileUrlPattern, splitPatterns } from '../../../src/config/url-pattern.ts';
 
 const site = 'https://app.test';

@@ -3,12 +3,12 @@
  */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { parseEmail, parsePhone } from '../../../src/auth/addresses.ts';
-import { mergeMetadata } from '../../../src/auth/metadata.ts';
-import { aalOf, checkSession, type Session, sessionGroup } from '../../../src/auth/session.ts';
+import { parseEmail, parsePhone } from '../../../src/auth/model/addresses.ts';
+import { mergeMetadata } from '../../../src/auth/model/metadata.ts';
+import { aalOf, checkSession, type Session, sessionGroup } from '../../../src/auth/model/session.ts';
 import { fitsChallenge, parsePkce } from '../../../src/auth/store/flows.ts';
 import { emailIdentityData } from '../../../src/auth/store/identities.ts';
-import { toRfc3339, toTimestamp } from '../../../src/auth/times.ts';
+import { toRfc3339, toTimestamp } from '../../../src/shared/times.ts';
 
 describe('an email address', () => {
   test.each(['ana@mail.test', 'a@b', "o'neil+tag@sub.mail.test"])('%s is one', (email) =>

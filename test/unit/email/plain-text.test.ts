@@ -2,7 +2,7 @@
  * The text of an email's HTML: what a client without HTML shows, and what it must not hide.
  */
 import { expect, test } from 'vitest';
-import { toPlainText } from '../../../src/email/plain-text.ts';
+import { toPlainText } from '../../../src/email/message/plain-text.ts';
 
 const long = `https://app.test/verify?token=${'0123456789'.repeat(9)}&type=email`;
 

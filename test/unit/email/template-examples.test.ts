@@ -3,9 +3,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { PieceScanner } from '../../../src/email/template/escape/scan-piece.ts';
-import { parseTemplate, renderTemplate, type TemplateData } from '../../../src/email/template/template.ts';
-import { TemplateError } from '../../../src/email/template/template-error.ts';
+import { PieceScanner } from '../../../src/email/engine/escape/scan-piece.ts';
+import { parseTemplate, renderTemplate, type TemplateData } from '../../../src/email/engine/template.ts';
+import { TemplateError } from '../../../src/email/engine/template-error.ts';
 
 interface Outcome {
   readonly output?: string;

@@ -2,17 +2,17 @@
  * What the engine promises beyond Go: safety from data and from templates, places of faults, options.
  */
 import { describe, expect, test } from 'vitest';
-import { decodeCss } from '../../../src/email/template/escape/escape-css.ts';
-import { decodeBytes } from '../../../src/email/template/parse/constants.ts';
+import { decodeCss } from '../../../src/email/engine/escape/escape-css.ts';
+import { decodeBytes } from '../../../src/email/engine/parse/constants.ts';
 import {
   parseTemplate,
   renderTemplate,
   type TemplateData,
   type TemplateOptions,
   templateVariables,
-} from '../../../src/email/template/template.ts';
-import { TemplateError, type TemplatePlace, templateErrorCodes } from '../../../src/email/template/template-error.ts';
-import { formatFloat } from '../../../src/email/template/values/format-float.ts';
+} from '../../../src/email/engine/template.ts';
+import { TemplateError, type TemplatePlace, templateErrorCodes } from '../../../src/email/engine/template-error.ts';
+import { formatFloat } from '../../../src/email/engine/values/format-float.ts';
 
 function html(source: string, data: TemplateData = {}, options: Partial<TemplateOptions> = {}): string {
   return renderTemplate(parseTemplate(source, { kind: 'html', ...options }), data);

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip, createGzip } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { bytesOf, joinTexts } from '../../../src/execute/answer/compressed-text.ts';
+import { bytesOf, joinTexts } from '../../../src/graphql/execute/answer/compressed-text.ts';
 import { Utf8Text } from '../../../src/shared/utf8-text.ts';
 
 const expected = '{"data":{"größe":["€", "😀"]}}';

@@ -6,14 +6,14 @@
  * be refreshed. Its claim `act` (RFC 8693) marks it as the operator's: the auth service lets it only read the user.
  */
 
+import { toSeconds } from '../../../shared/times.ts';
 import { nilUuid } from '../../../shared/uuid.ts';
-import { AuthError } from '../../auth-error.ts';
+import { AuthError } from '../../model/auth-error.ts';
 import { type AuthContext, nowOf, transact } from '../../steps/auth-context.ts';
 import { completeSignIn } from '../../steps/issue-session.ts';
 import { auditOperator, type Operator } from '../../store/audit.ts';
 import { endSessions } from '../../store/sessions.ts';
 import { loadUser, lockUser, noPendingChanges, updateUser } from '../../store/users.ts';
-import { toSeconds } from '../../times.ts';
 
 /** The token for an operator. */
 export interface OperatorToken {

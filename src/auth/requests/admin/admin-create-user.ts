@@ -7,16 +7,16 @@ import { isUuid, nilUuid } from '../../../shared/uuid.ts';
 import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';
 import { setEmailIdentity } from '../../accounts/email-change.ts';
 import { setPhoneIdentity } from '../../accounts/phone-change.ts';
-import { AuthError } from '../../auth-error.ts';
-import type { AdminBearer } from '../../bearer.ts';
-import { mergeMetadata } from '../../metadata.ts';
+import { toUserJson, type UserJson } from '../../answers/user-json.ts';
+import { AuthError } from '../../model/auth-error.ts';
+import { mergeMetadata } from '../../model/metadata.ts';
+import type { AdminBearer } from '../../rules/bearer.ts';
 import { makePassword } from '../../secrets/password-policy.ts';
 import { type AdminUserFacts, assertKnownHash, bannedUntil, readAdminUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { noteAdmin } from '../../store/unproved-entries.ts';
 import { findUserByPhone, insertUser, isEmailTaken, reloadUser, updateUser } from '../../store/users.ts';
-import { toUserJson, type UserJson } from '../../user-json.ts';
 
 const passwordLength = 64;
 

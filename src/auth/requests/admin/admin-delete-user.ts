@@ -3,8 +3,9 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { AdminBearer } from '../../bearer.ts';
-import { type AnswerJson, serializerOf } from '../../serializer.ts';
+import { type AnswerJson, serializerOf } from '../../answers/serializer.ts';
+import type { User } from '../../model/user.ts';
+import type { AdminBearer } from '../../rules/bearer.ts';
 import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../../steps/members.ts';
@@ -13,7 +14,6 @@ import { endFlows } from '../../store/flows.ts';
 import { clearPending } from '../../store/one-time-tokens.ts';
 import { endSessions } from '../../store/sessions.ts';
 import { deleteUser, updateUser } from '../../store/users.ts';
-import type { User } from '../../user.ts';
 
 /** Longest phone number of the column's format. */
 const phoneLength = 15;

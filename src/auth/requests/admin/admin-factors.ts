@@ -2,11 +2,13 @@
  * Requests of admins about the second factors of a user.
  */
 
-import { parsePhone } from '../../addresses.ts';
-import { AuthError } from '../../auth-error.ts';
-import type { AdminBearer } from '../../bearer.ts';
+import { type AnswerJson, listOf } from '../../answers/serializer.ts';
+import { factorSerializer } from '../../answers/user-json.ts';
 import { notifyOfAdminChange } from '../../messages/notify-user.ts';
-import { type AnswerJson, listOf } from '../../serializer.ts';
+import { parsePhone } from '../../model/addresses.ts';
+import { AuthError } from '../../model/auth-error.ts';
+import type { Factor, User } from '../../model/user.ts';
+import type { AdminBearer } from '../../rules/bearer.ts';
 import { requireUser } from '../../steps/admin-user.ts';
 import { type AuthContext, transact } from '../../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../../steps/members.ts';
@@ -15,8 +17,6 @@ import { auditAdmin } from '../../store/audit.ts';
 import { deleteFactor, type FactorChanges, updateFactor } from '../../store/factors.ts';
 import { lowerSessions } from '../../store/sessions.ts';
 import { reloadUser } from '../../store/users.ts';
-import type { Factor, User } from '../../user.ts';
-import { factorSerializer } from '../../user-json.ts';
 
 /** The ids in the path of a factor. */
 type FactorPath = Readonly<Record<'userId' | 'factorId', string>>;

@@ -3,12 +3,12 @@
  */
 import { loadSqlFile } from '../../../postgres/system/sql-file.ts';
 import { nilUuid } from '../../../shared/uuid.ts';
-import { AuthError } from '../../auth-error.ts';
-import { type AnswerJson, nestedList, serializerOf, text } from '../../serializer.ts';
+import { type AnswerJson, nestedList, serializerOf, text } from '../../answers/serializer.ts';
+import { userSerializer } from '../../answers/user-json.ts';
+import { AuthError } from '../../model/auth-error.ts';
+import type { User } from '../../model/user.ts';
 import type { AuthContext } from '../../steps/auth-context.ts';
 import { offsetOf, type Page, type PageAnswer, pageHeaders, parsePage } from '../../steps/page.ts';
-import type { User } from '../../user.ts';
-import { userSerializer } from '../../user-json.ts';
 
 const condition = `u.instance_id = '${nilUuid}' and u.aud = $1
   and ($2::text is null or u.email like $2 or u.raw_user_meta_data ->> 'full_name' ilike $2)`;

@@ -5,10 +5,12 @@
 import { confirmEmail, confirmPhone } from '../../accounts/confirm-user.ts';
 import { setEmailIdentity } from '../../accounts/email-change.ts';
 import { notifyOfPhone, setPhoneIdentity } from '../../accounts/phone-change.ts';
-import { AuthError } from '../../auth-error.ts';
-import type { AdminBearer } from '../../bearer.ts';
+import { toUserJson, type UserJson } from '../../answers/user-json.ts';
 import { notifyOfAdminChange } from '../../messages/notify-user.ts';
-import { enterMetadata } from '../../metadata.ts';
+import { AuthError } from '../../model/auth-error.ts';
+import { enterMetadata } from '../../model/metadata.ts';
+import type { User } from '../../model/user.ts';
+import type { AdminBearer } from '../../rules/bearer.ts';
 import { assertStrong } from '../../secrets/password-policy.ts';
 import {
   type AdminUserFacts,
@@ -24,8 +26,6 @@ import { clearPending } from '../../store/one-time-tokens.ts';
 import { endSessions } from '../../store/sessions.ts';
 import { noteAdmin } from '../../store/unproved-entries.ts';
 import { findUserByPhone, isEmailTaken, noPendingChanges, reloadUser, updateUser } from '../../store/users.ts';
-import type { User } from '../../user.ts';
-import { toUserJson, type UserJson } from '../../user-json.ts';
 
 /** `PUT /admin/users/{id}`. @returns The updated user. */
 export async function updateAnyUser(

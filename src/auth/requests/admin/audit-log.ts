@@ -2,13 +2,13 @@
  * The audit log, page by page, newest first, for admins.
  */
 
+import type { Time } from '../../../shared/times.ts';
 import { nilUuid } from '../../../shared/uuid.ts';
-import { AuthError } from '../../auth-error.ts';
-import type { Metadata } from '../../metadata.ts';
-import { type AnswerJson, knownTime, listOf, object, serializerOf, text, uuid } from '../../serializer.ts';
+import { type AnswerJson, knownTime, listOf, object, serializerOf, text, uuid } from '../../answers/serializer.ts';
+import { AuthError } from '../../model/auth-error.ts';
+import type { Metadata } from '../../model/metadata.ts';
 import type { AuthContext } from '../../steps/auth-context.ts';
 import { offsetOf, type PageAnswer, pageHeaders, parsePage } from '../../steps/page.ts';
-import type { Time } from '../../times.ts';
 
 /** Scopes of a search, and the members of an entry that each one searches. */
 const scopes = {

@@ -3,25 +3,25 @@
  */
 
 import type { LinkKind } from '../../../config/auth/email-kinds.ts';
-import { buildConfirmationUrl } from '../../../email/confirmation-url.ts';
+import { buildConfirmationUrl } from '../../../email/message/confirmation-url.ts';
 import {
   type CheckedPassword, checkPassword, isSamePerson, lastHash, noteSignUp,
 } from '../../accounts/repeated-sign-up.ts'; // biome-ignore format: a list of names
-import { parseEmail } from '../../addresses.ts';
-import { AuthError } from '../../auth-error.ts';
-import type { AdminBearer } from '../../bearer.ts';
+import { member, serializerOf, text, through } from '../../answers/serializer.ts';
+import { type UserJson, userMembers } from '../../answers/user-json.ts';
 import { makeToken } from '../../messages/make-token.ts';
-import { enterMetadata, type Metadata } from '../../metadata.ts';
+import { parseEmail } from '../../model/addresses.ts';
+import { AuthError } from '../../model/auth-error.ts';
+import { enterMetadata, type Metadata } from '../../model/metadata.ts';
+import type { User } from '../../model/user.ts';
+import type { AdminBearer } from '../../rules/bearer.ts';
 import { assertStrong, makePassword } from '../../secrets/password-policy.ts';
-import { member, serializerOf, text, through } from '../../serializer.ts';
 import { type AuthContext, nowOf, onceMore, type Transaction, transact } from '../../steps/auth-context.ts';
 import { type BodyMembers, type Members, readMembers } from '../../steps/members.ts';
 import { auditAdmin, auditUser } from '../../store/audit.ts';
 import type { OneTimeTokenType } from '../../store/one-time-tokens.ts';
 import { readEntry } from '../../store/unproved-entries.ts';
 import { findUserByEmail, isEmailTaken, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
-import type { User } from '../../user.ts';
-import { type UserJson, userMembers } from '../../user-json.ts';
 import { insertEmailUser, prepareInvited } from './invite.ts';
 
 const rows = {

@@ -4,19 +4,19 @@
 
 import { randomUUID } from 'node:crypto';
 import { clearAccount } from '../../accounts/claim-account.ts';
-import { parseEmail } from '../../addresses.ts';
-import { AuthError } from '../../auth-error.ts';
-import type { AdminBearer } from '../../bearer.ts';
+import { toUserJson, type UserJson } from '../../answers/user-json.ts';
 import { sendTokens } from '../../messages/send-token.ts';
-import { enterMetadata, type Metadata } from '../../metadata.ts';
+import { parseEmail } from '../../model/addresses.ts';
+import { AuthError } from '../../model/auth-error.ts';
+import { enterMetadata, type Metadata } from '../../model/metadata.ts';
+import type { User } from '../../model/user.ts';
+import type { AdminBearer } from '../../rules/bearer.ts';
 import { type AuthContext, nowOf, type Transaction, transact } from '../../steps/auth-context.ts';
 import { type BodyMembers, readMembers } from '../../steps/members.ts';
 import { auditAdmin } from '../../store/audit.ts';
 import { emailIdentityData, insertIdentity } from '../../store/identities.ts';
 import { noteAdmin, readEntry } from '../../store/unproved-entries.ts';
 import { findEmailOwner, insertUser, lockKnownUser, reloadUser, updateUser } from '../../store/users.ts';
-import type { User } from '../../user.ts';
-import { toUserJson, type UserJson } from '../../user-json.ts';
 
 /** Members of the body. */
 export const inviteBody = { email: 'needed', data: 'metadata' } as const satisfies BodyMembers;

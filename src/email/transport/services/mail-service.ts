@@ -1,10 +1,10 @@
 /**
  * What a mail service needs of a message, and what its answers mean. Each service is one file.
  */
-import type { PostAnswer } from '../../../egress/post-limited.ts';
+import type { PostAnswer } from '../../../shared/egress/post-limited.ts';
 import { isObject } from '../../../shared/json.ts';
-import type { ExtraHeaders } from '../../extra-headers.ts';
-import type { EmailMessage } from '../../message.ts';
+import type { ExtraHeaders } from '../../message/extra-headers.ts';
+import type { EmailMessage } from '../../message/message.ts';
 import type { EmailErrorCode } from '../email-error.ts';
 
 /** The login of a service. */

@@ -2,12 +2,13 @@
  * Sends messages through the HTTP API of a mail service, for networks without ports for mail. Time limits, retries and
  * errors are those of SMTP.
  */
-import { type Egress, unrestrictedEgress } from '../../../egress/egress.ts';
-import { type PostAnswer, PostError, postLimited } from '../../../egress/post-limited.ts';
+
 import { type Clock, systemClock } from '../../../shared/clock.ts';
+import { type Egress, unrestrictedEgress } from '../../../shared/egress/egress.ts';
+import { type PostAnswer, PostError, postLimited } from '../../../shared/egress/post-limited.ts';
 import { parseJson } from '../../../shared/json.ts';
-import type { EmailMessage } from '../../message.ts';
-import { textPartOf } from '../../plain-text.ts';
+import type { EmailMessage } from '../../message/message.ts';
+import { textPartOf } from '../../message/plain-text.ts';
 import { EmailError, type EmailErrorCode } from '../email-error.ts';
 import { trackedTransport } from '../tracked-transport.ts';
 import type { EmailTransport, Receipt } from '../transport.ts';

@@ -3,9 +3,9 @@
  * confirmation link, a code in place of an access token, and redirects to applications that are filtered.
  */
 import { splitPatterns } from '../../../config/url-pattern.ts';
-import { parseOptions } from '../../../email/parse-options.ts';
-import { refusedUrl } from '../../../email/template/escape/escape-url.ts';
-import type { TemplateData } from '../../../email/template/template.ts';
+import { refusedUrl } from '../../../email/engine/escape/escape-url.ts';
+import type { TemplateData } from '../../../email/engine/template.ts';
+import { parseOptions } from '../../../email/message/parse-options.ts';
 import { shorten } from '../language-variables.ts';
 import type { CheckName } from './check-names.ts';
 import type { CheckedConfig } from './checked-config.ts';

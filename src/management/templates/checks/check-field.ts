@@ -10,7 +10,7 @@ import {
 } from '../../../config/auth/auth-template-fields.ts';
 import type { Translations } from '../../../config/auth/auth-translations.ts';
 import { emailKindNames } from '../../../config/auth/email-kinds.ts';
-import type { TemplatePart } from '../../../email/parse-options.ts';
+import type { TemplatePart } from '../../../email/message/parse-options.ts';
 import { unknownLanguage } from '../../../shared/language-tag.ts';
 import { ownText } from '../language-variables.ts';
 import { checkLinkPage } from './check-link-page.ts';

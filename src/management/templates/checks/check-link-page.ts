@@ -2,11 +2,12 @@
  * Checks the template of the page that asks before an emailed link is used: for every kind of link, with an address and
  * without, it has to make a page whose button works.
  */
-import { LinkPageFault, linkPageVariables, parseLinkPage, renderPage } from '../../../email/link-page.ts';
-import { linkActions } from '../../../email/link-page-texts.ts';
-import type { TemplateSwitches } from '../../../email/parse-options.ts';
-import { type Template, templateVariables } from '../../../email/template/template.ts';
-import { TemplateError } from '../../../email/template/template-error.ts';
+
+import { type Template, templateVariables } from '../../../email/engine/template.ts';
+import { TemplateError } from '../../../email/engine/template-error.ts';
+import { LinkPageFault, linkPageVariables, parseLinkPage, renderPage } from '../../../email/link-page/link-page.ts';
+import { linkActions } from '../../../email/link-page/link-page-texts.ts';
+import type { TemplateSwitches } from '../../../email/message/parse-options.ts';
 import { nothing, type TemplateFindings } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
 import { findingAt, findingOnWhole } from './finding.ts';

@@ -2,7 +2,7 @@
  * The names of the checks of templates, and the comments that switch them off: `check: ignore NAME`.
  */
 import { nearestName } from '../../../config/nearest-name.ts';
-import type { DoubtfulKind } from '../../../email/template/parse/doubtful-markup.ts';
+import type { DoubtfulKind } from '../../../email/engine/parse/doubtful-markup.ts';
 
 /** A check of a template. */
 export type CheckName = (typeof checkNames)[number];

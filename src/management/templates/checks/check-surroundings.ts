@@ -4,10 +4,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Partials } from '../../../config/auth/auth-template-fields.ts';
-import { parseOptions, type TemplateSwitches } from '../../../email/parse-options.ts';
-import { contentName } from '../../../email/template/compose.ts';
-import { parseTemplate, renderTemplate, type TemplateOptions, unseenBehind } from '../../../email/template/template.ts';
-import { TemplateError } from '../../../email/template/template-error.ts';
+import { contentName } from '../../../email/engine/compose.ts';
+import { parseTemplate, renderTemplate, type TemplateOptions, unseenBehind } from '../../../email/engine/template.ts';
+import { TemplateError } from '../../../email/engine/template-error.ts';
+import { parseOptions, type TemplateSwitches } from '../../../email/message/parse-options.ts';
 import { sampleData } from '../template-samples.ts';
 import { describeFault } from './describe-fault.ts';
 import { type Finding, findingOnWhole, sayFinding } from './finding.ts';

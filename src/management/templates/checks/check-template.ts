@@ -6,16 +6,12 @@
  */
 import { textFields } from '../../../config/auth/auth-template-fields.ts';
 import { type EmailKind, emailKindNames, emailKinds } from '../../../config/auth/email-kinds.ts';
-import { parseOptions, type TemplatePart } from '../../../email/parse-options.ts';
-import { assertKnownCalls, isWrapped } from '../../../email/template/compose.ts';
-import { findDoubtfulMarkup } from '../../../email/template/parse/doubtful-markup.ts';
-import {
-  findDeadAddresses,
-  findPlainVariables,
-  type PlainText,
-} from '../../../email/template/parse/plain-variables.ts';
-import { parseTemplate, type Template, templateVariables } from '../../../email/template/template.ts';
-import { TemplateError } from '../../../email/template/template-error.ts';
+import { assertKnownCalls, isWrapped } from '../../../email/engine/compose.ts';
+import { findDoubtfulMarkup } from '../../../email/engine/parse/doubtful-markup.ts';
+import { findDeadAddresses, findPlainVariables, type PlainText } from '../../../email/engine/parse/plain-variables.ts';
+import { parseTemplate, type Template, templateVariables } from '../../../email/engine/template.ts';
+import { TemplateError } from '../../../email/engine/template-error.ts';
+import { parseOptions, type TemplatePart } from '../../../email/message/parse-options.ts';
 import { differentVariables, shorten } from '../language-variables.ts';
 import { variablesThatAct } from '../template-samples.ts';
 import { Places } from './broken-links.ts';

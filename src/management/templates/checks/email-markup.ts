@@ -4,9 +4,10 @@
  *
  * Reads each character a fixed number of times, because the text is untrusted.
  */
-import { contrast } from '../../../email/brand.ts';
-import { markupAttribute, markupPieces } from '../../../email/template/parse/doubtful-markup.ts';
-import { hideActions } from '../../../email/template/parse/plain-variables.ts';
+
+import { markupAttribute, markupPieces } from '../../../email/engine/parse/doubtful-markup.ts';
+import { hideActions } from '../../../email/engine/parse/plain-variables.ts';
+import { contrast } from '../../../email/message/brand.ts';
 import { type Attribute, OpenElements, readAttributes } from './open-elements.ts';
 import { unsupportedDeclaration, unsupportedElement } from './unsupported-markup.ts';
 

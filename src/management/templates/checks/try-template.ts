@@ -2,15 +2,15 @@
  * Renders a template with samples, and says what reaches the reader: whether they can continue, and which links cannot work.
  */
 import type { EmailKind } from '../../../config/auth/email-kinds.ts';
-import type { TemplatePart } from '../../../email/parse-options.ts';
 import {
   metadataOf,
   renderTemplate,
   type Template,
   type TemplateData,
   templateVariables,
-} from '../../../email/template/template.ts';
-import { TemplateError } from '../../../email/template/template-error.ts';
+} from '../../../email/engine/template.ts';
+import { TemplateError } from '../../../email/engine/template-error.ts';
+import type { TemplatePart } from '../../../email/message/parse-options.ts';
 import { sampleData } from '../template-samples.ts';
 import { brokenLink, filteredLinks, filteredSchemes, type Places } from './broken-links.ts';
 import type { CheckedConfig } from './checked-config.ts';

@@ -4,8 +4,8 @@
  *
  * Reads each character a fixed number of times, because templates and metadata are untrusted.
  */
-import { markupPieces } from '../../../email/template/parse/doubtful-markup.ts';
-import { neverShown } from '../../../email/template/parse/hiding-elements.ts';
+import { markupPieces } from '../../../email/engine/parse/doubtful-markup.ts';
+import { neverShown } from '../../../email/engine/parse/hiding-elements.ts';
 import { OpenElements, readAttributes } from './open-elements.ts';
 
 /** What a reader sees. */

@@ -1,0 +1,92 @@
+/**
+ * Starts the auth service and makes what HTTP needs of it: routes, and the inbox for captured messages.
+ */
+
+import type { Config } from '../../config/config.ts';
+import type { Management } from '../../management/start-management.ts';
+import { findKey, refuseWithdrawnKey } from '../../server/caller/authenticate.ts';
+import { createTrust } from '../../server/caller/client-address.ts';
+import { createTokenVerifier } from '../../server/caller/verify-token.ts';
+import type { AuthParts, InboxParts } from '../../server/parts.ts';
+import { authUrlOf, inboxPath } from '../../server/paths.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { createEgress } from '../../shared/egress/egress.ts';
+import type { VerifyClaims } from '../rules/bearer.ts';
+import type { Auth, AuthSetup } from '../start-auth.ts';
+
+interface OpenAuthOptions
+  extends Omit<AuthSetup, 'authUrl' | 'inboxUrl' | 'verify' | 'egress' | 'currentConfig' | 'configVersion'> {
+  readonly management: Management;
+}
+
+/** The started service; the caller stops it. */
+export interface OpenAuth {
+  readonly auth: AuthParts;
+  readonly inbox: InboxParts;
+  stop(): Promise<void>;
+}
+
+/** Null if no key can sign tokens; the gateway then runs without the service. */
+export async function openAuth({ management, ...setup }: OpenAuthOptions): Promise<OpenAuth | null> {
+  const { config, database, clock, observe } = setup;
+  if (config.jwtSecret === null && config.jwtKeys.every(({ key_ops }) => !key_ops?.includes('sign'))) {
+    const message = 'No key signs tokens, so there is no auth service.';
+    observe({ kind: 'warning', message, hint: 'Set --jwt-secret, or add a key with `sign` in key_ops to --jwt-keys.' });
+    return null;
+  }
+  // Loaded here, so that a gateway without the service does not load its code.
+  const [{ startAuth }, { isEmailCaptured }] = await Promise.all([
+    import('../start-auth.ts'),
+    import('../../email/transport/mailer.ts'),
+  ]);
+  const authUrl = authUrlOf(config);
+  const inboxUrl = `${config.externalUrl}${inboxPath}`;
+  const verify = await createClaimsVerifier(config, clock);
+  const { store } = management;
+  const currentConfig = () => store.refreshIfNewer(database.shared);
+  const addresses = { authUrl, inboxUrl };
+  const egress = createEgress(config.allowPrivateNetworks ? null : () => store.snapshot().start);
+  const auth: Auth = await startAuth({
+    ...setup,
+    ...addresses,
+    verify,
+    egress,
+    currentConfig,
+    configVersion: () => store.version,
+  });
+  const { services, inbox, isInstalled, stop } = auth;
+  const isCaptured = () => isEmailCaptured(store.current()) || store.current().sms_provider === 'capture';
+  const verifyAccessToken = async (token: string, from: string) =>
+    management.api.authorize(await management.ref(), `Bearer ${token}`, from).then(
+      () => true,
+      () => false,
+    );
+  return {
+    auth: {
+      services,
+      authUrl,
+      knownConfig: () => store.current(),
+      currentConfig,
+      isInstalled,
+      isFromProxy: createTrust(config.trustedProxies),
+    },
+    inbox: { inbox, isCaptured, verifyAccessToken, isOpen: config.localProject },
+    stop,
+  };
+}
+
+/**
+ * Verifies the Bearer token of a request and returns its claims. Clients without a token send their API key instead,
+ * and an opaque key stands for a token of its role. Only tokens of our own keys count: the holder of a further key may
+ * name any caller at the GraphQL API, but must not become an admin or a user here.
+ */
+async function createClaimsVerifier(options: Config, clock: Clock): Promise<VerifyClaims> {
+  const verify = await createTokenVerifier({ ...options, jwks: [], jwksUrl: null }, clock);
+  return async (token) => {
+    const key = await findKey(token, { options, verify, clock });
+    if (key !== null) return JSON.parse(key.identity.claims);
+    const verified = await verify(token, { ownKeysOnly: true, checkAudience: true });
+    refuseWithdrawnKey(verified, options);
+    return verified.claims;
+  };
+}

@@ -1,0 +1,43 @@
+/**
+ * Requires a captcha of requests that anybody may send, where the configuration asks for one. Admins pass without, as
+ * with Supabase Auth.
+ */
+
+import { isObject } from '../../shared/json.ts';
+import type { JsonSchema } from '../../shared/json-schema.ts';
+import { AuthError } from '../model/auth-error.ts';
+import { badJson, readMembers } from '../steps/members.ts';
+import type { AuthRequest } from './auth-request.ts';
+
+/** Where a body carries the token, for the description of the routes. */
+export const captchaMember: JsonSchema = {
+  gotrue_meta_security: {
+    type: ['object', 'null'],
+    description: 'Needed if `security_captcha_enabled`.',
+    properties: { captcha_token: { type: ['string', 'null'] } },
+  },
+};
+
+/** @throws AuthError `captcha_failed`, `bad_json`, `unexpected_failure` if the captcha service cannot be asked. */
+export async function requireCaptcha(request: AuthRequest): Promise<void> {
+  const { config, services, client } = request.context;
+  if (!config.security_captcha_enabled || (await isAdmin(request))) return;
+  await services.checkCaptcha(config, { token: tokenOf(request.body()), ip: client.ip });
+}
+
+async function isAdmin(request: AuthRequest): Promise<boolean> {
+  try {
+    await request.asAdmin();
+    return true;
+  } catch (error) {
+    if (error instanceof AuthError) return false;
+    throw error;
+  }
+}
+
+function tokenOf(body: unknown): string | null {
+  if (!isObject(body)) throw badJson('the body is not an object');
+  const security = body.gotrue_meta_security ?? {};
+  if (!isObject(security)) throw badJson('member "gotrue_meta_security" is not an object');
+  return readMembers(security, { captcha_token: 'text' }).captcha_token;
+}

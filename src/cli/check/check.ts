@@ -1,0 +1,182 @@
+/**
+ * `pgreflect check`: connects, inspects the API, its protection and its future speed, and reports problems and hints,
+ * each with SQL that fixes it. Changes nothing.
+ */
+import pluralize from 'pluralize';
+import { loadOptionsOrThrow } from '../../config/load-options.ts';
+import { nearestName } from '../../config/nearest-name.ts';
+import { extraSchemas } from '../../graphql/catalog/catalog.ts';
+import { readCatalog } from '../../graphql/catalog/read-catalog.ts';
+import { DatabaseError } from '../../postgres/database-error.ts';
+import type { Queryable } from '../../postgres/system/queryable.ts';
+import type { SystemPool } from '../../postgres/system/run-system.ts';
+import { type Command, type CommandContext, flagText, refuse } from '../shared/command.ts';
+import { databaseUrlFor } from '../shared/read-model.ts';
+import { findProblems } from '../shared/startup-checks.ts';
+import { commandLine } from '../shared/typed-options.ts';
+import { withDatabase } from '../shared/with-database.ts';
+import { buildModels, checkModels, checkTrigger, describeSetup, ignoredByComments } from './check-api.ts';
+import { checkDirectives } from './check-directives.ts';
+import { securityChecks } from './check-security.ts';
+import { speedChecks } from './check-speed.ts';
+import { proposeViewKeys, readKeyedViews } from './check-view-keys.ts';
+import {
+  type CheckScope,
+  type Checks,
+  type Finding,
+  type FindingKind,
+  findingKinds,
+  type RoleModel,
+  type Severity,
+} from './finding.ts';
+import { mergeIndexes, mergePartitions, readPartitions } from './merge-findings.ts';
+import { findMissingGrants } from './missing-grants.ts';
+import { isAboutReached } from './reached-objects.ts';
+import { formats } from './report.ts';
+
+/** The command `pgreflect check`. */
+export const check: Command = {
+  flags: [
+    { flag: 'only', placeholder: 'KINDS', doc: 'Report these kinds of findings alone, separated by commas.' },
+    { flag: 'ignore', placeholder: 'KINDS', doc: 'Leave these kinds out.' },
+    {
+      flag: 'format',
+      placeholder: 'text|json|sarif',
+      doc: 'Print the report for people (default), programs or code hosts.',
+    },
+  ],
+  notes: `A local project running in the working directory needs no --database-url. Exits with 1 if there is an error; warnings and notes do not count. Read-only.
+One object is left out of one kind by its comment: @graphql({"ignore": ["row_security_off"]}).
+
+Examples:
+  pgreflect check --database-url postgresql://authenticator:PASSWORD@localhost:5432/shop
+  pgreflect check --only row_security_off,write_unguarded
+  pgreflect check --format sarif > report.sarif      # in CI`,
+  run: runCheck,
+};
+
+const severities: readonly Severity[] = ['error', 'warning', 'note'];
+
+const names = [
+  'databaseUrl',
+  'schemas',
+  'extraSearchPath',
+  'extensions',
+  'anonRole',
+  'authenticatedRole',
+  'serviceRole',
+  'allowedRoles',
+  'loginRole',
+] as const;
+
+async function runCheck(context: CommandContext): Promise<number> {
+  const print = formats.get(flagText(context, 'format') ?? 'text');
+  if (print === undefined) refuse('--format is none of text, json, sarif.');
+  const [only, ignored] = [kindsOf(context, 'only'), kindsOf(context, 'ignore')];
+  // That something was not looked at is told whatever is asked for.
+  const isChosen = (kind: FindingKind) =>
+    (kind === 'not_checked' || (only?.includes(kind) ?? true)) && ignored?.includes(kind) !== true;
+  const { values } = loadOptionsOrThrow(names, context.sources);
+  const databaseUrl = databaseUrlFor(values.databaseUrl, context);
+  const [anonRole, authenticatedRole, serviceRole] = [values.anonRole!, values.authenticatedRole!, values.serviceRole!];
+  const usual = [anonRole, authenticatedRole, serviceRole];
+  const { schemas } = values;
+  const allowedRoles = values.allowedRoles ?? usual;
+  const roles = [...new Set([...usual, ...(allowedRoles === '*' ? [] : allowedRoles)])];
+  const { findings, isReached } = await withDatabase(databaseUrl, async (pool) => {
+    const asked = { databaseUrl, schemas, anonRole, authenticatedRole, serviceRole, allowedRoles };
+    const setup = await findProblems(pool, asked);
+    const catalog = await readCatalog(pool, schemas);
+    const callers = roles.filter((role) => role !== serviceRole);
+    const models = buildModels(catalog, { roles, extensions: values.extensions! });
+    const scope = {
+      catalog,
+      schemas: catalog.namespaces.map(({ nspname }) => nspname),
+      extraSchemas: extraSchemas(catalog, values.extraSearchPath),
+      roles: callers,
+      serviceRole,
+      loginRole: values.loginRole!,
+      models: models.filter(({ role }) => callers.includes(role)),
+    };
+    const isIgnored = ignoredByComments(catalog);
+    const found = [
+      ...describeSetup(setup),
+      ...checkDirectives(catalog),
+      ...(await runChecks(pool, scope, models, isChosen)),
+      ...checkTrigger(catalog),
+    ].filter((finding) => !isIgnored(finding));
+    return { findings: found, isReached: isAboutReached(catalog, scope.roles) };
+  });
+  const chosen = mergeIndexes(findings.filter(({ check: kind }) => isChosen(kind)));
+  const [reached, others] = [chosen.filter(isReached), chosen.filter((finding) => !isReached(finding))];
+  const sorted = severities.flatMap((severity) =>
+    [...reached, ...others].filter((finding) => finding.severity === severity),
+  );
+  context.print(print(sorted, commandLine('check', context)));
+  return sorted.some(({ severity }) => severity === 'error') ? 1 : 0;
+}
+
+/** Time limit of a statement, in milliseconds. */
+const maxMs = 30_000;
+
+/**
+ * Runs all checks at one snapshot, in a read-only transaction.
+ *
+ * @param models Of all roles, the service role too.
+ */
+function runChecks(
+  pool: SystemPool,
+  scope: Omit<CheckScope, 'tx'>,
+  models: readonly RoleModel[],
+  isChosen: (kind: FindingKind) => boolean,
+): Promise<readonly Finding[]> {
+  const { catalog, schemas } = scope;
+  return pool.transaction(
+    async (tx) => {
+      await tx.query(`set local statement_timeout = ${maxMs}`);
+      const findings: Finding[] = [];
+      const missing: Checks = [[(inside) => findMissingGrants(inside, models), 'not_granted']];
+      for (const [find, ...all] of [...securityChecks, ...speedChecks, ...missing]) {
+        const kinds = all.filter(isChosen);
+        if (kinds.length > 0) findings.push(...(await findOrTell(() => find({ ...scope, tx }), tx, kinds)));
+      }
+      findings.push(...checkModels(catalog, models, proposeViewKeys(catalog)));
+      const merged = mergePartitions(findings, await readPartitions(tx, schemas));
+      return [...merged, ...(await readKeyedViews({ ...scope, tx }, ignoredByComments(catalog)))];
+    },
+    { begin: 'begin isolation level repeatable read read only' },
+  );
+}
+
+/** What a check finds. One whose statement PostgreSQL gives up costs its own findings, and is named among the others. */
+async function findOrTell(
+  find: () => Promise<readonly Finding[]>,
+  tx: Queryable,
+  kinds: readonly FindingKind[],
+): Promise<readonly Finding[]> {
+  await tx.query('savepoint checked');
+  try {
+    return await find();
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || error.kind === 'unavailable') throw error;
+    await tx.query('rollback to savepoint checked');
+    const message = `Findings of the ${pluralize('kind', kinds.length)} ${kinds.join(', ')} are missing: ${error.primary}.`;
+    return [{ check: 'not_checked', severity: 'error', object: null, message, fix: null }];
+  }
+}
+
+/** The kinds named by a flag; null without it. Refuses unknown ones: a typo would make a check pass in CI. */
+function kindsOf(context: CommandContext, flag: 'only' | 'ignore'): readonly string[] | null {
+  const kinds = flagText(context, flag)
+    ?.split(',')
+    .map((kind) => kind.trim());
+  for (const kind of kinds ?? []) {
+    if ((findingKinds as readonly string[]).includes(kind)) continue;
+    const nearest = nearestName(kind, findingKinds);
+    refuse(
+      `--${flag} names the kind "${kind}", which does not exist${nearest === null ? '' : `; "${nearest}" does`}.`,
+      `There are: ${findingKinds.join(', ')}`,
+    );
+  }
+  return kinds ?? null;
+}

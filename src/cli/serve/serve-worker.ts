@@ -1,0 +1,88 @@
+/**
+ * A worker process of `pgreflect serve --workers`: a gateway, except that the supervisor owns port, catalog watch and
+ * collected metrics (serve-workers.ts).
+ */
+import cluster from 'node:cluster';
+import { loadConfig } from '../../config/load-config.ts';
+import { type Gateway, startGateway } from '../../gateway.ts';
+import type { MetricSeries } from '../../server/metrics/metrics.ts';
+import { obeySignals } from '../../signals.ts';
+import type { CommandContext } from '../shared/command.ts';
+import { describeError } from '../shared/describe-error.ts';
+import { refuseAddress } from '../shared/listen-error.ts';
+import { followOptions, type OptionsFollower } from './follow-options.ts';
+import { noteFirstOperation } from './serve-notes.ts';
+import { type FromWorker, Questions, type ToWorker } from './worker-messages.ts';
+
+/** Longest wait for the metrics of all processes, in milliseconds. */
+const gatherMs = 3000;
+
+/** Serves until told to stop. @returns The exit code. */
+export async function serveAsWorker(context: CommandContext): Promise<number> {
+  try {
+    return await serve(context);
+  } finally {
+    // The connection to the supervisor would keep the process alive.
+    cluster.worker?.disconnect();
+  }
+}
+
+async function serve(context: CommandContext): Promise<number> {
+  const config = loadConfig(context.sources);
+  const questions = new Questions<readonly MetricSeries[]>();
+  const gather = async () => (await questions.ask((id) => tell({ kind: 'all_series_wanted', id }), gatherMs)) ?? [];
+  const gateway = await startGateway({ ...config, metricsPort: null }, { watchesCatalog: false, gather }).catch(
+    refuseAddress(config),
+  );
+  // The supervisor prints the messages.
+  const options = followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: () => {} });
+  const introduce = () =>
+    void noteFirstOperation(config, gateway, context).catch((error) => context.note(describeError(error)));
+  const stopped = new Promise<void>((onStopped) => obeySignals(gateway, { onStopped, onHangup: options.readAgain }));
+  process.on('message', (message: ToWorker) => obey(message, { gateway, options, questions, introduce }));
+  // Start counting early if there is a metrics port.
+  if (config.metricsPort !== null) await gateway.readMetrics();
+  tell({ kind: 'ready', url: gateway.url });
+  await stopped;
+  options.stop();
+  return 0;
+}
+
+interface Parts {
+  readonly gateway: Gateway;
+  readonly options: OptionsFollower;
+  readonly questions: Questions<readonly MetricSeries[]>;
+  readonly introduce: () => void;
+}
+
+function obey(message: ToWorker, { gateway, options, questions, introduce }: Parts): void {
+  // A failed reload is logged; the old model stays.
+  const ignore = () => {};
+  switch (message.kind) {
+    case 'reload':
+      gateway.reload(message.reason).catch(ignore);
+      break;
+    case 'hangup':
+      options.readAgain();
+      break;
+    case 'catalog':
+      gateway.compareCatalog(message.fingerprint).catch(ignore);
+      break;
+    case 'introduce':
+      introduce();
+      break;
+    case 'series_wanted': {
+      const { id } = message;
+      gateway.readMetrics().then((series) => tell({ kind: 'series', id, series }), ignore);
+      break;
+    }
+    case 'all_series':
+      questions.answer(message.id, message.processes);
+      break;
+  }
+}
+
+/** Sends a message to the supervisor, which may have ended. */
+function tell(message: FromWorker): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
+}

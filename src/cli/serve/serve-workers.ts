@@ -1,0 +1,116 @@
+/**
+ * `pgreflect serve --workers N`: this process supervises N workers that answer the requests.
+ *
+ * They share the port through `node:cluster`: this process accepts connections and passes each to the next worker. The
+ * kernel's sharing (`reusePort`) would save that step, but a process that ends loses the connections in its queue, a
+ * second gateway could take the same port silently, and few connections are spread badly. Passing costs once per
+ * connection, not per request.
+ *
+ * Also runs the catalog watch and collects all metrics.
+ */
+
+import type { Config } from '../../config/config.ts';
+import { loadConfig } from '../../config/load-config.ts';
+import { type WorkersWatch, watchForWorkers } from '../../graphql/catalog/watch-for-workers.ts';
+
+import { Meter, type MetricSeries, printMetrics } from '../../server/metrics/metrics.ts';
+import { type MetricsServer, serveMetrics } from '../../server/metrics/metrics-route.ts';
+import { createLogger } from '../../shared/logger.ts';
+import type { Observe } from '../../shared/observation.ts';
+import { obeyStopSignals } from '../../signals.ts';
+import type { CommandContext } from '../shared/command.ts';
+import { refuseAddress } from '../shared/listen-error.ts';
+import { followOptions } from './follow-options.ts';
+import { noteServing } from './serve-notes.ts';
+import { Workers } from './workers.ts';
+
+/** Serves until a signal ends it. @returns The exit code. */
+export async function serveWithWorkers(config: Config, context: CommandContext): Promise<number> {
+  const { logLevel: level, logFormat: format, slowMs } = config;
+  const logger = await createLogger({ level, format, slowMs, sharesOutput: true });
+  const meter = new Meter(() => nothing);
+  const observe: Observe = (observation) => {
+    meter.observe(observation);
+    logger.observe(observation);
+  };
+  const gather = async () => [await meter.read(), ...(await workers.series())];
+  const workers: Workers = new Workers({
+    ...{ count: config.workers, drainTimeoutMs: config.drainTimeoutMs, observe, gather },
+    fingerprint: () => watch.fingerprint(),
+  });
+  const watch = startWatch(config, workers);
+  const stopped = new Promise<void>((onStopped) => {
+    // If this process ends, the workers lose their connection to it and end, too.
+    obeyStopSignals(() => void workers.stop().then(onStopped));
+  });
+  process.on('SIGUSR2', () => workers.tell({ kind: 'reload', reason: 'signal' }));
+  let metrics: MetricsServer | null = null;
+  try {
+    metrics = await openMetricsPort(config, meter, gather);
+    const url = await workers.start();
+    if (url === null) {
+      // A signal came first, or no worker could serve, and has printed why.
+      const code = workers.wasTold ? 0 : 1;
+      await workers.stop();
+      return code;
+    }
+    const options = followFor(config, { context, watch, workers });
+    // The database may stop answering meanwhile.
+    await Promise.race([noteServing(config, url, context), stopped]);
+    if (metrics !== null) context.note(`Metrics: http://${config.host}:${metrics.port}/metrics`);
+    workers.introduce();
+    await stopped;
+    options.stop();
+    return 0;
+  } finally {
+    await Promise.all([watch.stop(), metrics?.stop()]);
+    logger.flush();
+  }
+}
+
+function startWatch(config: Config, workers: Workers): WorkersWatch {
+  return watchForWorkers({
+    ...{ connectionString: config.databaseUrl, schemas: config.schemas },
+    ...{ pollMs: config.schemaPollMs, waitMs: config.poolWaitMs },
+    onFingerprint: (fingerprint) => workers.tell({ kind: 'catalog', fingerprint }),
+  });
+}
+
+async function openMetricsPort(
+  config: Config,
+  meter: Meter,
+  gather: () => Promise<readonly MetricSeries[]>,
+): Promise<MetricsServer | null> {
+  const { host, metricsPort } = config;
+  if (metricsPort === null) return null;
+  await meter.begin();
+  const address = { host, port: metricsPort };
+  return serveMetrics(address, async () => printMetrics(await gather())).catch(refuseAddress(config));
+}
+
+/** Each worker follows the file itself; the supervisor prints the messages and adapts the watch. */
+function followFor(
+  config: Config,
+  {
+    context,
+    watch,
+    workers,
+  }: { readonly context: CommandContext; readonly watch: WorkersWatch; readonly workers: Workers },
+) {
+  const gateway = { expose: watch.expose, configureAuth: async () => {} };
+  const options = followOptions({ gateway, config, sources: context.sources, load: loadConfig, note: context.note });
+  process.on('SIGHUP', () => {
+    options.readAgain();
+    workers.tell({ kind: 'hangup' });
+  });
+  return options;
+}
+
+/** The supervisor has no gateway. */
+const nothing = {
+  pools: () => ({}),
+  replicas: () => [],
+  modelAgeMs: () => null,
+  documents: () => ({ hits: 0, misses: 0 }),
+  outbox: async () => null,
+};

@@ -1,0 +1,164 @@
+/**
+ * The workers of a supervisor: starts them, sends messages, replaces ended ones, and stops them.
+ */
+import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { MetricSeries } from '../../server/metrics/metrics.ts';
+import type { Observe } from '../../shared/observation.ts';
+import { type FromWorker, Questions, type ToWorker } from './worker-messages.ts';
+
+interface WorkersOptions {
+  readonly count: number;
+  /** Time for finishing requests, in milliseconds. */
+  readonly drainTimeoutMs: number;
+  readonly observe: Observe;
+  /** The metrics of all processes. */
+  readonly gather: () => Promise<readonly MetricSeries[]>;
+  /** The last fingerprint of the catalog; null: none yet. */
+  readonly fingerprint: () => string | null;
+}
+
+/** A worker that lived this long is replaced at once, in milliseconds. */
+const steadyMs = 10_000;
+const firstDelayMs = 250;
+const longestDelayMs = 15_000;
+/** Extra time for a worker to end after its requests, in milliseconds. */
+const endingMs = 10_000;
+/** Longest wait for the metrics of a worker, in milliseconds. */
+const seriesMs = 1000;
+
+/** All workers. */
+export class Workers {
+  readonly #options: WorkersOptions;
+  readonly #stopping = new AbortController();
+  readonly #questions = new Questions<MetricSeries>();
+  /** Listening workers, by their number. */
+  readonly #ready = new Map<number, Worker>();
+  readonly #alive = new Set<Worker>();
+  readonly #places: Promise<void>[] = [];
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+    // Workers run the program itself, whatever started this process.
+    const main = import.meta.url.endsWith('.ts') ? '../../main.ts' : '../../main.js';
+    cluster.setupPrimary({ exec: fileURLToPath(new URL(main, import.meta.url)) });
+  }
+
+  /** Whether they were told to stop. */
+  get wasTold(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  /**
+   * Starts the first worker, and when it listens, the others.
+   *
+   * @returns Their origin, when each listens or has ended once; null if the first ended before it listened.
+   */
+  async start(): Promise<string | null> {
+    const url = await this.#occupy(1);
+    if (url === null) return null;
+    const others = Array.from({ length: this.#options.count - 1 }, (_, index) => this.#occupy(index + 2));
+    await Promise.all(others);
+    return url;
+  }
+
+  /** Sends a message to all workers. */
+  tell(message: ToWorker): void {
+    for (const worker of this.#alive) send(worker, message);
+  }
+
+  /** Lets one worker print the first operation. */
+  introduce(): void {
+    const [first] = this.#ready.values();
+    if (first !== undefined) send(first, { kind: 'introduce' });
+  }
+
+  /** The metrics of the workers that answer in time. */
+  async series(): Promise<readonly MetricSeries[]> {
+    const asked = [...this.#ready.values()].map((worker) =>
+      this.#questions.ask((id) => send(worker, { kind: 'series_wanted', id }), seriesMs),
+    );
+    return (await Promise.all(asked)).filter((series) => series !== null);
+  }
+
+  /** Lets them finish their requests; resolves when all have ended. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    // A signal instead of a message, which a starting worker would miss.
+    for (const { process: child } of this.#alive) child.kill('SIGTERM');
+    const giveUp = setTimeout(() => {
+      for (const { process: child } of this.#alive) child.kill('SIGKILL');
+    }, this.#options.drainTimeoutMs + endingMs);
+    await Promise.all(this.#places);
+    clearTimeout(giveUp);
+  }
+
+  /**
+   * Keeps a worker running under this number until the stop.
+   *
+   * @returns Its origin when the first one listens, null if it ends before.
+   */
+  #occupy(place: number): Promise<string | null> {
+    return new Promise((resolve) => {
+      this.#places.push(this.#keep(place, resolve));
+    });
+  }
+
+  async #keep(place: number, onFirst: (url: string | null) => void): Promise<void> {
+    const { signal } = this.#stopping;
+    let delayMs = 0;
+    let hasListened = false;
+    const onReady = (url: string) => {
+      hasListened = true;
+      onFirst(url);
+    };
+    while (!signal.aborted) {
+      const began = performance.now();
+      await this.#live(place, onReady);
+      onFirst(null);
+      // The first worker's failure would repeat with all others.
+      if (place === 1 && !hasListened) return;
+      const isSteady = performance.now() - began > steadyMs;
+      delayMs = isSteady ? 0 : Math.min(Math.max(2 * delayMs, firstDelayMs), longestDelayMs);
+      await sleep(delayMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Runs one worker. Resolves when it has ended. */
+  #live(place: number, onReady: (url: string) => void): Promise<void> {
+    const { observe, fingerprint } = this.#options;
+    const worker = cluster.fork();
+    this.#alive.add(worker);
+    worker.on('message', (message: FromWorker) => {
+      if (message.kind !== 'ready') return this.#hear(worker, message);
+      this.#ready.set(place, worker);
+      // The fingerprint found while it was starting.
+      const found = fingerprint();
+      if (found !== null) send(worker, { kind: 'catalog', fingerprint: found });
+      observe({ kind: 'worker_ready', worker: place, pid: worker.process.pid ?? null });
+      onReady(message.url);
+    });
+    return new Promise((resolve) => {
+      // Ignored: the worker could not be started.
+      worker.on('error', () => {});
+      worker.once('exit', (code: number | null, signal: string | null) => {
+        this.#alive.delete(worker);
+        if (this.#ready.get(place) === worker) this.#ready.delete(place);
+        if (!this.wasTold) observe({ kind: 'worker_ended', worker: place, code, signal });
+        resolve();
+      });
+    });
+  }
+
+  #hear(worker: Worker, message: Exclude<FromWorker, { kind: 'ready' }>): void {
+    const { id } = message;
+    if (message.kind === 'series') this.#questions.answer(id, message.series);
+    else void this.#options.gather().then((processes) => send(worker, { kind: 'all_series', id, processes }));
+  }
+}
+
+/** Sends a message to a worker, which may have ended. */
+function send(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message, () => {});
+}

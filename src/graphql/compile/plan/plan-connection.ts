@@ -1,0 +1,181 @@
+/**
+ * Plans a connection: arguments, then edges, page info, total count and aggregates if selected.
+ */
+
+import { PublicError } from '../../../shared/errors.ts';
+import { invariant } from '../../../shared/invariant.ts';
+import type { Column, Table } from '../../model/model.ts';
+import type { Input } from '../input/input.ts';
+import { spendAgain, spentSince } from '../input/plan-budget.ts';
+import { countScans } from './inspect-plan.ts';
+import type {
+  AggregateEntry,
+  ColumnAggregate,
+  ConnectionEntry,
+  ConnectionPlan,
+  EdgeEntry,
+  GroupEntry,
+  GroupKey,
+  Keyed,
+  LimitPlan,
+  OrderTerm,
+  PageFact,
+  SetSource,
+} from './plan.ts';
+import { planFilter } from './plan-filter.ts';
+import { planGroups, planKeyEntry } from './plan-groups.ts';
+import { addOrderCost, columnOf, planOrder } from './plan-order.ts';
+import { planLimit, planPage } from './plan-page.ts';
+import {
+  descend,
+  inputOf,
+  inputsOf,
+  type MergedFields,
+  misplaced,
+  type Nesting,
+  objectTypeOf,
+  type Planner,
+  planFields,
+} from './planner.ts';
+
+type Unkeyed<T> = T extends Keyed<infer Value> ? Omit<Value, 'key'> : never;
+
+/** Plans a connection field over the rows of `source`. */
+export function planConnection(
+  planner: Planner,
+  source: SetSource,
+  field: MergedFields,
+  nesting: Nesting,
+): ConnectionPlan {
+  const { table } = source;
+  const inputs = inputsOf(planner, field);
+  const before = { ...planner.budget };
+  // Rows without an orderable column have no such argument.
+  const orderBy = inputs.find(({ origin }) => origin.kind === 'order_by');
+  const distinctOn = inputs.find(({ origin }) => origin.kind === 'distinct_on');
+  const requested = planOrder(planner.budget, table, orderBy?.input ?? null);
+  const { order, distinct } = orderByDistinctFirst(table, distinctOn?.input ?? null, requested);
+  const page = planPage(table, inputs, order);
+  const below = descend(planner, nesting, page.limit);
+  addOrderCost(planner, below, order);
+  const filter = planFilter(planner, below, table, inputOf(inputs, 'filter'));
+  const spent = spentSince(before, planner.budget);
+  const entries = planBelow(planner, field, (entry) => planConnectionEntry(planner, source, entry, below));
+  // How many relationships a filter may have does not depend on the selection.
+  const scanned = spent.filter(([limit]) => limit !== 'relationFilters');
+  spendAgain(planner.budget, scanned, Math.max(0, countScans({ entries, page }) - 1));
+  return { source, filter, order, distinct, page, entries };
+}
+
+/** Plans the selection of merged fields on their object type. */
+function planBelow<T>(planner: Planner, { definition, nodes }: MergedFields, plan: (fields: MergedFields) => T) {
+  return planFields(planner, objectTypeOf(definition), nodes, plan);
+}
+
+function planConnectionEntry(
+  planner: Planner,
+  source: SetSource,
+  field: MergedFields,
+  nesting: Nesting,
+): Unkeyed<ConnectionEntry> {
+  const { kind } = field.origin;
+  switch (kind) {
+    case 'total_count':
+      return { kind, atMost: planCountLimit(planner, field, nesting) };
+    case 'edges':
+      return { kind, entries: planBelow(planner, field, (edge) => planEdgeEntry(planner, source, edge, nesting)) };
+    case 'page_info':
+      return { kind, entries: planBelow(planner, field, planPageFact) };
+    case 'aggregate':
+      return { kind, entries: planBelow(planner, field, (entry) => planAggregateEntry(planner, entry)) };
+    case 'groups': {
+      const groups = planGroups(planner, source.table, inputsOf(planner, field), nesting);
+      const entries = planBelow(planner, field, (entry) => planGroupEntry(planner, entry, groups.keys));
+      return { kind, groups: { ...groups, entries } };
+    }
+    default:
+      throw misplaced(field);
+  }
+}
+
+// Rows are counted once per parent.
+function planCountLimit(planner: Planner, field: MergedFields, { pages }: Nesting): LimitPlan | null {
+  const input = inputsOf(planner, field).find(({ origin }) => origin.kind === 'count_at_most')?.input;
+  if (input === undefined || input.state() !== 'value') return null;
+  if (input.isNegative()) throw new PublicError('BAD_USER_INPUT', '`atMost` must be an unsigned integer');
+  const limit = planLimit(input, largestInt);
+  planner.costs.push([...pages.slice(0, -1), limit]);
+  return limit;
+}
+
+const largestInt = 2 ** 31 - 1;
+
+function planEdgeEntry(
+  planner: Planner,
+  { table }: SetSource,
+  field: MergedFields,
+  nesting: Nesting,
+): Unkeyed<EdgeEntry> {
+  if (field.origin.kind === 'cursor') return { kind: 'cursor' };
+  const row = { type: objectTypeOf(field.definition), table, nesting };
+  return { kind: 'node', object: planner.planObject(planner, row, field.nodes) };
+}
+
+function planPageFact(field: MergedFields): { readonly kind: PageFact } {
+  const { kind } = field.origin;
+  switch (kind) {
+    case 'start_cursor':
+    case 'end_cursor':
+    case 'has_next_page':
+    case 'has_previous_page':
+      return { kind };
+    default:
+      throw misplaced(field);
+  }
+}
+
+function planAggregateEntry(planner: Planner, field: MergedFields): Unkeyed<AggregateEntry> {
+  if (field.origin.kind === 'aggregate_count') return { kind: 'count' };
+  const entries = planBelow(planner, field, ({ origin }): ColumnAggregate => {
+    if (origin.kind === 'distinct_count') return { kind: 'distinct_count', column: origin.column };
+    invariant(origin.kind === 'aggregate_column', 'aggregate functions take columns');
+    return { kind: 'aggregate', function: origin.function, column: origin.column };
+  });
+  return { kind: 'function', entries };
+}
+
+function planGroupEntry(planner: Planner, field: MergedFields, keys: readonly GroupKey[]): Unkeyed<GroupEntry> {
+  if (field.origin.kind !== 'group_keys') return planAggregateEntry(planner, field);
+  const entries = planBelow(planner, field, (key) => {
+    invariant(key.origin.kind === 'group_key', 'keys are columns');
+    return planKeyEntry(keys, key.origin.column);
+  });
+  return { kind: 'keys', entries };
+}
+
+/** An order that starts with the columns of `distinctOn`, so that the first of equal rows is defined (docs/filters.md). */
+interface DistinctOrder {
+  readonly order: readonly OrderTerm[];
+  /** Number of these columns' terms. */
+  readonly distinct: number;
+}
+
+/** The order with the columns in front; first those that the requested terms start with. */
+function orderByDistinctFirst(table: Table, distinctOn: Input | null, order: readonly OrderTerm[]): DistinctOrder {
+  const columns = distinctOn?.state() === 'value' ? planColumns(table, distinctOn) : new Set<Column>();
+  const leading: OrderTerm[] = [];
+  for (const term of order.slice(0, -table.primaryKey.length)) {
+    const { expression } = term;
+    if (expression.kind !== 'column' || !columns.delete(expression.column)) break;
+    leading.push(term);
+  }
+  const added = [...columns].map(
+    (column): OrderTerm => ({ expression: { kind: 'column', column }, descending: false, nullsFirst: false }),
+  );
+  const distinct = leading.length + added.length;
+  return { order: [...leading, ...added, ...order.slice(leading.length)], distinct };
+}
+
+function planColumns(table: Table, distinctOn: Input): Set<Column> {
+  return new Set([...distinctOn.items()].map((item) => columnOf(table, Number(item.choice()))));
+}

@@ -1,0 +1,315 @@
+/**
+ * The objects to insert: those of a variable, whose number is not part of the plan, or those in the document.
+ *
+ * Refuses empty or too different `objects`, and strings over the declared length.
+ */
+import {
+  type GraphQLInputField,
+  type GraphQLInputObjectType,
+  getNamedType,
+  getNullableType,
+  isListType,
+} from 'graphql';
+import { PublicError } from '../../../shared/errors.ts';
+import { invariant } from '../../../shared/invariant.ts';
+import type { Column, Relationship, Table } from '../../model/model.ts';
+import { inputFieldOrigin } from '../../schema/origin.ts';
+import { areSparse } from '../input/decisions.ts';
+import { type Input, refuseInput } from '../input/input.ts';
+import {
+  agreed,
+  type Path,
+  patternOf,
+  patternsOf,
+  placesText,
+  presenceText,
+  type RowKey,
+  type Slot,
+} from '../input/slot.ts';
+import type { LimitPlan } from './plan.ts';
+import { planValue, refuseLength } from './plan-operator.ts';
+
+/** A column that objects may set, under its name in them. */
+interface InsertableColumn {
+  readonly column: Column;
+  readonly fieldName: string;
+}
+
+/** An entry of the objects for related rows. */
+export interface NestedField {
+  readonly field: GraphQLInputField;
+  readonly relationship: Relationship;
+  readonly target: Table;
+}
+
+/** What is known of the objects. */
+export interface PlannedRows {
+  readonly columns: readonly InsertableColumn[];
+  readonly nested: readonly NestedField[];
+  /** Occurring field names, and whether every object has them. */
+  readonly keys: ReadonlyMap<string, 'all' | 'some'>;
+  /** Their number. */
+  readonly count: LimitPlan;
+  /** Their place for messages, as text or as a path into the variables. */
+  readonly place: string | Path;
+  /** Which of the keys each object has (`patternsOf`). */
+  patterns(keys: readonly RowKey[]): readonly string[];
+  /** The values of a key. */
+  values(fieldName: string, isList: boolean): Slot;
+  /** The value of a key in one of them. */
+  value(index: number, fieldName: string, isList: boolean): Slot;
+  /** Which objects have a key. */
+  presence(key: RowKey): Slot;
+  /** The objects nested under a key; null for none. Refuses an object that has one of `columns` too. */
+  related(nested: NestedField, columns: readonly string[]): RelatedObjects | null;
+  /** The error for a column that the objects must not have. */
+  refuseColumn(fieldName: string, nested: NestedField): PublicError;
+}
+
+/** Objects nested in others. */
+export interface RelatedObjects {
+  readonly rows: PlannedRows;
+  /** For each of them, the number of the object that it is nested in, from 1. */
+  readonly parents: Slot;
+  /** For each of the others, the number of its nested one, from 1, or null. */
+  readonly links: Slot;
+  /** Every other object has one. */
+  readonly isEvery: boolean;
+  /** Their *B*`OnConflict`; null: they have none. */
+  readonly onConflict: Input | null;
+}
+
+/** The objects of an insert. */
+export function planObjects(objects: Input): PlannedRows {
+  objects.requireValue();
+  const rows =
+    objects.path() === null ? planRows([...objects.items()], objects.type, 'objects[*]') : planVariableRows(objects);
+  if (rows === null) throw new PublicError('BAD_USER_INPUT', 'At least one record must be provided to objects');
+  return rows;
+}
+
+function readType(type: Input['type']): Pick<PlannedRows, 'columns' | 'nested'> {
+  const columns: InsertableColumn[] = [];
+  const nested: NestedField[] = [];
+  for (const field of Object.values((getNamedType(type) as GraphQLInputObjectType).getFields())) {
+    const origin = inputFieldOrigin(field);
+    if (origin.kind === 'nested') nested.push({ field, ...origin });
+    else {
+      invariant(origin.kind === 'column', 'insert inputs hold columns and related rows');
+      columns.push({ column: origin.column, fieldName: field.name });
+    }
+  }
+  return { columns, nested };
+}
+
+/**
+ * The objects of a variable, described together: occurring keys, and whether all objects have them. Their number is not
+ * part of the shape, so inserts of any size share one text. Null for none.
+ */
+function planVariableRows(objects: Input): PlannedRows | null {
+  const { columns, nested } = readType(objects.type);
+  const limits = columns.flatMap(({ column, fieldName }) =>
+    column.cast.maxLength === null ? [] : [{ fieldName, maxLength: column.cast.maxLength }],
+  );
+  const { keys, tooLong, isEmpty, isSparse } = objects.describeRows(limits);
+  if (isEmpty) return null;
+  if (isSparse) throw refuseSparse();
+  const limit = limits.find(({ fieldName }) => fieldName === tooLong);
+  const isList = isListType(getNullableType(objects.type));
+  const place = isList ? `${objects.place()}[*]` : objects.place();
+  if (limit) throw refuseLength(limit.maxLength, `${place}.${limit.fieldName}`);
+  const path = objects.path();
+  invariant(path, 'the objects come from a variable');
+  const each = isList ? [...path, '*'] : path;
+  const refuseColumn = (fieldName: string, by: NestedField) => refuseGiven(fieldName, by, `${place}.${fieldName}`);
+  return {
+    columns,
+    nested,
+    keys,
+    count: { kind: 'slot', slot: { kind: 'row_count', path } },
+    place: each,
+    patterns: (of) => objects.rowPatterns(of),
+    values: (fieldName, isList) => ({ kind: 'key_values', path, fieldName, isList }),
+    value: (index, fieldName, isList) => ({ kind: 'row_value', path, index, fieldName, isList }),
+    presence: (key) => ({ kind: 'key_presence', path, key }),
+    refuseColumn,
+    related(of, excluded) {
+      const { name } = of.field;
+      const answer = objects.related(name, excluded);
+      if (answer.startsWith('!')) throw refuseColumn(answer.slice(1), of);
+      if (answer === 'none') return null;
+      const below = [name, 'insert'];
+      const rows = planVariableRows(objects.below(memberType(of, 'insert')!, [...each, ...below]));
+      const parents = { kind: 'row_parents', path, below, first: 1 } as const;
+      const links = { kind: 'row_links', path, below } as const;
+      return rows && { rows, parents, links, isEvery: answer === 'all', onConflict: agreedConflict(objects, each, of) };
+    },
+  };
+}
+
+/** The type of a member of an entry for related rows, undefined for none. */
+function memberType({ field }: NestedField, name: 'insert' | 'onConflict'): Input['type'] | undefined {
+  return (getNamedType(field.type) as GraphQLInputObjectType).getFields()[name]?.type;
+}
+
+/** What the entries of a variable's objects say about conflicts; they are written by one statement. */
+function agreedConflict(objects: Input, each: Path, of: NestedField): Input | null {
+  const type = memberType(of, 'onConflict');
+  if (type === undefined) return null;
+  const path = [...each, of.field.name, 'onConflict'];
+  const answer = objects.agreement(path);
+  const onConflict = objects.below(type, [...path, agreed]);
+  if (answer === 'other') throw refuseDifferent(of, onConflict);
+  return answer === 'none' ? null : onConflict;
+}
+
+function refuseDifferent({ field }: NestedField, onConflict: Input): PublicError {
+  return refuseInput(
+    `"${field.name}" has a different "onConflict" in other objects. Give all of them the same.`,
+    onConflict,
+  );
+}
+
+const absent: Slot = { kind: 'constant', value: null };
+
+/** Objects in the document, null for none. @param place The place of several, without positions. */
+function planRows(items: readonly Input[], type: Input['type'], place: string): PlannedRows | null {
+  if (items.length === 0) return null;
+  const { columns, nested } = readType(type);
+  const byName = new Map(columns.map(({ column, fieldName }) => [fieldName, column]));
+  const occurrences = new Map<string, number>();
+  const inputs = items.map((item): ReadonlyMap<string, Input> => {
+    item.requireValue();
+    return new Map(item.fields().map(({ field, input }) => [field.name, input]));
+  });
+  const rows = inputs.map((given): ReadonlyMap<string, Slot> => {
+    for (const name of given.keys()) occurrences.set(name, (occurrences.get(name) ?? 0) + 1);
+    return new Map(
+      [...given].flatMap(([name, input]) => {
+        const column = byName.get(name);
+        return column === undefined ? [] : [[name, planValue(column, input)]];
+      }),
+    );
+  });
+  if (areSparse(items.length, occurrences)) throw refuseSparse();
+  const keys = new Map(
+    [...occurrences].map(([name, count]) => [name, count === items.length ? 'all' : 'some'] as const),
+  );
+  const sets = (index: number, { fieldName, related }: RowKey): boolean =>
+    rows[index]!.has(fieldName) || related.some((name) => inputs[index]!.get(name)?.state() === 'value');
+  return {
+    columns,
+    nested,
+    keys,
+    count: { kind: 'constant', value: items.length },
+    place: items.length === 1 ? items[0]!.place() : place,
+    patterns: (of) => patternsOf(rows.map((_, index) => patternOf(of, (key) => sets(index, key)))),
+    values: (name) => ({ kind: 'array', items: rows.map((row) => row.get(name) ?? absent) }),
+    value: (index, name) => rows[index]!.get(name) ?? absent,
+    presence: (key) => ({ kind: 'constant', value: presenceText(rows.map((_, index) => sets(index, key))) }),
+    refuseColumn: (fieldName, by) =>
+      refuseGiven(
+        fieldName,
+        by,
+        inputs
+          .find((given) => given.has(fieldName))!
+          .get(fieldName)!
+          .place(),
+      ),
+    related: (of, excluded) => relatedObjects(inputs, of, excluded, place),
+  };
+}
+
+/** Objects nested in those of the document; the only list of them may be a variable. */
+function relatedObjects(
+  inputs: readonly ReadonlyMap<string, Input>[],
+  of: NestedField,
+  excluded: readonly string[],
+  place: string,
+): RelatedObjects | null {
+  const { name } = of.field;
+  const entries = inputs.map((row) => {
+    const input = row.get(name);
+    if (input?.state() !== 'value') return null;
+    const clash = excluded.find((each) => row.has(each));
+    if (clash !== undefined) throw refuseGiven(clash, of, row.get(clash)!.place());
+    return new Map(input.fields().map((member) => [member.field.name, member.input]));
+  });
+  const given = entries.map((entry) => {
+    const insert = entry?.get('insert');
+    return insert?.state() === 'value' ? insert : null;
+  });
+  const onConflict = sameConflict(
+    entries.flatMap((entry) => (entry === null ? [] : [entry.get('onConflict')])),
+    of,
+  );
+  const lists = given.filter((input) => input !== null);
+  const isEvery = lists.length === inputs.length;
+  const [only] = lists;
+  if (only === undefined) return null;
+  const path = lists.length === 1 && of.relationship.cardinality === 'many' ? only.path() : null;
+  if (path !== null) {
+    const first = given.indexOf(only) + 1;
+    const rows = planVariableRows(only);
+    const parents = { kind: 'row_parents', path: [], below: path, first } as const;
+    return rows && { rows, parents, links: absent, isEvery, onConflict };
+  }
+  const items = given.flatMap((input, index) => {
+    if (input === null) return [];
+    const own = of.relationship.cardinality === 'many' ? [...input.items()] : [input];
+    return own.map((item) => ({ item, parent: index + 1 }));
+  });
+  const rows = planRows(
+    items.map(({ item }) => item),
+    only.type,
+    `${place}.${name}.insert${of.relationship.cardinality === 'many' ? '[*]' : ''}`,
+  );
+  let count = 0;
+  const links = given.map((input) => (input === null ? null : ++count));
+  return (
+    rows && {
+      rows,
+      parents: { kind: 'constant', value: placesText(items.map(({ parent }) => parent)) },
+      links: { kind: 'constant', value: placesText(links) },
+      isEvery,
+      onConflict,
+    }
+  );
+}
+
+/** What the entries in the document say about conflicts. */
+function sameConflict(given: readonly (Input | undefined)[], of: NestedField): Input | null {
+  const conflicts = given.map((input) => (input?.state() === 'value' ? input : null));
+  // A variable that many objects have is compared once: its value may be large.
+  const [first = null, ...others] = new Map(conflicts.map((input) => [input?.source(), input])).values();
+  const different = others.find((input) => input === null || first?.hasSameValue(input) !== true);
+  if (different !== undefined) throw refuseDifferent(of, (different ?? first)!);
+  return first;
+}
+
+/** The objects of a list in an update of one row; null for none. */
+export function planNestedObjects(objects: Input): Pick<RelatedObjects, 'rows' | 'parents'> | null {
+  const path = objects.path();
+  if (path !== null) {
+    const rows = planVariableRows(objects);
+    return rows && { rows, parents: { kind: 'row_parents', path: [], below: path, first: 1 } };
+  }
+  const items = [...objects.items()];
+  const rows = planRows(items, objects.type, `${objects.place()}[*]`);
+  return rows && { rows, parents: { kind: 'constant', value: placesText(items.map(() => 1)) } };
+}
+
+/** The error for a column that a relationship sets. */
+export function refuseGiven(fieldName: string, { field }: NestedField, place: string): PublicError {
+  const message = `"${fieldName}" is set by "${field.name}". Leave it out.`;
+  return new PublicError('BAD_USER_INPUT', message, { extensions: { input: place } });
+}
+
+/** The error for objects with too many different keys. */
+export function refuseKeys(message: string): PublicError {
+  return new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'keys' } });
+}
+
+function refuseSparse(): PublicError {
+  return refuseKeys('The objects lack too many of the keys that others of them have.');
+}

@@ -1,0 +1,75 @@
+/**
+ * Builds the steps of a write with those of related rows (nested-writes.ts).
+ *
+ * Refuses too many levels, too many places, and rows without a known key.
+ */
+import type { FieldNode } from 'graphql';
+import { PublicError } from '../../../../shared/errors.ts';
+import type { Column } from '../../../model/model.ts';
+import { type Input, refuseInput } from '../../input/input.ts';
+import { spend } from '../../input/plan-budget.ts';
+import type { Slot } from '../../input/slot.ts';
+import type { LimitPlan, WriteChange, WritePlan } from '../plan.ts';
+import { columnOf } from '../plan-order.ts';
+import { descend, type Planner } from '../planner.ts';
+import type { WriteStep } from './nested-writes.ts';
+
+/** A step, whose keys are known when all others are planned. */
+export interface BuiltStep extends WriteStep<WriteChange> {
+  readonly keys: Column[];
+  /** What an insert does with rows that are there, if they may stay as they are; null: none may. */
+  readonly keepsRows: Input | null;
+}
+
+/** The steps so far. */
+export interface Building {
+  readonly planner: Planner;
+  /** The fields of the write, for messages. */
+  readonly nodes: readonly FieldNode[];
+  readonly steps: BuiltStep[];
+}
+
+/** Most levels of related rows. */
+const mostLevels = 4;
+
+/** Adds a step. @returns Its number. */
+export function addStep({ planner, steps }: Building, step: BuiltStep): number {
+  if (steps.length > 0) spend(planner.budget, 'nestedWrites');
+  return steps.push(step) - 1;
+}
+
+/** Enters a place of related rows. @param level Number of objects around it, without the one of the root field. */
+export function enter(planner: Planner, level: number): void {
+  if (level === mostLevels) {
+    const message = `Related rows are nested more than ${mostLevels} levels deep. Send those below in a mutation of their own.`;
+    throw new PublicError('LIMIT_EXCEEDED', message, { extensions: { limit: 'nested-writes' } });
+  }
+  descend(planner, { pages: [], depth: level + 1 });
+}
+
+/** The index of a column in the keys that a step keeps. */
+export function keyOf({ keys }: BuiltStep, column: Column): number {
+  const known = keys.indexOf(column);
+  return known >= 0 ? known : keys.push(column) - 1;
+}
+
+/** The nested writes of these steps, null for a single one. Refuses rows that may stay as they are where others need their keys. */
+export function finish(steps: readonly BuiltStep[], root: number): WritePlan['nested'] {
+  if (steps.length === 1) return null;
+  const { table } = steps[root]!;
+  // The answer is read by them.
+  for (const number of table.primaryKey) keyOf(steps[root]!, columnOf(table, number));
+  for (const { keys, keepsRows } of steps) if (keepsRows !== null && keys.length > 0) throw refuseKept(keepsRows);
+  return { steps: steps.map(({ keepsRows: _, ...step }) => step), root };
+}
+
+// A row that stays as it is is not returned, so neither is its key.
+function refuseKept(onConflict: Input): PublicError {
+  const message = 'Rows with related rows cannot stay as they are: give "onConflict" updateColumns, and no filter.';
+  return refuseInput(message, onConflict);
+}
+
+/** A number as a parameter, so that it is no part of the text. */
+export function slotOf(count: LimitPlan): Slot {
+  return count.kind === 'slot' ? count.slot : { kind: 'constant', value: String(count.value) };
+}

@@ -1,0 +1,62 @@
+/**
+ * The executor's interface for HTTP: one GraphQL request of one caller in, one finished JSON body out.
+ */
+import type { Caller } from '../../postgres/caller/caller.ts';
+import type { DisconnectSignal } from '../../shared/disconnect-signal.ts';
+import type { Code } from '../../shared/errors.ts';
+import type { Text } from './answer/compressed-text.ts';
+
+/** The relevant members of a request body, their JSON types checked. */
+export interface GraphQLRequest {
+  readonly query: string;
+  readonly operationName: string | null;
+  /** Integers beyond JavaScript's exact range are `bigint`, other such numbers are text; nothing is rounded. */
+  readonly variables: Readonly<Record<string, unknown>> | null;
+}
+
+/** Facts about a request besides its body. */
+export interface RequestContext {
+  readonly requestId: string;
+  /** The key for fair queueing: the user, or the network of a caller without a user. */
+  readonly queuedAs: string;
+  /** Aborted on disconnect; cancels the statement. */
+  readonly signal: DisconnectSignal | null;
+  /** Errors may carry `extensions.hint` about hidden objects: local project or service role. */
+  readonly showHints: boolean;
+  /** Exempt from limits of depth, aliases, tokens, cost and root fields. */
+  readonly unlimited: boolean;
+  /** Position in the primary's log that the server of a query must have reached; absent: any. */
+  readonly mustSee?: bigint | null;
+}
+
+/** Measures the stages of a request, named as in `Server-Timing` and the log. */
+export interface Stopwatch {
+  parseMs: number;
+  compileMs: number;
+  runMs: number;
+}
+
+/** A finished answer, with facts for the edge and the log. */
+export interface Answer {
+  /** The complete response body: JSON with `data` and/or `errors`. */
+  readonly body: Text;
+  /** False if `data` is absent: the request could not be executed (400 for `application/graphql-response+json`). */
+  readonly executed: boolean;
+  /** Codes of the errors in the body, in order; empty on success. The edge reads `errorCodes[code].transport`. */
+  readonly codes: readonly Code[];
+  readonly operationName: string | null;
+  readonly documentHash: string | null;
+  readonly stages: Readonly<Stopwatch>;
+  /** The primary's log position after a mutation, for `mustSee`; only with replicas. */
+  readonly writtenAt?: string;
+}
+
+/** The interface of GraphQL for HTTP. */
+export interface Executor {
+  /** Errors of clients, operators and the database are answers; never rejects for them. */
+  execute(caller: Caller, request: GraphQLRequest, context: RequestContext): Promise<Answer>;
+  /** Whether a request of this role would be served in time. If false, it is counted as refused. */
+  admits(role: string, queuedAs: string): boolean;
+  /** Null if the database answers and a model is loaded, otherwise the reason in one sentence (for `/ready`). */
+  notReady(): string | null;
+}

@@ -1,0 +1,244 @@
+/**
+ * Everything reflected from one catalog: for each role its model, schema and compiled operations. Immutable except for
+ * caches. A reload makes a new one and takes over unchanged schemas, with everything compiled for them.
+ */
+
+import type { GraphQLSchema } from 'graphql';
+import { inSlices, type Sliced } from '../../shared/slices.ts';
+import { type Catalog, extraSchemas } from '../catalog/catalog.ts';
+import { quoteAlways } from '../catalog/quote-name.ts';
+import { buildModelInSlices } from '../model/build-model.ts';
+import type { Model } from '../model/model.ts';
+import type { ModelOptions } from '../model/model-context.ts';
+import { buildIntrospectionSchema, buildSchemaInSlices, type IntrospectionPolicy } from '../schema/build-schema.ts';
+import type { LazySchema } from '../schema/lazy-schema.ts';
+import { type DocumentCounts, Documents } from './documents.ts';
+
+/** When introspection is allowed (`--introspection`). */
+type IntrospectionMode = 'directive' | 'never' | 'always' | 'service';
+
+/** Options that affect models and schemas. */
+export interface ReflectionOptions extends Pick<ModelOptions, 'extensions'> {
+  readonly introspection: IntrospectionMode;
+  readonly serviceRole: string;
+  /** Null: `extensions`, where that schema is trusted. */
+  readonly extraSearchPath: readonly string[] | null;
+  readonly statementTimeoutMs: number;
+  readonly strictVariablePositions: boolean;
+}
+
+/** The schema shared by all roles that see the same. */
+interface SharedSchema {
+  /** Equal for roles that see the same. */
+  readonly key: string;
+  readonly model: Model;
+  readonly schema: GraphQLSchema;
+  /** Resolves to the schema for `__schema` and `__type`, made on first use; null if introspection is off. */
+  readonly introspection: (() => Promise<LazySchema>) | null;
+  /** Messages may suggest names. */
+  readonly suggestions: boolean;
+  readonly documents: Documents;
+}
+
+/** Everything for requests of a role. */
+export interface RoleReflection extends ModelOptions {
+  readonly catalog: Catalog;
+  /**
+   * When the catalog had been read, in terms of `performance.now()`: a server with all commits until then has that
+   * catalog.
+   */
+  readonly readUntil: number;
+  readonly shared: SharedSchema;
+  /** Value of `search_path` for its transactions. */
+  readonly searchPath: string;
+  /** The role's own settings without `statement_timeout`. */
+  readonly settings: ReadonlyMap<string, string>;
+  /** The smaller of the role's and the gateway's statement timeouts, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** One catalog and what was built from it so far. */
+export class Reflection {
+  readonly catalog: Catalog;
+  /** When reading began, in terms of `performance.now()`: all changes committed before are included. */
+  readonly readStartedAt: number;
+  readonly #readUntil = performance.now();
+  /** Counts of this reflection and all before it. */
+  readonly documentCounts: DocumentCounts;
+  readonly #options: ReflectionOptions;
+  /** In order of use, the most recent last. */
+  readonly #roles = new Map<string, RoleReflection>();
+  readonly #schemas = new Map<string, SharedSchema>();
+  /** What is being built, by role and by key of the schema: for all who ask for it meanwhile. */
+  #building = new Map<string, Promise<SharedSchema>>();
+  /** Total size of the schemas. */
+  #size = 0;
+  /**
+   * Schemas of the previous reflection by role, for roles not requested since; each is kept until one of its roles is
+   * requested.
+   */
+  readonly #previous = new Map<string, SharedSchema>();
+
+  constructor(catalog: Catalog, readStartedAt: number, options: ReflectionOptions, previous: Reflection | null) {
+    this.catalog = catalog;
+    this.readStartedAt = readStartedAt;
+    this.#options = options;
+    this.documentCounts = previous?.documentCounts ?? { hits: 0, misses: 0 };
+    if (previous?.catalog.fingerprint === catalog.fingerprint) this.#continue(previous);
+    for (const { role, shared } of previous === null ? [] : previous.#roles.values()) {
+      if (catalog.roles.has(role) && !this.#roles.has(role)) this.#previous.set(role, shared);
+    }
+  }
+
+  /** Takes over all that was made of an equal catalog. */
+  #continue(previous: Reflection): void {
+    const seen = { catalog: this.catalog, readUntil: this.#readUntil };
+    for (const [name, role] of previous.#roles) this.#roles.set(name, { ...role, ...seen });
+    for (const [key, shared] of previous.#schemas) this.#schemas.set(key, shared);
+    this.#size = previous.#size;
+    this.#building = previous.#building;
+  }
+
+  /** Resolves when all that is being built now is done. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#building.values());
+  }
+
+  /** The reflection of a role, built on demand, with pauses; null for an unknown role. */
+  async role(role: string): Promise<RoleReflection | null> {
+    const known = this.#roles.get(role);
+    if (known) {
+      this.#roles.delete(role);
+      this.#roles.set(role, known);
+      return known;
+    }
+    if (!this.catalog.roles.has(role)) return null;
+    const shared = this.#keep(await this.#share(role));
+    return this.#roles.get(role) ?? this.#add(role, shared);
+  }
+
+  #add(role: string, shared: SharedSchema): RoleReflection {
+    const { extensions, extraSearchPath, statementTimeoutMs } = this.#options;
+    this.#previous.delete(role);
+    const own = new Map(this.catalog.roles.get(role)?.settings);
+    const timeoutMs = smallerTimeout(own.get('statement_timeout'), statementTimeoutMs);
+    own.delete('statement_timeout');
+    const { catalog } = this;
+    const namespaces = shared.model.namespaces.map(({ name }) => name);
+    const searchPath = searchPathText([...namespaces, ...extraSchemas(catalog, extraSearchPath)]);
+    const seen = { catalog, readUntil: this.#readUntil };
+    const reflection = { ...seen, role, extensions, shared, searchPath, settings: own, timeoutMs };
+    this.#roles.set(role, reflection);
+    this.#forget();
+    return reflection;
+  }
+
+  /**
+   * Drops the least recently used roles, and schemas that only they see: a caller who may choose roles could otherwise
+   * fill the memory.
+   */
+  #forget(): void {
+    for (const [role, { shared }] of this.#roles) {
+      const isFull = this.#roles.size > maxRoles || this.#size > maxSize;
+      if (!isFull || this.#roles.size === 1) return;
+      this.#roles.delete(role);
+      if ([...this.#roles.values()].some((other) => other.shared === shared)) continue;
+      this.#schemas.delete(shared.key);
+      this.#size -= sizeOf(shared.model);
+    }
+  }
+
+  #share(role: string): Promise<SharedSchema> {
+    return this.#once(`role ${role}`, async () => {
+      const { extensions } = this.#options;
+      const model = await inSlices(buildModelInSlices(this.catalog, { role, extensions }));
+      return this.#shareModel(role, model);
+    });
+  }
+
+  /** What is being built already, or `build`. */
+  #once(name: string, build: () => Promise<SharedSchema>): Promise<SharedSchema> {
+    const begun = this.#building.get(name);
+    if (begun !== undefined) return begun;
+    const building = build().finally(() => this.#building.delete(name));
+    this.#building.set(name, building);
+    return building;
+  }
+
+  async #shareModel(role: string, model: Model): Promise<SharedSchema> {
+    const { introspection: mode, serviceRole, strictVariablePositions } = this.#options;
+    const always = mode === 'always' || (mode === 'service' && role === serviceRole);
+    const policy: IntrospectionPolicy = mode === 'never' ? 'never' : always ? 'always' : 'directive';
+    const key = `${policy}:${model.fingerprint}`;
+    const known = this.#schemas.get(key) ?? this.#previous.values().find((shared) => shared.key === key);
+    if (known) return this.#keep(known);
+    return this.#once(`schema ${key}`, async () => {
+      const schema = await inSlices(buildSchemaInSlices(model));
+      const described = buildIntrospectionSchema(model, policy);
+      // If a namespace is hidden from introspection, a suggestion could name its objects.
+      const suggestions = described !== null && (always || model.namespaces.every((each) => each.introspection));
+      const options = {
+        model,
+        schema,
+        introspection: described !== null,
+        suggestions,
+        strictVariablePositions,
+        counts: this.documentCounts,
+      };
+      const introspection = described && runOnce(described);
+      return this.#keep({ key, model, schema, introspection, suggestions, documents: new Documents(options) });
+    });
+  }
+
+  #keep(shared: SharedSchema): SharedSchema {
+    if (!this.#schemas.has(shared.key)) this.#size += sizeOf(shared.model);
+    this.#schemas.set(shared.key, shared);
+    return shared;
+  }
+}
+
+/** Runs work when it is first asked for. */
+function runOnce<T>(work: Sliced<T>): () => Promise<T> {
+  let done: Promise<T> | null = null;
+  return () => {
+    done ??= inSlices(work);
+    return done;
+  };
+}
+
+/** Limits of cached roles, and of the columns, relationships and routines they see in total. */
+const maxRoles = 1000;
+const maxSize = 500_000;
+
+function sizeOf({ tables, routines }: Model): number {
+  let size = routines.size;
+  for (const { columns, relationships } of tables.values()) size += 1 + columns.length + relationships.length;
+  return size;
+}
+
+const unitsInMs: Readonly<Record<string, number>> = {
+  us: 0.001,
+  ms: 1,
+  s: 1000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+// PostgreSQL's notation: a number in milliseconds, or with a unit; 0 is no limit.
+const timeoutPattern =
+  /^\s*\+?(0[xX][\da-fA-F]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(?:(us|ms|s|min|h|d)\s*)?$/;
+
+function smallerTimeout(own: string | undefined, limitMs: number): number {
+  const match = timeoutPattern.exec(own ?? '');
+  const ownMs = match ? Number(match[1]) * (unitsInMs[match[2] || 'ms'] ?? 1) : 0;
+  if (ownMs <= 0) return limitMs;
+  return limitMs === 0 ? Math.ceil(ownMs) : Math.min(Math.ceil(ownMs), limitMs);
+}
+
+/**
+ * A value for the setting `search_path`: names as quoted identifiers. Without names it is `""`, which finds nothing.
+ */
+function searchPathText(names: readonly string[]): string {
+  return names.length === 0 ? '""' : names.map(quoteAlways).join(', ');
+}

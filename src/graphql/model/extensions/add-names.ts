@@ -1,0 +1,50 @@
+/**
+ * Names that extensions add: entries of inputs (added-entries.ts) and types (added-types.ts).
+ */
+
+import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
+import { quotePath } from '../../catalog/quote-name.ts';
+import type { Model, Routine, Table } from '../model.ts';
+import { hasExtension, type ModelContext, noteOmission } from '../model-context.ts';
+import { noteMisplaced } from '../routines/function-entries.ts';
+import { isJsonResult } from '../tables/columns.ts';
+import { addEntries, type Named } from './added-entries.ts';
+import { addTypes } from './added-types.ts';
+import { addConflictTargets } from './conflict-targets.ts';
+
+/** The tables with their extension entries and types, the shared types, and the routines and composite types that get their names. */
+export function* addNames(
+  context: ModelContext,
+  named: Named,
+): Sliced<Pick<Model, 'tables' | 'addedTypes' | 'routines' | 'composites'>> {
+  const withEntries = yield* addEntries(context, named);
+  noteMisplaced(context, named.routines);
+  const targeted = yield* mapInSlices(withEntries.values(), (table) => addConflictTargets(context, table));
+  const tables = new Map(targeted.map((table) => [table.oid, table]));
+  const added = yield* addTypes(context, { ...named, tables });
+  noteArguments(context, added.tables, added.routines);
+  return added;
+}
+
+function noteArguments(
+  context: ModelContext,
+  tables: ReadonlyMap<string, Table>,
+  routines: ReadonlyMap<string, Routine>,
+): void {
+  for (const routine of routines.values()) {
+    const { result, arguments: given } = routine;
+    const table = result.kind === 'set' ? tables.get(result.table) : undefined;
+    const isDistinct = table?.addedTypes.includes('column') && hasExtension(context, table, 'distinct');
+    const takesPath = isJsonResult(result) && hasExtension(context, routine, 'json_filters');
+    const added = [
+      ...(isDistinct ? [['distinctOn', 'the collection'] as const] : []),
+      ...(takesPath ? [['at', 'JSON fields'] as const] : []),
+    ];
+    for (const [name, what] of added) {
+      if (given.every(({ fieldName }) => fieldName !== name)) continue;
+      const object = quotePath(routine.namespace, routine.name);
+      const reason = `Function ${object} has no "${name}" of ${what}: an argument of its own has that name.`;
+      noteOmission(context, () => ({ kind: 'name', object, names: [name], reason, fix: null }));
+    }
+  }
+}

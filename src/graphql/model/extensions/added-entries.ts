@@ -1,0 +1,198 @@
+/**
+ * Entries that extensions add to the filter and the order of a table. An entry never replaces one that exists without extensions;
+ * one without a free name is left out and recorded.
+ */
+
+import type { ExtensionName } from '../../../config/extensions.ts';
+import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
+import type { CatalogTable } from '../../catalog/catalog.ts';
+import { columnFix, validName } from '../comments/comment-fix.ts';
+import type { Column, CompositeType, Relationship, Routine, Table } from '../model.ts';
+import {
+  describeTable,
+  hasExtension,
+  type ModelContext,
+  type NameClaims,
+  noteOmission,
+  tablePath,
+} from '../model-context.ts';
+import { addFunctionEntries } from '../routines/function-entries.ts';
+import { isJson, isSearchable } from '../tables/columns.ts';
+import { renameFix } from '../tables/relationships.ts';
+import { type Ends, isNestable, isNestableUpdate } from './nested-writes.ts';
+
+/** The scope of the names. */
+export interface Named {
+  readonly tables: ReadonlyMap<string, Table>;
+  readonly routines: ReadonlyMap<string, Routine>;
+  readonly composites: ReadonlyMap<string, CompositeType>;
+  readonly claims: NameClaims;
+}
+
+/** The tables with the entries of their extensions. */
+export function* addEntries(context: ModelContext, named: Named): Sliced<ReadonlyMap<string, Table>> {
+  const tables = yield* mapInSlices(named.tables.values(), (table) => {
+    const related = addRelationships(context, table, named);
+    const added = addColumnEntries(context, addFunctions(context, related, named.routines));
+    noteRanks(context, added);
+    return added;
+  });
+  return new Map(tables.map((table) => [table.oid, table]));
+}
+
+function addRelationships(context: ModelContext, table: Table, named: Named): Table {
+  return [filters, orders, inserts, updates].reduce(
+    (added, kind) => addRelationshipEntries(context, added, kind, named),
+    table,
+  );
+}
+
+function addFunctions(context: ModelContext, table: Table, routines: Named['routines']): Table {
+  if (!hasExtension(context, table, 'function_filters')) return table;
+  const taken = { filter: entriesOf(table, filters), order: entriesOf(table, orders) };
+  return addFunctionEntries(context, table, { routines, taken, hasJson: hasExtension(context, table, 'json_filters') });
+}
+
+/** The table in the catalog. */
+export function rowOf({ catalog }: ModelContext, { oid }: Table): CatalogTable {
+  return catalog.table(oid)!;
+}
+
+/** An input of a table with entries for its columns and relationships. */
+interface EntryKind {
+  readonly input: 'filter' | 'order' | 'insert' | 'update';
+  readonly flag: 'filterable' | 'orderable' | 'insertable' | 'updatable';
+  /** The extension that adds the relationships. */
+  readonly extension: ExtensionName;
+  readonly reserved: readonly string[];
+}
+
+const filters: EntryKind = {
+  input: 'filter',
+  flag: 'filterable',
+  extension: 'relation_filters',
+  reserved: ['nodeId', 'and', 'or', 'not'],
+};
+const orders: EntryKind = { input: 'order', flag: 'orderable', extension: 'relation_order', reserved: [] };
+const inserts: EntryKind = { input: 'insert', flag: 'insertable', extension: 'nested_writes', reserved: [] };
+
+const updates: EntryKind = { input: 'update', flag: 'updatable', extension: 'nested_writes', reserved: [] };
+
+/** Names of the entries. */
+function entriesOf(table: Table, { input, flag, reserved }: EntryKind): ReadonlySet<string> {
+  const named = [...table.columns, ...table.relationships].filter((each) => each[flag]);
+  const functions = input === 'filter' || input === 'order' ? table[`${input}Functions`].map(({ name }) => name) : [];
+  return new Set([...reserved, ...named.flatMap(({ fieldName }) => fieldName ?? []), ...functions]);
+}
+
+function addRelationshipEntries(
+  context: ModelContext,
+  table: Table,
+  kind: EntryKind,
+  { tables, routines }: Named,
+): Table {
+  if (!hasExtension(context, table, kind.extension)) return table;
+  const taken = entriesOf(table, kind);
+  const shown = new Map(table.relationships.map((relationship) => [relationship.fieldName, relationship]));
+  const computed = new Set(table.computedFields.map((oid) => routines.get(oid)?.fieldName));
+  const relationships = table.relationships.map((relationship) => {
+    const { fieldName } = relationship;
+    // Only fields have entries.
+    if (shown.get(fieldName) !== relationship || computed.has(fieldName)) return relationship;
+    const target = tables.get(relationship.target);
+    if (target === undefined || !hasEntry(kind, relationship, { table, target })) return relationship;
+    if (!taken.has(fieldName)) return { ...relationship, [kind.flag]: true };
+    noteRelationship(context, table, kind, relationship);
+    return relationship;
+  });
+  return { ...table, relationships };
+}
+
+/** Whether the kind of input has an entry for such a relationship, if its name is free. */
+function hasEntry({ input }: EntryKind, relationship: Relationship, { table, target }: Ends): boolean {
+  switch (input) {
+    case 'filter':
+      return true;
+    case 'order':
+      // A table without orderable columns has no such input.
+      return relationship.cardinality === 'many' || isOrderable(target);
+    case 'insert':
+      return isNestable(relationship, { table, target });
+    case 'update':
+      return isNestableUpdate(relationship, { table, target });
+  }
+}
+
+/** Whether rows of the table can be ordered. */
+export function isOrderable({ columns }: Table): boolean {
+  return columns.some(({ orderable, fieldName }) => orderable && fieldName !== null);
+}
+
+function addColumnEntries(context: ModelContext, table: Table): Table {
+  if (!hasExtension(context, table, 'json_filters')) return table;
+  const isJsonColumn = ({ readable, type }: Column) => readable && isJson(type);
+  if (!table.columns.some(isJsonColumn)) return table;
+  const taken = entriesOf(table, filters);
+  const columns = table.columns.map((column) => {
+    if (!isJsonColumn(column)) return column;
+    if (!taken.has(column.fieldName ?? '')) return { ...column, filterable: true };
+    noteEntry(context, table, filters, {
+      what: `column "${column.name}"`,
+      name: column.fieldName ?? '',
+      fixFor: (row) => columnFix(context, row, column.name, { name: validName(`${column.name}_json`) }),
+    });
+    return column;
+  });
+  return { ...table, columns };
+}
+
+/** Entries of an order by rank, with their columns. Column names are taken, by the order by value. */
+export function rankEntries(table: Table): readonly (readonly [name: string, column: Column])[] {
+  const taken = entriesOf(table, orders);
+  return searched(table).filter(([name]) => !taken.has(name));
+}
+
+function searched({ columns }: Table) {
+  return columns.flatMap((column) =>
+    column.readable && column.fieldName !== null && isSearchable(column.type)
+      ? [[`${column.fieldName}Rank`, column] as const]
+      : [],
+  );
+}
+
+function noteRanks(context: ModelContext, table: Table): void {
+  if (!hasExtension(context, table, 'text_search')) return;
+  const ranks = searched(table);
+  if (ranks.length === 0) return;
+  const taken = entriesOf(table, orders);
+  for (const [name, column] of ranks) {
+    if (!taken.has(name)) continue;
+    const fixFor = (row: CatalogTable) =>
+      columnFix(context, row, column.name, { name: validName(`${column.name}_search`) });
+    noteEntry(context, table, orders, { what: `rank of the column "${column.name}"`, name, fixFor });
+  }
+}
+
+function noteRelationship(context: ModelContext, table: Table, kind: EntryKind, relationship: Relationship): void {
+  const { fieldName: name } = relationship;
+  noteEntry(context, table, kind, {
+    what: `relationship "${name}"`,
+    name,
+    fixFor: (row) => renameFix(context, row, relationship),
+  });
+}
+
+/** An entry left out of an input. */
+interface LeftOut {
+  readonly what: string;
+  readonly name: string;
+  readonly fixFor: (row: CatalogTable) => string | null;
+}
+
+function noteEntry(context: ModelContext, table: Table, { input }: EntryKind, { what, name, fixFor }: LeftOut): void {
+  noteOmission(context, () => {
+    const row = rowOf(context, table);
+    const reason = `${describeTable(context, row)} has no ${input} by its ${what}: the ${input} has another entry of that name.`;
+    return { kind: 'name', object: tablePath(context, row), names: [name], reason, fix: fixFor(row) };
+  });
+}

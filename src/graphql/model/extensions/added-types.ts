@@ -1,0 +1,272 @@
+/**
+ * Types that extensions add, of a table or shared. A type never replaces one that exists without extensions; one without a free
+ * name is left out and recorded.
+ */
+
+import { type ExtensionName, extensionNames } from '../../../config/extensions.ts';
+import { mapInSlices, type Sliced, sliceIsOver } from '../../../shared/slices.ts';
+import { quotePath } from '../../catalog/quote-name.ts';
+import { aggregateFunctions } from '../codecs.ts';
+import { isEnumValueName, tableRootFields, tableTypeNames } from '../inflect.ts';
+import type { Column, Model, SharedType, Table, TableType, ValueType } from '../model.ts';
+import {
+  describeTable,
+  hasExtension,
+  type ModelContext,
+  type NameClaims,
+  noteOmission,
+  tablePath,
+  takenBy,
+} from '../model-context.ts';
+import { claimFunctionInputs } from '../routines/function-entries.ts';
+import { claimRoutineTypes, keepRoutines } from '../routines/routine-types.ts';
+import { isJson, isSearchable } from '../tables/columns.ts';
+import { otherTableName } from '../tables/tables.ts';
+import { type Named, rowOf } from './added-entries.ts';
+import { isUpsertable } from './conflict-targets.ts';
+import { nestedTypes } from './nested-writes.ts';
+import { fitsOperator, updateOperators } from './update-operators.ts';
+
+/** The types that a table needs for an extension, in naming order. */
+type Needed = (context: ModelContext, named: Named) => (table: Table) => readonly TableType[];
+
+const neededTypes: Partial<Record<ExtensionName, Needed>> = {
+  relation_filters(context, { tables }) {
+    const collections = collectionsWith('filterable', tables);
+    return (table) =>
+      collections.has(table.oid) && hasExtension(context, table, 'relation_filters')
+        ? collectionFilterTypes(table)
+        : [];
+  },
+  relation_order(context, { tables }) {
+    const collections = collectionsWith('orderable', tables);
+    return (table) =>
+      collections.has(table.oid) && hasExtension(context, table, 'relation_order')
+        ? ['collectionOrderBy', ...functionOrderTypes(table)]
+        : [];
+  },
+  distinct: (context) => (table) =>
+    hasExtension(context, table, 'distinct') && table.columns.some(isInColumns) ? ['column'] : [],
+  upsert: () => conflictTypes,
+  nested_writes: (_, { tables }) => nestedTypes(tables),
+  groups: (context) => (table) => (table.aggregate && hasExtension(context, table, 'groups') ? groupTypes(table) : []),
+  update_operators: (context) => (table) =>
+    hasExtension(context, table, 'update_operators') ? operatorTypes(table) : [],
+  batch_update(context, named) {
+    const taken = mutationFields(named);
+    return (table) => {
+      if (!table.update || !hasExtension(context, table, 'batch_update')) return [];
+      const holder = taken.get(tableRootFields(table.baseName).updateMany);
+      if (holder === undefined) return ['updateEntry'];
+      noteBatch(context, table, holder);
+      return [];
+    };
+  },
+};
+
+/** The types shared by tables for an extension, added if a table uses them. */
+interface SharedTypes {
+  readonly types: readonly SharedType[];
+  usedBy(table: Table, has: (type: TableType) => boolean): boolean;
+}
+
+const sharedTypes: Partial<Record<ExtensionName, SharedTypes>> = {
+  json_filters: { types: ['JSONPathFilter', 'JSONIsFilter'], usedBy: hasJsonFilter },
+  text_search: { types: ['TextSearchFilter', 'TextSearchOrder'], usedBy: hasSearchFilter },
+  function_filters: { types: ['OpaqueIsFilter'], usedBy: hasNullTest },
+  groups: { types: ['DateTruncation'], usedBy: (_, has) => has('groupBy') },
+};
+
+/** Whether the table has filters of JSON values. */
+export function hasJsonFilter(table: Table): boolean {
+  return filteredTypes(table).some(isJson);
+}
+
+/** Whether the table has text search filters. */
+export function hasSearchFilter(table: Table): boolean {
+  return filteredTypes(table).some(isSearchable);
+}
+
+/** Whether filters only tell whether there is a value: PostgreSQL cannot compare those of the type. */
+export function isNullTested(type: ValueType): boolean {
+  return !isJson(type) && type.cast.lacks === 'equality';
+}
+
+/** Whether the table has such filters, which only functions have. */
+export function hasNullTest({ filterFunctions }: Table): boolean {
+  return filterFunctions.some(({ input, type }) => input === null && isNullTested(type));
+}
+
+function filteredTypes({ columns, filterFunctions }: Table): readonly (ValueType | null)[] {
+  const own = filterFunctions.filter(({ input }) => input === null);
+  return [...columns.filter(({ filterable }) => filterable), ...own].map(({ type }) => type);
+}
+
+function collectionFilterTypes(table: Table): readonly TableType[] {
+  return ['collectionFilter', ...aggregateFilterTypes(table)];
+}
+
+function aggregateFilterTypes(table: Table): readonly TableType[] {
+  const functions = takingFunctions(table).map((fn) => `${fn}Filter` as const);
+  const distinct = table.columns.some(isGroupable) ? (['distinctCountFilter'] as const) : [];
+  return ['aggregateFilter', ...distinct, ...functions];
+}
+
+function groupTypes(table: Table): readonly TableType[] {
+  if (!table.columns.some(isGroupable)) return [];
+  if (!table.columns.some(isInColumns)) return ['distinctCount'];
+  const own = ['column', 'groupBy', 'groupKey', 'group', 'groupOrderBy'] as const;
+  return [...own, ...functionOrderTypes(table), 'distinctCount', ...aggregateFilterTypes(table)];
+}
+
+function operatorTypes(table: Table): readonly TableType[] {
+  const operators = updateOperators.filter((operator) =>
+    table.columns.some((column) => fitsOperator(column, operator)),
+  );
+  return table.update ? operators.map((operator) => `${operator}Input` as const) : [];
+}
+
+function conflictTypes({ conflictTargets, columns }: Table): readonly TableType[] {
+  if (conflictTargets.length === 0) return [];
+  return ['constraint', 'onConflict', ...(columns.some(isUpsertable) ? (['updateColumn'] as const) : [])];
+}
+
+/** What has each root field of mutations. */
+function mutationFields({ tables, routines }: Named): ReadonlyMap<string, string> {
+  const commands = ['insert', 'update', 'delete'] as const;
+  return new Map([
+    ...[...tables.values()].flatMap((table) =>
+      commands.flatMap((command) => {
+        const holder = `table ${quotePath(table.namespace, table.name)}`;
+        return table[command] ? [[tableRootFields(table.baseName)[command], holder] as const] : [];
+      }),
+    ),
+    ...[...routines.values()].flatMap(({ use, fieldName, namespace, name }) =>
+      use === 'mutation' ? [[fieldName, `function ${quotePath(namespace, name)}`] as const] : [],
+    ),
+  ]);
+}
+
+function noteBatch(context: ModelContext, table: Table, holder: string): void {
+  noteOmission(context, () => {
+    const row = rowOf(context, table);
+    const name = tableRootFields(table.baseName).updateMany;
+    const reason = takenBy(holder, describeTable(context, row), `"${name}"`);
+    return { kind: 'name', object: tablePath(context, row), names: [name], reason, fix: otherTableName(context, row) };
+  });
+}
+
+function takingFunctions({ aggregate, columns }: Table) {
+  return aggregateFunctions.filter(
+    (fn) => aggregate && columns.some((column) => column.fieldName !== null && column[fn] !== null),
+  );
+}
+
+function functionOrderTypes(table: Table): readonly TableType[] {
+  return takingFunctions(table).map((fn) => `${fn}OrderBy` as const);
+}
+
+/** The tables that to-many relationships with such an entry lead to. */
+function collectionsWith(flag: 'filterable' | 'orderable', tables: ReadonlyMap<string, Table>): ReadonlySet<string> {
+  const relationships = [...tables.values()].flatMap((table) => table.relationships);
+  return new Set(
+    relationships.filter(({ cardinality, [flag]: has }) => has && cardinality === 'many').map(({ target }) => target),
+  );
+}
+
+/** Whether equality is defined for the column's values. */
+export function isGroupable({ orderable, fieldName, type }: Column): boolean {
+  return orderable && fieldName !== null && !(type?.kind === 'scalar' && type.scalar === 'Opaque');
+}
+
+/** Whether the column is a value of *B*`Column`. */
+export function isInColumns(column: Column): boolean {
+  return isGroupable(column) && isEnumValueName(column.fieldName ?? '');
+}
+
+/** The tables with the types of their extensions, the shared types, and the routines and composite types that get their names. */
+export function* addTypes(
+  context: ModelContext,
+  named: Named,
+): Sliced<Pick<Model, 'tables' | 'addedTypes' | 'routines' | 'composites'>> {
+  const { tables, claims } = named;
+  const added = new Map([...tables.keys()].map((oid) => [oid, new Map<TableType, boolean>()]));
+  const shared: SharedType[] = [];
+  const functions = new Map<string, ReturnType<typeof claimFunctionInputs>>();
+  let { routines, composites } = named;
+  for (const extension of extensionNames) {
+    if (extension === 'function_filters') {
+      for (const table of tables.values()) {
+        if (sliceIsOver()) yield;
+        functions.set(table.oid, claimFunctionInputs(context, table, named));
+      }
+    }
+    if (extension === 'functions') ({ routines, composites } = claimRoutineTypes(context, named));
+    const needs = neededTypes[extension]?.(context, named) ?? (() => []);
+    for (const table of tables.values()) {
+      if (sliceIsOver()) yield;
+      const claimed = added.get(table.oid)!;
+      const needed = needs(table);
+      if (needed.length === 0) continue;
+      const names = tableTypeNames(table.baseName);
+      for (const type of needed) {
+        // Several extensions need some of them.
+        if (claimed.has(type)) continue;
+        claimed.set(type, claimType(context, table, names[type], claims));
+      }
+    }
+    const ofTables = sharedTypes[extension];
+    if (ofTables === undefined) continue;
+    const isUsed = tables.values().some((table) => {
+      const has = (type: TableType) => added.get(table.oid)!.get(type) === true;
+      return ofTables.usedBy(table, has) && hasExtension(context, table, extension);
+    });
+    for (const type of isUsed ? ofTables.types : []) {
+      if (claimShared(context, tables, type, claims)) shared.push(type);
+    }
+  }
+  const addedTo = (oid: string) => [...added.get(oid)!].flatMap(([type, isClaimed]) => (isClaimed ? [type] : []));
+  const withTypes = yield* mapInSlices(tables.values(), (table): Table => {
+    const whole = { ...table, ...functions.get(table.oid), addedTypes: addedTo(table.oid) };
+    return routines.size === named.routines.size ? whole : keepRoutines(whole, routines);
+  });
+  return {
+    tables: new Map(withTypes.map((table) => [table.oid, table])),
+    routines,
+    composites,
+    addedTypes: shared,
+  };
+}
+
+function claimShared(
+  context: ModelContext,
+  tables: ReadonlyMap<string, Table>,
+  type: SharedType,
+  claims: NameClaims,
+): boolean {
+  const holder = claims.claim([type], 'an extension');
+  if (holder === null) return true;
+  noteOmission(context, () => {
+    const table = [...tables.values()].find(({ baseName }) =>
+      [baseName, ...Object.values<string>(tableTypeNames(baseName))].includes(type),
+    );
+    const fix = table === undefined ? null : otherTableName(context, rowOf(context, table));
+    const object = table === undefined ? type : tablePath(context, rowOf(context, table));
+    const reason = `Nothing has a type "${type}" of the extensions: ${holder} has that name already.`;
+    return { kind: 'name', object, names: [type], reason, fix };
+  });
+  return false;
+}
+
+function claimType(context: ModelContext, table: Table, name: string, claims: NameClaims): boolean {
+  const row = rowOf(context, table);
+  const object = tablePath(context, row);
+  const holder = claims.claim([name], `table ${object}`);
+  if (holder === null) return true;
+  noteOmission(context, () => {
+    const fix = otherTableName(context, row);
+    const reason = takenBy(holder, describeTable(context, row), `the type "${name}"`);
+    return { kind: 'name', object, names: [name], reason, fix };
+  });
+  return false;
+}

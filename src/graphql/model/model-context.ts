@@ -1,0 +1,190 @@
+/**
+ * Shared by all steps of building a model: the catalog, the role's privileges, the namespaces of its path, and what was
+ * left out and why.
+ */
+
+import type { ExtensionName } from '../../config/extensions.ts';
+import type { Catalog, CatalogTable, RoleAccess } from '../catalog/catalog.ts';
+import { quotePath } from '../catalog/quote-name.ts';
+import { builtInTypeNames } from './codecs.ts';
+import { readSettings } from './comments/directives.ts';
+import type { ModelNamespace, TableKind } from './model.ts';
+
+/** A namespace with its directive applied. */
+export interface ContextNamespace extends ModelNamespace {
+  readonly oid: string;
+  readonly maxRows: number;
+  /** The role may use it. */
+  readonly exposed: boolean;
+}
+
+/**
+ * Rank of a namespace in the operator's order. Objects never take a name from an earlier namespace: a user
+ * who may create objects in one exposed schema must not affect others' names.
+ */
+export function rankOf({ namespaces }: ModelContext, oid: string): number {
+  return [...namespaces.keys()].indexOf(oid);
+}
+
+/** An object left out of the schema, with the reason. */
+export interface Omission {
+  /**
+   * Why it is missing: a missing grant or key, an unusable name, a type or signature, a broken directive, a command or
+   * lookup that PostgreSQL or the key's type does not allow, a switch that is off by default, or a junction table
+   * without a directive.
+   */
+  readonly kind: 'privilege' | 'key' | 'name' | 'type' | 'directive' | 'entrypoint' | 'switch' | 'link';
+  /** Its qualified SQL name, `lib.loan` or `lib.loan.fee`. */
+  readonly object: string;
+  /** GraphQL and SQL names for searching it; those of a field with its type, `Loan.fee`. */
+  readonly names: readonly string[];
+  /** A sentence for operators, for example `Table lib.log has no primary key.` */
+  readonly reason: string;
+  /** SQL that changes it, null for none. */
+  readonly fix: string | null;
+  /** For kind `privilege`: what the role lacks. */
+  readonly grant?: Grant;
+}
+
+/** A privilege on an object. */
+export interface Grant {
+  /** `SELECT`, or several with commas between them. */
+  readonly privileges: string;
+  readonly on: 'table' | 'routine' | 'schema' | 'type';
+  /** Its SQL name. */
+  readonly name: string;
+  /** Of a table; null: the whole object. */
+  readonly column: string | null;
+}
+
+/** Why something is left out, and the fix. */
+export type Reason = Pick<Omission, 'kind' | 'reason' | 'fix' | 'grant'>;
+
+/** Shared by the steps of one build. */
+export interface ModelContext {
+  readonly catalog: Catalog;
+  readonly role: string;
+  readonly access: RoleAccess;
+  /** All namespaces exposed by the operator, by oid, in path order; `exposed` tells which the role may use. */
+  readonly namespaces: ReadonlyMap<string, ContextNamespace>;
+  /** The same by name. */
+  readonly namespaceNames: ReadonlyMap<string, ContextNamespace>;
+  /** Collected while the model is built; null: not needed. */
+  readonly omissions: Omission[] | null;
+}
+
+/** Whether the extension is on for the namespace of a table or routine. */
+export function hasExtension(
+  { namespaceNames }: ModelContext,
+  object: { readonly namespace: string },
+  extension: ExtensionName,
+): boolean {
+  return namespaceNames.get(object.namespace)?.extensions.includes(extension) === true;
+}
+
+/** Records an omission, if they are collected. */
+export function noteOmission({ omissions }: ModelContext, omission: () => Omission): void {
+  omissions?.push(omission());
+}
+
+/** The reason for an omission whose GraphQL name something else has. @param wanted The name, as `the type "Loan"`. */
+export function takenBy(holder: string, subject: string, wanted: string): string {
+  return `${subject} would have ${wanted}, and ${holder} has that name already.`;
+}
+
+const defaultMaxRows = 30;
+
+const noAccess: RoleAccess = {
+  settings: new Map(),
+  usesNamespace: () => false,
+  hasTable: () => false,
+  hasColumn: () => false,
+  executes: () => false,
+  usesType: () => false,
+};
+
+/** The role and options of a model. */
+export interface ModelOptions {
+  readonly role: string;
+  /** Extensions of the API, unless a schema's directive sets others. */
+  readonly extensions: readonly ExtensionName[];
+}
+
+/** A comment without a directive, as a description, if the namespace has that extension; otherwise null. */
+export function plainComment(
+  { catalog }: ModelContext,
+  { extensions }: ContextNamespace,
+  ...address: readonly ['table' | 'column', oid: string, column?: number]
+): string | null {
+  if (!extensions.includes('descriptions') || catalog.directive(...address).kind !== 'none') return null;
+  return catalog.comment(...address)?.trim() || null;
+}
+
+/** For reading only comments and names. */
+export const commentsOnly: ModelOptions = { role: '', extensions: [] };
+
+/** The context of one build. An unknown role has no privileges. */
+export function createContext(
+  catalog: Catalog,
+  { role, extensions }: ModelOptions,
+  omissions: Omission[] | null,
+): ModelContext {
+  const access = catalog.roles.get(role) ?? noAccess;
+  const namespaces = new Map(
+    catalog.namespaces.map((row): [string, ContextNamespace] => {
+      const { settings } = readSettings(catalog, 'namespace', row._id);
+      const exposed = access.usesNamespace(row._id);
+      const own = {
+        maxRows: settings.maxRows ?? defaultMaxRows,
+        extensions: settings.extensions ?? extensions,
+      };
+      return [row._id, { ...settings, ...own, oid: row._id, name: row.nspname, exposed }];
+    }),
+  );
+  const namespaceNames = new Map(namespaces.values().map((namespace) => [namespace.name, namespace]));
+  return { catalog, role, access, namespaces, namespaceNames, omissions };
+}
+
+const kinds: Readonly<Record<string, TableKind>> = {
+  r: 'table',
+  v: 'view',
+  m: 'materialized_view',
+  f: 'foreign_table',
+};
+
+/** Kind of a table that may be exposed; null for a partitioned table. */
+export function tableKind(table: CatalogTable): TableKind | null {
+  return kinds[table.relkind] ?? null;
+}
+
+/** `Table lib.loan`, `Materialized view lib.stats`: the start of sentences for operators. */
+export function describeTable(context: ModelContext, table: CatalogTable): string {
+  const kind = (tableKind(table) ?? 'partitioned_table').replaceAll('_', ' ');
+  return `${kind.charAt(0).toUpperCase()}${kind.slice(1)} ${tablePath(context, table)}`;
+}
+
+/** `lib.loan`, quoted where SQL needs it. */
+export function tablePath(context: ModelContext, table: CatalogTable): string {
+  return pathIn(context.catalog, table.relnamespace, table.relname);
+}
+
+/** The qualified name of an object, from its namespace's oid. */
+export function pathIn(catalog: Catalog, namespace: string, name: string): string {
+  return quotePath(catalog.namespace(namespace)?.nspname ?? '', name);
+}
+
+/**
+ * Taken GraphQL type names, each with its holder as a phrase: first come, first served, and an object gets all its
+ * names or none.
+ */
+export class NameClaims {
+  readonly #holders = new Map<string, string>([...builtInTypeNames].map((name) => [name, 'a built-in type']));
+
+  /** Takes all names for `holder` and returns null, or takes none and returns the holder of one of them. */
+  claim(names: readonly string[], holder: string): string | null {
+    const taken = names.find((name) => this.#holders.has(name));
+    if (taken !== undefined) return this.#holders.get(taken)!;
+    for (const name of names) this.#holders.set(name, holder);
+    return null;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * The scalars of every schema, one row each: their filters, and how their values become JSON. A new scalar is a row here,
+ * its input (graphql/schema/types/scalars.ts) and the types that it stands for (codecs.ts).
+ *
+ * No member of a row may be left out: a forgotten form would be a slow way to make JSON, or pages without fast cursors.
+ */
+
+/**
+ * Kinds of filters: of `ID`, of values with an equality that is all they have, of values that `in` also finds, of ordered
+ * values, of text, of lists, and of JSON (graphql/schema/operators.ts).
+ */
+export type FilterKind = 'id' | 'equality' | 'membership' | 'ordered' | 'text' | 'list' | 'json';
+
+/**
+ * How PostgreSQL's text of a column becomes JSON.
+ *
+ * - `json`: it is JSON.
+ * - `text`: a string; escapes are added.
+ * - `quoted`: a string without escapes.
+ * - `number`: a number, or a string for values that JSON numbers lack (NaN, infinities).
+ * - `boolean`: `t` or `f`.
+ */
+export type ColumnForm = 'json' | 'text' | 'quoted' | 'number' | 'boolean';
+
+interface ScalarRow {
+  /** Null: filtered in another way, or not. */
+  readonly filter: FilterKind | null;
+  /** Whether lists of it have a filter. */
+  readonly inLists: boolean;
+  /** Whether an update can add to it. */
+  readonly increments: boolean;
+  /** A column in an answer; null: PostgreSQL makes its JSON. */
+  readonly form: ColumnForm | null;
+  /** In a cursor, which must equal `jsonb`'s text; null: cursors of it are made by PostgreSQL. */
+  readonly cursorForm: ColumnForm | null;
+  /** Except as JSON, its text depends on settings of the role. */
+  readonly dependsOnSettings: boolean;
+}
+
+const plain = { inLists: true, increments: false, dependsOnSettings: false } as const;
+const special = { inLists: false, increments: false, form: null, cursorForm: null, dependsOnSettings: false } as const;
+
+/** All of them. */
+const scalars = {
+  ID: { ...special, filter: 'id' },
+  Int: { ...plain, filter: 'ordered', increments: true, form: 'json', cursorForm: 'json' },
+  // `jsonb` expands the digits of floats.
+  Float: { ...plain, filter: 'ordered', increments: true, form: 'number', cursorForm: null },
+  String: { ...plain, filter: 'text', form: 'text', cursorForm: 'text' },
+  Boolean: { ...plain, filter: 'equality', form: 'boolean', cursorForm: 'boolean' },
+  Date: { ...plain, filter: 'ordered', form: null, cursorForm: 'json', dependsOnSettings: true },
+  Time: { ...plain, filter: 'ordered', form: 'quoted', cursorForm: 'quoted' },
+  Datetime: { ...plain, filter: 'ordered', form: null, cursorForm: 'json', dependsOnSettings: true },
+  BigInt: { ...plain, filter: 'ordered', increments: true, form: 'quoted', cursorForm: 'json' },
+  UUID: { ...plain, filter: 'membership', form: 'quoted', cursorForm: 'quoted' },
+  JSON: { ...special, filter: null },
+  Cursor: { ...special, filter: null },
+  BigFloat: { ...plain, filter: 'ordered', increments: true, form: 'quoted', cursorForm: 'number' },
+  Opaque: { ...special, filter: 'equality' },
+} as const satisfies Readonly<Record<string, ScalarRow>>;
+
+/** Name of a scalar. */
+export type ScalarName = keyof typeof scalars;
+
+/** Names of all scalars. */
+export const scalarNames = Object.keys(scalars) as readonly ScalarName[];
+
+/** What code knows of a scalar. */
+export function scalarRow(scalar: ScalarName): ScalarRow {
+  return scalars[scalar];
+}

@@ -1,0 +1,100 @@
+/**
+ * The fast path for JSON in and JSON out, which is nearly every request. A hook reads the body and writes the answer
+ * itself, and so skips parts of the framework.
+ *
+ * Measured: the framework's way from the last hook to the response takes a tenth of the time of a small request.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type AnswerType, answerTypeOf, requestTypeOf } from '../../server/media-types.ts';
+import type { Hook, HttpParts } from '../../server/parts.ts';
+import { writeRawHead } from '../../server/response-head.ts';
+import { PublicError } from '../../shared/errors.ts';
+import type { Utf8Text } from '../../shared/utf8-text.ts';
+import { bytesOf, CompressedText } from '../execute/answer/compressed-text.ts';
+import type { Answer } from '../execute/executor.ts';
+import { minCompressedBytes } from './compress.ts';
+import { run, sendText, writeHead } from './graphql-answer.ts';
+import { decodeText, readRequest } from './read-request.ts';
+
+/** The last hook of the route: answers requests with JSON both ways and leaves others to the route's handler. */
+export function createFastPath(parts: HttpParts): Hook {
+  const { maxBodyBytes } = parts.config.limits;
+  return (request, reply, done) => {
+    const { headers } = request;
+    const answerType = answerTypeOf(headers.accept);
+    const isJson = answerType === 'application/json' || answerType === 'application/graphql-response+json';
+    if (!isJson || headers['content-encoding'] !== undefined || requestTypeOf(headers['content-type']) !== 'json') {
+      return done();
+    }
+    readBody(request.raw, maxBodyBytes, (problem, body) => {
+      if (problem !== null) reply.send(problem);
+      else answerJson(parts, request, reply, { body, answerType }).catch((error: unknown) => reply.send(error));
+    });
+  };
+}
+
+/** Reads a body of at most `limit` bytes. Never calls back if the client disconnects first. */
+function readBody(
+  raw: IncomingMessage,
+  limit: number,
+  done: (problem: PublicError | null, body: Buffer) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const refuse = () => {
+    raw.off('data', onData).off('end', onEnd);
+    const message = 'The request body exceeds --max-body-bytes.';
+    done(new PublicError('BODY_TOO_LARGE', message), Buffer.alloc(0));
+  };
+  const onData = (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > limit) refuse();
+    else chunks.push(chunk);
+  };
+  const onEnd = () => done(null, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length));
+  if (Number(raw.headers['content-length']) > limit) refuse();
+  else raw.on('data', onData).on('end', onEnd).on('error', ignore);
+}
+
+/** An error of the socket: the request is over, and is observed as a disconnect. */
+function ignore(): void {}
+
+async function answerJson(
+  parts: HttpParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { body, answerType }: { readonly body: Buffer; readonly answerType: AnswerType },
+): Promise<void> {
+  const answer = await run(parts, request, readRequest(decodeText(body)));
+  const { body: text } = answer;
+  if (!(text instanceof CompressedText) && isPlain(parts, request, answer)) {
+    return sendPlain(request, reply, text, answerType);
+  }
+  writeHead(parts, request, reply, { answer, answerType });
+  await sendText(request, reply, text);
+}
+
+/**
+ * Whether the response depends on nothing in the request: no compression, no list of origins, no transport error, no
+ * write.
+ */
+function isPlain({ config }: HttpParts, { headers }: FastifyRequest, answer: Answer): boolean {
+  const isSmall = headers['accept-encoding'] === undefined || bytesOf(answer.body) < minCompressedBytes;
+  const isOrdinary = answer.codes.length === 0 && answer.writtenAt === undefined;
+  return isSmall && isOrdinary && config.corsOrigins === '*' && !config.serverTiming;
+}
+
+/** Writes most answers without the framework, which would assemble the same headers one by one. */
+function sendPlain(
+  { id, state }: FastifyRequest,
+  reply: FastifyReply,
+  text: string | Utf8Text,
+  answerType: AnswerType,
+): void {
+  state.bytes = bytesOf(text);
+  reply.hijack();
+  writeRawHead(reply.raw, { id, type: answerType, bytes: state.bytes });
+  if (typeof text === 'string') reply.raw.end(text);
+  else text.end(reply.raw);
+}

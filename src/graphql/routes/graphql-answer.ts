@@ -1,0 +1,74 @@
+/**
+ * Shared by fast path and yoga at `/graphql/v1`: runs a request for its caller and writes the answer.
+ */
+import { createGunzip } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../../postgres/caller/caller.ts';
+import { countedAs } from '../../server/caller/client-address.ts';
+import { retryAfterSeconds, statusOf } from '../../server/error-body.ts';
+import type { AnswerType } from '../../server/media-types.ts';
+import type { HttpParts } from '../../server/parts.ts';
+import { bytesOf, CompressedText, type Text } from '../execute/answer/compressed-text.ts';
+import type { Answer, GraphQLRequest } from '../execute/executor.ts';
+import { acceptedEncodings, compress } from './compress.ts';
+import { readPosition, writePosition } from './read-your-writes.ts';
+
+/** Runs a request whose caller is verified. Rejects only for internal errors. */
+export async function run(
+  { config, executor }: HttpParts,
+  { id, state, headers }: FastifyRequest,
+  graphql: GraphQLRequest,
+): Promise<Answer> {
+  const caller = state.caller as Caller;
+  const isService = caller.role === config.serviceRole;
+  const answer = await executor.execute(caller, graphql, {
+    requestId: id,
+    queuedAs: countedAs(state.identity?.subject ?? null, state.address),
+    signal: state,
+    showHints: config.localProject || isService,
+    unlimited: isService && !config.limits.limitServiceRole,
+    mustSee: config.readReplicaUrls.length === 0 ? null : readPosition(headers),
+  });
+  state.answer = answer;
+  return answer;
+}
+
+/** Sets status and headers. */
+export function writeHead(
+  { config }: HttpParts,
+  { state }: FastifyRequest,
+  reply: FastifyReply,
+  { answer, answerType }: { readonly answer: Answer; readonly answerType: AnswerType },
+): void {
+  const status = statusOf(answer, answerType);
+  reply.code(status).header('content-type', `${answerType}; charset=utf-8`);
+  const retryAfter = retryAfterSeconds(status);
+  if (retryAfter !== null) reply.header('retry-after', retryAfter);
+  if (answer.writtenAt !== undefined) writePosition(config, reply, answer.writtenAt);
+  state.bytes = bytesOf(answer.body);
+  if (!config.serverTiming) return;
+  const { parseMs, compileMs, runMs } = answer.stages;
+  const stages = Object.entries({ authenticate: state.authenticateMs, parse: parseMs, compile: compileMs, run: runMs });
+  reply.header('server-timing', stages.map(([name, ms]) => `${name};dur=${ms.toFixed(3)}`).join(', '));
+}
+
+/** Sends a body, compressed if the client accepts that. */
+export async function sendText(request: FastifyRequest, reply: FastifyReply, text: Text): Promise<FastifyReply> {
+  const acceptEncoding = request.headers['accept-encoding'] as string | undefined;
+  reply.header('vary', appendVary(reply.getHeader('vary'), 'Accept-Encoding'));
+  if (text instanceof CompressedText) return sendCompressed(reply, text, acceptedEncodings(acceptEncoding ?? '').gzip);
+  const { body, encoding } = await compress(typeof text === 'string' ? text : text.take(), acceptEncoding);
+  if (encoding !== null) reply.header('content-encoding', encoding);
+  return reply.send(body);
+}
+
+/** Sends compressed bytes unchanged to clients that accept gzip; decompresses for others, no faster than they read. */
+function sendCompressed(reply: FastifyReply, { gzip, bytes }: CompressedText, isAccepted: boolean): FastifyReply {
+  if (isAccepted) return reply.header('content-encoding', 'gzip').send(gzip);
+  return reply.header('content-length', bytes).send(createGunzip().end(gzip));
+}
+
+/** A `Vary` header with one more name. */
+function appendVary(given: unknown, name: string): string {
+  return typeof given === 'string' && given !== '' ? `${given}, ${name}` : name;
+}

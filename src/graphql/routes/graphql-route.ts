@@ -1,0 +1,151 @@
+/**
+ * `/graphql/v1`: POST answers GraphQL requests, other methods are refused; GET is for browsers
+ * (studio/routes/graphiql-route.ts).
+ *
+ * Two handlers share one executor. JSON in and out takes the fast path (fast-path.ts), because it is nearly every
+ * request. Other media types go through graphql-yoga (yoga-handler.ts). Authentication precedes reading the body.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { countedAs } from '../../server/caller/client-address.ts';
+import { type FindCaller, type KnownCaller, rememberCallers } from '../../server/caller/remember-callers.ts';
+import { reportCounts } from '../../server/connection/report-counts.ts';
+import { answerTypeOf, type RequestType, requestTypeOf } from '../../server/media-types.ts';
+import type { Hook, HttpParts } from '../../server/parts.ts';
+import { graphqlPath } from '../../server/paths.ts';
+import { PublicError } from '../../shared/errors.ts';
+import type { Answer, GraphQLRequest } from '../execute/executor.ts';
+import { createFastPath } from './fast-path.ts';
+import { run, sendText, writeHead } from './graphql-answer.ts';
+import type { YogaHandler } from './yoga-handler.ts';
+
+/** Methods of the path, for `Allow`. */
+export const graphqlMethods = 'GET, HEAD, POST, OPTIONS';
+
+/** Adds the routes. */
+export async function registerGraphqlRoutes(app: FastifyInstance, parts: HttpParts): Promise<void> {
+  const { config } = parts;
+  const onRequest: Hook[] = [authenticateHook(rememberCallers(parts.authenticate)), shedHook(parts)];
+  // After load shedding, so that refused requests do not count.
+  if (config.rateLimit !== null) onRequest.push(await createRateLimit(app, config.rateLimit));
+  onRequest.push(createFastPath(parts));
+  // If all origins are allowed, the headers are the same for each request.
+  const cors = config.corsOrigins === '*' ? ({ cors: false } as const) : {};
+  app.post(graphqlPath, { onRequest, config: cors }, createPostHandler(parts));
+  app.route({
+    method: ['PUT', 'PATCH', 'DELETE'],
+    url: graphqlPath,
+    handler: (_request, reply) => refuseMethod(reply, graphqlMethods, 'Send GraphQL requests with POST.'),
+  });
+}
+
+/** @param allow The allowed methods. @throws PublicError always. */
+export function refuseMethod(reply: FastifyReply, allow: string, message: string): never {
+  reply.header('allow', allow);
+  throw new PublicError('METHOD_NOT_ALLOWED', message);
+}
+
+function authenticateHook(find: FindCaller): Hook {
+  return (request, _reply, done) => {
+    const { state } = request;
+    const accept = ({ identity, caller }: KnownCaller): void => {
+      state.identity = identity;
+      state.caller = caller;
+      state.authenticateMs = performance.now() - state.startedAt;
+      done();
+    };
+    try {
+      const found = find(request);
+      if (found instanceof Promise) found.then(accept, done);
+      else accept(found);
+    } catch (error) {
+      done(error as Error);
+    }
+  };
+}
+
+const busy = new PublicError('UNAVAILABLE', 'All database connections are busy. Try again in a moment.');
+
+/** Refuses requests that would wait for the database in vain, before their body is read. */
+function shedHook({ executor, observe }: HttpParts): Hook {
+  const note = reportCounts((count) => observe({ kind: 'requests_shed', count }));
+  return ({ state }, _reply, done) => {
+    const { identity, address } = state;
+    if (identity === null || executor.admits(identity.role, countedAs(identity.subject, address))) return done();
+    state.shed = true;
+    note();
+    done(busy);
+  };
+}
+
+function createPostHandler(parts: HttpParts): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+  let handler: Promise<YogaHandler> | null = null;
+  return async (request, reply) => {
+    const requestType = acceptedRequestType(request);
+    const answerType = answerTypeOf(request.headers.accept);
+    const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+    const execute = (graphql: GraphQLRequest): Promise<Answer> => run(parts, request, graphql);
+    const contentType = request.headers['content-type'] ?? '';
+    handler ??= openYogaHandler();
+    const yoga = await handler;
+    const { answer, response } = await yoga({ requestType, contentType, answerType, body, execute });
+    writeHead(parts, request, reply, { answer, answerType });
+    reply.header('content-type', response.headers.get('content-type') ?? `${answerType}; charset=utf-8`);
+    if (answerType === 'text/event-stream') return reply.send(response.body);
+    return sendText(request, reply, await response.text());
+  };
+}
+
+/** Loaded with the first request that needs it: yoga takes 20 MB of memory, and most gateways never need it. */
+async function openYogaHandler(): Promise<YogaHandler> {
+  const { createYogaHandler } = await import('./yoga-handler.ts');
+  return createYogaHandler();
+}
+
+function acceptedRequestType({ headers }: FastifyRequest): RequestType {
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new PublicError('UNSUPPORTED_MEDIA_TYPE', 'Compressed request bodies are not supported.');
+  }
+  const type = requestTypeOf(headers['content-type']);
+  if (type === null) {
+    const hint = 'Send the header "Content-Type: application/json".';
+    throw new PublicError('UNSUPPORTED_MEDIA_TYPE', 'Send the request as "Content-Type: application/json" in UTF-8.', {
+      hint,
+    });
+  }
+  // Any web page may post a form to any address. A custom header proves that the browser sent a preflight first.
+  const isForm = type === 'urlencoded' || type === 'multipart';
+  if (isForm && headers.apikey === undefined && headers.authorization === undefined) {
+    const hint = 'Send the header "Content-Type: application/json"; curl sends a form without it.';
+    throw new PublicError('UNSUPPORTED_MEDIA_TYPE', 'Forms need the header "apikey". Or send application/json.', {
+      hint,
+    });
+  }
+  return type;
+}
+
+/** Most callers counted at once; the least recently seen are dropped first. */
+const maxCallers = 50_000;
+
+/**
+ * Makes the hook that limits requests per minute (`--rate-limit`): of the token's user, or without one of the client's
+ * address or network. It runs after authentication.
+ *
+ * @throws (in the hook) PublicError `RATE_LIMITED`.
+ */
+async function createRateLimit(app: FastifyInstance, perMinute: number): Promise<Hook> {
+  // Loaded on demand: most gateways have no such limit.
+  const { default: rateLimit } = await import('@fastify/rate-limit');
+  await app.register(rateLimit, { global: false, max: perMinute, timeWindow: '1 minute', cache: maxCallers });
+  const check = app.createRateLimit({
+    keyGenerator: ({ state }) => countedAs(state.identity?.subject ?? null, state.address),
+  });
+  return (request, reply, done) => {
+    check(request).then((limit) => {
+      if (limit.isAllowed || !limit.isExceeded) return done();
+      reply.header('retry-after', limit.ttlInSeconds);
+      const message = `More than ${perMinute} requests in a minute; wait ${limit.ttlInSeconds} seconds.`;
+      done(new PublicError('RATE_LIMITED', message));
+    }, done);
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * The schemas of a model: for operations, for introspection, and for printing. They differ only in `SchemaOptions`.
+ */
+import { type GraphQLNamedType, type GraphQLSchema, introspectionTypes, printSchema } from 'graphql';
+import { type Sliced, sliceIsOver, withoutPauses } from '../../shared/slices.ts';
+import { enumFilterName, tableTypeNames } from '../model/inflect.ts';
+import type { Model, Table } from '../model/model.ts';
+import { describeShared, describesAnything, describeType } from './describe-type.ts';
+import { LazySchema } from './lazy-schema.ts';
+import { type SchemaContext, type SchemaOptions, TypeRegistry } from './schema-context.ts';
+import { defineAggregateTypes } from './types/aggregate-types.ts';
+import { defineCompositeInputs } from './types/composite-inputs.ts';
+import { buildConnectionType, buildEdgeType, pageInfoType } from './types/connection-types.ts';
+import { buildEnumType, hasNamedValues } from './types/enum-types.ts';
+import { buildFilterType } from './types/filter-type.ts';
+import { defineFunctionInputs, defineIsFilter } from './types/function-inputs.ts';
+import { dateTruncationType, defineGroupTypes, hasGroups } from './types/group-types.ts';
+import { defineJsonFilterTypes } from './types/json-filter-types.ts';
+import { buildObjectType, defineResultType, nodeInterface } from './types/object-type.ts';
+import { buildEnumFilterType, filterIsType, operatorFilterTypes } from './types/operator-filters.ts';
+import { orderByDirectionType } from './types/order-by-direction.ts';
+import { defineOrderByTypes } from './types/order-by-type.ts';
+import { buildQueryType } from './types/query-type.ts';
+import { defineRelatedFilterTypes } from './types/related-filter-types.ts';
+import { scalarTypes } from './types/scalars.ts';
+import { defineSearchTypes } from './types/search-types.ts';
+import { defineConflictTypes } from './types/write/conflict-types.ts';
+import { buildMutationType } from './types/write/mutation-type.ts';
+import { defineNestedWriteTypes } from './types/write/nested-write-types.ts';
+import { defineUpdateInputs } from './types/write/update-types.ts';
+import { buildResponseType, buildWriteInputType, hasWriteInput } from './types/write/write-types.ts';
+
+/**
+ * The whole GraphQL API of a model. Every field, argument and input field has its origin.
+ *
+ * Types are made on first use, so the cost depends on the operations, not the tables. It leaves out defaults of
+ * function arguments: PostgreSQL applies them if the argument is absent.
+ */
+export function buildSchema(model: Model): GraphQLSchema {
+  return withoutPauses(buildSchemaInSlices(model));
+}
+
+/** The same, with pauses. */
+export function buildSchemaInSlices(model: Model): Sliced<GraphQLSchema> {
+  return assembleSchema(model, { displayDefaults: false, isVisible: () => true, describes: () => false });
+}
+
+/** Whether the comment directives of the namespaces or the operator decide about introspection. */
+export type IntrospectionPolicy = 'directive' | 'always' | 'never';
+
+/**
+ * Makes the part of the API that may be introspected: objects of namespaces that opted in; null if there are none, so
+ * introspection is off.
+ *
+ * It is closed: no field, argument, input field or possible type refers to a missing type. It includes defaults of
+ * function arguments for display, so only introspection may be executed against it.
+ */
+export function buildIntrospectionSchema(
+  model: Model,
+  policy: IntrospectionPolicy = 'directive',
+): Sliced<LazySchema> | null {
+  if (policy === 'never') return null;
+  const shown = new Set(model.namespaces.filter((namespace) => namespace.introspection).map(({ name }) => name));
+  if (policy === 'directive' && shown.size === 0) return null;
+  const isVisible = (namespace: string) => policy === 'always' || shown.has(namespace);
+  return assembleSchema(model, { ...forReaders(model), isVisible });
+}
+
+/**
+ * SDL of everything the role can use, even if introspection is off, with types in order of their names.
+ *
+ * Uses nothing specific to graphql 17, so that tools with graphql 16 can read it.
+ */
+export function printRoleSchema(model: Model): string {
+  const schema = withoutPauses(assembleSchema(model, { ...forReaders(model), isVisible: () => true }));
+  return `${printSchema(schema)}\n`;
+}
+
+function forReaders({ namespaces }: Model): Omit<SchemaOptions, 'isVisible'> {
+  const described = new Set(
+    namespaces.filter(({ extensions }) => extensions.includes('descriptions')).map(({ name }) => name),
+  );
+  return { displayDefaults: true, describes: (namespace) => described.has(namespace) };
+}
+
+function* assembleSchema(model: Model, options: SchemaOptions): Sliced<LazySchema> {
+  const extensions = new Map(model.namespaces.map((namespace) => [namespace.name, namespace.extensions]));
+  const offers: SchemaContext['offers'] = (namespace, name) => extensions.get(namespace)?.includes(name) === true;
+  const context: SchemaContext = { model, types: new TypeRegistry(), offers, ...options };
+  defineBuiltInTypes(context);
+  const tables = [...model.tables.values()].filter((table) => options.isVisible(table.namespace));
+  defineEnumTypes(context);
+  defineCompositeInputs(context);
+  defineJsonFilterTypes(context, tables);
+  defineIsFilter(context, tables);
+  defineSearchTypes(context, tables);
+  for (const table of tables) {
+    if (sliceIsOver()) yield;
+    defineTableTypes(context, table);
+  }
+  for (const routine of model.routines.values()) {
+    if (sliceIsOver()) yield;
+    if (options.isVisible(routine.namespace)) defineResultType(context, routine, describingDefiner(context, routine));
+  }
+  if (model.addedTypes.includes('DateTruncation') && tables.some(hasGroups)) {
+    context.types.define(dateTruncationType.name, () => dateTruncationType);
+  }
+  const query = yield* buildQueryType(context);
+  context.types.define('Query', () => query);
+  const mutation = yield* buildMutationType(context);
+  if (mutation !== null) context.types.define('Mutation', () => mutation);
+  return new LazySchema(context.types, () => tables.map((table) => table.baseName));
+}
+
+/** The types of every schema, used or not. */
+function defineBuiltInTypes(context: SchemaContext): void {
+  const { types } = context;
+  const described = [...operatorFilterTypes, orderByDirectionType];
+  const builtIn = [
+    ...Object.values(scalarTypes),
+    ...(describesAnything(context) ? described.map(describeShared) : described),
+    ...[filterIsType, nodeInterface, pageInfoType],
+    ...introspectionTypes,
+  ];
+  for (const type of builtIn) types.define(type.name, () => type);
+}
+
+function defineEnumTypes(context: SchemaContext): void {
+  const { model, types } = context;
+  const describe = describesAnything(context) ? describeShared : (type: GraphQLNamedType) => type;
+  for (const enumType of model.enums.values()) {
+    if (!context.isVisible(enumType.namespace) || !hasNamedValues(enumType)) continue;
+    const type = buildEnumType(enumType);
+    types.define(type.name, () => type);
+    types.define(enumFilterName(type.name), () => describe(buildEnumFilterType(type)));
+  }
+}
+
+/** Registers types of an object, with descriptions if its namespace has them. */
+function describingDefiner(context: SchemaContext, { namespace }: { readonly namespace: string }) {
+  const isDescribed = context.describes(namespace);
+  return (name: string, make: () => GraphQLNamedType) =>
+    context.types.define(name, isDescribed ? () => describeType(make()) : make);
+}
+
+function defineTableTypes(context: SchemaContext, table: Table): void {
+  const define = describingDefiner(context, table);
+  const names = tableTypeNames(table.baseName);
+  define(table.baseName, () => buildObjectType(context, table));
+  define(names.connection, () => buildConnectionType(context, table));
+  define(names.edge, () => buildEdgeType(context, table));
+  define(names.filter, () => buildFilterType(context, table));
+  defineOrderByTypes(context, table, define);
+  defineFunctionInputs(context, table, define);
+  if (table.aggregate) defineAggregateTypes(context, table, define);
+  defineRelatedFilterTypes(context, table, define);
+  defineGroupTypes(context, table, define);
+  if (hasWriteInput(context, table, 'insert')) defineConflictTypes(context, table, define);
+  for (const command of ['insert', 'update'] as const) {
+    if (!hasWriteInput(context, table, command)) continue;
+    define(names[`${command}Input`], () => buildWriteInputType(context, table, command));
+    define(names[`${command}Response`], () => buildResponseType(context, table, command));
+  }
+  defineUpdateInputs(context, table, define);
+  defineNestedWriteTypes(context, table, define);
+  if (table.delete) define(names.deleteResponse, () => buildResponseType(context, table, 'delete'));
+}

@@ -1,0 +1,126 @@
+/**
+ * Shared by the builders of types: the model, and the named types of one schema, each made on first use.
+ *
+ * Types refer to each other by name through the registry, and a field with an unregistered type is left out. A pruned
+ * schema is therefore closed by construction, and a thousand tables cost nothing until an operation uses them.
+ */
+import {
+  type GraphQLEnumType,
+  type GraphQLInputObjectType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+} from 'graphql';
+import type { ExtensionName } from '../../config/extensions.ts';
+import { invariant } from '../../shared/invariant.ts';
+import { tableTypeNames } from '../model/inflect.ts';
+import type { Model, SharedType, Table, TableType } from '../model/model.ts';
+
+/** Options of a model's schema. */
+export interface SchemaOptions {
+  /** Show the defaults of function arguments. Only if nothing is coerced: PostgreSQL applies them. */
+  readonly displayDefaults: boolean;
+  /** Whether objects of this namespace are in the schema. */
+  isVisible(namespace: string): boolean;
+  /** Whether objects of this namespace get our descriptions. Only if nothing is executed. */
+  describes(namespace: string): boolean;
+}
+
+/** A schema being built. */
+export interface SchemaContext extends SchemaOptions {
+  /** Whether the extension applies to objects of this namespace. */
+  offers(namespace: string, extension: ExtensionName): boolean;
+  readonly model: Model;
+  readonly types: TypeRegistry;
+}
+
+/** An extension's input type for a table; null for none. */
+export function addedInput(context: SchemaContext, table: Table, type: TableType): GraphQLInputObjectType | null {
+  const found = addedType(context, table, type);
+  invariant(found === null || isInputObjectType(found), `${type} is an input type`);
+  return found;
+}
+
+/** An extension's object type for a table; null for none. */
+export function addedObject(context: SchemaContext, table: Table, type: TableType): GraphQLObjectType | null {
+  const found = addedType(context, table, type);
+  invariant(found === null || isObjectType(found), `${type} is an object type`);
+  return found;
+}
+
+/** An extension's enum for a table; null for none. */
+export function addedEnum(context: SchemaContext, table: Table, type: TableType): GraphQLEnumType | null {
+  const found = addedType(context, table, type);
+  invariant(found === null || isEnumType(found), `${type} is an enum`);
+  return found;
+}
+
+function addedType({ types }: SchemaContext, table: Table, type: TableType): GraphQLNamedType | null {
+  // Otherwise, the name may belong to another type.
+  return table.addedTypes.includes(type) ? (types.find(tableTypeNames(table.baseName)[type]) ?? null) : null;
+}
+
+/** An extension's shared input type; null for none. */
+export function sharedInput({ model, types }: SchemaContext, name: SharedType): GraphQLInputObjectType | null {
+  // Otherwise, the name may belong to another type.
+  return model.addedTypes.includes(name) ? types.input(name) : null;
+}
+
+/** The types of one schema. Filled while the schema is built, then read-only. */
+export class TypeRegistry {
+  readonly #makers = new Map<string, () => GraphQLNamedType>();
+  readonly #made = new Map<string, GraphQLNamedType>();
+  #names: readonly string[] | null = null;
+
+  /** Registers a type. The model has resolved all name conflicts, so a duplicate is our bug. */
+  define(name: string, make: () => GraphQLNamedType): void {
+    invariant(!this.#makers.has(name), `two types are named ${name}`);
+    this.#makers.set(name, make);
+    this.#names = null;
+  }
+
+  /** All names in code-point order. */
+  names(): readonly string[] {
+    this.#names ??= [...this.#makers.keys()].sort();
+    return this.#names;
+  }
+
+  has(name: string): boolean {
+    return this.#makers.has(name);
+  }
+
+  /** The type of this name, made on first use; undefined for an unknown name. */
+  find(name: string): GraphQLNamedType | undefined {
+    const known = this.#made.get(name);
+    if (known !== undefined) return known;
+    const type = this.make(name);
+    if (type !== undefined) this.#made.set(name, type);
+    return type;
+  }
+
+  /** A new type of this name, not cached; undefined for an unknown name. */
+  make(name: string): GraphQLNamedType | undefined {
+    return this.#makers.get(name)?.();
+  }
+
+  /** Drops the made types. Types still in use differ from those made later. */
+  forget(): void {
+    this.#made.clear();
+  }
+
+  /** The object type of this name, null if not in this schema. */
+  object(name: string): GraphQLObjectType | null {
+    const type = this.find(name) ?? null;
+    invariant(type === null || isObjectType(type), `${name} is an object type`);
+    return type;
+  }
+
+  /** The input type of this name, null if not in this schema. */
+  input(name: string): GraphQLInputObjectType | null {
+    const type = this.find(name) ?? null;
+    invariant(type === null || isInputObjectType(type), `${name} is an input type`);
+    return type;
+  }
+}

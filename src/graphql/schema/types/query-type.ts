@@ -1,0 +1,78 @@
+/**
+ * The query root: `node`, every table's collection and lookup by key, and the routines that only read.
+ */
+import {
+  type GraphQLFieldConfig,
+  type GraphQLFieldConfigArgumentMap,
+  GraphQLNonNull,
+  type GraphQLObjectType,
+} from 'graphql';
+import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
+import { tableRootFields, tableTypeNames } from '../../model/inflect.ts';
+import type { Table } from '../../model/model.ts';
+import { describeRoot } from '../describe-type.ts';
+import { typed, withOrigin } from '../origin.ts';
+import type { SchemaContext } from '../schema-context.ts';
+import { connectionArguments } from './connection-types.ts';
+import { nodeIdName, nodeInterface } from './object-type.ts';
+import { type FieldMaker, type RootEntry, RootType } from './root-type.ts';
+import { compareOids, rootRoutines } from './routine-fields.ts';
+import { scalarTypes } from './scalars.ts';
+import { valueType } from './value-type.ts';
+
+/** `Query`; never empty, because it has `node`. Fields of tables take precedence over routines. */
+export function* buildQueryType(context: SchemaContext): Sliced<GraphQLObjectType> {
+  const node = ['node', () => nodeField] as const;
+  // Tables that differ only in the case of the first letter have the same root names; the older one gets them.
+  const youngestFirst = [...context.model.tables.values()].sort((a, b) => compareOids(b.oid, a.oid));
+  const ofTables = yield* mapInSlices(youngestFirst, (table) => tableEntries(context, table));
+  const entries = [...rootRoutines(context, 'query'), ...ofTables.flat(), node];
+  return new RootType('Query', entries, describeRoot(context, 'Query'));
+}
+
+const nodeField: GraphQLFieldConfig<unknown, unknown> = {
+  type: nodeInterface,
+  args: { [nodeIdName]: typed(new GraphQLNonNull(scalarTypes.ID), { kind: 'node_id' }) },
+  extensions: withOrigin({ kind: 'node' }),
+};
+
+function tableEntries(context: SchemaContext, table: Table): RootEntry[] {
+  const names = tableRootFields(table.baseName);
+  return [
+    ...(table.rootField ? [[names.collection, collection(context, table)] as const] : []),
+    ...(keyArguments(context, table) ? [[names.byPk, byPk(context, table)] as const] : []),
+  ];
+}
+
+function collection(context: SchemaContext, table: Table): FieldMaker | null {
+  const name = tableTypeNames(table.baseName).connection;
+  if (!context.types.has(name)) return null;
+  return () => ({
+    type: new GraphQLNonNull(context.types.object(name)!),
+    args: connectionArguments(context, table),
+    extensions: withOrigin({ kind: 'collection', table }),
+  });
+}
+
+function byPk(context: SchemaContext, table: Table): FieldMaker | null {
+  if (!context.types.has(table.baseName)) return null;
+  return () => ({
+    type: context.types.object(table.baseName)!,
+    args: keyArguments(context, table)!,
+    extensions: withOrigin({ kind: 'by_pk', table }),
+  });
+}
+
+/** One required argument per key column, in key order; null if there is no lookup or a column cannot be an argument. */
+function keyArguments(context: SchemaContext, table: Table): GraphQLFieldConfigArgumentMap | null {
+  if (!table.byPk) return null;
+  const args: GraphQLFieldConfigArgumentMap = {};
+  for (const number of table.primaryKey) {
+    const column = table.columns.find((each) => each.number === number);
+    const type = column?.type ? valueType(context, column.type) : null;
+    if (!column || !type || column.fieldName === null) return null;
+    args[column.fieldName] = typed(new GraphQLNonNull(type), { kind: 'key', column });
+  }
+  // Two key columns with one field name cannot both be given.
+  return Object.keys(args).length === table.primaryKey.length ? args : null;
+}

@@ -1,0 +1,79 @@
+/**
+ * The mutation root: insert, update and delete of every table that allows them, and the routines that may write
+ * (docs/mutations.md, docs/functions.md). It exists only if it has a field.
+ */
+import {
+  type GraphQLFieldConfig,
+  type GraphQLFieldConfigArgumentMap,
+  GraphQLList,
+  GraphQLNonNull,
+  type GraphQLObjectType,
+} from 'graphql';
+import { mapInSlices, type Sliced } from '../../../../shared/slices.ts';
+import { tableRootFields, tableTypeNames } from '../../../model/inflect.ts';
+import type { Table } from '../../../model/model.ts';
+import { describeRoot } from '../../describe-type.ts';
+import { typed, withOrigin } from '../../origin.ts';
+import type { SchemaContext } from '../../schema-context.ts';
+import { type RootEntry, RootType } from '../root-type.ts';
+import { rootRoutines } from '../routine-fields.ts';
+import { scalarTypes } from '../scalars.ts';
+import { conflictField } from './conflict-types.ts';
+import { batchField, operatorInputs } from './update-types.ts';
+import type { WriteCommand } from './write-types.ts';
+
+const commands = ['insert', 'update', 'delete'] as const;
+
+/** `Mutation`, null without fields. Fields of tables take precedence over routines. */
+export function* buildMutationType(context: SchemaContext): Sliced<GraphQLObjectType | null> {
+  const ofTables = yield* mapInSlices(context.model.tables.values(), (table) => tableEntries(context, table));
+  const entries = [...rootRoutines(context, 'mutation'), ...ofTables.flat()];
+  const mutation = new RootType('Mutation', entries, describeRoot(context, 'Mutation'));
+  return Object.keys(mutation.getFields()).length > 0 ? mutation : null;
+}
+
+function isVisible({ types }: SchemaContext, baseName: string, command: WriteCommand): boolean {
+  return types.has(tableTypeNames(baseName)[`${command}Response`]);
+}
+
+function tableEntries(context: SchemaContext, table: Table): RootEntry[] {
+  const { baseName } = table;
+  const names = tableRootFields(baseName);
+  const entries = commands
+    .filter((command) => table[command])
+    .map((command): RootEntry => {
+      const make = () => writeField(context, table, command);
+      return [names[command], isVisible(context, baseName, command) ? make : null];
+    });
+  const batch = batchField(context, table);
+  return batch === null ? entries : [...entries, [names.updateMany, batch]];
+}
+
+function writeField(context: SchemaContext, table: Table, command: WriteCommand): GraphQLFieldConfig<unknown, unknown> {
+  const { types } = context;
+  const names = tableTypeNames(table.baseName);
+  const response = types.object(names[`${command}Response`])!;
+  const extensions = withOrigin({ kind: command, table });
+  if (command === 'insert') {
+    const input = new GraphQLNonNull(types.input(names.insertInput)!);
+    const objects = typed(new GraphQLNonNull(new GraphQLList(input)), { kind: 'objects' });
+    return { type: response, args: { objects, ...conflictField(context, table) }, extensions };
+  }
+  /** The affected rows, and their limit. */
+  const guards: GraphQLFieldConfigArgumentMap = {
+    filter: typed(types.input(names.filter)!, { kind: 'filter' }),
+    atMost: { ...typed(new GraphQLNonNull(scalarTypes.Int), { kind: 'at_most' }), default: { value: 1 } },
+  };
+  const args = command === 'update' ? updateArguments(context, table, guards) : guards;
+  return { type: new GraphQLNonNull(response), args, extensions };
+}
+
+function updateArguments(
+  context: SchemaContext,
+  table: Table,
+  guards: GraphQLFieldConfigArgumentMap,
+): GraphQLFieldConfigArgumentMap {
+  const set = context.types.input(tableTypeNames(table.baseName).updateInput)!;
+  const operators = operatorInputs(context, table).map(([kind, input]) => [kind, typed(input, { kind })]);
+  return { set: typed(new GraphQLNonNull(set), { kind: 'set' }), ...guards, ...Object.fromEntries(operators) };
+}

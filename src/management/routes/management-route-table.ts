@@ -1,0 +1,263 @@
+/**
+ * The routes of the management API: their handlers and descriptions for `/openapi.json`.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { auditOperator } from '../../auth/store/audit.ts';
+import type { Config } from '../../config/config.ts';
+import type { DescribedSchema } from '../../graphql/execute/describe-schema.ts';
+import { ignoredHeader, warningsHeader } from '../../server/cors.ts';
+import type { ManagementParts, RequestKind } from '../../server/parts.ts';
+import type { Route } from '../../server/paths.ts';
+import { type JsonSchema, listOf, parameter, schemaNamed } from '../../shared/json-schema.ts';
+import type { PresentedConfig, ReadResult } from '../management-api.ts';
+import { demand, type ManagementCaller, masked } from '../management-caller.ts';
+import { ManagementError, type ManagementErrorCode } from '../management-error.ts';
+import { emailTrial } from '../templates/draft-schemas.ts';
+import type { AuditToken } from '../tokens/token-requests.ts';
+
+type Method = 'GET' | 'PATCH' | 'POST' | 'DELETE';
+
+interface RouteFacts {
+  /** Unique; its name in generated clients. */
+  readonly id: string;
+  readonly summary: string;
+  /** In addition to the project ref. */
+  readonly parameters?: readonly JsonSchema[];
+  readonly body?: JsonSchema;
+  readonly answer: JsonSchema;
+  /** Headers of the answer, each with a description. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** In addition to those of every route. */
+  readonly refusals: readonly ManagementErrorCode[];
+  readonly kind?: RequestKind;
+  readonly run: (parts: ManagementParts, request: FastifyRequest, asked: Asked) => Promise<unknown>;
+}
+
+/** Routes by method and path relative to a project, with parameters after colons: `GET /config/auth`. */
+export type ManagementRoutes = Readonly<Record<`${Method} /${string}`, RouteFacts>>;
+
+/** One route. */
+export type ManagementRoute = Route<ManagementRoutes>;
+
+/** A route without an access token: its handler finds out who asks. */
+export interface OpenManagementRoute extends Omit<ManagementRoute, 'run' | 'kind'> {
+  readonly access: 'anyone';
+  readonly run: (parts: ManagementParts, request: FastifyRequest) => Promise<unknown>;
+}
+
+interface Asked {
+  readonly caller: ManagementCaller;
+  readonly reply: FastifyReply;
+}
+
+const ofBodies = ['invalid_body', 'validation_failed', 'body_too_large', 'unsupported_media_type'] as const;
+
+/** The routes of the configuration, access tokens and schemas. */
+export const configRoutes: ManagementRoutes = {
+  'GET /config/auth': {
+    id: 'getAuthConfig',
+    summary: 'Read the auth configuration.',
+    answer: schemaNamed('AuthConfig'),
+    refusals: ['read_failed'],
+    run: async ({ api }, _, { caller, reply }) => sendConfig(reply, await api.readConfig(caller)),
+  },
+  'PATCH /config/auth': {
+    id: 'updateAuthConfig',
+    summary: 'Update fields of the auth configuration; applies to all requests after the response.',
+    parameters: [
+      parameter('query', 'allow_warnings', '`false` refuses emails that lead nowhere.', {
+        type: 'boolean',
+        default: true,
+      }),
+      parameter('header', 'If-Match', 'Change only this version, an `ETag` of an earlier answer.'),
+      parameter('header', 'Prefer', '`return=representation; warnings`: adds the warnings to the answer.'),
+    ],
+    body: schemaNamed('AuthConfigChange'),
+    answer: schemaNamed('AuthConfig'),
+    headers: {
+      [ignoredHeader]: 'Names of the given fields that have no effect, separated by commas.',
+      [warningsHeader]: 'What was stored but is probably not meant, separated by semicolons.',
+    },
+    refusals: [...ofBodies, 'version_conflict', 'update_failed'],
+    async run({ api }, request, { caller, reply }) {
+      const { headers, query } = request;
+      const ifVersion = readVersion(headers['if-match']);
+      const allowWarnings = (query as { readonly allow_warnings?: unknown }).allow_warnings !== 'false';
+      const result = await api.changeConfig(caller, () => readBody(request), { ifVersion, allowWarnings });
+      const { ignored, warnings, consequences } = result;
+      if (ignored.length > 0) reply.header(ignoredHeader, headerText(ignored.join(',')));
+      if (warnings.length > 0) reply.header(warningsHeader, headerText(warnings.join('; ')));
+      const presented = sendConfig(reply, result);
+      if (!prefersWarnings(headers.prefer)) return presented;
+      reply.header('preference-applied', 'return=representation; warnings');
+      return { ...presented, warnings: [...warnings, ...consequences] };
+    },
+  },
+  'GET /config/auth/emails': {
+    id: 'listEmails',
+    summary: 'List the emails with their fields, variables and built-in texts.',
+    answer: listOf(schemaNamed('DescribedEmail')),
+    refusals: ['read_failed'],
+    run: ({ api }, _, { caller }) => api.describeEmails(caller),
+  },
+  'GET /config/auth/emails/shared': {
+    id: 'listSharedTemplates',
+    summary: 'List the templates beside the emails: the layout and the page of links.',
+    answer: listOf(schemaNamed('SharedTemplate')),
+    refusals: ['read_failed'],
+    run: ({ api }, _, { caller }) => api.describeShared(caller),
+  },
+  'POST /config/auth/emails/render': {
+    id: 'renderEmail',
+    summary: 'Render a draft with sample or given data; the response includes its errors.',
+    body: schemaNamed('EmailDraft'),
+    answer: schemaNamed('RenderedEmail'),
+    refusals: [...ofBodies, 'read_failed'],
+    kind: 'rendering',
+    run: ({ api }, request, { caller }) => api.renderDraft(caller, () => readBody(request)),
+  },
+  'POST /config/auth/emails/send': {
+    id: 'sendEmail',
+    summary: 'Send a draft to an address as a test.',
+    body: emailTrial,
+    answer: { type: 'object' },
+    refusals: [...ofBodies, 'read_failed', 'deliveries_failed', 'send_failed'],
+    async run({ api, deliver }, request, { caller }) {
+      if (deliver === null) throw new ManagementError('send_failed', 'This gateway has no auth service to send with');
+      await api.sendDraft(caller, () => readBody(request), deliver);
+      return {};
+    },
+  },
+  'GET /config/auth/versions': {
+    id: 'listConfigVersions',
+    summary: 'List the changes, newest first.',
+    answer: listOf(schemaNamed('ConfigVersion')),
+    refusals: ['read_failed'],
+    run: ({ api }, _, { caller }) => api.listVersions(caller),
+  },
+  'GET /config/auth/versions/:version': {
+    id: 'readConfigVersion',
+    summary: 'Read a version and its email settings.',
+    parameters: [parameter('path', 'version', 'Version number.', { type: 'integer', minimum: 1 })],
+    answer: schemaNamed('ConfigVersionEmails'),
+    refusals: ['not_found', 'read_failed'],
+    async run({ api }, request, { caller }) {
+      const { version } = request.params as { readonly version: string };
+      if (!/^\d{1,15}$/.test(version)) throw new ManagementError('not_found');
+      return api.readVersion(caller, Number(version));
+    },
+  },
+  'GET /access-tokens': {
+    id: 'listAccessTokens',
+    summary: 'List the access tokens, newest first. Needs the scope `project:operate`.',
+    answer: listOf(schemaNamed('AccessToken')),
+    refusals: ['tokens_failed'],
+    run: ({ api }, { state }, { caller }) =>
+      api.withTokens(caller, auditTokenFrom(state.address), ({ listTokens }, request) => listTokens(request)),
+  },
+  'POST /access-tokens': {
+    id: 'createAccessToken',
+    summary: 'Create an access token with no more rights than your own. Needs the scope `project:operate`.',
+    body: schemaNamed('NewAccessToken'),
+    answer: schemaNamed('CreatedAccessToken'),
+    refusals: [...ofBodies, 'tokens_failed'],
+    run: ({ api }, request, { caller }) =>
+      api.withTokens(caller, auditTokenFrom(request.state.address), ({ createToken }, of) =>
+        createToken(of, readBody(request)),
+      ),
+  },
+  'DELETE /access-tokens/:id': {
+    id: 'revokeAccessToken',
+    summary: 'Revoke an access token. Needs the scope `project:operate`.',
+    parameters: [parameter('path', 'id', 'Id of the token.', { format: 'uuid' })],
+    answer: schemaNamed('AccessToken'),
+    refusals: ['not_found', 'tokens_failed'],
+    run({ api }, { state, params }, { caller }) {
+      const { id } = params as { readonly id: string };
+      return api.withTokens(caller, auditTokenFrom(state.address), ({ revokeToken }, request) =>
+        revokeToken(request, id),
+      );
+    },
+  },
+  'GET /schema': {
+    id: 'readRoleSchema',
+    summary:
+      'Read what a role sees, what is hidden from it and why, and the SQL to expose it. Needs the scope `project:operate`.',
+    parameters: [
+      { name: 'role', in: 'query', required: true, description: 'Database role.', schema: { type: 'string' } },
+    ],
+    answer: schemaNamed('RoleSchema'),
+    refusals: ['validation_failed', 'not_found', 'schema_unavailable'],
+    run: (parts, request, { caller }) => readSchema(caller, readRole(request, parts.allowedRoles), parts),
+  },
+};
+
+/** Requires a token that may act as any role, because the schema also names what its role cannot see. */
+async function readSchema(
+  caller: ManagementCaller,
+  role: string,
+  { describeSchema }: ManagementParts,
+): Promise<DescribedSchema> {
+  demand(caller, 'project:operate');
+  const schema = await masked('schema_unavailable', () => describeSchema(role));
+  if (schema === null)
+    throw new ManagementError('not_found', `There is no role "${role.slice(0, 63)}" in the database`);
+  return schema;
+}
+
+/** @throws ManagementError `validation_failed` */
+function readRole({ query }: FastifyRequest, allowed: Config['allowedRoles']): string {
+  const { role } = query as { readonly role?: unknown };
+  if (typeof role === 'string' && role !== '' && (allowed === '*' || allowed.includes(role))) return role;
+  throw new ManagementError('validation_failed', 'role must be one of the roles that requests may have');
+}
+
+/** The version in an `If-Match` header (the `ETag` of an answer); null for none, and for `*`. */
+function readVersion(header: string | undefined): number | null {
+  if (header === undefined || header === '*') return null;
+  const [, version] = /^"(\d{1,15})"$/.exec(header) ?? [];
+  // A malformed version never matches the stored one.
+  return version === undefined ? -1 : Number(version);
+}
+
+/** `Prefer: return=representation; warnings`; clients usually send both without quotes, among other preferences. */
+function prefersWarnings(header: string | readonly string[] | undefined): boolean {
+  const words = String(header ?? '').split(/[,;]/);
+  return words.some((word) => word.trim().toLowerCase() === 'warnings');
+}
+
+function sendConfig(reply: FastifyReply, { config: presented, version }: ReadResult): PresentedConfig {
+  reply.header('etag', `"${version}"`);
+  return presented;
+}
+
+/** @throws ManagementError `unsupported_media_type`, `invalid_body` */
+function readBody({ headers, body }: FastifyRequest): unknown {
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (!/^application\/([\w.-]+\+)?json$/.test(type)) throw new ManagementError('unsupported_media_type');
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') throw new ManagementError('unsupported_media_type');
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode((body as Buffer | undefined) ?? Buffer.alloc(0));
+    return JSON.parse(text);
+  } catch {
+    throw new ManagementError('invalid_body');
+  }
+}
+
+/** Headers allow one line of ASCII; cut a long list. */
+function headerText(text: string): string {
+  const line = text.replace(/[^\x20-\x7e]/g, '?');
+  return line.length > 4000 ? `${line.slice(0, 4000)}...` : line;
+}
+
+/** Writes the audit row for a change of an access token, in the same transaction. @param address Of the client. */
+function auditTokenFrom(address: string | null): AuditToken {
+  return (session, { clock, config, caller }, action, traits) =>
+    auditOperator(
+      { query: (text, values) => session.query(text, values), clock, config, client: { ip: address } },
+      action,
+      caller,
+      traits,
+    );
+}

@@ -1,0 +1,137 @@
+/**
+ * `/v1/projects/{ref}/config/auth`: GET and PATCH of the auth configuration, for holders of an access token
+ * (docs/management-api.md). Below it: previews of emails and versions of the configuration. Beside it, for operators:
+ * the schema of a role.
+ *
+ * Every error is `{"message", "code"}`; causes of masked errors go to the log.
+ */
+
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { countedAs } from '../../server/caller/client-address.ts';
+import { frameworkStatus } from '../../server/framework-status.ts';
+import type { ManagementParts, RequestKind } from '../../server/parts.ts';
+import { projectPath, routesOf } from '../../server/paths.ts';
+import type { Observe } from '../../shared/observation.ts';
+import type { ManagementCaller } from '../management-caller.ts';
+import { ManagementError } from '../management-error.ts';
+import { deliveryRoutes, eventRoute } from './delivery-routes.ts';
+import { configRoutes, type ManagementRoute, type OpenManagementRoute } from './management-route-table.ts';
+
+/** Largest body in bytes: enough for all fourteen emails. */
+const maxBodyBytes = 2 * 1024 * 1024;
+
+const ofTokens: readonly ManagementRoute[] = routesOf(configRoutes, deliveryRoutes);
+
+/** All routes. */
+export const managementRoutes: readonly (ManagementRoute | OpenManagementRoute)[] = [...ofTokens, eventRoute];
+
+/** Adds the routes, in their own scope because of their error format. */
+export async function registerManagementRoutes(
+  app: FastifyInstance,
+  parts: ManagementParts,
+  observe: Observe,
+): Promise<void> {
+  await app.register(async (scope) => {
+    answerErrors(scope, observe);
+    for (const route of ofTokens) addRoute(scope, parts, route);
+    addOpenRoute(scope, parts, eventRoute);
+    for (const path of new Set(managementRoutes.map((route) => route.path))) refuseOthers(scope, path);
+  });
+}
+
+function addRoute(scope: FastifyInstance, parts: ManagementParts, route: ManagementRoute): void {
+  const { method, path, kind = 'request', run } = route;
+  const callers = new WeakMap<FastifyRequest, ManagementCaller>();
+  scope.route({
+    method,
+    url: `${projectPath}${path}`,
+    ...(method !== 'GET' && { bodyLimit: maxBodyBytes }),
+    // Before the body is received: a client without a token must not make us buffer two megabytes.
+    onRequest: async (request) => {
+      callers.set(request, await authorizeRequest(parts, request, kind));
+    },
+    handler: async (request, reply) => {
+      const caller = callers.get(request) as ManagementCaller;
+      return send(reply, await run(parts, request, { caller, reply }));
+    },
+  });
+}
+
+/** Largest body from anybody, in bytes: more than the services send. */
+const maxOpenBodyBytes = 1024 * 1024;
+
+function addOpenRoute(
+  scope: FastifyInstance,
+  parts: ManagementParts,
+  { method, path, run }: OpenManagementRoute,
+): void {
+  scope.route({
+    method,
+    url: `${projectPath}${path}`,
+    bodyLimit: maxOpenBodyBytes,
+    handler: async (request, reply) => send(reply, await run(parts, request)),
+  });
+}
+
+/** Answers methods that a path lacks. */
+function refuseOthers(scope: FastifyInstance, path: string): void {
+  const known = managementRoutes.filter((route) => route.path === path).map(({ method }) => method);
+  const allow = [...known.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ');
+  scope.route({
+    method: (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).filter(
+      (method) => !known.some((name) => name === method),
+    ),
+    url: `${projectPath}${path}`,
+    exposeHeadRoute: false,
+    onRequest: (_request, reply, done) => {
+      reply.header('allow', allow);
+      done(new ManagementError('method_not_allowed'));
+    },
+    handler: () => {},
+  });
+}
+
+/** Allowed renderings per allowed other request of a token. */
+const renderingsEach = 10;
+
+async function authorizeRequest(parts: ManagementParts, request: FastifyRequest, kind: RequestKind) {
+  const { api, perMinute, takeRequest } = parts;
+  const { ref } = request.params as { readonly ref: string };
+  const from = countedAs(null, request.state.address);
+  const caller = await api.authorize(ref, request.headers.authorization, from);
+  if (perMinute === null) return caller;
+  const limit = kind === 'request' ? perMinute : perMinute * renderingsEach;
+  const waitMs = await takeRequest(caller.tokenId, kind, limit);
+  if (waitMs === null) return caller;
+  const what = `${limit} ${kind}s a minute for an access token (--management-rate-limit)`;
+  throw new ManagementError('rate_limited', `Rate limit exceeded: ${what}`, {
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+  });
+}
+
+function send(reply: FastifyReply, value: unknown): FastifyReply {
+  const text = JSON.stringify(value);
+  reply.request.state.bytes = Buffer.byteLength(text);
+  return reply.type('application/json; charset=utf-8').send(text);
+}
+
+function answerErrors(scope: FastifyInstance, observe: Observe): void {
+  scope.setErrorHandler((error: FastifyError | ManagementError, request, reply) => {
+    const known = toManagementError(error, request.method);
+    const { status, code, message, cause, retryAfterSeconds, problems } = known;
+    if (status >= 500) observe({ kind: 'masked_error', id: request.id, requestId: request.id, error: cause ?? known });
+    if (retryAfterSeconds !== null) reply.header('retry-after', retryAfterSeconds);
+    // Close: do not receive the rest of a refused body.
+    if (status === 413) reply.header('connection', 'close');
+    request.state.errorCode = code;
+    return send(reply.code(status), { message, code, ...(problems !== null && { problems }) });
+  });
+}
+
+function toManagementError(error: FastifyError | ManagementError, method: string): ManagementError {
+  if (error instanceof ManagementError) return error;
+  const status = frameworkStatus(error);
+  if (status === 413) return new ManagementError('body_too_large');
+  if (status === 400) return new ManagementError('invalid_body');
+  return new ManagementError(method === 'GET' ? 'read_failed' : 'update_failed', undefined, { cause: error });
+}

@@ -1,0 +1,65 @@
+/**
+ * Caches the caller of a request by its headers: clients send the same ones again. A repeated request needs one look-up,
+ * and its caller is the same object, by which the settings for the database are cached (postgres/caller/opening.ts).
+ *
+ * All headers except the body's length must be equal. They are the key as they are, with the token, because hashing
+ * them takes four times as long as the look-up. Verification expires as in `authenticate`.
+ */
+import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import type { Caller } from '../../postgres/caller/caller.ts';
+import { graphqlPath } from '../paths.ts';
+import { type Authenticate, callerOf, type Identity } from './authenticate.ts';
+
+/** The caller of one request: identity, and the caller for the database. */
+export interface KnownCaller {
+  readonly identity: Identity;
+  readonly caller: Caller;
+}
+
+/**
+ * Verifies the headers of a request; answers synchronously on a cache hit.
+ *
+ * @throws PublicError (or rejects with one).
+ */
+export type FindCaller = (request: FastifyRequest) => KnownCaller | Promise<KnownCaller>;
+
+const maxCallers = 10_000;
+/** Limit of the estimated bytes: clients choose the size of headers. */
+const maxBytes = 32 * 1024 * 1024;
+/** Copies of the headers: the key, the caller's own, and the settings of reading and of writing flights. */
+const copies = 4;
+const bytesPerCaller = 1024;
+
+/** Builds the cache. */
+export function rememberCallers(authenticate: Authenticate): FindCaller {
+  const callers = new LRUCache<string, KnownCaller>({
+    max: maxCallers,
+    maxSize: maxBytes,
+    sizeCalculation: ({ caller }, key) => bytesPerCaller + copies * (key.length + caller.claims.length),
+  });
+  return (request) => {
+    const key = keyOf(request);
+    const known = callers.get(key);
+    if (known !== undefined && known.identity.validUntil > authenticate.now()) return known;
+    const learn = (identity: Identity): KnownCaller => {
+      const found = { identity, caller: callerOf(identity, request.headers, request.method, graphqlPath) };
+      callers.set(key, found);
+      return found;
+    };
+    const identity = authenticate(request.headers);
+    return identity instanceof Promise ? identity.then(learn) : learn(identity);
+  };
+}
+
+/** Names and values as sent, in order, each with its length, so that different lists have different keys. */
+function keyOf({ method, raw: { rawHeaders } }: FastifyRequest): string {
+  let text = method;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 14 && name.toLowerCase() === 'content-length') continue;
+    const value = rawHeaders[at + 1] as string;
+    text += `\n${name.length} ${value.length} ${name}${value}`;
+  }
+  return text;
+}

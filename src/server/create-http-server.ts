@@ -1,0 +1,247 @@
+/**
+ * Builds the HTTP server: all routes and the rules common to them (ids, caching, CORS, errors, the log).
+ *
+ * Turns the errors of routes without an error format of their own into responses: public errors unchanged, all others
+ * masked under an id.
+ */
+import { randomUUID } from 'node:crypto';
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { graphqlMethods, registerGraphqlRoutes } from '../graphql/routes/graphql-route.ts';
+import { PublicError } from '../shared/errors.ts';
+import { InvariantError } from '../shared/invariant.ts';
+import { registerGraphiql } from '../studio/routes/graphiql-route.ts';
+import { registerInbox } from '../studio/routes/inbox-route.ts';
+import { allowStudioFiles, registerStudio } from '../studio/routes/studio-route.ts';
+import { createClientAddress } from './caller/client-address.ts';
+import { guardConnections, type HoldMemory, readTimeoutMs } from './connection/connections.ts';
+import { servePipelinedInOrder } from './connection/pipelined-requests.ts';
+import {
+  allowedMethods,
+  generalRefusal,
+  outlastBody,
+  refuseConnection,
+  refuseTunnel,
+} from './connection/refuse-request.ts';
+import { anyOriginHeaders, registerCors } from './cors.ts';
+import { errorAnswer, retryAfterSeconds } from './error-body.ts';
+import { frameworkStatus } from './framework-status.ts';
+import { registerHealth } from './health.ts';
+import { answerTypeOf } from './media-types.ts';
+import { registerMetrics } from './metrics/metrics-route.ts';
+import { type Describe, registerOpenApi } from './openapi.ts';
+import type { HttpParts } from './parts.ts';
+import { graphqlPath } from './paths.ts';
+import { commonHeaders } from './response-head.ts';
+import { noStages, pathOf, requestId, trackRequest, trackRequests } from './track-requests.ts';
+
+/** The server: Fastify's, with all routes. */
+export type HttpServer = FastifyInstance;
+
+/** Time limit for receiving a whole request, in milliseconds. */
+const receiveTimeoutMs = 30_000;
+/** Interval of checking that limit, in milliseconds. */
+const receiveCheckMs = 5000;
+
+/** Largest head of a request, including its path. A token with the most metadata allowed takes 45 kB. */
+const maxHeaderSize = 65_536;
+
+/** Builds the server without listening. */
+export async function createHttpServer(parts: HttpParts): Promise<HttpServer> {
+  const { observe, config } = parts;
+  const addressOf = createClientAddress(config.trustedProxies, observe);
+  const answerError = createErrorHandler(parts);
+  let hold: HoldMemory = () => true;
+  const app = fastify({
+    logger: false,
+    bodyLimit: config.limits.maxBodyBytes,
+    requestTimeout: receiveTimeoutMs,
+    connectionTimeout: readTimeoutMs,
+    // Two headers of the same name are ambiguous and refused. Requests without a host get our own error.
+    http: {
+      maxHeaderSize,
+      joinDuplicateHeaders: true,
+      requireHostHeader: false,
+      connectionsCheckingInterval: receiveCheckMs,
+    },
+    // The framework's default would load a JSON Schema compiler without need.
+    schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
+    genReqId: (request) => requestId(request.headers['x-request-id']),
+    forceCloseConnections: 'idle',
+    // Open connections still get answers during the shutdown.
+    return503OnClosing: false,
+    clientErrorHandler: refuseConnection,
+    // Routes refuse parameters that are too long.
+    routerOptions: { maxParamLength: maxHeaderSize },
+    // A path that cannot be decoded has no route and runs no hooks.
+    frameworkErrors: (error, request, reply) => {
+      trackRequest(request, reply, { observe, address: addressOf(request.raw), hold });
+      reply.headers(commonHeaders(request.id));
+      if (config.corsOrigins === '*') reply.headers(anyOriginHeaders);
+      answerError(error, request, reply);
+    },
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  hold = guardConnections(app, config, { observe, addressOf });
+  servePipelinedInOrder(app.server);
+  app.server.on('connect', refuseTunnel);
+  trackRequests(app, observe, { addressOf, hold });
+  refuseInGeneral(app, answerError);
+  app.setErrorHandler(answerError);
+  answerUnknownPaths(app, parts);
+  await registerCors(app, config);
+  registerHealth(app, parts);
+  if (parts.metrics) registerMetrics(app, parts.metrics);
+  await addPages(app, parts);
+  registerOpenApi(app, parts.config.externalUrl, [
+    ...(await addAuth(app, parts)),
+    ...(await addManagement(app, parts)),
+  ]);
+  await registerGraphqlRoutes(app, parts);
+  return app;
+}
+
+/**
+ * Stops accepting connections, lets running requests finish for a while, then closes the rest. Resolves when every
+ * connection is closed.
+ */
+export async function closeServer(app: HttpServer, drainTimeoutMs: number): Promise<void> {
+  // Otherwise, connections that become idle meanwhile would keep the server open.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
+  const giveUp = setTimeout(() => app.server.closeAllConnections(), drainTimeoutMs);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(sweep);
+    clearTimeout(giveUp);
+  }
+}
+
+async function addPages(app: FastifyInstance, parts: HttpParts): Promise<void> {
+  const { inbox, studio } = parts;
+  await allowStudioFiles(app);
+  registerGraphiql(app, parts);
+  if (!inbox && !studio) return;
+  if (inbox) registerInbox(app, inbox);
+  registerStudio(app, parts);
+}
+
+// Loads the code of optional services only when they are added.
+
+async function addAuth(app: FastifyInstance, parts: HttpParts): Promise<readonly Describe[]> {
+  const { auth } = parts;
+  if (!auth) return [];
+  const [{ registerAuth }, { describeAuth }] = await Promise.all([
+    import('../auth/routes/auth-route.ts'),
+    import('../auth/routes/auth-description.ts'),
+  ]);
+  await registerAuth(app, parts, auth);
+  return [describeAuth];
+}
+
+async function addManagement(app: FastifyInstance, { management, observe }: HttpParts): Promise<readonly Describe[]> {
+  if (!management) return [];
+  const [{ registerManagementRoutes }, { describeManagement }] = await Promise.all([
+    import('../management/routes/management-route.ts'),
+    import('../management/routes/management-description.ts'),
+  ]);
+  await registerManagementRoutes(app, management, observe);
+  return [describeManagement];
+}
+
+/** Refuses schemas: routes check their requests themselves, and the framework gets finished text. */
+function refuseSchemas(): never {
+  throw new InvariantError('a route has a schema');
+}
+
+/** Refuses invalid requests before all routes, with the same errors. */
+function refuseInGeneral(app: FastifyInstance, answerError: ErrorHandler): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const problem = generalRefusal(request.raw);
+    if (problem === null) return done();
+    if (problem.code === 'METHOD_NOT_ALLOWED')
+      reply.header('allow', pathOf(request) === graphqlPath ? graphqlMethods : allowedMethods);
+    answerError(problem, request, reply);
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const isWhole = typeof payload === 'string' || payload instanceof Buffer;
+    done(null, isWhole ? outlastBody(request, reply, payload) : payload);
+  });
+}
+
+/** Path prefixes of a Supabase project's other services. */
+const otherServices: ReadonlyMap<string, string> = new Map([
+  ['rest', 'The REST API'],
+  ['storage', 'Storage'],
+  ['functions', 'The service Edge Functions'],
+  ['realtime', 'Realtime'],
+]);
+
+function answerUnknownPaths(app: FastifyInstance, { config, observe }: HttpParts): void {
+  let isRealtimeNoted = false;
+  app.setNotFoundHandler((request, reply) => {
+    const path = pathOf(request);
+    const service = otherServices.get(path.split('/')[1] ?? '');
+    if (service !== undefined) {
+      // Clients of WebSockets do not show the answer, and retry.
+      if (service === 'Realtime' && request.headers.upgrade?.toLowerCase() === 'websocket' && !isRealtimeNoted) {
+        isRealtimeNoted = true;
+        const message = 'A client asked for Realtime of Supabase, which is not part of pgreflect.';
+        const hint = 'Remove supabase.channel() from the client; its subscriptions fail with a transport failure.';
+        observe({ kind: 'warning', message, hint });
+      }
+      const message = `${service} of Supabase is not part of pgreflect. Ask the GraphQL API at "${graphqlPath}".`;
+      // Clients of those services also read `message`.
+      return reply.code(404).send({ code: 'NOT_FOUND', message, errors: [{ message }] });
+    }
+    const hint = path === `${graphqlPath}/` ? 'without the slash at the end' : 'for POST requests';
+    const studio = config.managementApiEnabled && path === '/' ? ' The studio is at "/studio".' : '';
+    throw new PublicError(
+      'NOT_FOUND',
+      `Nothing is served at this path. The GraphQL API is at "${graphqlPath}", ${hint}.${studio}`,
+    );
+  });
+}
+
+type ErrorHandler = (error: FastifyError | PublicError, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+function createErrorHandler({ observe }: HttpParts): ErrorHandler {
+  return (error, request, reply) => {
+    const shown = toPublicError(error, () => {
+      const id = randomUUID();
+      observe({ kind: 'masked_error', id, requestId: request.id, error });
+      return id;
+    });
+    const wished = answerTypeOf(request.headers.accept);
+    const type = wished === 'application/graphql-response+json' ? wished : 'application/json';
+    // Only GraphQL clients expect errors with status 200.
+    const isGraphql = request.routeOptions.url === graphqlPath;
+    const { status, body, code } = errorAnswer(shown, isGraphql ? type : 'application/graphql-response+json');
+    request.state.answer ??= {
+      executed: false,
+      codes: [code],
+      operationName: null,
+      documentHash: null,
+      stages: noStages,
+    };
+    request.state.bytes = Buffer.byteLength(body);
+    const retryAfter = retryAfterSeconds(status);
+    if (retryAfter !== null && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter);
+    return reply.code(status).type(`${type}; charset=utf-8`).send(body);
+  };
+}
+
+function toPublicError(error: FastifyError | PublicError, mask: () => string): PublicError {
+  if (error instanceof PublicError) return error;
+  const status = frameworkStatus(error);
+  if (status === 413) return new PublicError('BODY_TOO_LARGE', 'The request body exceeds --max-body-bytes.');
+  if (status === 415) return new PublicError('UNSUPPORTED_MEDIA_TYPE', 'The content type is not supported.');
+  // Of a file: a path that leads out of its folder, or headers such as `Range` that cannot be satisfied.
+  if (status === 403) return new PublicError('NOT_FOUND', 'Nothing is served at this path.');
+  if (status !== null && status < 500) {
+    return new PublicError('BAD_REQUEST', 'The HTTP request is malformed.', { cause: error });
+  }
+  return new PublicError('INTERNAL', 'Internal error. The log has the cause under this id.', {
+    extensions: { id: mask() },
+  });
+}

@@ -1,0 +1,51 @@
+/**
+ * `/health`: the process runs. `/ready`: it can answer requests, or the reason why not.
+ */
+import type { FastifyInstance } from 'fastify';
+import type { Executor } from '../graphql/execute/executor.ts';
+import type { SystemPool } from '../postgres/system/run-system.ts';
+import { finishesWithin } from '../shared/finishes-within.ts';
+import { retryAfterSeconds } from './error-body.ts';
+import type { HttpParts } from './parts.ts';
+
+/** Adds both routes, which need no key. */
+export function registerHealth(app: FastifyInstance, { ready }: HttpParts): void {
+  app.get('/health', (_request, reply) => reply.type('application/json').send('{"status":"ok"}'));
+  app.get('/ready', async (_request, reply) => {
+    const reason = await ready();
+    if (reason === null) return reply.type('application/json').send('{"status":"ready"}');
+    reply.code(503).header('retry-after', retryAfterSeconds(503));
+    return reply.type('application/json').send(JSON.stringify({ status: 'unavailable', reason }));
+  });
+}
+
+/** Cache lifetime of the answer of `/ready`, so that frequent probes cost the database nothing. */
+const readyForMs = 500;
+
+/** Longest wait for the database, in milliseconds. */
+const patienceMs = 2000;
+
+const isSilent = 'The database is not responding.';
+
+/** Makes `HttpParts.ready`. */
+export function createReadiness({
+  executor,
+  systemPool,
+}: {
+  readonly executor: Executor;
+  readonly systemPool: SystemPool;
+}): HttpParts['ready'] {
+  let asked: { readonly at: number; readonly answer: Promise<string | null> } | null = null;
+  return async () => {
+    const reason = executor.notReady();
+    if (reason !== null) return reason;
+    if (asked === null || performance.now() - asked.at > readyForMs) {
+      const answer = finishesWithin(patienceMs, systemPool.query('select 1')).then(
+        (answered) => (answered ? null : isSilent),
+        () => isSilent,
+      );
+      asked = { at: performance.now(), answer };
+    }
+    return asked.answer;
+  };
+}

@@ -1,0 +1,130 @@
+/**
+ * `/metrics` for Prometheus: on the API port for holders of an access token, or on a separate port (`--metrics-port`)
+ * without authentication.
+ */
+
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../../config/config.ts';
+import { ManagementError } from '../../management/management-error.ts';
+import type { Management } from '../../management/start-management.ts';
+import { bearerToken } from '../../shared/bearer-token.ts';
+import { PublicError } from '../../shared/errors.ts';
+import { sameText } from '../../shared/same-text.ts';
+import { countedAs } from '../caller/client-address.ts';
+import { readTimeoutMs } from '../connection/connections.ts';
+import type { MetricsParts, PrintedMetrics } from '../parts.ts';
+import { sniffHeaders } from '../response-head.ts';
+import { type Meter, type MetricSeries, printMetrics } from './metrics.ts';
+
+/** The path on both ports. */
+const metricsPath = '/metrics';
+
+/** Adds the route. */
+export function registerMetrics(app: FastifyInstance, { print, mayRead }: MetricsParts): void {
+  app.get(metricsPath, async (request, reply) => {
+    if (!(await mayRead(request.headers.authorization, countedAs(null, request.state.address)))) {
+      const message = 'The metrics need an access token as "Authorization: Bearer", or the port of --metrics-port.';
+      throw new PublicError('UNAUTHENTICATED', message);
+    }
+    const { type, text } = await print();
+    request.state.bytes = Buffer.byteLength(text);
+    return reply.type(type).send(text);
+  });
+}
+
+interface OpenMetricsOptions {
+  readonly config: Pick<Config, 'host' | 'metricsPort' | 'accessToken'>;
+  readonly meter: Meter;
+  readonly management: Pick<Management, 'api' | 'ref'>;
+  /** Collects the series of all processes that share the port; absent: there is only this one. */
+  readonly gather?: () => Promise<readonly MetricSeries[]>;
+}
+
+/**
+ * Opens the metrics.
+ *
+ * @returns `server` is null without a separate port.
+ * @throws An error of the operating system, for example `EADDRINUSE`.
+ */
+export async function openMetrics({ config, meter, management, gather }: OpenMetricsOptions) {
+  const { host, metricsPort, accessToken } = config;
+  const read = gather ?? (async () => [await meter.read()]);
+  const print = async () => printMetrics(await read());
+  const parts: MetricsParts = {
+    print,
+    mayRead: (authorization, from) => mayRead(management, accessToken, { authorization, from }),
+  };
+  if (metricsPort === null) return { parts, server: null };
+  await meter.begin();
+  return { parts, server: await serveMetrics({ host, port: metricsPort }, print) };
+}
+
+/** @throws PublicError `UNAVAILABLE` if the token cannot be checked. */
+async function mayRead(
+  { api, ref }: OpenMetricsOptions['management'],
+  accessToken: string | null,
+  { authorization, from }: { readonly authorization: string | undefined; readonly from: string },
+): Promise<boolean> {
+  // This token works without the auth tables, and while the database is down.
+  const token = bearerToken(authorization);
+  if (token !== undefined && accessToken !== null && sameText(token, accessToken)) return true;
+  try {
+    await api.authorize(await ref(), authorization, from);
+    return true;
+  } catch (cause) {
+    if (cause instanceof ManagementError && cause.status < 500) return false;
+    throw new PublicError('UNAVAILABLE', 'The database is not responding.', { cause });
+  }
+}
+
+/** A server for the metrics alone. */
+export interface MetricsServer {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** Most open connections: a few collectors. Idle ones and those that do not read end by timeout. */
+const maxConnections = 32;
+/** Time for a request to arrive, in milliseconds. */
+const receiveTimeoutMs = 5000;
+
+/**
+ * Serves the metrics without authentication.
+ *
+ * @throws An error of the operating system, for example `EADDRINUSE`.
+ */
+export async function serveMetrics(
+  { host, port }: { readonly host: string; readonly port: number },
+  print: () => Promise<PrintedMetrics>,
+): Promise<MetricsServer> {
+  const timeouts = {
+    headersTimeout: receiveTimeoutMs,
+    requestTimeout: receiveTimeoutMs,
+    connectionsCheckingInterval: 1000,
+  };
+  const server = createServer(timeouts, (request, response) => {
+    const end = (status: number, type: string, text: string) =>
+      void response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store', ...sniffHeaders }).end(text);
+    const plain = 'text/plain; charset=utf-8';
+    if (request.url?.split('?')[0] !== metricsPath) return end(404, plain, `Only ${metricsPath} is here.\n`);
+    if (request.method !== 'GET') return end(405, plain, 'Only GET.\n');
+    print().then(
+      ({ type, text }) => end(200, type, text),
+      () => end(503, plain, 'The metrics cannot be read at the moment.\n'),
+    );
+  });
+  server.timeout = readTimeoutMs;
+  server.maxConnections = maxConnections;
+  await once(server.listen(port, host), 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async stop() {
+      const closed = once(server, 'close');
+      server.close().closeAllConnections();
+      await closed;
+    },
+  };
+}

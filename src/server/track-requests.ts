@@ -1,0 +1,190 @@
+/**
+ * Gives every request an id and its state on arrival, and makes one observation when it ends: answered or disconnected.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Answer } from '../graphql/execute/executor.ts';
+import type { Caller } from '../postgres/caller/caller.ts';
+import type { DisconnectSignal } from '../shared/disconnect-signal.ts';
+import type { Observe } from '../shared/observation.ts';
+import type { Identity } from './caller/authenticate.ts';
+import type { ClientAddress } from './caller/client-address.ts';
+import type { HoldMemory } from './connection/connections.ts';
+import { graphqlPath } from './paths.ts';
+import { commonHeaders } from './response-head.ts';
+
+/** Stage times of a request that did not reach the executor. */
+export const noStages = { parseMs: 0, compileMs: 0, runMs: 0 };
+
+/**
+ * The client's `X-Request-Id` if it is short and of a safe alphabet, because it is logged and returned; otherwise a new
+ * UUID.
+ */
+export function requestId(given: string | readonly string[] | undefined): string {
+  const isHarmless = typeof given === 'string' && /^[A-Za-z0-9][A-Za-z0-9._:@/+=-]{0,127}$/.test(given);
+  return isHarmless ? given : randomUUID();
+}
+
+/** Adds the hooks. */
+export function trackRequests(
+  app: FastifyInstance,
+  observe: Observe,
+  { addressOf, hold }: { readonly addressOf: ClientAddress; readonly hold: HoldMemory },
+): void {
+  app.decorateRequest('state');
+  app.addHook('onRequest', (request, reply, done) => {
+    trackRequest(request, reply, { observe, address: addressOf(request.raw), hold });
+    done();
+  });
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    const caching = reply.getHeader('cache-control');
+    reply.headers(commonHeaders(request.id));
+    if (caching !== undefined) reply.header('cache-control', caching);
+    done();
+  });
+}
+
+/** The work of the hooks, for a request that runs none. */
+export function trackRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { observe, address, hold }: { readonly observe: Observe; readonly address: string | null; readonly hold: HoldMemory },
+): void {
+  const state = new TrackedRequest(address, request.raw, hold);
+  request.state = state;
+  reply.raw.on('finish', () => {
+    state.finished = true;
+  });
+  // `close` follows `finish` or replaces it. Both fire once; `on` is cheaper than `once`.
+  reply.raw.on('close', () => {
+    if (!state.finished) state.leave();
+    observeRequest(request, reply, observe);
+  });
+}
+
+class TrackedRequest implements RequestState {
+  identity: RequestState['identity'] = null;
+  caller: RequestState['caller'] = null;
+  authenticateMs = 0;
+  readonly address: string | null;
+  readonly startedAt = performance.now();
+  refusedPath: RequestState['refusedPath'] = null;
+  answer: RequestState['answer'] = null;
+  errorCode: RequestState['errorCode'] = null;
+  bytes = 0;
+  shed = false;
+  /** The response was fully written. */
+  finished = false;
+  aborted = false;
+  readonly #listeners: (() => void)[] = [];
+  readonly #raw: IncomingMessage;
+  readonly #hold: HoldMemory;
+
+  constructor(address: string | null, raw: IncomingMessage, hold: HoldMemory) {
+    this.address = address;
+    this.#raw = raw;
+    this.#hold = hold;
+  }
+
+  hold(bytes: number): boolean {
+    return this.#hold(this.#raw, bytes);
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const at = this.#listeners.indexOf(listener);
+    if (at !== -1) this.#listeners.splice(at, 1);
+  }
+
+  leave(): void {
+    this.aborted = true;
+    for (const listener of this.#listeners.splice(0)) listener();
+  }
+}
+
+function observeRequest(request: FastifyRequest, reply: FastifyReply, observe: Observe): void {
+  const { state } = request;
+  const { answer } = state;
+  const path = pathOf(request);
+  observe({
+    kind: 'request',
+    requestId: request.id,
+    method: request.method,
+    path: path === graphqlPath ? path : loggablePath(path),
+    route: routeOf(request, path),
+    status: reply.raw.statusCode,
+    address: state.address,
+    role: state.identity?.role ?? null,
+    operationName: loggableName(answer?.operationName ?? null),
+    documentHash: answer?.documentHash ?? null,
+    codes: answer?.codes ?? (state.errorCode === null ? [] : [state.errorCode]),
+    stages: { authenticateMs: state.authenticateMs, ...(answer?.stages ?? noStages) },
+    totalMs: performance.now() - state.startedAt,
+    bytes: state.bytes,
+    aborted: state.aborted,
+    shed: state.shed,
+    fromStudio: path !== graphqlPath && studioHeader in request.headers,
+  });
+}
+
+/** Header of requests that the studio sends on its own (src/studio/app/shared/api.ts). */
+const studioHeader = 'x-pgreflect-studio';
+
+/** Clients may send any text as an operation name; log only valid names. */
+function loggableName(name: string | null): string | null {
+  return name !== null && /^[_A-Za-z]\w{0,127}$/.test(name) ? name : null;
+}
+
+const maxPathLength = 500;
+
+/** Removes terminal escape codes, and cuts the path to the length of our longest. */
+function loggablePath(path: string): string {
+  if (path.length <= maxPathLength && /^[!-~]*$/.test(path)) return path;
+  return path.slice(0, maxPathLength).replace(/[^!-~]/g, '?');
+}
+
+/** The framework rebuilds this object at each access, so nearly all requests avoid it. */
+function routeOf(request: FastifyRequest, path: string): string | null {
+  if (path === graphqlPath) return graphqlPath;
+  return request.is404 ? request.state.refusedPath : (request.routeOptions.url ?? null);
+}
+
+/** The path without the query string, which may hold keys. */
+export function pathOf(request: FastifyRequest): string {
+  const end = request.url.indexOf('?');
+  return end === -1 ? request.url : request.url.slice(0, end);
+}
+
+/** State of a request: facts for the log, and whether the client is still connected. */
+interface RequestState extends DisconnectSignal {
+  identity: Identity | null;
+  /** The caller as the database gets it; only for the GraphQL API. */
+  caller: Caller | null;
+  authenticateMs: number;
+  /** Address of the client, see client-address.ts; null if its connection was closed immediately. */
+  readonly address: string | null;
+  /** In terms of `performance.now()`. */
+  readonly startedAt: number;
+  /** Pattern of the path, where its route lacks the method and so the framework found none. */
+  refusedPath: string | null;
+  answer: Omit<Answer, 'body'> | null;
+  /** Error code of an answer of the auth service or the management API. */
+  errorCode: string | null;
+  bytes: number;
+  /** Refused because of overload. */
+  shed: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    state: RequestState;
+  }
+  interface FastifyContextConfig {
+    /** False: the CORS plugin skips the route. */
+    cors?: false;
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Which hosts the auth service may call for its configuration: hooks, providers and the mail server.
+ *
+ * Hosts in the start values are the operator's choice and may be anywhere. Values stored by the management API must not
+ * lead into private networks: a person who may change the configuration must not reach machines beside the gateway. A
+ * name is resolved once, and the connection uses the checked address.
+ */
+import { type LookupOptions, lookup as lookUp } from 'node:dns';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
+import { createUnzip } from 'node:zlib';
+import ipaddr from 'ipaddr.js';
+import { type AuthConfig, type AuthValues, layerAuthConfig } from '../../config/auth/auth-config.ts';
+
+/** Checks and opens connections to other machines. */
+export interface Egress {
+  /** A `fetch` for an address of the configuration and addresses that its server returns; follows no redirect. */
+  fetchFor(address: string): typeof fetch;
+  /** The address to connect to for a host: the host itself, or its checked address. @throws Error if it is private. */
+  resolve(host: string, port: number): Promise<string>;
+}
+
+/** The range of public IPv6 addresses; the rest is unassigned. */
+const global6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** Reserved for protocols. */
+const reserved6 = ipaddr.IPv6.parseCIDR('2001::/23');
+
+/** Whether an IP address is public. */
+export function isPublic(text: string): boolean {
+  const address = ipaddr.parse(text);
+  if (address.range() !== 'unicast') return false;
+  return address instanceof ipaddr.IPv4 || (address.match(global6) && !address.match(reserved6));
+}
+
+/** Connections are reused, unless idle for longer than servers usually keep them; milliseconds. */
+const kept = { keepAlive: true, timeout: 4000 };
+
+/** Some APIs refuse requests without these. */
+const usualHeaders = { accept: '*/*', 'user-agent': 'pgreflect' };
+
+/** @param start Returns the current start values; null: no restriction. */
+export function createEgress(start: (() => AuthValues) | null): Egress {
+  let known: { readonly start: AuthValues; readonly hosts: ReadonlySet<string> } | null = null;
+  const isOpen = (host: string | null): boolean => {
+    if (start === null) return true;
+    const now = start();
+    if (known?.start !== now) known = { start: now, hosts: hostsOf(layerAuthConfig(now)) };
+    return host !== null && known.hosts.has(host);
+  };
+  const [open, guarded] = [createFetch(null), createFetch(publicLookup)];
+  return {
+    fetchFor: (address) => (isOpen(hostOf(address)) ? open : guarded),
+    async resolve(host, port) {
+      if (isOpen(`${host.toLowerCase()}:${port}`)) return host;
+      return new Promise((resolve, reject) =>
+        publicLookup(host, {}, (error, address) => (error === null ? resolve(String(address)) : reject(error))),
+      );
+    },
+  };
+}
+
+/** No restriction. */
+export const unrestrictedEgress: Egress = createEgress(null);
+
+/** A `fetch` that connects to the result of `lookup`, called per connection; null: the system's look-up. */
+function createFetch(lookup: LookupFunction | null): typeof fetch {
+  const agents = { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
+  return async (input, init) => {
+    const request = new Request(input, init);
+    const { protocol, hostname } = new URL(request.url);
+    const literal = hostname.replace(/^\[(.*)\]$/, '$1');
+    // An IP address is never passed to `lookup`.
+    if (lookup !== null && isIP(literal) !== 0 && !isPublic(literal)) throw refusal(hostname);
+    const [send, agent] = protocol === 'https:' ? [httpsRequest, agents.https] : [httpRequest, agents.http];
+    const { method, signal } = request;
+    const headers = { ...usualHeaders, ...Object.fromEntries(request.headers), 'accept-encoding': 'identity' };
+    const body = Buffer.from(await request.arrayBuffer());
+    const options = { agent, method, signal, headers, ...(lookup !== null && { lookup }) };
+    return new Promise((resolve, reject) => {
+      const sent = send(request.url, options);
+      sent.on('response', (answer) => {
+        try {
+          resolve(toResponse(answer));
+        } catch (error) {
+          // `Response` takes fewer statuses and reasons than the parser. Uncaught, the error would end the process.
+          answer.destroy();
+          reject(error);
+        }
+      });
+      sent.on('upgrade', (_answer, socket) => {
+        socket.destroy();
+        reject(new Error('The server has changed the protocol.'));
+      });
+      sent.on('error', (error) => reject(signal.aborted ? signal.reason : error));
+      sent.end(body.length === 0 ? undefined : body);
+    });
+  };
+}
+
+/** Refuse if any address is private: the next connection might use it. */
+function publicLookup(host: string, options: LookupOptions, callback: Parameters<LookupFunction>[2]): void {
+  lookUp(host, { ...options, all: true }, (error, found) => {
+    const [first] = found ?? [];
+    if (error || first === undefined) return callback(error ?? refusal(host), '');
+    if (!found.every(({ address }) => isPublic(address))) return callback(refusal(host), '');
+    return options.all ? callback(null, found) : callback(null, first.address, first.family);
+  });
+}
+
+function refusal(host: string): NodeJS.ErrnoException {
+  const message = `${host} is in a private network. The start values may name it, or --allow-private-networks may be set.`;
+  return Object.assign(new Error(message), { code: 'EPRIVATE' });
+}
+
+function toResponse(answer: IncomingMessage): Response {
+  const { statusCode: status = 502, statusMessage: statusText = '', headers } = answer;
+  const isPacked = ['gzip', 'deflate'].includes(headers['content-encoding'] ?? '');
+  const entries = Object.entries(headers).flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one]));
+  const isEmpty = [204, 205, 304].includes(status);
+  if (isEmpty) answer.resume();
+  // Passes errors on, which `pipe` does not: otherwise, the reader of a cut or aborted answer would wait for ever.
+  const body = isPacked ? pipeline(answer, createUnzip(), () => {}) : answer;
+  const stream = Readable.toWeb(body) as ReadableStream<Uint8Array>;
+  return new Response(isEmpty ? null : stream, { status, statusText, headers: entries as [string, string][] });
+}
+
+/** Hosts with their ports, as `host:port`, in the address fields. */
+function hostsOf(config: AuthConfig): ReadonlySet<string> {
+  const hosts = new Set([`${config.smtp_host?.toLowerCase()}:${config.smtp_port}`]);
+  for (const [name, value] of Object.entries(config)) {
+    if (!/^(hook|external|sms|security|mailer)_.*_ur[il]$|^external_allowed_id_token_issuers$/.test(name)) continue;
+    for (const part of String(value ?? '').split(/[\s,]+/)) hosts.add(hostOf(part) ?? '');
+  }
+  return hosts;
+}
+
+/** `host:port` of an address; null if it is not one of the web. */
+function hostOf(address: string): string | null {
+  const url = URL.parse(address);
+  if (url === null || !/^https?:$/.test(url.protocol)) return null;
+  return `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`;
+}

@@ -1,0 +1,64 @@
+/**
+ * A table of deliveries: what became of emails.
+ */
+import type { Delivery } from '../../../management/deliveries/deliveries.ts';
+import { emailTitle } from '../shared/email-title.ts';
+import { Link } from './link.tsx';
+import { Rows } from './rows.tsx';
+
+interface DeliveryTableProps {
+  readonly deliveries: readonly Delivery[];
+  /** Names the table. */
+  readonly label: string;
+  /** Leaves out the links to users. */
+  readonly isOfOneUser?: boolean;
+}
+
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
+
+/** The table. */
+export function DeliveryTable({ deliveries, label, isOfOneUser = false }: DeliveryTableProps) {
+  const columns = ['Time', 'Email', ...(isOfOneUser ? [] : ['Recipient']), 'State', 'Attempts', 'Last answer'];
+  return (
+    <Rows label={label} columns={columns}>
+      {deliveries.map((delivery) => (
+        <Row key={delivery.id} delivery={delivery} isOfOneUser={isOfOneUser} />
+      ))}
+    </Rows>
+  );
+}
+
+function Moment({ at }: { readonly at: string }) {
+  return <time dateTime={at}>{moment.format(new Date(at))}</time>;
+}
+
+function Row({ delivery, isOfOneUser }: { readonly delivery: Delivery; readonly isOfOneUser: boolean }) {
+  const { kind, userId, recipient, locale, state, attempts, answer, event, createdAt, nextAttemptAt } = delivery;
+  return (
+    <tr>
+      <td>
+        <Moment at={createdAt} />
+      </td>
+      <th scope="row">
+        {emailTitle(kind)} {locale !== null && <span className="badge">{locale}</span>}{' '}
+        {userId === null && <span className="badge">test</span>}
+      </th>
+      {!isOfOneUser && (
+        <td>{userId === null ? recipient : <Link to={`users/${userId}`}>{recipient ?? 'user'}</Link>}</td>
+      )}
+      <td>
+        <span className={state === 'sent' ? 'badge on' : 'badge changed'}>{state}</span>{' '}
+        {event !== null && <span className="badge">{event}</span>}
+      </td>
+      <td>
+        {attempts}
+        {nextAttemptAt !== null && (
+          <div className="small">
+            next: <Moment at={nextAttemptAt} />
+          </div>
+        )}
+      </td>
+      <td className="small">{answer ?? ''}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,81 @@
+/**
+ * Earlier versions of an email: author, time, differences, and restoring into the editor.
+ */
+import { useState } from 'react';
+import type { ConfigVersion, EmailsOfVersion } from '../../../../management/version-history.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Fault } from '../../components/problem.tsx';
+import { useAnswer, useTask } from '../../shared/requests.ts';
+import { askProject } from '../../shared/session.ts';
+import { TextDifferences } from './compare-dialog.tsx';
+import { type DescribedEmail, type EmailTexts, fieldsOf, textsIn } from './described.ts';
+import { draftName } from './emails-state.ts';
+
+interface HistoryDialogProps {
+  readonly email: DescribedEmail;
+  readonly texts: EmailTexts;
+  readonly onRestore: (version: number, texts: EmailTexts) => void;
+  readonly onClose: () => void;
+}
+
+const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** The dialog. */
+export function HistoryDialog({ email, texts, onRestore, onClose }: HistoryDialogProps) {
+  const fields = fieldsOf(email);
+  const { value: versions, problem } = useAnswer(draftName(email), async () => {
+    const { body } = await askProject<readonly ConfigVersion[]>('config/auth/versions');
+    return body.filter(({ changed }) => changed.some((name) => fields.includes(name)));
+  });
+  const [chosen, setChosen] = useState<EmailsOfVersion | null>(null);
+  const reading = useTask();
+  const read = (version: number): void => {
+    void reading.run(async () => {
+      setChosen((await askProject<EmailsOfVersion>(`config/auth/versions/${version}`)).body);
+    });
+  };
+  const restored = chosen === null ? null : textsIn(chosen.values, email);
+  return (
+    <Dialog title="Saved versions" isWide onClose={onClose}>
+      <Fault>{(reading.problem ?? problem)?.message}</Fault>
+      {versions?.length === 0 && (
+        <p className="soft">No saved versions. {email.partial === undefined && 'The default applies.'}</p>
+      )}
+      <div className="history">
+        <ol aria-label="Versions, newest first">
+          {versions?.map(({ version, updatedAt, updatedBy }) => (
+            <li key={version}>
+              <button type="button" aria-pressed={version === chosen?.version} onClick={() => read(version)}>
+                <strong>Version {version}</strong>
+                <span className="soft small">
+                  {time.format(new Date(updatedAt))}, {updatedBy}
+                </span>
+              </button>
+            </li>
+          ))}
+        </ol>
+        {chosen === null && versions !== null && versions.length > 0 && (
+          <p className="soft">Choose a version to see how it differs from the text in the editor.</p>
+        )}
+        {chosen !== null && restored !== null && (
+          <div className="stack">
+            <p className="soft">Changes from the editor to version {chosen.version}:</p>
+            <TextDifferences before={texts} after={restored} />
+            <div className="row end">
+              <button
+                type="button"
+                className="primary"
+                onClick={() => {
+                  onRestore(chosen.version, restored);
+                  onClose();
+                }}
+              >
+                Restore version {chosen.version}
+              </button>
+            </div>
+          </div>
+        )}
+      </div>
+    </Dialog>
+  );
+}

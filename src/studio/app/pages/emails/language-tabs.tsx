@@ -1,0 +1,226 @@
+/**
+ * The languages of an email: a tab for the email itself and one for each translation; adds and removes languages.
+ */
+import { type ReactNode, useId, useState } from 'react';
+import type { RenderedDraft } from '../../../../management/templates/draft-schemas.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Fault } from '../../components/problem.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { onSubmit, useAnswer } from '../../shared/requests.ts';
+import { askProject, useMayWrite } from '../../shared/session.ts';
+import { useStore } from '../../shared/store.ts';
+import {
+  type AuthConfig,
+  areSame,
+  type DescribedEmail,
+  type EmailTexts,
+  fieldsOf,
+  textsIn,
+  translationOf,
+  translationsIn,
+} from './described.ts';
+import type { Outcome } from './email-head.tsx';
+import { languageName } from './email-names.ts';
+import {
+  builtInLocalesOf,
+  draftName,
+  drafts,
+  edit,
+  localesOf,
+  removeStored,
+  type StoredEmails,
+  storeFields,
+  textsOf,
+} from './emails-state.ts';
+
+interface LanguageTabsProps {
+  readonly stored: StoredEmails;
+  /** The email itself. */
+  readonly email: DescribedEmail;
+  /** Language tag; empty: the email itself. */
+  readonly chosen: string;
+  readonly onChoose: (locale: string) => void;
+  readonly perform: (work: () => Promise<Outcome | null>) => Promise<void>;
+  /** Texts and preview of the chosen language. */
+  readonly children: ReactNode;
+}
+
+/** The tabs above texts and preview. */
+export function LanguageTabs({ stored, email, chosen, onChoose, perform, children }: LanguageTabsProps) {
+  const unsaved = useStore(drafts);
+  const [isAdding, setAdding] = useState(false);
+  const mayWrite = useMayWrite();
+  const older = useOlderLanguages(stored, email);
+  const own = [...new Set([...localesOf(stored, email), ...(chosen === '' ? [] : [chosen])])];
+  const builtIn = builtInLocalesOf(stored, email);
+  // The built-in main text is the English one.
+  const shown = new Set([...own, ...builtIn.filter((locale) => locale !== 'en')]);
+  const translations = [...shown].map((locale) => {
+    const translation = translationOf(stored.config, email, locale);
+    const texts = unsaved[draftName(translation)] ?? textsOf(stored, translation);
+    const mark = older.includes(locale) ? 'older than the main text' : missing(email, texts, builtIn.includes(locale));
+    return { name: locale, title: `${languageName(locale)}${mark === '' ? '' : ` (${mark})`}` };
+  });
+  translations.sort((a, b) => a.title.localeCompare(b.title, 'en'));
+  const main = {
+    name: '',
+    title: builtIn.length > 0 ? 'Main text (English)' : 'Main text',
+    hint: 'For readers whose language has no text of its own',
+  };
+  const isOwn = chosen !== '' && localesOf(stored, email).includes(chosen);
+  const remove = (): void => {
+    const name = languageName(chosen);
+    if (!confirm(`Remove ${name} from this ${email.group === 'shared' ? 'page' : 'email'}? Its texts will be lost.`))
+      return;
+    void perform(async () => {
+      await removeStored(translationOf(stored.config, email, chosen));
+      onChoose('');
+      return { kind: 'good', text: `${name} is removed.` };
+    });
+  };
+  return (
+    <div className="email-languages">
+      <Tabs
+        label="Language"
+        tabs={[main, ...translations]}
+        chosen={chosen}
+        onChoose={onChoose}
+        end={
+          <div className="row">
+            {isOwn && (
+              <button type="button" className="quiet" disabled={!mayWrite} onClick={remove}>
+                Remove language
+              </button>
+            )}
+            <button type="button" className="quiet" onClick={() => setAdding(true)}>
+              Add language
+            </button>
+          </div>
+        }
+      >
+        <div className="email-work">{children}</div>
+      </Tabs>
+      {isAdding && (
+        <AddDialog
+          onAdd={(locale) => {
+            const isKnown = translations.some(({ name }) => name === locale);
+            if (!isKnown) edit(stored, translationOf(stored.config, email, locale), textsOf(stored, email));
+            onChoose(locale);
+            setAdding(false);
+          }}
+          onClose={() => setAdding(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface AddDialogProps {
+  readonly onAdd: (locale: string) => void;
+  readonly onClose: () => void;
+}
+
+function AddDialog({ onAdd, onClose }: AddDialogProps) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const id = useId();
+  const submit = onSubmit(({ locale = '' }) => {
+    const tag = tagNamed(locale) ?? locale;
+    if (isTag(tag)) onAdd(Intl.getCanonicalLocales(tag).join());
+    else setProblem('There is no such language. Examples: de, pt-BR, French.');
+  });
+  return (
+    <Dialog title="Add language" onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <label htmlFor={id}>Language tag</label>
+        <input id={id} name="locale" required maxLength={100} placeholder="de or pt-BR" spellCheck={false} />
+        <p className="soft small">
+          The editor starts with the main text. For a text left empty, readers get what they get now.
+        </p>
+        <Fault>{problem}</Fault>
+        <div className="row end">
+          <button type="submit" className="primary">
+            Add
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What a language lacks. @param isBuiltIn Built-in texts take the place of missing ones. */
+function missing({ parts }: DescribedEmail, { subject, content, text }: EmailTexts, isBuiltIn: boolean): string {
+  if (isBuiltIn && subject === '' && content === '' && text === '') return 'built-in';
+  if (!parts.includes('subject')) return content === '' ? 'no text' : '';
+  if (subject !== '' && content !== '') return '';
+  if (subject !== '') return 'no body';
+  return content === '' ? 'no texts' : 'no subject';
+}
+
+/** The languages whose built-in texts end with the first text of one's own. */
+export function endingLocales(stored: StoredEmails, email: DescribedEmail): readonly string[] {
+  const own = Object.keys(translationsIn(stored.config, email)).map((locale) => locale.split('-', 1)[0]);
+  return builtInLocalesOf(stored, email).filter((locale) => locale !== 'en' && !own.includes(locale));
+}
+
+/** Stores the built-in translations as those of the email. @throws ApiError */
+export async function keepBuiltIn(stored: StoredEmails, email: DescribedEmail): Promise<void> {
+  const read = endingLocales(stored, email).map(async (locale) => {
+    const texts = Object.fromEntries(email.parts.map((part) => [part, '']));
+    const body = { email: email.email, locale, ...texts };
+    const { builtIn } = (await askProject<RenderedDraft>('config/auth/emails/render', { method: 'POST', body })).body;
+    return [locale, builtIn] as const;
+  });
+  const kept = Object.fromEntries(await Promise.all(read));
+  await storeFields({ [email.translationsField]: { ...kept, ...translationsIn(stored.config, email) } });
+}
+
+const knownLanguages = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+
+/** The tag of `French`, of the languages with two letters; null: it is no name of one. */
+function tagNamed(name: string): string | null {
+  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+  const codes = letters.flatMap((first) => letters.map((second) => `${first}${second}`));
+  return codes.find((code) => knownLanguages.of(code)?.toLowerCase() === name.toLowerCase()) ?? null;
+}
+
+/** Whether it is a tag of a language that there is; those of three letters are too many to know. */
+function isTag(text: string): boolean {
+  try {
+    const { language } = new Intl.Locale(text);
+    return language.length === 3 || knownLanguages.of(language) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+interface Version {
+  readonly version: number;
+  readonly changed: readonly string[];
+}
+
+/** Their language tags. Changes that the project no longer keeps as versions do not count. */
+function useOlderLanguages({ config, version }: StoredEmails, email: DescribedEmail): readonly string[] {
+  const locales = Object.keys(translationsIn(config, email));
+  const key = locales.length === 0 ? null : `${email.email} ${version}`;
+  const { value: before } = useAnswer(key, (signal) => readBefore(email, signal));
+  if (before === null || locales.length === 0) return [];
+  return locales.filter((locale) => {
+    const translation = translationOf(config, email, locale);
+    return (
+      locale in translationsIn(before, email) && areSame(textsIn(before, translation), textsIn(config, translation))
+    );
+  });
+}
+
+/** The configuration before the last change of the main text. */
+async function readBefore(email: DescribedEmail, signal: AbortSignal): Promise<AuthConfig> {
+  const fields = fieldsOf(email);
+  const { body: versions } = await askProject<readonly Version[]>('config/auth/versions', { signal });
+  const change = versions.findIndex(({ changed }) => changed.some((name) => fields.includes(name)));
+  const before = change === -1 ? undefined : versions[change + 1];
+  if (before === undefined) return {};
+  const { body } = await askProject<{ readonly values: AuthConfig }>(`config/auth/versions/${before.version}`, {
+    signal,
+  });
+  return body.values;
+}

@@ -1,0 +1,77 @@
+/**
+ * The caller of operations: the anon key, a user, or the service role. Operators need no service key: a path of the
+ * studio accepts their access token instead.
+ */
+
+import type { OperatorToken } from '../../../../auth/requests/admin/act-as-user.ts';
+import { ApiError, bearer } from '../../shared/api.ts';
+import { apiKeys } from '../../shared/keys.ts';
+import { session } from '../../shared/session.ts';
+import { createStore, type Store } from '../../shared/store.ts';
+import { actAsUser } from '../../shared/users.ts';
+
+/** The choice. */
+export type Caller =
+  | { readonly kind: 'anon' | 'service' }
+  /** Null: none selected yet. */
+  | { readonly kind: 'user'; readonly userId: string | null };
+
+/** Made with the session's access token, and dropped with it. */
+const tokens = new Map<string, OperatorToken>();
+
+/** The caller selected in this visit. */
+export const chosenCaller: Store<Caller> = createStore<Caller>({ kind: 'anon' });
+session.subscribe(() => {
+  if (session.get().kind === 'none') chosenCaller.set({ kind: 'anon' });
+  // Tokens made with one access token must not be used with another.
+  tokens.clear();
+});
+
+/** The credentials of a request, and its claims. */
+interface Credentials {
+  /** If not the API's path. */
+  readonly path?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly role: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** The path for operators as the service role. A 401 there concerns their access token. */
+export const servicePath = '/studio/graphql';
+
+/** A token with less time left is made anew, in seconds. */
+const marginSeconds = 60;
+
+/** @throws ApiError if there is no key or no user for it. */
+export async function credentialsOf(caller: Caller): Promise<Credentials> {
+  const now = session.get();
+  if (now.kind === 'none') throw new ApiError(401, 'unauthorized', 'Sign in first.');
+  const { roles } = now.project;
+  const keys = apiKeys.get();
+  if (caller.kind === 'service' && keys.service === '' && now.project.scopes.includes('project:operate')) {
+    return { path: servicePath, headers: bearer(now.token), role: roles.service, claims: { role: roles.service } };
+  }
+  if (caller.kind !== 'user') {
+    const [apikey, role] = caller.kind === 'anon' ? [keys.anon, roles.anon] : [keys.service, roles.service];
+    if (apikey === '') throw new ApiError(401, 'no_key', `Enter the ${caller.kind} key first.`);
+    return { headers: { apikey, ...bearer(apikey) }, role, claims: { role } };
+  }
+  if (caller.userId === null) throw new ApiError(400, 'no_user', 'Select a user first.');
+  const token = await tokenOf(caller.userId);
+  const claims = claimsOf(token);
+  return { headers: { apikey: keys.anon, ...bearer(token) }, role: String(claims.role), claims };
+}
+
+async function tokenOf(userId: string): Promise<string> {
+  const known = tokens.get(userId);
+  if (known !== undefined && known.expiresAt - marginSeconds > Date.now() / 1000) return known.accessToken;
+  const asked = session.get();
+  const token = await actAsUser(userId);
+  if (session.get() === asked) tokens.set(userId, token);
+  return token.accessToken;
+}
+
+function claimsOf(token: string): Readonly<Record<string, unknown>> {
+  const text = atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'));
+  return JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (character) => character.charCodeAt(0))));
+}

@@ -1,0 +1,57 @@
+/**
+ * The schema of a role as the gateway describes it, read again when the user returns to the page.
+ */
+import type { DescribedSchema } from '../../../../graphql/execute/describe-schema.ts';
+import { type Answer, useAnswer } from '../../shared/requests.ts';
+import { askProject } from '../../shared/session.ts';
+
+/** The schema of a role. */
+export type RoleSchema = DescribedSchema;
+
+/** A table that the role sees. */
+export type SchemaTable = RoleSchema['tables'][number];
+
+/** A field of its object type. */
+export type SchemaField = SchemaTable['fields'][number];
+
+/** The additions of extensions to a table, by kind. */
+export type Added = SchemaTable['added'][number];
+
+/** A foreign key between two tables, by the names of their types. */
+export type SchemaRelationship = RoleSchema['relationships'][number];
+
+/** An object that the role does not see. */
+export type Missing = RoleSchema['missing'][number];
+
+/** The schema of a role, null while loading, and the error. */
+export function useRoleSchema(role: string): Pick<Answer<RoleSchema>, 'value' | 'problem'> {
+  const { value, problem } = useAnswer(role, async (signal) => {
+    const path = `schema?${new URLSearchParams({ role })}`;
+    return (await askProject<RoleSchema>(path, { signal })).body;
+  });
+  return { value: value?.role === role ? value : null, problem };
+}
+
+/**
+ * Splits the entries: objects that the role does not see at all, and tables that it sees but cannot use in every way.
+ */
+export function partMissing({ tables, missing }: RoleSchema): {
+  readonly hidden: readonly Missing[];
+  readonly limited: readonly Missing[];
+} {
+  const seen = new Set(tables.map(({ object }) => object));
+  return {
+    hidden: missing.filter(({ object }) => !seen.has(object)),
+    limited: missing.filter(({ object }) => seen.has(object)),
+  };
+}
+
+/** Missing parts of a visible table: its columns, and ways to write it. */
+export function missingOf({ object }: SchemaTable, missing: readonly Missing[]): readonly Missing[] {
+  return missing.filter((entry) => entry.object === object || isColumnOf(entry, object));
+}
+
+/** Whether it is a column of the table with this SQL name. */
+export function isColumnOf(entry: Missing, object: string): boolean {
+  return entry.object.startsWith(`${object}.`);
+}

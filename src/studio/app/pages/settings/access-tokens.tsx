@@ -1,0 +1,136 @@
+/**
+ * The access tokens of the project: list, create, revoke.
+ */
+import { useState } from 'react';
+import type { ListedToken } from '../../../../management/tokens/token-requests.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Empty, Fault, Waiting } from '../../components/problem.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { useAnswer, useTask } from '../../shared/requests.ts';
+import { askProject } from '../../shared/session.ts';
+import { CreateDialog } from './create-dialog.tsx';
+import { describeEnd } from './token.ts';
+
+/** The section. */
+export function AccessTokens() {
+  const { value, problem, readAgain } = useAnswer('access-tokens', async (signal) => {
+    const { body } = await askProject<readonly ListedToken[]>('access-tokens', { signal });
+    return body;
+  });
+  const [isCreating, setCreating] = useState(false);
+  const [ending, setEnding] = useState<ListedToken | null>(null);
+  const [said, setSaid] = useState('');
+  if (value === null) return <Waiting what="access tokens" problem={problem} />;
+  const tokens = value.filter(({ revokedAt }) => revokedAt === null);
+  return (
+    <div className="tokens stack">
+      <div className="spread">
+        <p className="soft">
+          Access tokens are for the management API, the commands and this studio. The token of the option{' '}
+          <code>--access-token</code> is not in the list.
+        </p>
+        <button type="button" className="primary" onClick={() => setCreating(true)}>
+          Create access token
+        </button>
+      </div>
+      <div role="status">{said !== '' && <p className="notice good">{said}</p>}</div>
+      <Fault>{problem?.message}</Fault>
+      {tokens.length === 0 ? (
+        <Empty title="No access tokens yet">
+          <p>Create one for a pipeline or for another operator.</p>
+        </Empty>
+      ) : (
+        <TokenTable tokens={tokens} onRevoke={setEnding} />
+      )}
+      {isCreating && (
+        <CreateDialog
+          latestEnd={value.find(({ isCurrent }) => isCurrent)?.expiresAt ?? null}
+          onCreated={readAgain}
+          onClose={() => setCreating(false)}
+        />
+      )}
+      {ending !== null && (
+        <RevokeDialog
+          token={ending}
+          onRevoked={() => {
+            setSaid(`The access token “${ending.name}” was revoked.`);
+            setEnding(null);
+            readAgain();
+          }}
+          onClose={() => setEnding(null)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface TokenTableProps {
+  readonly tokens: readonly ListedToken[];
+  readonly onRevoke: (token: ListedToken) => void;
+}
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+function TokenTable({ tokens, onRevoke }: TokenTableProps) {
+  return (
+    <Rows label="Access tokens" columns={['Name', 'Scopes', 'Created', 'Created with', 'Expires']} hasActions>
+      {tokens.map((token) => (
+        <tr key={token.id}>
+          <th scope="row">
+            {token.name} {token.isCurrent && <span className="badge on">in use here</span>}
+          </th>
+          <td>
+            {token.scopes.map((scope) => (
+              <code key={scope}>{scope}</code>
+            ))}
+          </td>
+          <td>{day.format(new Date(token.createdAt))}</td>
+          <td>{describeMaker(token, tokens)}</td>
+          <td>{describeEnd(token)}</td>
+          <td>
+            <button type="button" className="danger" onClick={() => onRevoke(token)}>
+              Revoke … <span className="visually-hidden">{token.name}</span>
+            </button>
+          </td>
+        </tr>
+      ))}
+    </Rows>
+  );
+}
+
+function describeMaker({ createdBy }: ListedToken, tokens: readonly ListedToken[]): string {
+  if (createdBy === null) return 'pgreflect tokens';
+  if (createdBy === 'fixed') return '--access-token';
+  return tokens.find(({ id }) => id === createdBy)?.name ?? createdBy;
+}
+
+interface RevokeDialogProps {
+  readonly token: ListedToken;
+  readonly onRevoked: () => void;
+  readonly onClose: () => void;
+}
+
+function RevokeDialog({ token, onRevoked, onClose }: RevokeDialogProps) {
+  const { problem, isBusy, run } = useTask();
+  const revoke = () => askProject(`access-tokens/${token.id}`, { method: 'DELETE' }).then(onRevoked);
+  return (
+    <Dialog title={`Revoke “${token.name}”?`} onClose={onClose}>
+      <p>
+        Whatever uses this token stops working at once, and so do all tokens that were created with it. This cannot be
+        undone.
+      </p>
+      {token.isCurrent && (
+        <p className="notice warning">You are signed in with this token. You will need another one to go on.</p>
+      )}
+      <Fault>{problem?.message}</Fault>
+      <div className="row end">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" className="danger" disabled={isBusy} onClick={() => run(revoke)}>
+          Revoke token
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,47 @@
+/**
+ * An access token as the management API lists it, and its descriptions on the page.
+ */
+import type { ListedToken } from '../../../../management/tokens/token-requests.ts';
+
+/** Scopes with their descriptions. */
+export const scopes = [
+  { name: 'auth_config:read', title: 'Read the auth configuration' },
+  { name: 'auth_config:write', title: 'Change the auth configuration and email templates' },
+  { name: 'project:operate', title: 'Operate the project: act as any user, see plans, manage access tokens' },
+] as const;
+
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** When it expires or expired. */
+export function describeEnd({ expiresAt }: Pick<ListedToken, 'expiresAt'>): string {
+  if (expiresAt === null) return 'Never';
+  const end = new Date(expiresAt);
+  return end.getTime() <= Date.now() ? `Expired ${moment.format(end)}` : moment.format(end);
+}
+
+const dayMs = 86_400_000;
+
+/** Lifetimes of a new token; the first is the default. */
+const lives = [
+  { title: '30 days', days: 30 },
+  { title: '90 days', days: 90 },
+  { title: '1 year', days: 365 },
+] as const;
+
+/** A choice. */
+interface End {
+  readonly title: string;
+  /** ISO 8601; null: never. */
+  readonly expiresAt: string | null;
+}
+
+/** Expiry dates of a new token. @param latest Expiry of the creating token; null: none. */
+export function possibleEnds(latest: string | null): readonly End[] {
+  const ends = lives.map(({ title, days }) => ({
+    title,
+    expiresAt: new Date(Date.now() + days * dayMs).toISOString(),
+  }));
+  if (latest === null) return [...ends, { title: 'Never', expiresAt: null }];
+  const last = { title: `With your own token: ${moment.format(new Date(latest))}`, expiresAt: latest };
+  return [...ends.filter(({ expiresAt }) => new Date(expiresAt) < new Date(latest)), last];
+}

@@ -1,0 +1,147 @@
+/**
+ * Requests to the gateway: JSON in, JSON out, failures as `ApiError`.
+ *
+ * Whether the server is reachable is a shared value: a failed request starts polling until it is back.
+ */
+import type { ChangeProblem } from '../../../management/management-error.ts';
+import { createStore, type Store } from './store.ts';
+
+/** An error status, or no answer (`status` 0). */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly code: string;
+  /** Of a change of the configuration: what is wrong with it, sentence by sentence. */
+  readonly problems: readonly ChangeProblem[];
+
+  constructor(status: number, code: string, message: string, problems: readonly ChangeProblem[] = []) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.problems = problems;
+  }
+}
+
+/**
+ * The header for a token.
+ *
+ * @throws ApiError 401 if a header cannot contain it, for example one copied with an ellipsis.
+ */
+export function bearer(token: string): { readonly authorization: string } {
+  if (/[^\x21-\x7e]/.test(token))
+    throw new ApiError(401, 'unauthorized', 'Tokens contain only ASCII characters. Check what you pasted.');
+  return { authorization: `Bearer ${token}` };
+}
+
+/** An answer. */
+export interface ApiAnswer<T> {
+  readonly body: T;
+  readonly headers: Headers;
+}
+
+/** A request. */
+export interface ApiRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/** Whether the server answered the last request. */
+export const isServerThere: Store<boolean> = createStore(true);
+
+const lookAgainMs = 2000;
+
+/** The log of a local project leaves out these requests. */
+const mark = { 'x-pgreflect-studio': '1' };
+
+/** @throws ApiError for an error status or no answer; the signal's reason if aborted. */
+export async function ask<T>(
+  path: string,
+  { method = 'GET', headers = {}, body, signal }: ApiRequest = {},
+): Promise<ApiAnswer<T>> {
+  const json = body === undefined ? {} : { body: JSON.stringify(body) };
+  const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method,
+      headers: { ...mark, ...type, ...headers },
+      ...json,
+      ...(signal && { signal }),
+    });
+  } catch {
+    signal?.throwIfAborted();
+    noteAbsence();
+    throw new ApiError(0, 'unreachable', 'The server is not responding.');
+  }
+  const text = await response.text();
+  const value = readJson(text);
+  if (response.ok) return { body: value as T, headers: response.headers };
+  throw toError(response.status, value);
+}
+
+/**
+ * The data of server-sent events, with headers, which `EventSource` cannot send. Ends when the server ends them.
+ *
+ * @throws ApiError as `ask`
+ */
+export async function* openEvents(
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  try {
+    const response = await fetch(path, { headers: { ...mark, ...headers }, signal });
+    if (!response.ok || response.body === null) throw toError(response.status, readJson(await response.text()));
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const events = (rest + part.value).split('\n\n');
+      rest = events.pop() ?? '';
+      for (const event of events) if (event.startsWith('data: ')) yield event.slice('data: '.length);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ApiError) throw error;
+    noteAbsence();
+    throw new ApiError(0, 'unreachable', 'The server is not responding.');
+  }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return text === '' ? null : JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+interface ErrorBody {
+  readonly message?: string;
+  readonly msg?: string;
+  readonly code?: string;
+  readonly problems?: readonly ChangeProblem[];
+  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
+}
+
+/** The APIs have different error formats. */
+function toError(status: number, value: unknown): ApiError {
+  const { message, msg, code, errors, problems } = (value ?? {}) as ErrorBody;
+  const first = errors?.[0];
+  const text = message ?? msg ?? first?.message ?? `The server answered with status ${status}.`;
+  return new ApiError(status, String(code ?? first?.extensions?.code ?? status), text, problems);
+}
+
+/** Call when a request had no answer: starts polling the server. */
+export function noteAbsence(): void {
+  if (!isServerThere.get()) return;
+  isServerThere.set(false);
+  const look = async (): Promise<void> => {
+    const response = await fetch('/ready').catch(() => null);
+    if (response?.ok) isServerThere.set(true);
+    else setTimeout(look, lookAgainMs);
+  };
+  setTimeout(look, lookAgainMs);
+}

@@ -1,0 +1,123 @@
+/**
+ * The session of the studio: an access token, kept in the tab (`sessionStorage`), and the project as described to its
+ * holder.
+ *
+ * An expired token does not close the page: the session is `expired`, input stays, and a new token continues it.
+ */
+
+import type { operatorTokenCommand } from '../../../management/tokens/access-tokens.ts';
+import type { Project } from '../../routes/studio-project.ts';
+import { type ApiAnswer, ApiError, type ApiRequest, ask, bearer } from './api.ts';
+import { createStore, type Store, useStore } from './store.ts';
+import { mayLose } from './unsaved.ts';
+
+/** The states of a session. `expired` keeps the project, so that pages stay unchanged. */
+type Session =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'open' | 'expired'; readonly token: string; readonly project: Project };
+
+/** The session of this tab. */
+export const session: Store<Session> = createStore<Session>({ kind: 'none' });
+
+/** Creates an access token for all pages. The server's text, which its type checks. */
+export const tokenCommand: typeof operatorTokenCommand =
+  'pgreflect tokens create --scope auth_config:read,auth_config:write,project:operate';
+
+const storageName = 'pgreflect:access-token';
+
+/**
+ * Signs in with the one-time token of the address, otherwise with the tab's token.
+ *
+ * @returns Why there is no session although there should be one; null otherwise.
+ */
+export async function enterByTicket(): Promise<string | null> {
+  const ticket = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (ticket !== null) history.replaceState(null, '', location.pathname + location.search);
+  const kept = sessionStorage.getItem(storageName);
+  try {
+    if (kept !== null && (await enterIfGood(kept))) return null;
+    if (ticket === null) return null;
+    const { body } = await ask<{ accessToken: string }>('/studio/session', { method: 'POST', body: { token: ticket } });
+    await signIn(body.accessToken);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status !== 401) return error.message;
+    return 'This link was already used or has expired. Sign in with the access token printed next to it.';
+  }
+}
+
+async function enterIfGood(token: string): Promise<boolean> {
+  try {
+    await signIn(token);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 401)) throw error;
+    sessionStorage.removeItem(storageName);
+    return false;
+  }
+}
+
+// An address with a one-time token was pasted over this page's.
+addEventListener('hashchange', () => {
+  if (location.hash.startsWith('#token=')) location.reload();
+});
+
+/** @throws ApiError if the token is invalid. */
+export async function signIn(token: string): Promise<void> {
+  const { body: project } = await ask<Project>('/studio/project', { headers: bearer(token) });
+  sessionStorage.setItem(storageName, token);
+  session.set({ kind: 'open', token, project });
+}
+
+/** Drops the token and the tab's data; asks first if unsaved input would be lost. */
+export function signOut(): void {
+  if (!mayLose()) return;
+  sessionStorage.clear();
+  session.set({ kind: 'none' });
+}
+
+/**
+ * A request to the project's management API, below `/v1/projects/{ref}/`.
+ *
+ * @throws ApiError. If the token is invalid, the session becomes `expired`.
+ */
+export function askProject<T>(path: string, request: ApiRequest = {}): Promise<ApiAnswer<T>> {
+  const now = session.get();
+  const ref = now.kind === 'none' ? '' : now.project.ref;
+  return askAsOperator(`/v1/projects/${ref}/${path}`, request);
+}
+
+/** A request with the access token. @throws ApiError as `askProject`. */
+export async function askAsOperator<T>(path: string, request: ApiRequest = {}): Promise<ApiAnswer<T>> {
+  const now = session.get();
+  if (now.kind === 'none') throw new ApiError(401, 'unauthorized', 'Sign in first.');
+  try {
+    return await ask<T>(path, { ...request, headers: { ...request.headers, ...bearer(now.token) } });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) expireSession(now.token);
+    throw error;
+  }
+}
+
+/** Call when the server refused the access token. */
+export function expireSession(token: string): void {
+  const now = session.get();
+  if (now.kind === 'open' && now.token === token) session.set({ ...now, kind: 'expired' });
+}
+
+/** Hook: the token's scopes. */
+export function useScopes(): readonly string[] {
+  const now = useStore(session);
+  return now.kind === 'none' ? [] : now.project.scopes;
+}
+
+/** Hook: whether the token may change the configuration. */
+export function useMayWrite(): boolean {
+  return useScopes().includes('auth_config:write');
+}
+
+/** Hook: whether the token may see plans and act as a user. */
+export function useMayOperate(): boolean {
+  return useScopes().includes('project:operate');
+}

@@ -1,0 +1,130 @@
+/**
+ * `/studio/inbox.json` and `/studio/inbox.events`: the emails of a project without a mail server, for tests and for the
+ * page `/studio/inbox`, which listens to the events.
+ *
+ * Emails require an access token; with `pgreflect start`, browsers on this machine need none. Other origins never get
+ * the answers: the CORS headers are removed.
+ */
+
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { countedAs } from '../../server/caller/client-address.ts';
+import type { InboxParts } from '../../server/parts.ts';
+import { inboxPath } from '../../server/paths.ts';
+import { bearerToken } from '../../shared/bearer-token.ts';
+import { PublicError } from '../../shared/errors.ts';
+import { isLoopbackHost } from '../../shared/loopback.ts';
+import { keepToThisOrigin } from './studio-route.ts';
+
+/** Most open event streams per process. */
+const maxStreams = 20;
+
+/** Interval between checks for emails, and of keep-alives for proxies, in milliseconds. */
+const lookMs = 500;
+const aliveMs = 15_000;
+
+/**
+ * Adds the routes. `?to=address` returns only emails to one recipient, `?after=id` only newer ones.
+ *
+ * The JSON is a list of `CapturedEmail`, newest first.
+ */
+export function registerInbox(app: FastifyInstance, parts: InboxParts): void {
+  app.get(`${inboxPath}.json`, { onSend: keepToThisOrigin }, async (request, reply) => {
+    await admit(request, reply, parts);
+    const emails = await parts.inbox.read({ to: parameter(request, 'to'), after: readId(parameter(request, 'after')) });
+    return reply.type('application/json; charset=utf-8').send(JSON.stringify(emails));
+  });
+  const closing = new AbortController();
+  let streams = 0;
+  // An open event stream must not delay the server's stop.
+  app.addHook('preClose', async () => closing.abort());
+  app.get(`${inboxPath}.events`, { onSend: keepToThisOrigin }, async (request, reply) => {
+    await admit(request, reply, parts);
+    if (streams >= maxStreams) {
+      throw new PublicError('UNAVAILABLE', 'Too many pages wait for emails. Close some of them.');
+    }
+    streams += 1;
+    const leaving = new AbortController();
+    const signal = AbortSignal.any([closing.signal, leaving.signal]);
+    reply.raw.once('close', () => {
+      streams -= 1;
+      leaving.abort();
+    });
+    return reply.type('text/event-stream').send(Readable.from(newEmails(request, parts, signal)));
+  });
+}
+
+/**
+ * Events with a list of `CapturedEmail`, newest first: first the present ones, then new ones, until the reader loses
+ * access.
+ */
+async function* newEmails(request: FastifyRequest, parts: InboxParts, signal: AbortSignal): AsyncGenerator<string> {
+  const to = parameter(request, 'to');
+  let after = readId(parameter(request, 'after'));
+  let saidAt = Number.NEGATIVE_INFINITY;
+  while (!signal.aborted && (await refusalOf(request, parts)) === null) {
+    const emails = await parts.inbox.read({ to, after });
+    const isFirst = saidAt === Number.NEGATIVE_INFINITY;
+    // Whether a reader that sends nothing more still reads shows only on a write.
+    const isDoubtful = request.socket.readableEnded;
+    if (isFirst || emails.length > 0 || isDoubtful || performance.now() - saidAt > aliveMs) {
+      saidAt = performance.now();
+      yield isFirst || emails.length > 0 ? `data: ${JSON.stringify(emails)}\n\n` : ': nothing new\n\n';
+    }
+    after = emails[0]?.id ?? after;
+    await sleep(lookMs, null, { signal }).catch(() => {});
+  }
+}
+
+async function admit(request: FastifyRequest, reply: FastifyReply, parts: InboxParts): Promise<void> {
+  reply.header('cache-control', 'no-store');
+  const refusal = await refusalOf(request, parts);
+  if (refusal !== null) throw refusal;
+}
+
+/** Why the caller may not read the inbox now; null if allowed. */
+async function refusalOf(request: FastifyRequest, parts: InboxParts): Promise<PublicError | null> {
+  if (!parts.isCaptured()) {
+    return new PublicError(
+      'NOT_FOUND',
+      'This gateway sends emails through a mail server (smtp_host), so it has no inbox.',
+    );
+  }
+  if (parts.isOpen && isLocal(request)) return null;
+  const token = bearerToken(request.headers.authorization);
+  if (token !== undefined && (await parts.verifyAccessToken(token, countedAs(null, request.state.address))))
+    return null;
+  const local = parts.isOpen ? ', or open it as http://localhost:<port>/studio/inbox' : '';
+  return new PublicError('UNAUTHENTICATED', 'The inbox needs an access token.', {
+    hint: `Send "Authorization: Bearer <access token>"${local}.`,
+  });
+}
+
+/** A malformed id counts as absent. */
+function readId(text: string | null): number {
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : 0;
+}
+
+function parameter(request: FastifyRequest, name: string): string | null {
+  const value = (request.query as Readonly<Record<string, unknown>>)[name];
+  // PostgreSQL cannot read NUL.
+  return typeof value === 'string' && value !== '' && !value.includes('\0') ? value : null;
+}
+
+/**
+ * Emails contain codes and links that sign in. "On this machine" therefore requires that the browser itself requested a
+ * loopback name. Refused are: requests caused by pages of other sites, names that resolve to 127.0.0.1, and proxies on
+ * this machine. `serve` never counts a request as local, because a proxy may add no header that reveals it.
+ */
+function isLocal({ headers, socket }: FastifyRequest): boolean {
+  if (!/^((::ffff:)?127\.|::1$)/.test(socket.remoteAddress ?? '')) return false;
+  if (['x-forwarded-for', 'x-forwarded-host', 'forwarded', 'x-real-ip', 'via'].some((name) => name in headers))
+    return false;
+  if (!isLoopbackHost(headers.host)) return false;
+  const site = headers['sec-fetch-site'];
+  // A link from another page may open this; a request that could read or frame the answer may not.
+  if (site === 'cross-site' || site === 'same-site') return headers['sec-fetch-dest'] === 'document';
+  const { origin } = headers;
+  return origin === undefined || origin === `http://${headers.host}` || origin === `https://${headers.host}`;
+}

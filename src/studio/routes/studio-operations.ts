@@ -1,0 +1,103 @@
+/**
+ * Requests of operators that only the studio sends: operations as the service role, SQL and plan of an operation, the
+ * users, a token of a user, and ending their sessions.
+ *
+ * All need an access token with the scope `project:operate`, which is granted only explicitly.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AuthError } from '../../auth/model/auth-error.ts';
+import { actAsService, actAsUser, type OperatorToken, signOutUser } from '../../auth/requests/admin/act-as-user.ts';
+import { listUsers } from '../../auth/requests/admin/admin-list-users.ts';
+import { readAuthRequest } from '../../auth/routes/auth-request.ts';
+import type { AuthContext } from '../../auth/steps/auth-context.ts';
+import type { Operator } from '../../auth/store/audit.ts';
+import type { ExplainedStatement } from '../../graphql/execute/explain-operation.ts';
+import { run, sendText, writeHead } from '../../graphql/routes/graphql-answer.ts';
+import { decodeText, readRequest } from '../../graphql/routes/read-request.ts';
+import { callerOf } from '../../server/caller/authenticate.ts';
+import type { Explain, HttpParts } from '../../server/parts.ts';
+import { type Code, PublicError } from '../../shared/errors.ts';
+import { isObject, parseJson } from '../../shared/json.ts';
+import { isUuid } from '../../shared/uuid.ts';
+
+/** Answers an operation as the service role; the body is a GraphQL request. */
+export async function answerAsService(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: HttpParts,
+  operator: Operator,
+): Promise<FastifyReply> {
+  const { id, body, headers, method, routeOptions, state } = request;
+  const graphql = readRequest(decodeText((body as Buffer | undefined) ?? Buffer.alloc(0)));
+  const role = parts.config.serviceRole;
+  const claims = await actAsService(await contextOf(request, parts), operator, role, id);
+  // Expired at once: each request verifies anew.
+  const identity = { role, claims: JSON.stringify(claims), subject: null, validUntil: 0 };
+  Object.assign(state, { identity, caller: callerOf(identity, headers, method, routeOptions.url ?? '') });
+  const answer = await run(parts, request, graphql);
+  writeHead(parts, request, reply, { answer, answerType: 'application/json' });
+  return sendText(request, reply, answer.body);
+}
+
+/** The newest users, for selecting one. */
+export async function answerUsers(request: FastifyRequest, parts: HttpParts): Promise<unknown> {
+  return (await listUsers(await contextOf(request, parts), new URLSearchParams({ per_page: '200' }))).body;
+}
+
+/** Answers with the statements; the body is a GraphQL request with the additional members `role` and `claims`. */
+export async function answerExplain(
+  { body }: FastifyRequest,
+  { config }: HttpParts,
+  explain: Explain,
+): Promise<{ readonly statements: readonly ExplainedStatement[] }> {
+  const text = decodeText((body as Buffer | undefined) ?? Buffer.alloc(0));
+  const request = readRequest(text);
+  const { role, claims } = JSON.parse(text) as { readonly role?: unknown; readonly claims?: unknown };
+  const { allowedRoles } = config;
+  if (typeof role !== 'string' || !(allowedRoles === '*' || allowedRoles.includes(role))) {
+    throw new PublicError('BAD_USER_INPUT', 'role must be one of the roles that requests may have.');
+  }
+  if (!isObject(claims)) {
+    throw new PublicError('BAD_USER_INPUT', 'claims must be an object.');
+  }
+  return { statements: await explain(role, JSON.stringify(claims), request) };
+}
+
+/** Time limit for making a user's token, as for any sign-in; in milliseconds. */
+const actWithinMs = 10_000;
+
+/** Answers with a token; the body is `{"user": <id>}`. */
+export function answerActAs(request: FastifyRequest, parts: HttpParts, operator: Operator): Promise<OperatorToken> {
+  return forUser(request, parts, (context, id) => actAsUser(context, operator, id));
+}
+
+/** Ends all sessions of a user; the body is `{"user": <id>}`. */
+export async function answerSignOut(request: FastifyRequest, parts: HttpParts, operator: Operator): Promise<object> {
+  await forUser(request, parts, (context, id) => signOutUser(context, operator, id));
+  return {};
+}
+
+async function forUser<T>(
+  request: FastifyRequest,
+  parts: HttpParts,
+  run: (context: AuthContext, id: string) => Promise<T>,
+): Promise<T> {
+  const id = readUserId(request.body as Buffer | undefined);
+  return run(await contextOf(request, parts), id).catch((error) => {
+    if (!(error instanceof AuthError)) throw error;
+    const code: Code = error.code === 'user_not_found' ? 'NOT_FOUND' : 'BAD_USER_INPUT';
+    throw new PublicError(code, error.message, { cause: error });
+  });
+}
+
+async function contextOf(request: FastifyRequest, { auth }: HttpParts): Promise<AuthContext> {
+  if (!auth) throw new PublicError('NOT_FOUND', 'This gateway has no auth service.');
+  return readAuthRequest(request, auth, await auth.currentConfig(), performance.now() + actWithinMs).context;
+}
+
+function readUserId(body: Buffer | undefined): string {
+  const json = parseJson(String(body));
+  const id = isObject(json) ? json.user : null;
+  if (typeof id !== 'string' || !isUuid(id)) throw new PublicError('BAD_USER_INPUT', 'user must be the id of a user.');
+  return id;
+}

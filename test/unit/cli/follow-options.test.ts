@@ -1,0 +1,41 @@
+import { expect, test, vi } from 'vitest';
+import { followOptions } from '../../../src/cli/serve/follow-options.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { DatabaseError } from '../../../src/postgres/database-error.ts';
+
+const config = { schemas: ['public'], authValues: {}, authTemplates: {} } as unknown as Config;
+const sources = {
+  ...{ flags: new Map(), authFlags: new Map(), configFile: '/nowhere/pgreflect.toml', environment: {} },
+  ...{ workingDirectory: '/nowhere', problems: [] },
+};
+
+test('what changed together is taken over together, also while the database is away', async () => {
+  const away = new DatabaseError({ kind: 'unavailable', primary: 'The database cannot be reached.' });
+  const next = { ...config, schemas: ['shop'], authValues: { site_url: 'https://shop.example' } } as unknown as Config;
+  const expose = vi.fn(() => Promise.reject(away));
+  const configureAuth = vi.fn(async () => {});
+  const notes: string[] = [];
+  const options = followOptions({
+    ...{ gateway: { expose, configureAuth }, config, sources, load: () => next, note: (text) => void notes.push(text) },
+  });
+  options.readAgain();
+  await vi.waitFor(() => expect(notes).toHaveLength(2));
+  options.stop();
+  expect(configureAuth).toHaveBeenCalledWith(expect.objectContaining({ authValues: next.authValues }));
+  expect(expose.mock.calls).toEqual([[['shop']]]);
+  expect(notes).toEqual([
+    'Reloaded the start values of the auth configuration.',
+    'Exposed schemas are now: shop. They are read when the database responds.',
+  ]);
+});
+
+test('what has changed since the options were first read is taken over at once', async () => {
+  const next = { ...config, schemas: ['shop'] } as unknown as Config;
+  const expose = vi.fn(async () => {});
+  const notes: string[] = [];
+  const gateway = { expose, configureAuth: async () => {} };
+  const options = followOptions({ gateway, config, sources, load: () => next, note: (text) => void notes.push(text) });
+  await vi.waitFor(() => expect(notes).toEqual(['Exposed schemas are now: shop.']));
+  options.stop();
+  expect(expose.mock.calls).toEqual([[['shop']]]);
+});
