@@ -31,7 +31,7 @@ export interface Import {
 export interface SourceFile {
   /** From the root, with slashes: `src/graphql/compile/sql/sql.ts`. */
   readonly path: string;
-  /** `compile`, or the file's own name (`main.ts`) directly under src/. */
+  /** The room, `graphql/compile` or `auth`, or the file's own name (`main.ts`) directly under src/. */
   readonly folder: string;
   readonly text: string;
   readonly lines: readonly string[];
@@ -58,12 +58,22 @@ export function readFiles(paths: readonly string[]): SourceFile[] {
     const text = readFileSync(join(root, path), 'utf8');
     return {
       path,
-      folder: path.split('/')[1] ?? path,
+      folder: roomOf(path),
       text,
       lines: text.split('\n'),
       imports: findImports(path, text),
     };
   });
+}
+
+/** Folders that are rooms of their own inside another. */
+const innerRooms = ['shared/egress', 'auth/hooks', 'auth/routes', 'management/routes', 'studio/routes'];
+
+/** The room of a file, from its path. */
+export function roomOf(path: string): string {
+  const [, first = path, second = ''] = path.split('/');
+  const inner = `${first}/${second}`;
+  return innerRooms.includes(inner) || (first === 'graphql' && second !== '') ? inner : first;
 }
 
 const importPattern =

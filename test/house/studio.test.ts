@@ -56,7 +56,7 @@ test('the look of a class of the studio is in one file, for all styles of a page
 
 /** `shared`, `components`, `pages/emails`, `frame` for what holds the pages together, `server` for everything else in src/. */
 function placeOf(path: string): string {
-  const [, place] = /^src\/studio\/(shared|components|pages\/\w+)\//.exec(path) ?? [];
+  const [, place] = /^src\/studio\/app\/(shared|components|pages\/\w+)\//.exec(path) ?? [];
   return place ?? (path.startsWith('src/studio/app/') ? 'frame' : 'server');
 }
 

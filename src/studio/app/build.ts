@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 const root = join(import.meta.dirname, '../../..');
-const sources = join(root, 'src/studio');
+const sources = join(root, 'src/studio/app');
 const target = join(root, 'dist/studio');
 /** The licenses that must accompany the packages' code. */
 const licensesName = 'licenses.md';
