@@ -16,6 +16,7 @@ import { finishesWithin } from '../shared/finishes-within.ts';
 import type { Observe } from '../shared/observation.ts';
 import { Background } from './background.ts';
 import { createHooks } from './hooks/hooks.ts';
+import { createHookSender } from './hooks/send-by-hook.ts';
 import { sendTrial } from './messages/send-now.ts';
 import { AuthError } from './model/auth-error.ts';
 import { createIssuers } from './providers/issuers.ts';
@@ -89,7 +90,8 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const { currentConfig, configVersion } = setup;
   const hooks = createHooks({ database, clock, observe, egress });
   const outbox = new OutboxWorker({
-    ...{ database: side.shared, mailer, hooks, currentConfig, configVersion, isInstalled, clock, observe },
+    sendByHook: createHookSender(hooks),
+    ...{ database: side.shared, mailer, currentConfig, configVersion, isInstalled, clock, observe },
   });
   const background = new Background(observe, overloaded);
   const services: AuthServices = {

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createHooks } from '../../src/auth/hooks/hooks.ts';
+import { createHookSender } from '../../src/auth/hooks/send-by-hook.ts';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { OutboxWorker } from '../../src/email/outbox/outbox-worker.ts';
 import { createMailer } from '../../src/email/transport/mailer.ts';
@@ -27,7 +28,7 @@ test('an email arrives though hundreds to recipients that the server defers are 
   const outbox = new OutboxWorker({
     database: pool,
     mailer: createMailer({ database: pool, ...urls, observe, clock }),
-    hooks: createHooks({ database: pool, clock, observe }),
+    sendByHook: createHookSender(createHooks({ database: pool, clock, observe })),
     currentConfig: async () => config,
     isInstalled: async () => true,
     clock,

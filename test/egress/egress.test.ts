@@ -6,6 +6,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createConfiguredHosts } from '../../src/config/auth/configured-hosts.ts';
 import type { Config } from '../../src/config/config.ts';
 import { createEgress } from '../../src/shared/egress/egress.ts';
 import { addToken, type ManagedGateway, managedGateway } from '../management/management.ts';
@@ -139,7 +140,7 @@ describe('an address that the management API has stored', () => {
 });
 
 describe('who may be called', () => {
-  const egress = createEgress(() => ({ smtp_host: 'Mail.internal', smtp_port: '25' }));
+  const egress = createEgress(createConfiguredHosts(() => ({ smtp_host: 'Mail.internal', smtp_port: '25' })));
 
   test.each([
     '10.1.2.3', '100.64.0.1', '127.0.0.1', '169.254.169.254', '172.31.0.1', '192.168.1.1', '198.18.0.1', '224.0.0.1',

@@ -7,6 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHooks } from '../../src/auth/hooks/hooks.ts';
+import { createHookSender } from '../../src/auth/hooks/send-by-hook.ts';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { claimEmails, storeEmail } from '../../src/email/outbox/outbox.ts';
 import { sendFromOutbox } from '../../src/email/outbox/send-from-outbox.ts';
@@ -99,7 +100,13 @@ test('each of ten thousand emails ends in the state that it should', async () =>
     const urls = { authUrl: 'https://db.test/auth/v1', inboxUrl: 'https://db.test/studio/inbox' };
     const observe = () => {};
     const mailer = createMailer({ database: pool, ...urls, observe, clock, timeoutMs: 3000 });
-    const parts = { database: pool, mailer, hooks: createHooks({ database: pool, clock, observe }), clock, observe };
+    const parts = {
+      database: pool,
+      mailer,
+      sendByHook: createHookSender(createHooks({ database: pool, clock, observe })),
+      clock,
+      observe,
+    };
     for (;;) {
       underway += 1;
       const claimed = await claimEmails(pool, { now: clock.now(), leaseMs: 60_000, limit: 4 });

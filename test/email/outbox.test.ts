@@ -4,6 +4,7 @@
  */
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createHooks } from '../../src/auth/hooks/hooks.ts';
+import { createHookSender } from '../../src/auth/hooks/send-by-hook.ts';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { OutboxWorker } from '../../src/email/outbox/outbox-worker.ts';
 import { createMailer } from '../../src/email/transport/mailer.ts';
@@ -45,7 +46,7 @@ function outboxOn(pool: SystemPool): OutboxWorker {
   const parts = {
     database: pool,
     mailer,
-    hooks,
+    sendByHook: createHookSender(hooks),
     currentConfig,
     isInstalled: async () => isInstalled,
     clock,

@@ -6,19 +6,17 @@ import { readSources, roomOf, type SourceFile } from './source.ts';
 
 /** From the leaf to the edge; a room may import those before it and itself. Rooms in one list may import each other. */
 const order: readonly (readonly string[])[] = [
-  ['shared'], ['config'], ['shared/egress'], ['postgres'],
+  ['shared'], ['config'], ['postgres'],
   ['graphql/catalog'], ['graphql/model'], ['graphql/schema'], ['graphql/compile'], ['graphql/execute'],
-  ['auth/hooks'], ['email'], ['auth'], ['management'],
+  ['email'], ['auth'], ['management'],
   ['server', 'graphql/routes', 'auth/routes', 'management/routes', 'studio/routes'],
   ['gateway.ts'], ['signals.ts'], ['index.ts'], ['cli'], ['main.ts'],
 ]; // biome-ignore format: a list
 
 /** Rooms that may import less than what stands before them. */
 const only: Readonly<Record<string, readonly string[]>> = {
-  'shared/egress': ['shared', 'config'],
-  'auth/hooks': ['shared', 'config', 'postgres', 'shared/egress'],
-  email: ['shared', 'config', 'postgres', 'shared/egress', 'auth/hooks'],
-  auth: ['shared', 'config', 'postgres', 'shared/egress', 'auth/hooks', 'email'],
+  email: ['shared', 'config', 'postgres'],
+  auth: ['shared', 'config', 'postgres', 'email'],
   management: ['shared', 'config', 'postgres', 'email'],
 };
 

@@ -67,7 +67,7 @@ export function readFiles(paths: readonly string[]): SourceFile[] {
 }
 
 /** Folders that are rooms of their own inside another. */
-const innerRooms = ['shared/egress', 'auth/hooks', 'auth/routes', 'management/routes', 'studio/routes'];
+const innerRooms = ['auth/routes', 'management/routes', 'studio/routes'];
 
 /** The room of a file, from its path. */
 export function roomOf(path: string): string {

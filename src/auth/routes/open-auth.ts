@@ -2,6 +2,7 @@
  * Starts the auth service and makes what HTTP needs of it: routes, and the inbox for captured messages.
  */
 
+import { createConfiguredHosts } from '../../config/auth/configured-hosts.ts';
 import type { Config } from '../../config/config.ts';
 import type { Management } from '../../management/start-management.ts';
 import { findKey, refuseWithdrawnKey } from '../../server/caller/authenticate.ts';
@@ -45,7 +46,7 @@ export async function openAuth({ management, ...setup }: OpenAuthOptions): Promi
   const { store } = management;
   const currentConfig = () => store.refreshIfNewer(database.shared);
   const addresses = { authUrl, inboxUrl };
-  const egress = createEgress(config.allowPrivateNetworks ? null : () => store.snapshot().start);
+  const egress = createEgress(config.allowPrivateNetworks ? null : createConfiguredHosts(() => store.snapshot().start));
   const auth: Auth = await startAuth({
     ...setup,
     ...addresses,

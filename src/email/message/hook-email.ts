@@ -3,8 +3,6 @@
  * itself; no template is rendered.
  */
 
-import type { Hooks } from '../../auth/hooks/hooks.ts';
-import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { EmailKind } from '../../config/auth/email-kinds.ts';
 import type { EmailMessage } from './message.ts';
 
@@ -44,9 +42,4 @@ export type OutgoingEmail = EmailMessage | HookEmail;
 /** Whether it is for the hook. */
 export function isHookEmail(email: OutgoingEmail): email is HookEmail {
   return 'payload' in email;
-}
-
-/** Sends it through the hook, outside a transaction. @throws HookError */
-export async function handToHook(hooks: Hooks, config: AuthConfig, { payload }: HookEmail): Promise<void> {
-  await hooks.ask(null, { name: 'send_email', config, payload });
 }

@@ -5,13 +5,11 @@
  * email. Both are logged, with kind and user, never with address or content.
  */
 
-import { HookError } from '../../auth/hooks/hook-error.ts';
-import type { Hooks } from '../../auth/hooks/hooks.ts';
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
-import { handToHook, isHookEmail } from '../message/hook-email.ts';
+import { type HookEmail, isHookEmail } from '../message/hook-email.ts';
 import { EmailError } from '../transport/email-error.ts';
 import type { Mailer } from '../transport/mailer.ts';
 import { noReceipt, type Receipt } from '../transport/transport.ts';
@@ -19,12 +17,15 @@ import type { DeliveryOutcome } from './deliveries.ts';
 import { type ClaimedEmail, postponeEmail, removeEmail } from './outbox.ts';
 import { suppressedAnswer } from './suppressed.ts';
 
+/** Sends an email through the hook `send_email`. @throws EmailError */
+export type SendByHook = (config: AuthConfig, email: HookEmail) => Promise<void>;
+
 /** What an attempt needs. */
 export interface SendingParts {
   /** Connections that waiting requests do not hold. */
   readonly database: Queryable;
   readonly mailer: Pick<Mailer, 'deliver'>;
-  readonly hooks: Hooks;
+  readonly sendByHook: SendByHook;
   readonly clock: Clock;
   readonly observe: Observe;
 }
@@ -60,10 +61,14 @@ async function end(parts: SendingParts, email: ClaimedEmail, outcome: DeliveryOu
 }
 
 /** Sends through the channel that was chosen when it was stored. */
-async function hand({ mailer, hooks }: SendingParts, config: AuthConfig, { message }: ClaimedEmail): Promise<Receipt> {
+async function hand(
+  { mailer, sendByHook }: SendingParts,
+  config: AuthConfig,
+  { message }: ClaimedEmail,
+): Promise<Receipt> {
   if (!isHookEmail(message)) return (await mailer.deliver(config, message))[0] ?? noReceipt;
   if (config.hook_send_email_enabled) {
-    await handToHook(hooks, config, message);
+    await sendByHook(config, message);
     return noReceipt;
   }
   throw new EmailError('message_refused', 'The hook send_email, which was to send it, is off by now.');
@@ -81,15 +86,11 @@ async function retryLater(parts: SendingParts, email: ClaimedEmail, error: unkno
   return error instanceof EmailError && error.code === 'recipient_later' ? 'deferred' : 'waiting';
 }
 
-/** A hook error without a reason is a deliberate refusal. */
 function isUnwanted(error: unknown): boolean {
-  if (error instanceof HookError) return error.reason === null;
   return error instanceof EmailError && unwanted.includes(error.code);
 }
 
 function describe(error: unknown): string {
-  if (error instanceof HookError)
-    return error.reason === null ? 'the hook refused it' : `the hook failed: ${error.reason}`;
   return error instanceof EmailError ? error.message : 'an unexpected error';
 }
 

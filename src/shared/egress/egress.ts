@@ -12,7 +12,6 @@ import { isIP, type LookupFunction } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { createUnzip } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
-import { type AuthConfig, type AuthValues, layerAuthConfig } from '../../config/auth/auth-config.ts';
 
 /** Checks and opens connections to other machines. */
 export interface Egress {
@@ -41,15 +40,9 @@ const kept = { keepAlive: true, timeout: 4000 };
 /** Some APIs refuse requests without these. */
 const usualHeaders = { accept: '*/*', 'user-agent': 'pgreflect' };
 
-/** @param start Returns the current start values; null: no restriction. */
-export function createEgress(start: (() => AuthValues) | null): Egress {
-  let known: { readonly start: AuthValues; readonly hosts: ReadonlySet<string> } | null = null;
-  const isOpen = (host: string | null): boolean => {
-    if (start === null) return true;
-    const now = start();
-    if (known?.start !== now) known = { start: now, hosts: hostsOf(layerAuthConfig(now)) };
-    return host !== null && known.hosts.has(host);
-  };
+/** @param hosts Returns the hosts that may be private, as `host:port`; null: no restriction. */
+export function createEgress(hosts: (() => ReadonlySet<string>) | null): Egress {
+  const isOpen = (host: string | null): boolean => hosts === null || (host !== null && hosts().has(host));
   const [open, guarded] = [createFetch(null), createFetch(publicLookup)];
   return {
     fetchFor: (address) => (isOpen(hostOf(address)) ? open : guarded),
@@ -127,18 +120,8 @@ function toResponse(answer: IncomingMessage): Response {
   return new Response(isEmpty ? null : stream, { status, statusText, headers: entries as [string, string][] });
 }
 
-/** Hosts with their ports, as `host:port`, in the address fields. */
-function hostsOf(config: AuthConfig): ReadonlySet<string> {
-  const hosts = new Set([`${config.smtp_host?.toLowerCase()}:${config.smtp_port}`]);
-  for (const [name, value] of Object.entries(config)) {
-    if (!/^(hook|external|sms|security|mailer)_.*_ur[il]$|^external_allowed_id_token_issuers$/.test(name)) continue;
-    for (const part of String(value ?? '').split(/[\s,]+/)) hosts.add(hostOf(part) ?? '');
-  }
-  return hosts;
-}
-
 /** `host:port` of an address; null if it is not one of the web. */
-function hostOf(address: string): string | null {
+export function hostOf(address: string): string | null {
   const url = URL.parse(address);
   if (url === null || !/^https?:$/.test(url.protocol)) return null;
   return `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`;
