@@ -44,10 +44,8 @@ export interface AnswerLayout {
   readonly limit: LimitPlan | null;
   /** The rows come in reverse. */
   readonly backward: boolean;
-  /** A column that is null only in a placeholder row; null: there is none. */
+  /** A column that is null only in a row that stands for no row; null: there is none. */
   readonly marker: number | null;
-  /** The JSON of a placeholder row. Without it, the row stands for no row. */
-  readonly placeholder?: string;
 }
 
 /** A layout of all received rows, in order. */

@@ -5,8 +5,8 @@
 
 import type { Table } from '../../model/model.ts';
 import type { Path, Slot } from '../input/slot.ts';
-import type { Entry, Keyed, ObjectsPlace, OperationPlan, ValuePlan, WriteChange } from '../plan/plan.ts';
-import type { Assignment, EachUpdate } from '../plan/write/assignment.ts';
+import type { Entry, Keyed, ObjectsPlace, OperationPlan, ValuePlan, WriteChange, WritePlan } from '../plan/plan.ts';
+import type { Assignment } from '../plan/write/assignment.ts';
 import type { NestedWrites } from '../plan/write/nested-writes.ts';
 import { isTypename, printEntries, printObject } from '../sql/object.ts';
 import type { Printer } from '../sql/printer.ts';
@@ -19,9 +19,9 @@ import { jsonText, printText } from './print-text.ts';
 import { printTypeCheck } from './print-type-check.ts';
 import { printValue } from './print-value.ts';
 import { printCalledValue } from './row-layout.ts';
-import { printAnsweringStep, printNestedAnswer, printNestedRows, printStep } from './write/print-nested-writes.ts';
-import { printEach, printEachRow } from './write/print-update-list.ts';
-import { printWrite, printWrittenRows } from './write/print-write.ts';
+import { nestedRows, printStep } from './write/print-nested-writes.ts';
+import { printEach } from './write/print-update-list.ts';
+import { printAnswer, printOffset, printWrite } from './write/print-write.ts';
 
 /** One SQL text and the slots of its parameters. */
 export interface Statement {
@@ -78,8 +78,7 @@ export function printOperation(plan: OperationPlan): readonly Statement[] {
 
 // Parsed after all other parts of a select.
 function offsetCheck({ composites }: OperationPlan, fields: readonly Entry[]): Sql {
-  const check = printTypeCheck(fields, composites);
-  return check === null ? sql`` : sql` offset ${check}`;
+  return printOffset(printTypeCheck(fields, composites));
 }
 
 type Printed = Omit<Statement, 'field'>;
@@ -113,20 +112,19 @@ function printDataText(printer: Printer, fields: readonly Entry[]): Sql {
 
 function printMutationField(plan: OperationPlan, field: Entry): readonly Printed[] {
   if (field.kind === 'update_list') return printUpdateList(plan, field);
-  const refusals = refusalsOf(field);
-  if (field.kind === 'write' && field.write.nested !== null) {
-    return printNestedWrites(plan, field, field.write.nested);
-  }
+  const printer = makePrinter(plan);
   if (field.kind === 'write') {
-    const written = printWrittenRows(makePrinter(plan), field.write, printTypeCheck([field], plan.composites));
-    if (written !== null) return [valueStatement(written.statement, written.layout, refusals)];
+    const { write } = field;
+    const check = printTypeCheck([field], plan.composites);
+    if (write.nested !== null) return printNestedWrites(printer, write, write.nested, check);
+    const { statement, layout } = printWrite(printer, write, check);
+    return [valueStatement(statement, layout, refusalsOf(write))];
   }
+  const check = offsetCheck(plan, [field]);
   const called = field.kind === 'call' ? printCalledValue(field.call) : null;
-  if (called !== null) {
-    return [valueStatement(sql`${called.select}${offsetCheck(plan, [field])}`, layOutAll([called.column]))];
-  }
-  const text = sql`${printMutationText(plan, field)}${offsetCheck(plan, [field])}`;
-  return [valueStatement(text, layOutText(), refusals)];
+  if (called !== null) return [valueStatement(sql`${called.select}${check}`, layOutAll([called.column]))];
+  const [member] = printEntries([field], (value) => printValue(printer, value, null));
+  return [valueStatement(sql`select pg_catalog.to_json(${member!.value})${check}`)];
 }
 
 function printUpdateList(plan: OperationPlan, field: Keyed<UpdateListValue>): readonly Printed[] {
@@ -142,20 +140,13 @@ function printUpdateList(plan: OperationPlan, field: Keyed<UpdateListValue>): re
       }));
     }
     const refusals = { ...noRefusals, increment: onlyIncrement(table, change.set) };
-    return [{ ...printRun(plan, field, change, refusals), result: 'elements' }];
+    const check = printTypeCheck([field], plan.composites);
+    const { statement, layout } = printEach(makePrinter(plan), list, change, check);
+    return [{ ...valueStatement(statement, layout, refusals), result: 'elements' }];
   });
 }
 
-function printRun(plan: OperationPlan, field: Keyed<UpdateListValue>, change: EachUpdate, refusals: Refusals): Printed {
-  const check = offsetCheck(plan, [field]);
-  const rows = printEachRow(makePrinter(plan), field.list, change);
-  if (rows !== null) return valueStatement(sql`${rows.statement}${check}`, rows.layout, refusals);
-  return valueStatement(sql`${printEach(makePrinter(plan), field.list, change)}${check}`, layOutText(), refusals);
-}
-
-function refusalsOf(field: Entry): Refusals {
-  if (field.kind !== 'write') return noRefusals;
-  const { table, change } = field.write;
+function refusalsOf({ table, change }: WritePlan): Refusals {
   const increment = change.kind === 'update' ? onlyIncrement(table, change.set) : null;
   return { ...refusalsOfChange(change), increment };
 }
@@ -172,33 +163,18 @@ function refusalsOfChange(change: WriteChange, place: Refusals['place'] = null):
 }
 
 function printNestedWrites(
-  plan: OperationPlan,
-  field: Extract<Entry, { kind: 'write' }>,
+  printer: Printer,
+  { table, entries }: WritePlan,
   nested: NestedWrites<WriteChange>,
+  check: Sql | null,
 ): readonly Printed[] {
   const { steps, root } = nested;
-  const check = offsetCheck(plan, [field]);
-  const answering = printAnsweringStep(makePrinter(plan), field.write, nested);
   const printed = steps.map((step, index): Printed => {
     const refusals = refusalsOfChange(step.change, step.place);
-    if (index === root && answering !== null) {
-      return valueStatement(sql`${answering.select}${check}`, answering.layout, refusals);
-    }
     return { ...printSql(printStep(new Names(), step, index)), layout: null, result: 'none', refusals };
   });
-  if (answering !== null) return printed;
-  const refusals = { ...noRefusals, place: steps[root]!.place };
-  const rows = printNestedRows(makePrinter(plan), field.write, nested);
-  if (rows !== null) return [...printed, valueStatement(sql`${rows.select}${check}`, rows.layout, refusals)];
-  const answer = sql`${printNestedAnswer(makePrinter(plan), field.write, nested)}${check}`;
-  return [...printed, valueStatement(answer, layOutText(), refusals)];
-}
-
-function printMutationText(plan: OperationPlan, field: Entry): Sql {
-  const printer = makePrinter(plan);
-  if (field.kind === 'write') return printWrite(printer, field.write);
-  const [member] = printEntries([field], (value) => printValue(printer, value, null));
-  return sql`select coalesce(pg_catalog.to_json(${member!.value}), 'null'::pg_catalog.json)`;
+  const { statement, layout } = printAnswer(printer, entries, nestedRows(printer.names, table, nested), check);
+  return [...printed, valueStatement(statement, layout, { ...noRefusals, place: steps[root]!.place })];
 }
 
 function makePrinter(plan: OperationPlan): Printer {

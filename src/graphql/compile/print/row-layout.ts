@@ -6,8 +6,8 @@ import { type ColumnForm, type ScalarName, scalarRow } from '../../model/scalars
 import type { Slot } from '../input/slot.ts';
 import type { CallPlan, Keyed, ObjectPlan, OrderExpression, OrderTerm, Typename, WritePlan } from '../plan/plan.ts';
 import { isSummed } from '../sql/expression.ts';
-import { isTypename } from '../sql/object.ts';
-import { type PrintedValue, type Printer, printCall } from '../sql/printer.ts';
+import { isTypename, printObjectQuery } from '../sql/object.ts';
+import { type PrintedValue, type Printer, printCall, printMembers } from '../sql/printer.ts';
 import { list, type Row } from '../sql/row.ts';
 import { builtin, param, type Sql, sql } from '../sql/sql.ts';
 import type { AnswerColumn, AnswerPiece, RowPiece } from './answer-layout.ts';
@@ -82,24 +82,34 @@ export function callsRoutine({ entries }: ObjectPlan): boolean {
   return entries.some(({ kind }) => kind === 'call');
 }
 
-/** Whether the gateway can make the JSON of these records from rows. */
-export function hasFlatRecords(entries: WritePlan['entries']): boolean {
-  return entries.every((entry) => entry.kind !== 'records' || (isFlat(entry.object) && !callsRoutine(entry.object)));
-}
-
-/** The same, where the rows are the only records. */
-export function hasOneFlatRecords(entries: WritePlan['entries']): boolean {
-  return entries.filter(({ kind }) => kind === 'records').length <= 1 && hasFlatRecords(entries);
-}
-
-/** The pieces of a payload with such records; the rows are the written ones. */
+/** The pieces of a payload with at most one list of records: each row is a record. */
 export function writtenPieces(context: RowContext, entries: WritePlan['entries']): readonly AnswerPiece[] {
   const pieces = objectPieces(entries, (entry): AnswerPiece[] =>
     entry.kind === 'affected_count'
       ? [{ kind: 'count' }]
-      : ['[', { kind: 'rows', row: joinConstants(layOutRow(context, entry.object)) }, ']'],
+      : ['[', { kind: 'rows', row: joinConstants(recordPieces(context, entry.object)) }, ']'],
   );
   return joinConstants<Exclude<AnswerPiece, string>>(pieces);
+}
+
+function recordPieces(context: RowContext, object: ObjectPlan): Pieces<RowPart> {
+  if (isFlat(object) && !callsRoutine(object)) return layOutRow(context, object);
+  const { printer, row, selection } = context;
+  const json = printObjectQuery(printer.names, printMembers(printer, object, row));
+  return [{ kind: 'column', index: selection.add(null, json), form: 'json' }];
+}
+
+/** The pieces of a row that is a whole payload, with values that PostgreSQL makes. */
+export function jsonPieces(
+  selection: Selection,
+  entries: WritePlan['entries'],
+  values: { readonly count: Sql; records(object: ObjectPlan): Sql },
+): readonly RowPiece[] {
+  const pieces = objectPieces(entries, (entry): RowPart[] => {
+    const value = entry.kind === 'affected_count' ? values.count : values.records(entry.object);
+    return [{ kind: 'column', index: selection.add(null, value), form: 'json' }];
+  });
+  return joinConstants<RowPart>(pieces);
 }
 
 /** The pieces of a row's object with flat entries (`isFlat`). */

@@ -36,8 +36,6 @@ interface Row {
 /** A prepared layout, cached. */
 interface Prepared {
   readonly row: readonly RowPart[];
-  /** The JSON of a placeholder row; null: it stands for no row. */
-  readonly placeholder: readonly RowPart[] | null;
   /**
    * Index of the piece with the rows, and the constants before it; null if other pieces precede it, or rows come in
    * reverse.
@@ -94,13 +92,12 @@ export class RowsAnswer implements RowCollector {
     const writer = this.#writer;
     readColumns(bytes, at, this.#prepared.columns);
     this.#first ??= { bytes, at, isKept: false };
-    const row = marker !== null && isNull(marker) ? this.#prepared.placeholder : this.#prepared.row;
-    if (row === null) return;
+    if (marker !== null && isNull(marker)) return;
     this.#count += 1;
     if (limit !== null && this.#count > limit) return;
     if (backward) this.#starts.push(writer.length);
     else if (this.#last !== null) writer.byte(comma);
-    if (!this.#write(row)) return;
+    if (!this.#write(this.#prepared.row)) return;
     this.#last = { bytes, at, isKept: false };
     if (writer.length > this.#roomBytes || !this.#hold()) this.#overflow();
   }
@@ -242,9 +239,7 @@ function prepare(layout: AnswerLayout): Prepared {
   const row = layout.pieces.flatMap((piece): readonly RowPiece[] =>
     typeof piece !== 'string' && (piece.kind === 'rows' || piece.kind === 'row') ? piece.row : [],
   );
-  const { placeholder } = layout;
-  const constants = [...row, placeholder ?? ''].map((piece) => Buffer.from(typeof piece === 'string' ? piece : ''));
-  const kept = keepBytes(constants);
+  const kept = keepBytes(row.map((piece) => Buffer.from(typeof piece === 'string' ? piece : '')));
   const rowsAt = layout.pieces.findIndex((piece) => typeof piece !== 'string' && piece.kind === 'rows');
   const before = layout.pieces.slice(0, Math.max(0, rowsAt));
   const isPlain = rowsAt !== -1 && !layout.backward && before.every((piece) => typeof piece === 'string');
@@ -255,7 +250,6 @@ function prepare(layout: AnswerLayout): Prepared {
     row: row.map((piece, index) =>
       typeof piece === 'string' ? { kind: 'constant', bytes: viewOf(kept[index]!) } : piece,
     ),
-    placeholder: placeholder === undefined ? null : [{ kind: 'constant', bytes: viewOf(kept[row.length]!) }],
     columns: 1 + Math.max(layout.marker ?? -1, ...row.map(lastColumn), ...layout.pieces.map(lastColumn)),
     expectedBytes: 256,
   };

@@ -13,21 +13,9 @@ import type { InsertChange } from '../../plan/plan.ts';
 import type { InsertColumn, InsertLink } from '../../plan/write/nested-writes.ts';
 import { markers, printFailure } from '../../sql/failure-marker.ts';
 import { tableName } from '../../sql/printer.ts';
-import { directRow, list, type Names, type SubqueryRow } from '../../sql/row.ts';
+import { list, type Names } from '../../sql/row.ts';
 import { builtin, empty, ident, integer, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
 import { type InsertTarget, printConflict } from './print-conflict.ts';
-
-/** A common table expression named after `written`: the written rows in the order of the objects. */
-export function printInserted(names: Names, table: Table, change: InsertChange, written: SubqueryRow): Sql {
-  const target = names.next('t');
-  const returned = orOne(written.selectList(directRow(target, table)), sql`1 as "one"`);
-  return sql`${ident(written.alias)} as (${printInsert(names, table, change, target)} returning ${list(returned)})`;
-}
-
-/** No column of the table is read, or the role would need the right to see the rows. */
-function orOne(columns: readonly Sql[], one: Sql): readonly Sql[] {
-  return columns.length > 0 ? columns : [one];
-}
 
 /**
  * The insert into the table, under `alias`, up to its `returning`. Rows are written and returned in object order:

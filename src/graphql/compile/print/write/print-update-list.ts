@@ -11,58 +11,41 @@ import { runsVolatile } from '../../plan/inspect-plan.ts';
 import type { UpdateListPlan } from '../../plan/plan.ts';
 import type { EachUpdate } from '../../plan/write/assignment.ts';
 import { markers, printFailure } from '../../sql/failure-marker.ts';
-import { printEntries, printObject, printObjectQuery } from '../../sql/object.ts';
+import { printObjectQuery } from '../../sql/object.ts';
 import { printCompared } from '../../sql/operator.ts';
 import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
 import { directRow, list, type Names, SubqueryRow } from '../../sql/row.ts';
 import { builtin, empty, ident, join, param, type Sql, sql, typeName } from '../../sql/sql.ts';
-import { type AnswerLayout, layOutAll, type RowPiece } from '../answer-layout.ts';
-import { hasFlatRecords, joinConstants, layOutRow, objectPieces, type RowContext, Selection } from '../row-layout.ts';
+import { layOutAll } from '../answer-layout.ts';
+import { jsonPieces, Selection } from '../row-layout.ts';
 import { printAssignments } from './print-assignment.ts';
+import { type PrintedRows, printOffset } from './print-write.ts';
 
-/** The answers of the run's entries, selected from the writing common table expressions. */
-export function printEach(printer: Printer, list: UpdateListPlan, change: EachUpdate): Sql {
-  const { names } = printer;
-  const run = new PrintedRun(names, list.table, change);
-  const { source, written, isWritten } = run;
-  for (const column of list.table.columns.filter(({ selectable }) => selectable)) written.column(column);
-  const members = printEntries(list.entries, (entry) => {
-    if (entry.kind === 'affected_count') return sql`(${isWritten})::pg_catalog.int4`;
-    // Volatile functions must not see a part of the changes.
-    const isComplete = sql` and (select pg_catalog.count(*) from ${ident(written.alias)}) is not null`;
-    const condition = sql` where ${isWritten}${runsVolatile(entry.object) ? isComplete : empty}`;
-    const object = printObject(names, printMembers(printer, entry.object, written), condition);
-    return sql`(select coalesce(pg_catalog.json_agg(${object.value}), '[]'::pg_catalog.json) from ${object.from})`;
-  });
-  const texts = sql`pg_catalog.string_agg(${printObjectQuery(names, members)}::pg_catalog.text, ',' order by ${ident(source, 'n')})`;
-  const { isRepeated, marker } = run.guard();
-  const select = sql`select case when ${isRepeated} then ${marker}::pg_catalog.text else ${texts} end from ${run.rows()}`;
-  return sql`with ${run.expressions()} ${select}`;
-}
-
-/** The same for a simple selection, as a row for each entry; null for others. */
-export function printEachRow(
+/** The answers of the run's entries, a row for each. @param check As in `printWrite`. */
+export function printEach(
   printer: Printer,
   { table, entries }: UpdateListPlan,
   change: EachUpdate,
-): { readonly statement: Sql; readonly layout: AnswerLayout } | null {
-  if (!hasFlatRecords(entries)) return null;
-  const run = new PrintedRun(printer.names, table, change);
-  const { source, written } = run;
+  check: Sql | null,
+): PrintedRows {
+  const { names } = printer;
+  const run = new PrintedRun(names, table, change);
+  const { written, isWritten } = run;
   const selection = new Selection();
-  const marker = selection.add(null, ident(written.alias, 'n'));
-  const context: RowContext = { printer, row: written, selection, isRow: null };
-  const row = objectPieces(entries, (entry): RowPiece[] =>
-    entry.kind === 'affected_count' ? ['1'] : ['[', ...layOutRow(context, entry.object), ']'],
-  );
-  const absent = objectPieces(entries, (entry): string[] => [entry.kind === 'affected_count' ? '0' : '[]']);
-  const guard = run.guard();
-  selection.add(null, sql`(select case when ${guard.isRepeated} then ${guard.marker} end from ${ident(source)})`);
-  const select = sql`select ${selection.print()} from ${run.rows()} order by ${ident(source, 'n')}`;
-  const pieces = [{ kind: 'rows' as const, row: joinConstants(row) }];
+  const pieces = jsonPieces(selection, entries, {
+    count: sql`(${isWritten})::pg_catalog.int4`,
+    records: (object) => {
+      const record = printObjectQuery(names, printMembers(printer, object, written));
+      // Volatile functions must not see a part of the changes.
+      const complete = sql` and (select pg_catalog.count(*) from ${ident(written.alias)}) is not null`;
+      const isShown = sql`${isWritten}${runsVolatile(object) ? complete : empty}`;
+      return sql`case when ${isShown} then pg_catalog.json_build_array(${record}) else '[]'::pg_catalog.json end`;
+    },
+  });
+  const rows = sql`${run.rows()} order by ${ident(run.source, 'n')}${printOffset(run.guard(), check)}`;
   return {
-    statement: sql`with ${run.expressions()} ${select}`,
-    layout: { ...layOutAll(pieces), marker, placeholder: absent.join('') },
+    statement: sql`with ${run.expressions()} select ${selection.print()} from ${rows}`,
+    layout: layOutAll([{ kind: 'rows', row: pieces }]),
   };
 }
 
@@ -107,11 +90,11 @@ class PrintedRun {
   }
 
   /** Refuses equal keys, over all entries. Keys of different text may be equal. PostgreSQL would take any one of their entries. */
-  guard(): { readonly isRepeated: Sql; readonly marker: Sql } {
+  guard(): Sql {
     const key = list(this.#change.keys.map((_, index) => ident(this.source, `k${index}`)));
     const repeated = sql`pg_catalog.count(*) operator(pg_catalog.-) pg_catalog.count(distinct (${key}))`;
-    const isRepeated = sql`${repeated} operator(pg_catalog.>) 0`;
-    return { isRepeated, marker: printFailure(markers.sameRow, sql`(${repeated})`) };
+    const failure = printFailure(markers.sameRow, sql`(${repeated})`);
+    return sql`(select case when ${repeated} operator(pg_catalog.>) 0 then ${failure} end from ${ident(this.source)})`;
   }
 }
 

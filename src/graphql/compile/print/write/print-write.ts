@@ -1,82 +1,172 @@
 /**
- * Prints an insert, update or delete with its result as one statement (docs/mutations.md).
+ * Prints an insert, update or delete with its result as one statement (docs/mutations.md). Only the written rows show the
+ * new state.
  *
- * Simple selections are written as by hand (`update … where id = $1 returning id, title`), and the gateway makes the
- * JSON: for inserts into tables, and an update or delete by the whole key, which implies `atMost`. All others are one
- * JSON text: `with x as (update … returning …) select … from (select count(*) from x) as n`. Only the written rows show
- * the new state. All columns that the role may select are returned, so the write fails on rows that policies hide.
+ * Inserts into tables, and an update or delete by the whole key, which implies `atMost`, are written as by hand: `update …
+ * where id = $1 returning id, title`. All others are `with x as (update … returning …) select … from x`. Each row is one
+ * of the answer's records; several lists of records are one row of JSON.
  */
 
 import type { Table } from '../../../model/model.ts';
 import { pinsPrimaryKey, runsVolatile } from '../../plan/inspect-plan.ts';
-import type { WriteChange, WritePlan } from '../../plan/plan.ts';
+import type { ObjectPlan, WriteChange, WritePlan } from '../../plan/plan.ts';
 import { conjunction, printCondition, where } from '../../sql/condition.ts';
 import { markers, printFailure } from '../../sql/failure-marker.ts';
-import { printEntries, printObject, printObjectQuery } from '../../sql/object.ts';
+import { printObject } from '../../sql/object.ts';
 import { type Printer, printMembers, tableName } from '../../sql/printer.ts';
-import { directRow, list, type Names, SubqueryRow } from '../../sql/row.ts';
+import { directRow, list, type Names, type Row, SubqueryRow } from '../../sql/row.ts';
 import { builtin, empty, ident, param, type Sql, sql } from '../../sql/sql.ts';
 import { type AnswerLayout, layOutAll } from '../answer-layout.ts';
-import { hasOneFlatRecords, type RowContext, Selection, writtenPieces } from '../row-layout.ts';
+import { jsonPieces, Selection, writtenPieces } from '../row-layout.ts';
 import { printAssignments } from './print-assignment.ts';
-import { printInsert, printInserted } from './print-insert.ts';
+import { printInsert } from './print-insert.ts';
 
-/** A change of rows that are there. */
-export type RowChange = Exclude<WriteChange, { kind: 'insert' }>;
-
-/** The payload as json, selected from the writing common table expressions. */
-export function printWrite(printer: Printer, plan: WritePlan): Sql {
-  const { names } = printer;
-  const written = new SubqueryRow(names.next('x'));
-  for (const column of plan.table.columns.filter(({ selectable }) => selectable)) written.column(column);
-  const counted = names.next('n');
-  const members = printEntries(plan.entries, (entry) => {
-    if (entry.kind === 'affected_count') return ident(counted, 'n');
-    const object = printObject(names, printMembers(printer, entry.object, written));
-    const rows = sql`${ident(written.alias)} cross join ${object.from}`;
-    return sql`(select coalesce(pg_catalog.json_agg(${object.value}), '[]'::pg_catalog.json) from ${rows})`;
-  });
-  const payload = guardCount(plan.change, ident(counted, 'n'), printObjectQuery(names, members));
-  const changes =
-    plan.change.kind === 'insert'
-      ? printInserted(names, plan.table, plan.change, written)
-      : sql`${ident(written.alias)} as (${printReturning(names, plan.table, plan.change, written)})`;
-  const select = sql`with ${changes} select ${payload}`;
-  if (!isCounted(plan)) return select;
-  const count = sql`select pg_catalog.count(*) as "n" from ${ident(written.alias)}`;
-  return sql`${select} from (${count}) as ${ident(counted)}`;
+/** A statement, and how its rows become JSON. */
+export interface PrintedRows {
+  readonly statement: Sql;
+  readonly layout: AnswerLayout;
 }
 
-// Counting also completes all rows before any is read, which volatile functions can observe.
-function isCounted({ change, entries }: WritePlan): boolean {
-  if (change.kind !== 'insert') return true;
-  return entries.some(
-    (entry) => entry.kind === 'affected_count' || (entry.kind === 'records' && runsVolatile(entry.object)),
+/** The rows that an answer shows. */
+export interface WrittenRows {
+  /** Named by the last of the common table expressions. */
+  readonly row: SubqueryRow;
+  /** An integer expression, always null, that fails if the rows may not be shown. Null: there is no condition. */
+  readonly guard: Sql | null;
+  /** The common table expressions. Print them after everything that reads the row. */
+  expressions(): Sql;
+}
+
+/** @param check Refuses changed column types (print-type-check.ts); null: nothing to check. */
+export function printWrite(
+  printer: Printer,
+  { table, change, entries }: Omit<WritePlan, 'nested'>,
+  check: Sql | null,
+): PrintedRows {
+  const { names } = printer;
+  const records = recordsIn(entries);
+  const isVolatile = records.some(runsVolatile);
+  // If a column is returned, the write fails for a row that policies hide from the role.
+  const visible = table.columns.find(({ selectable }) => selectable);
+  if (isWrittenDirectly(table, change) && records.length <= 1 && !isVolatile) {
+    const alias = names.next('t');
+    const write = printChange(names, { table, change, alias });
+    const row = directRow(alias, table);
+    const selection = new Selection();
+    const pieces = writtenPieces({ printer, row, selection, isRow: null }, entries);
+    if (selection.count === 0) selection.add(null, visible === undefined ? sql`1` : row.column(visible));
+    if (check !== null) selection.add(null, check);
+    return { statement: sql`${write} returning ${selection.print()}`, layout: layOutAll(pieces) };
+  }
+  const row = new SubqueryRow(names.next('x'));
+  if (visible !== undefined) row.column(visible);
+  const guard = printGuard(change, row, isVolatile);
+  return printAnswer(
+    printer,
+    entries,
+    { row, guard, expressions: () => printWritten(names, { table, change }, row) },
+    check,
   );
 }
 
-function guardCount(change: WriteChange, count: Sql, payload: Sql): Sql {
-  if (change.kind === 'insert') return payload;
-  const marker = printFailure(markers.atMost, count);
-  const limit = param(change.atMost, builtin.int8);
-  return sql`case when ${count} operator(pg_catalog.>) ${limit} then pg_catalog.to_json(${marker}) else ${payload} end`;
+/** The answer as a statement that reads the rows. @param check As in `printWrite`. */
+export function printAnswer(
+  printer: Printer,
+  entries: WritePlan['entries'],
+  rows: WrittenRows,
+  check: Sql | null,
+): PrintedRows {
+  const { names } = printer;
+  const { row, guard } = rows;
+  const alias = ident(row.alias);
+  const selection = new Selection();
+  const select = (from: Sql) =>
+    sql`with ${rows.expressions()} select ${selection.print()} from ${from}${printOffset(guard, check)}`;
+  if (recordsIn(entries).length === 1) {
+    const pieces = writtenPieces({ printer, row, selection, isRow: null }, entries);
+    return { statement: select(alias), layout: layOutAll(pieces) };
+  }
+  const counted = names.next('n');
+  const pieces = jsonPieces(selection, entries, {
+    count: ident(counted, 'n'),
+    records: (object) => {
+      const { from, value } = printObject(names, printMembers(printer, object, row));
+      return sql`(select coalesce(pg_catalog.json_agg(${value}), '[]'::pg_catalog.json) from ${alias} cross join ${from})`;
+    },
+  });
+  return {
+    statement: select(sql`(select pg_catalog.count(*) as "n" from ${alias}) as ${ident(counted)}`),
+    layout: layOutAll([{ kind: 'rows', row: pieces }]),
+  };
 }
 
-function printReturning(names: Names, table: Table, change: RowChange, written: SubqueryRow): Sql {
-  const alias = names.next('t');
-  return sql`${printChange(names, { table, change, alias })} returning ${list(written.selectList(directRow(alias, table)))}`;
+/** ` offset …` of expressions that are always null: PostgreSQL evaluates it before it reads a row, even of no rows. */
+export function printOffset(...expressions: readonly (Sql | null)[]): Sql {
+  const [first, ...others] = expressions.filter((expression) => expression !== null);
+  if (first === undefined) return empty;
+  return others.length === 0 ? sql` offset ${first}` : sql` offset coalesce(${list([first, ...others])})`;
+}
+
+function recordsIn(entries: WritePlan['entries']): readonly ObjectPlan[] {
+  return entries.flatMap((entry) => (entry.kind === 'records' ? [entry.object] : []));
+}
+
+function isWrittenDirectly(table: Table, change: WriteChange): boolean {
+  if (change.kind === 'insert') return table.kind === 'table' && !table.hasRules;
+  const allowsOne = change.atMost.kind === 'constant' && Number(change.atMost.value) >= 1;
+  return allowsOne && table.uniqueKey && pinsPrimaryKey(table, change.filter);
+}
+
+function printGuard(change: WriteChange, { alias }: SubqueryRow, isVolatile: boolean): Sql | null {
+  const count = sql`pg_catalog.count(*)`;
+  const guard = (condition: Sql, failure: Sql) =>
+    sql`(select case when ${condition} then ${failure} end from ${ident(alias)})`;
+  if (change.kind !== 'insert') {
+    const limit = param(change.atMost, builtin.int8);
+    return guard(sql`${count} operator(pg_catalog.>) ${limit}`, printFailure(markers.atMost, count));
+  }
+  // Counting completes all rows before any is read: volatile functions must not see a part of them.
+  return isVolatile ? guard(sql`${count} is null`, sql`0`) : null;
+}
+
+/** What a statement writes. */
+interface Change {
+  readonly table: Table;
+  readonly change: WriteChange;
+}
+
+/** Rows that an update or delete is limited to, and how they belong to those of the table. */
+export interface Joined {
+  readonly from: Sql;
+  readonly condition: Sql;
 }
 
 /**
- * An update or delete of the table, under `alias`, up to its `returning`.
+ * A common table expression named after `written`: the written rows, those of an insert in the order of the objects.
  *
- * @param joined Rows that it is limited to, and how they belong to those of the table; null: all.
+ * @param join What it is limited to.
  */
-export function printChange(
+export function printWritten(
   names: Names,
-  { table, change, alias }: { readonly table: Table; readonly change: RowChange; readonly alias: string },
-  joined: { readonly from: Sql; readonly condition: Sql } | null = null,
+  { table, change }: Change,
+  written: SubqueryRow,
+  join: (row: Row) => Joined | null = () => null,
 ): Sql {
+  const alias = names.next('t');
+  const row = directRow(alias, table);
+  const columns = written.selectList(row);
+  // No column of the table is read, or the role would need the right to see the rows.
+  const returned = columns.length > 0 ? list(columns) : sql`1 as "one"`;
+  return sql`${ident(written.alias)} as (${printChange(names, { table, change, alias }, join(row))} returning ${returned})`;
+}
+
+/** A write of the table, under `alias`, up to its `returning`. */
+function printChange(
+  names: Names,
+  { table, change, alias }: Change & { readonly alias: string },
+  joined: Joined | null = null,
+): Sql {
+  if (change.kind === 'insert') return printInsert(names, table, change, alias);
   const target = sql`${tableName(table)} as ${ident(alias)}`;
   const condition = change.filter === null ? null : printCondition(names, change.filter, directRow(alias, table));
   // Supabase preloads `safeupdate` for its login: that refuses a statement without `where`, as `pg_graphql` never sends.
@@ -85,45 +175,4 @@ export function printChange(
     return sql`delete from ${target}${joined ? sql` using ${joined.from}` : empty}${filter}`;
   const set = printAssignments(names, change.set, directRow(alias, table));
   return sql`update ${target} set ${set}${joined ? sql` from ${joined.from}` : empty}${filter}`;
-}
-
-/**
- * Prints the write of rows with a simple selection; null for others.
- *
- * @param check Refuses changed column types (print-type-check.ts); null: nothing to check.
- */
-export function printWrittenRows(
-  printer: Printer,
-  plan: WritePlan,
-  check: Sql | null,
-): { readonly statement: Sql; readonly layout: AnswerLayout } | null {
-  const { table, change, entries } = plan;
-  if (!hasOneFlatRecords(entries)) return null;
-  const alias = printer.names.next('t');
-  const write = printDirectly(printer.names, table, change, alias);
-  if (write === null) return null;
-  const selection = new Selection();
-  const context: RowContext = { printer, row: directRow(alias, table), selection, isRow: null };
-  const pieces = writtenPieces(context, entries);
-  if (selection.count === 0) {
-    // If a column is returned, the write fails for a row that policies hide from the role.
-    const visible = table.columns.find(({ selectable }) => selectable);
-    if (visible === undefined) return null;
-    selection.add(null, context.row.column(visible));
-  }
-  if (check !== null) selection.add(null, check);
-  return {
-    statement: sql`${write} returning ${selection.print()}`,
-    layout: layOutAll(pieces),
-  };
-}
-
-function printDirectly(names: Names, table: Table, change: WriteChange, alias: string): Sql | null {
-  if (change.kind === 'insert') {
-    const isPlain = table.kind === 'table' && !table.hasRules;
-    return isPlain ? printInsert(names, table, change, alias) : null;
-  }
-  const allowsOne = change.atMost.kind === 'constant' && Number(change.atMost.value) >= 1;
-  if (!allowsOne || !table.uniqueKey || !pinsPrimaryKey(table, change.filter)) return null;
-  return printChange(names, { table, change, alias });
 }
