@@ -191,7 +191,7 @@ const refusers: readonly (readonly [RegExp, Impossible])[] = [
 const ofStatement: ReadonlySet<Impossible> = new Set(['view_column', 'comparison', 'reference']);
 
 /** A parameter has a context without quotes before it, as in `unnamed portal parameter $1 = '...'`; a function's differs. */
-const ofParameter = /^[^\n"]*\$\d+(?: = '.*')?$/;
+const ofParameter = /^[^\n"$]*\$\d+(?: = '.*')?$/;
 
 function refusedBy({ routine = '' }: pg.DatabaseError, ofFunction: boolean): Impossible | null {
   const found = refusers.find(([pattern]) => pattern.test(routine))?.[1] ?? null;

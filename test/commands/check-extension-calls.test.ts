@@ -79,17 +79,19 @@ test('is named with the path that it is run with, and its fix makes it work', as
   ]; // biome-ignore format: a table
   const found = await offPath(database);
   expect(summary(found).sort()).toEqual(own);
+  const narrow = await offPath(database, '--extra-search-path', 'closed');
+  const asked = narrow.find(({ object }) => object === 'public.make_token()');
+  expect(asked?.message).toContain('not on that of requests: it fails. Its triggers are on public.post.');
+  expect(asked?.command).toBe('--extra-search-path closed,extensions');
   await database.query('grant create on schema extensions to anon');
-  expect(summary(await offPath(database)).sort()).toEqual([
-    ...own.slice(0, 1).map(([name, why]) => [name, why, expect.anything()]),
-    ...own.slice(1, 2),
-    [
-      'public.make_token()',
-      'that of requests: it fails. Its triggers are on public.post.',
-      '--extra-search-path extensions',
-    ],
-    ...own.slice(2),
-  ]);
+  const open = await offPath(database);
+  expect(open.map(({ object }) => object).sort()).toEqual([
+    'closed.for_user()', 'public.emptied()', 'public.make_token()', 'public.narrow()',
+  ]); // biome-ignore format: a list
+  for (const { message, fix, command } of open) {
+    expect([fix, command]).toEqual([null, undefined]);
+    expect(message).toContain('Others may create objects in "extensions", so put it on no search path;');
+  }
   const calls = [['public', 'insert into post values (1)'], ['public', 'select emptied()'], ['public', 'select narrow()']] as const; // biome-ignore format: pairs
   for (const [path, called] of calls)
     await expect(asAnon(database, path, called)).rejects.toThrow(/gen_salt\(unknown\) does not exist/);
@@ -99,15 +101,47 @@ test('is named with the path that it is run with, and its fix makes it work', as
   expect(await offPath(database)).toEqual([]);
 });
 
-test('whoever named the schema of an extension has no say in a shell, and a long comment does not end the check', async () => {
+test('whoever named or owns the schema of an extension has no say in a shell or about a path, plain names included', async () => {
   const database = await createDatabase(`${setup}
     create schema "x; touch /tmp/here #"; create extension hstore schema "x; touch /tmp/here #";
     set check_function_bodies = off;
     create function pairs() returns text language sql as $$ select akeys('a=>1'::hstore)::text $$;
-    do $do$ begin
-      execute format('create function talks() returns text language plpgsql as %L',
-        '/*' || repeat('*', 16000000) || '*/ begin return similarity(''a'', ''b'')::text; end');
-    end $do$`);
-  const found = await offPath(database);
-  expect(found.map(({ object, command }) => [object, command])).toContainEqual(['public.pairs()', undefined]);
+    create function fixed() returns text language sql set search_path = pg_temp as $$ select soundex('a') $$;
+    create function bare() returns text language sql as $$ select soundex('a') $$;`);
+  const role = `${database.name}_tenant`;
+  await database.query(`create role ${role} login; create schema helpers; create extension fuzzystrmatch schema helpers;
+    alter schema helpers owner to ${role}`);
+  try {
+    const found = await offPath(database);
+    expect(found.map(({ object, fix, command }) => [object, fix, command]).sort()).toEqual([
+      ['public.bare()', null, undefined],
+      ['public.fixed()', null, undefined],
+      ['public.pairs()', null, undefined],
+    ]);
+    await database.query('alter schema helpers owner to current_user');
+    const bare = (await offPath(database)).find(({ object }) => object === 'public.bare()');
+    expect(bare?.command).toBe('--extra-search-path extensions,helpers');
+  } finally {
+    await database.query(`alter schema helpers owner to current_user; drop role ${role}`);
+  }
 });
+
+test('texts of 16 MB are read, or the findings that they hide are told as missing', async () => {
+  const database = await createDatabase(`${setup}
+    create table post (id int primary key); alter table post enable row level security; grant select on post to anon;
+    set check_function_bodies = off;
+    create function bare() returns text language sql set search_path = '' as $$ select gen_salt('md5') $$;
+    do $do$ begin
+      execute format('create function talks() returns text language plpgsql set search_path = %L as %L', '',
+        '/*' || repeat('*', 16000000) || '*/ begin return similarity(''a'', ''b'')::text; end');
+      execute format('create function quotes() returns text language plpgsql set search_path = %L as %L', '',
+        format('begin return similarity(%L, %L)::text; end', repeat('a', 16000000), 'b'));
+      execute format('create policy p on post using (id::text = %L)', repeat('a', 16000000));
+    end $do$`);
+  const found = await findings(database, '--only', 'extension_off_path,policy_call_per_row');
+  const named = found.filter(({ check }) => check === 'extension_off_path').map(({ object }) => object);
+  expect(named.sort()).toEqual(['public.bare()', 'public.quotes()', 'public.talks()']);
+  expect(found.filter(({ check }) => check === 'not_checked').map(({ message }) => message)).toEqual([
+    'Findings of the kind policy_call_per_row are missing: a definition in the database is too long to read.',
+  ]);
+}, 60_000);

@@ -36,6 +36,8 @@ describe('a trigger that calls a function of an extension by its bare name', () 
     'create role NAME; grant create on schema extensions to NAME',
     'create role NAME; alter schema extensions owner to NAME',
     'create role NAME login; create function extensions.left_over() returns int language sql as $$ select 1 $$; alter function extensions.left_over owner to NAME',
+    'create role NAME login; create operator extensions.=== (function = pg_catalog.int4eq, leftarg = int, rightarg = int); alter operator extensions.=== (int, int) owner to NAME',
+    'create role NAME login; create type extensions.left_over as (n int); alter type extensions.left_over owner to NAME',
   ])('does not where others could have put theirs there: %s', async (change) => {
     const database = await createDatabase(schema);
     const role = `${database.name}_tenant`;

@@ -16,10 +16,6 @@ const harmless: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '(?<!\'\'(?:::[\\w ."]+)?|\\d) = (?:(?:"(?:[^"]|"")+"|[a-z_][\\w$]*)\\.)?\\x6eame(?![\\w$".(])':
       'reads policies of the database of who runs the command; `name` is what RegExp.escape makes of it',
   },
-  'src/cli/check/report.ts': {
-    '(?:"(?:[^"]|"")+"|[\\p{L}_][\\p{L}\\p{N}_$]*)(?:\\.(?:"(?:[^"]|"")+"|[\\p{L}_][\\p{L}\\p{N}_$]*))+|"(?:[^"]|"")+"|\\([^)]*\\)|(?<=\\b(?:argument|column|foreign key|function|member|policy|role|rule|trigger|type) )(?:"(?:[^"]|"")+"|[\\p{L}_][\\p{L}\\p{N}_$]*)':
-      'reads our own messages, with names of 63 characters at most',
-  },
   'src/graphql/schema/explain-mistake.ts': {
     ' at [^:]*\\.(\\w+)(?:\\[\\d+\\])*: ': 'reads the beginning of a message',
   },

@@ -44,9 +44,13 @@ export const findExtensionCalls: Check = async ({ tx, schemas, extraSchemas, rol
   });
   if (found.length === 0) return [];
   const { reached } = await findReachedRoutines(tx, [...roles, serviceRole], schemas);
+  const named = [...new Set(found.flatMap(({ off }) => off.map(({ schema }) => schema)))];
+  const trusted = await tx.query(loadSqlFile('trusted-schemas.sql'), [named]);
   return found
     .filter(({ routine }) => reached.has(routine.oid))
-    .map((one) => describe(one, { requestPath, extraSchemas }));
+    .map((one) =>
+      describe(one, { requestPath, extraSchemas, trusted: new Set(trusted.map(({ name }) => String(name))) }),
+    );
 };
 
 interface OffPath {
@@ -55,14 +59,17 @@ interface OffPath {
   readonly off: readonly Thing[];
 }
 
-/** Schemas on the path of requests. */
-interface RequestPath {
+/** Schemas, by name. */
+interface Paths {
+  /** On the path of requests. */
   readonly requestPath: readonly string[];
   /** Of these, those that are not exposed. */
   readonly extraSchemas: readonly string[];
+  /** Those that may be on a path, of those that have extensions. */
+  readonly trusted: ReadonlySet<string>;
 }
 
-function describe({ routine, path, off }: OffPath, { requestPath, extraSchemas }: RequestPath): Finding {
+function describe({ routine, path, off }: OffPath, { requestPath, extraSchemas, trusted }: Paths): Finding {
   const { name, tables, isAuth } = routine;
   const [first] = off as readonly [Thing, ...Thing[]];
   const needed = [...new Set(off.map(({ schema }) => schema))];
@@ -75,6 +82,11 @@ function describe({ routine, path, off }: OffPath, { requestPath, extraSchemas }
     object: name,
     message: `The routine ${name} names the ${first.kind} "${first.name}" of the extension "${first.extension}" without its schema "${first.schema}", which is not on ${whose}: it fails.${written}`,
   } as const;
+  const open = needed.find((schema) => !trusted.has(schema));
+  if (open !== undefined) {
+    const advice = `Others may create objects in "${open}", so put it on no search path; write the schema in the text.`;
+    return { ...about, message: `${about.message} ${advice}`, fix: null };
+  }
   if (routine.path === null && !isAuth) {
     const all = [...extraSchemas, ...needed];
     // A tenant may have named the schema. What needs quotes is nothing to paste into a shell.

@@ -148,7 +148,10 @@ function runChecks(
   );
 }
 
-/** What a check finds. One whose statement PostgreSQL gives up costs its own findings, and is named among the others. */
+/**
+ * What a check finds. One whose statement PostgreSQL gives up, or whose texts are too long for a pattern, costs its own
+ * findings, and is named among the others.
+ */
 async function findOrTell(
   find: () => Promise<readonly Finding[]>,
   tx: Queryable,
@@ -158,9 +161,11 @@ async function findOrTell(
   try {
     return await find();
   } catch (error) {
-    if (!(error instanceof DatabaseError) || error.kind === 'unavailable') throw error;
+    const isTooLong = error instanceof RangeError;
+    if (!isTooLong && (!(error instanceof DatabaseError) || error.kind === 'unavailable')) throw error;
     await tx.query('rollback to savepoint checked');
-    const message = `Findings of the ${pluralize('kind', kinds.length)} ${kinds.join(', ')} are missing: ${error.primary}.`;
+    const reason = isTooLong ? 'a definition in the database is too long to read' : error.primary;
+    const message = `Findings of the ${pluralize('kind', kinds.length)} ${kinds.join(', ')} are missing: ${reason}.`;
     return [{ check: 'not_checked', severity: 'error', object: null, message, fix: null }];
   }
 }

@@ -18,6 +18,7 @@ export const formats: ReadonlyMap<string, Format> = new Map([
 ]);
 
 const unprintable = '-- The fix contains control characters, see --format json.';
+const untypeable = 'The command contains control characters, see --format json.';
 
 /** More findings than these are shortened. */
 const many = 30;
@@ -99,7 +100,8 @@ function mergeAlike(alike: readonly Finding[], { names: limit }: Limit): Finding
 }
 
 function toLines({ message, fix, command }: Finding, limit: Limit): string {
-  const printable = fix === null ? (command ?? null) : cutLines(pasteable(fix) ?? unprintable, limit);
+  const typed = command === undefined ? null : (pasteable(command) ?? untypeable);
+  const printable = fix === null ? typed : cutLines(pasteable(fix) ?? unprintable, limit);
   const lines = printable === null ? '' : `\n${printable.replaceAll(/^/gm, '      ')}`;
   return `  ${onOneLine(message)}${lines}`;
 }
@@ -135,18 +137,21 @@ function countFindings(findings: readonly Finding[]): Readonly<Record<Severity, 
   return { error: count('error'), warning: count('warning'), note: count('note') };
 }
 
-const name = String.raw`(?:"(?:[^"]|"")+"|[\p{L}_][\p{L}\p{N}_$]*)`;
-/** Text that names an object or a type: qualified, quoted, in parentheses, or after the words for what it is. */
-const names = new RegExp(
-  String.raw`${name}(?:\.${name})+|"(?:[^"]|"")+"|\([^)]*\)|(?<=\b(?:argument|column|foreign key|function|member|policy|role|rule|trigger|type) )${name}`,
-  'gu',
-);
+const name = String.raw`(?:"[^"]*(?:""[^"]*)*(?:"|$)|[\p{L}_][\p{L}\p{N}_$]*)`;
+/** What may name an object or a type: names with points between them, and parentheses. Ended or not: nothing is read twice. */
+const names = new RegExp(String.raw`${name}(?:\.${name})*|\([^)]*`, 'gu');
+/** What stands before a name that is neither qualified nor quoted. */
+const kinds = /\b(?:argument|column|foreign key|function|member|policy|role|rule|trigger|type) $/;
+const longestKind = 'foreign key '.length + 1;
 
 /** The sentence without names and numbers. */
 function reasonOf({ object, message }: Finding): string {
   const [reason = ''] = message.split(' The same is true of ');
   return reason
-    .replaceAll(object ?? names, '…')
-    .replaceAll(names, '…')
+    .replaceAll(object ?? '…', '…')
+    .replaceAll(names, (text: string, at: number, whole: string) => {
+      const isName = /["(.]/.test(text) || kinds.test(whole.slice(Math.max(0, at - longestKind), at));
+      return isName ? '…' : text;
+    })
     .replaceAll(/\d+/g, '#');
 }

@@ -242,7 +242,7 @@ export interface Catalog {
   comment(kind: CommentedObject, oid: string, column?: number): string | null;
   /** The comment directive of an object; `none` for most. */
   directive(kind: CommentedObject, oid: string, column?: number): CommentDirective;
-  /** The schema `extensions` exists, and no caller may create objects there (sql/extensions-schema.sql). */
+  /** The schema `extensions` exists, and no caller may create objects there (sql/trusted-schemas.sql). */
   readonly trustsExtensions: boolean;
   /** Qualified name of the function to call before each request (sql/pre-request.sql); null: none. */
   readonly preRequest: string | null;

@@ -30,8 +30,8 @@ const fingerprintStatement = loadSqlFile('catalog-fingerprint.sql');
 const settledStatement = loadSqlFile('settled.sql');
 /** The function that the login's settings have run before each request. `$1`: null here. */
 const preRequestStatement = loadSqlFile('pre-request.sql');
-/** Column `trusted`: the schema `extensions` may be on the search path. */
-const extensionsSchemaStatement = loadSqlFile('extensions-schema.sql');
+/** Column `name`: those of `$1` that may be on the search path. */
+const trustedSchemasStatement = loadSqlFile('trusted-schemas.sql');
 /** Columns `name` and `rows`, JSON text (assemble-catalog.ts). */
 const catalogStatement = loadSqlFile('catalog.sql');
 
@@ -106,7 +106,7 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
         tx.query(settledStatement, []),
         tx.query(catalogStatement, []),
         tx.query(preRequestStatement, [null]),
-        tx.query(extensionsSchemaStatement, []),
+        tx.query(trustedSchemasStatement, [['extensions']]),
         tx.query(fingerprintStatement, []),
         tx.query('commit', []),
       ]),
@@ -126,7 +126,7 @@ async function readOnce(pool: SystemPool, schemas: readonly string[] | null): Pr
       memberships: String(version?.memberships),
       watched: watch?.watched === true,
       preRequest: preRequest?.given == null ? null : String(preRequest.function),
-      trustsExtensions: extensions?.trusted === true,
+      trustsExtensions: extensions !== undefined,
     },
     isCurrent: isSettled && isUnchanged,
     isTorn: !isSettled || rows.torn,
