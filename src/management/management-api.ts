@@ -12,7 +12,6 @@ import { WithheldError } from '../email/outbox/withheld.ts';
 import { EmailError } from '../email/transport/email-error.ts';
 import { DatabaseError, isMissingTable } from '../postgres/database-error.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
-import { bearerToken } from '../shared/bearer-token.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Observe } from '../shared/observation.ts';
 import { sameText } from '../shared/same-text.ts';
@@ -74,11 +73,12 @@ export class ManagementApi {
   /**
    * Checks ref, token and project, in this order.
    *
+   * @param token Of the request; null or empty without one.
    * @param from What unknown tokens are limited for: the client's network.
    * @throws ManagementError, or DatabaseError if it cannot be checked.
    */
-  authorize(ref: string, authorization: string | undefined, from: string): Promise<ManagementCaller> {
-    return authorize(this.#options, ref, { token: bearerToken(authorization), from });
+  authorize(ref: string, token: string | null, from: string): Promise<ManagementCaller> {
+    return authorize(this.#options, ref, { token, from });
   }
 
   /**
@@ -253,10 +253,10 @@ const loadDrafts = () => import('./templates/email-drafts.ts');
 async function authorize(
   options: ManagementOptions,
   ref: string,
-  { token, from }: { readonly token: string | undefined; readonly from: string },
+  { token, from }: { readonly token: string | null; readonly from: string },
 ): Promise<ManagementCaller> {
   assertRef(ref);
-  if (token === undefined) throw new ManagementError('unauthorized');
+  if (!token) throw new ManagementError('unauthorized');
   const caller = await findCaller(options, token, from).catch((error) => {
     // A database without our tables has no project to manage.
     if (error instanceof DatabaseError && isMissingTable(error)) throw new ManagementError('project_not_found');

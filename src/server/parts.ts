@@ -92,8 +92,8 @@ export type RequestKind = 'request' | 'rendering';
 export interface MetricsParts {
   /** The text for Prometheus, and its type. */
   readonly print: () => Promise<PrintedMetrics>;
-  /** Whether the `Authorization` header contains an access token. @param from As for `ManagementApi.authorize`. */
-  readonly mayRead: (authorization: string | undefined, from: string) => Promise<boolean>;
+  /** Whether this is an access token. @param token Null without one. @param from As for `ManagementApi.authorize`. */
+  readonly mayRead: (token: string | null, from: string) => Promise<boolean>;
 }
 
 /** A finished answer. */

@@ -1,4 +1,8 @@
-/** The token of an `Authorization` header (RFC 6750, section 2.1); undefined if there is none. */
-export function bearerToken(authorization: string | undefined): string | undefined {
-  return /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+/**
+ * The token of an `Authorization` header with the scheme Bearer (RFC 6750, section 2.1). Empty: the scheme alone. Null:
+ * no header, or another scheme.
+ */
+export function readBearerToken(authorization: string | undefined): string | null {
+  const match = /^bearer(?: +(.*))?$/is.exec(authorization ?? '');
+  return match === null ? null : (match[1] ?? '').trim();
 }

@@ -58,7 +58,7 @@ export async function openAuth({ management, ...setup }: OpenAuthOptions): Promi
   const { services, inbox, isInstalled, stop } = auth;
   const isCaptured = () => isEmailCaptured(store.current()) || store.current().sms_provider === 'capture';
   const verifyAccessToken = async (token: string, from: string) =>
-    management.api.authorize(await management.ref(), `Bearer ${token}`, from).then(
+    management.api.authorize(await management.ref(), token, from).then(
       () => true,
       () => false,
     );

@@ -5,6 +5,7 @@
  * ended session is refused although it has not expired.
  */
 import type { Queryable } from '../../postgres/system/queryable.ts';
+import { readBearerToken } from '../../shared/bearer-token.ts';
 import type { Time } from '../../shared/times.ts';
 import { isUuid, nilUuid } from '../../shared/uuid.ts';
 import { AuthError } from '../model/auth-error.ts';
@@ -125,8 +126,9 @@ export function requestAudience({ header, claims, adminRoles, usual }: AudienceF
 }
 
 async function verifyBearer(authorization: string | undefined, verify: VerifyClaims): Promise<Claims> {
-  const [, token] = /^bearer (\S+)$/i.exec(authorization ?? '') ?? [];
-  if (token === undefined) throw new AuthError('no_authorization');
+  const token = readBearerToken(authorization);
+  // Supabase Auth takes exactly one blank before the token and none in it.
+  if (!token || authorization?.split(/\s/).length !== 2) throw new AuthError('no_authorization');
   try {
     return await verify(token);
   } catch (error) {

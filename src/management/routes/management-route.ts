@@ -11,6 +11,7 @@ import { countedAs } from '../../server/caller/client-address.ts';
 import { frameworkStatus } from '../../server/framework-status.ts';
 import type { ManagementParts, RequestKind } from '../../server/parts.ts';
 import { projectPath, routesOf } from '../../server/paths.ts';
+import { readBearerToken } from '../../shared/bearer-token.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { ManagementCaller } from '../management-caller.ts';
 import { ManagementError } from '../management-error.ts';
@@ -98,7 +99,7 @@ async function authorizeRequest(parts: ManagementParts, request: FastifyRequest,
   const { api, perMinute, takeRequest } = parts;
   const { ref } = request.params as { readonly ref: string };
   const from = countedAs(null, request.state.address);
-  const caller = await api.authorize(ref, request.headers.authorization, from);
+  const caller = await api.authorize(ref, readBearerToken(request.headers.authorization), from);
   if (perMinute === null) return caller;
   const limit = kind === 'request' ? perMinute : perMinute * renderingsEach;
   const waitMs = await takeRequest(caller.tokenId, kind, limit);

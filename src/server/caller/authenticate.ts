@@ -10,6 +10,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config/config.ts';
 import type { Caller } from '../../postgres/caller/caller.ts';
+import { readBearerToken } from '../../shared/bearer-token.ts';
 import { type Clock, systemClock } from '../../shared/clock.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { roleClaim } from '../../shared/role-claim.ts';
@@ -79,7 +80,7 @@ export async function createAuthenticator(
     authorization: string | undefined,
     cacheKey: string,
   ): Promise<Identity> {
-    const found = await identify(apiKey, bearerToken(authorization), { options, verify, clock });
+    const found = await identify(apiKey, ownToken(authorization), { options, verify, clock });
     const now = clock.now();
     const ttl = found.validUntil === null ? maxRememberedMs : Math.min(maxRememberedMs, found.validUntil - now);
     const identity = { ...found.identity, validUntil: now + ttl };
@@ -216,17 +217,13 @@ function canBeName(text: string): boolean {
   return Buffer.byteLength(text) <= 63 && !text.includes('\0') && text.isWellFormed();
 }
 
-function bearerToken(authorization: string | undefined): string | null {
-  if (authorization === undefined) return null;
-  const match = /^bearer(?: +(.*))?$/is.exec(authorization);
-  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(authorization)) {
-    const hint = 'Send the header Authorization as: Bearer TOKEN';
-    throw new PublicError('UNAUTHENTICATED', 'The header Authorization has a token without "Bearer" before it.', {
-      hint,
-    });
+/** Null without one: other schemes are for a proxy in front of the gateway. @throws PublicError `UNAUTHENTICATED` */
+function ownToken(authorization: string | undefined): string | null {
+  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(authorization ?? '')) {
+    const message = 'The header Authorization has a token without "Bearer" before it.';
+    throw new PublicError('UNAUTHENTICATED', message, { hint: 'Send the header Authorization as: Bearer TOKEN' });
   }
-  // Other schemes are for a proxy in front of the gateway.
-  return match === null ? null : (match[1] ?? '').trim();
+  return readBearerToken(authorization);
 }
 
 function roleAlone(role: string): FoundCaller['identity'] {

@@ -10,7 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import type { Management } from '../../management/start-management.ts';
-import { bearerToken } from '../../shared/bearer-token.ts';
+import { readBearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { sameText } from '../../shared/same-text.ts';
 import { countedAs } from '../caller/client-address.ts';
@@ -25,7 +25,7 @@ const metricsPath = '/metrics';
 /** Adds the route. */
 export function registerMetrics(app: FastifyInstance, { print, mayRead }: MetricsParts): void {
   app.get(metricsPath, async (request, reply) => {
-    if (!(await mayRead(request.headers.authorization, countedAs(null, request.state.address)))) {
+    if (!(await mayRead(readBearerToken(request.headers.authorization), countedAs(null, request.state.address)))) {
       const message = 'The metrics need an access token as "Authorization: Bearer", or the port of --metrics-port.';
       throw new PublicError('UNAUTHENTICATED', message);
     }
@@ -55,7 +55,7 @@ export async function openMetrics({ config, meter, management, gather }: OpenMet
   const print = async () => printMetrics(await read());
   const parts: MetricsParts = {
     print,
-    mayRead: (authorization, from) => mayRead(management, accessToken, { authorization, from }),
+    mayRead: (token, from) => mayRead(management, accessToken, { token, from }),
   };
   if (metricsPort === null) return { parts, server: null };
   await meter.begin();
@@ -66,13 +66,12 @@ export async function openMetrics({ config, meter, management, gather }: OpenMet
 async function mayRead(
   { api, ref }: OpenMetricsOptions['management'],
   accessToken: string | null,
-  { authorization, from }: { readonly authorization: string | undefined; readonly from: string },
+  { token, from }: { readonly token: string | null; readonly from: string },
 ): Promise<boolean> {
   // This token works without the auth tables, and while the database is down.
-  const token = bearerToken(authorization);
-  if (token !== undefined && accessToken !== null && sameText(token, accessToken)) return true;
+  if (token !== null && accessToken !== null && sameText(token, accessToken)) return true;
   try {
-    await api.authorize(await ref(), authorization, from);
+    await api.authorize(await ref(), token, from);
     return true;
   } catch (cause) {
     if (cause instanceof ManagementError && cause.status < 500) return false;

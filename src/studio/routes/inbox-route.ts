@@ -12,7 +12,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { countedAs } from '../../server/caller/client-address.ts';
 import type { InboxParts } from '../../server/parts.ts';
 import { inboxPath } from '../../server/paths.ts';
-import { bearerToken } from '../../shared/bearer-token.ts';
+import { readBearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isLoopbackHost } from '../../shared/loopback.ts';
 import { keepToThisOrigin } from './studio-route.ts';
@@ -92,9 +92,8 @@ async function refusalOf(request: FastifyRequest, parts: InboxParts): Promise<Pu
     );
   }
   if (parts.isOpen && isLocal(request)) return null;
-  const token = bearerToken(request.headers.authorization);
-  if (token !== undefined && (await parts.verifyAccessToken(token, countedAs(null, request.state.address))))
-    return null;
+  const token = readBearerToken(request.headers.authorization);
+  if (token !== null && (await parts.verifyAccessToken(token, countedAs(null, request.state.address)))) return null;
   const local = parts.isOpen ? ', or open it as http://localhost:<port>/studio/inbox' : '';
   return new PublicError('UNAUTHENTICATED', 'The inbox needs an access token.', {
     hint: `Send "Authorization: Bearer <access token>"${local}.`,

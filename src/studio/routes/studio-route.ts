@@ -16,6 +16,7 @@ import type { ManagementCaller } from '../../management/management-caller.ts';
 import { ManagementError } from '../../management/management-error.ts';
 import { countedAs } from '../../server/caller/client-address.ts';
 import type { HttpParts, StudioParts } from '../../server/parts.ts';
+import { readBearerToken } from '../../shared/bearer-token.ts';
 import { PublicError } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/json.ts';
 import type { Project } from './studio-project.ts';
@@ -116,7 +117,7 @@ type Operate = (
 
 async function authorize(request: FastifyRequest, { ref, api }: StudioParts): Promise<ManagementCaller> {
   const from = countedAs(null, request.state.address);
-  return api.authorize(await ref(), request.headers.authorization, from).catch((error) => {
+  return api.authorize(await ref(), readBearerToken(request.headers.authorization), from).catch((error) => {
     if (!(error instanceof ManagementError)) throw error;
     if (error.code === 'rate_limited') throw new PublicError('RATE_LIMITED', error.message);
     throw new PublicError('UNAUTHENTICATED', 'The studio needs an access token of this project.');
