@@ -7,11 +7,11 @@ import { isAuthFieldName } from '../config/auth/auth-fields.ts';
 import { linkPageField } from '../config/auth/auth-template-fields.ts';
 import { parseDurationSeconds } from '../config/auth/go-duration.ts';
 import { builtInLinkPage } from '../email/link-page/link-page-texts.ts';
+import { templateField } from '../email/lint/check-template.ts';
 import { builtInText } from '../email/message/choose-texts.ts';
 import { configFields } from './config-fields.ts';
 import type { ConfigSnapshot } from './config-store.ts';
 import type { DigestSecret } from './secret-digest.ts';
-import { templateField } from './templates/checks/check-template.ts';
 
 /** The whole object, in the order of the fields. */
 export function presentConfig(snapshot: ConfigSnapshot, digest: DigestSecret): Readonly<Record<string, unknown>> {

@@ -2,9 +2,10 @@
  * Earlier versions of the stored configuration: author, time, changed fields, and the email texts. Other fields are
  * listed without values, because they may be secrets.
  */
+
+import { checkedFields } from '../email/lint/check-field.ts';
 import type { Queryable } from '../postgres/system/queryable.ts';
 import { integer, listOf, objectOf, record, type SchemaOf, text, type ValueOf } from '../shared/json-schema.ts';
-import { checkedFields } from './templates/checks/check-field.ts';
 
 const members = {
   version: integer,

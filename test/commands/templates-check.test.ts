@@ -7,8 +7,8 @@ import { describe, expect, test } from 'vitest';
 import { layerAuthConfig } from '../../src/config/auth/auth-config.ts';
 import { emailKindNames } from '../../src/config/auth/email-kinds.ts';
 import { builtIn, builtInLocales } from '../../src/email/built-in/built-in.ts';
-import { checkNames } from '../../src/management/templates/checks/check-names.ts';
-import { checkTemplate } from '../../src/management/templates/checks/check-template.ts';
+import { checkNames } from '../../src/email/lint/check-names.ts';
+import { checkTemplate } from '../../src/email/lint/check-template.ts';
 import { defaultTemplates } from '../support/default-templates.ts';
 import { runCommand, temporaryDirectory } from './run-command.ts';
 

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { loadServeOptions } from '../../src/config/load-config.ts';
 import { parseTemplate, renderTemplate } from '../../src/email/engine/template.ts';
-import { sampleData } from '../../src/management/templates/template-samples.ts';
+import { sampleData } from '../../src/email/lint/template-samples.ts';
 import { runCommand } from '../commands/run-command.ts';
 import { secret, serviceKey, token } from '../support/http.ts';
 import { renderJson, renderText } from './answers.ts';

@@ -10,8 +10,8 @@ import { emailKindNames } from '../../src/config/auth/email-kinds.ts';
 import { builtIn, builtInLocales } from '../../src/email/built-in/built-in.ts';
 import { bodyOf, layOut } from '../../src/email/built-in/layout.ts';
 import { parseTemplate, renderTemplate } from '../../src/email/engine/template.ts';
-import { checkTemplate } from '../../src/management/templates/checks/check-template.ts';
-import { sampleData } from '../../src/management/templates/template-samples.ts';
+import { checkTemplate } from '../../src/email/lint/check-template.ts';
+import { sampleData } from '../../src/email/lint/template-samples.ts';
 import { clients, features, programsWithout, told } from '../support/mail-programs.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -90,7 +90,7 @@ describe('the check "unsupported"', () => {
       return `/** ${headings[kind]} */\nexport const ${kind}: ReadonlyMap<string, string> = new Map([\n${inLines(rows.sort())}\n]); // biome-ignore format: a table\n`;
     });
     const text = `${header}\n${tables.join('\n')}`;
-    await expect(text).toMatchFileSnapshot(join(root, 'src/management/templates/checks/unsupported-table.ts'));
+    await expect(text).toMatchFileSnapshot(join(root, 'src/email/lint/unsupported-table.ts'));
   });
 
   test('reports each feature that a program lacks, unless an email without it only looks plainer', () => {

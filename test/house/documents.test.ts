@@ -9,8 +9,8 @@ import { authField, authFieldNames } from '../../src/config/auth/auth-fields.ts'
 import { authReference } from '../../src/config/auth/auth-reference.ts';
 import { emailKindNames, emailKinds } from '../../src/config/auth/email-kinds.ts';
 import { type OptionDefinition, options } from '../../src/config/options.ts';
+import { sampleData } from '../../src/email/lint/template-samples.ts';
 import { describeManagement } from '../../src/management/routes/management-description.ts';
-import { sampleData } from '../../src/management/templates/template-samples.ts';
 import type { ApiDescription, ApiOperation } from '../../src/server/openapi.ts';
 import { errorCodes } from '../../src/shared/errors.ts';
 import { listFiles, root } from './source.ts';

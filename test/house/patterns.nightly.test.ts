@@ -21,11 +21,11 @@ const harmless: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'src/studio/app/build.ts': { '@font-face\\s*\\{[^}]*\\}': 'reads a file of a package' },
   'src/auth/routes/auth-description.ts': { '[/:_.-]+(\\w)': 'reads our own paths' },
-  'src/email/engine/parse/doubtful-markup.ts': {
+  'src/email/lint/doubtful-markup.ts': {
     '<!--[\\s\\S]*?(?:-->|$)|<(script|style)\\b[\\s\\S]*?(?:<\\/\\1\\s*>|$)|<\\/?([a-z][\\w:-]*)((?:[^>"\']+|"[^"]*"|\'[^\']*\')*)>?':
       'a piece without an end goes to the end of the text, which no other search reads again',
   },
-  'src/email/engine/parse/plain-variables.ts': {
+  'src/email/lint/plain-variables.ts': {
     '<!--[\\s\\S]*?(?:-->|$)|<(style|script)\\b[\\s\\S]*?(?:<\\/\\1|$)': 'as in doubtful-markup.ts',
     '\\{?[ \\t]*$': 'reads eight characters',
   },

@@ -3,7 +3,7 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { emailKindNames } from '../../src/config/auth/email-kinds.ts';
-import { checkTemplate } from '../../src/management/templates/checks/check-template.ts';
+import { checkTemplate } from '../../src/email/lint/check-template.ts';
 import { defaultTemplates } from '../support/default-templates.ts';
 import { createAuthDatabase, type TestDatabase } from '../support/postgres.ts';
 import { addToken, managedGateway, ref } from './management.ts';

@@ -4,8 +4,8 @@
  */
 import { translationsField } from '../../config/auth/auth-template-fields.ts';
 import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts';
+import { templateField, templateFieldNames } from '../../email/lint/check-template.ts';
 import { builtInTexts, isBuiltInText } from '../../email/message/choose-texts.ts';
-import { templateField, templateFieldNames } from '../../management/templates/checks/check-template.ts';
 import { languagesWithout } from '../../management/templates/ended-translations.ts';
 import { isObject } from '../../shared/json.ts';
 import type { TemplateTexts } from './templates-files.ts';

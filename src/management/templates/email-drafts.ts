@@ -20,6 +20,12 @@ import {
 import { builtInLocales } from '../../email/built-in/built-in.ts';
 import { parseTemplate, renderTemplate, type TemplateData } from '../../email/engine/template.ts';
 import { PieceError, TemplateError } from '../../email/engine/template-error.ts';
+import { mistakesIn } from '../../email/lint/check-template.ts';
+import { describeFault, noteWrongValue } from '../../email/lint/describe-fault.ts';
+import { type Finding, sayFinding } from '../../email/lint/finding.ts';
+import { ownText } from '../../email/lint/language-variables.ts';
+import { sampleData } from '../../email/lint/template-samples.ts';
+import { trialMs } from '../../email/lint/try-template.ts';
 import { brandOf } from '../../email/message/brand.ts';
 import { builtInTexts, localesOf, templateTexts } from '../../email/message/choose-texts.ts';
 import { buildConfirmationUrl, trialToken } from '../../email/message/confirmation-url.ts';
@@ -30,10 +36,6 @@ import { cleanSubject, cleanText } from '../../email/message/subject.ts';
 import { isObject } from '../../shared/json.ts';
 import { canonicalTag } from '../../shared/language-tag.ts';
 import { ManagementError } from '../management-error.ts';
-import { mistakesIn } from './checks/check-template.ts';
-import { describeFault, noteWrongValue } from './checks/describe-fault.ts';
-import { type Finding, sayFinding } from './checks/finding.ts';
-import { trialMs } from './checks/try-template.ts';
 import {
   type DescribedEmail,
   type DraftSchema,
@@ -42,8 +44,6 @@ import {
   type RenderedDraft,
   type RenderedText,
 } from './draft-schemas.ts';
-import { ownText } from './language-variables.ts';
-import { sampleData } from './template-samples.ts';
 
 /** The values that the sample of an email depends on. */
 export interface Project {

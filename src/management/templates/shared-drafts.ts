@@ -15,15 +15,15 @@ import {
   renderPage,
 } from '../../email/link-page/link-page.ts';
 import { builtInLinkPage, type LinkAction, linkActions } from '../../email/link-page/link-page-texts.ts';
+import { checkLinkPage } from '../../email/lint/check-link-page.ts';
+import { type Finding, findingOnWhole } from '../../email/lint/finding.ts';
+import { sampleData } from '../../email/lint/template-samples.ts';
+import { trialMs } from '../../email/lint/try-template.ts';
 import { translated } from '../../email/message/choose-texts.ts';
 import { maskAddress } from '../../email/message/shown-address.ts';
 import { isObject } from '../../shared/json.ts';
-import { checkLinkPage } from './checks/check-link-page.ts';
-import { type Finding, findingOnWhole } from './checks/finding.ts';
-import { trialMs } from './checks/try-template.ts';
 import { emailDraft, type RenderedDraft, type RenderedText, type SharedTemplate } from './draft-schemas.ts';
 import { assertKnown, type Project, readDraft, readLocale, readText, refuse, renderDraft } from './email-drafts.ts';
-import { sampleData } from './template-samples.ts';
 
 /** All of them. @param start The values that apply if nothing is stored. */
 export function describeShared(config: AuthConfig, start: AuthConfig): readonly SharedTemplate[] {

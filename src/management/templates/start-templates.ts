@@ -10,16 +10,16 @@ import type { TemplateSource, TemplateSources } from '../../config/auth/auth-tem
 import { type EmailKind, emailKindNames } from '../../config/auth/email-kinds.ts';
 import { parseTemplate } from '../../email/engine/template.ts';
 import { TemplateError } from '../../email/engine/template-error.ts';
+import { checkField, translationFieldNames } from '../../email/lint/check-field.ts';
+import { checkSurroundings, saySurrounding } from '../../email/lint/check-surroundings.ts';
+import { mistakesIn } from '../../email/lint/check-template.ts';
+import { describeFault } from '../../email/lint/describe-fault.ts';
+import { type Finding, sayFinding } from '../../email/lint/finding.ts';
 import { builtInText } from '../../email/message/choose-texts.ts';
 import { parseOptions, type TemplatePart } from '../../email/message/parse-options.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Observe } from '../../shared/observation.ts';
 import type { ConfigStore } from '../config-store.ts';
-import { checkField, translationFieldNames } from './checks/check-field.ts';
-import { checkSurroundings, saySurrounding } from './checks/check-surroundings.ts';
-import { mistakesIn } from './checks/check-template.ts';
-import { describeFault } from './checks/describe-fault.ts';
-import { type Finding, sayFinding } from './checks/finding.ts';
 import { createTemplateReader, type TemplateReader } from './template-reader.ts';
 
 /** The start values, and the sources of bodies that they do not contain. */

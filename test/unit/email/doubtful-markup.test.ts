@@ -3,8 +3,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import { emailKindNames } from '../../../src/config/auth/email-kinds.ts';
-import { findDoubtfulMarkup } from '../../../src/email/engine/parse/doubtful-markup.ts';
 import { parseTemplate, renderTemplate } from '../../../src/email/engine/template.ts';
+import { findDoubtfulMarkup } from '../../../src/email/lint/doubtful-markup.ts';
 import { defaultTemplates } from '../../support/default-templates.ts';
 
 /** What is said, and of which words. */

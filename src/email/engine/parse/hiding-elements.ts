@@ -2,7 +2,7 @@
  * Finds elements whose contents no reader sees, or whose form nobody can send. Reads each character once, because the
  * text is untrusted.
  */
-import { markupPieces } from './doubtful-markup.ts';
+import { markupPieces } from '../../lint/doubtful-markup.ts';
 
 /** Browsers show their contents never, or only where they lack something. */
 const hiding: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 /**
  * The length of a template's longest text, without its variables: of the branches of a condition, one is sent.
  */
-import type { TemplateNode, TemplateTree } from '../../../email/engine/tree.ts';
+import type { TemplateNode, TemplateTree } from '../engine/tree.ts';
 
 /** In characters. Visits each node once. */
 export function longestText({ main, named }: TemplateTree): number {

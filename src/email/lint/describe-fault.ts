@@ -1,10 +1,10 @@
 /**
  * Describes the fault of a template for its author: where it starts, what is probably missing, and Go's own words.
  */
-import type { EmailKind } from '../../../config/auth/email-kinds.ts';
-import { located } from '../../../email/engine/compose.ts';
-import type { Template } from '../../../email/engine/template.ts';
-import { offsetOf, TemplateError, type TemplatePlace } from '../../../email/engine/template-error.ts';
+import type { EmailKind } from '../../config/auth/email-kinds.ts';
+import { located } from '../engine/compose.ts';
+import type { Template } from '../engine/template.ts';
+import { offsetOf, TemplateError, type TemplatePlace } from '../engine/template-error.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
 import { meantVariable } from './meant-variable.ts';
 

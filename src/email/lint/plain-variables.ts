@@ -2,7 +2,7 @@
  * Finds variables that are plain text because braces are missing, and links whose address is plain text that leads
  * nowhere. Reads each character once, because the text is untrusted.
  */
-import { tokenize } from './tokenize.ts';
+import { tokenize } from '../engine/parse/tokenize.ts';
 
 /** Source text that recipients would see literally. */
 export interface PlainText {

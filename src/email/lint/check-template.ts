@@ -4,25 +4,25 @@
  *
  * Faults that depend on the data do not count: a template may use metadata that the samples lack.
  */
-import { textFields } from '../../../config/auth/auth-template-fields.ts';
-import { type EmailKind, emailKindNames, emailKinds } from '../../../config/auth/email-kinds.ts';
-import { assertKnownCalls, isWrapped } from '../../../email/engine/compose.ts';
-import { findDoubtfulMarkup } from '../../../email/engine/parse/doubtful-markup.ts';
-import { findDeadAddresses, findPlainVariables, type PlainText } from '../../../email/engine/parse/plain-variables.ts';
-import { parseTemplate, type Template, templateVariables } from '../../../email/engine/template.ts';
-import { TemplateError } from '../../../email/engine/template-error.ts';
-import { parseOptions, type TemplatePart } from '../../../email/message/parse-options.ts';
-import { differentVariables, shorten } from '../language-variables.ts';
-import { variablesThatAct } from '../template-samples.ts';
+import { textFields } from '../../config/auth/auth-template-fields.ts';
+import { type EmailKind, emailKindNames, emailKinds } from '../../config/auth/email-kinds.ts';
+import { assertKnownCalls, isWrapped } from '../engine/compose.ts';
+import { parseTemplate, type Template, templateVariables } from '../engine/template.ts';
+import { TemplateError } from '../engine/template-error.ts';
+import { parseOptions, type TemplatePart } from '../message/parse-options.ts';
 import { Places } from './broken-links.ts';
 import { ignoredNames, unknownCheck } from './check-names.ts';
 import type { CheckedConfig } from './checked-config.ts';
 import { describeFault } from './describe-fault.ts';
+import { findDoubtfulMarkup } from './doubtful-markup.ts';
 import { readEmailMarkup } from './email-markup.ts';
 import { findEmptyLinks } from './empty-links.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
+import { differentVariables, shorten } from './language-variables.ts';
 import { longestText } from './longest-text.ts';
 import { meantVariable } from './meant-variable.ts';
+import { findDeadAddresses, findPlainVariables, type PlainText } from './plain-variables.ts';
+import { variablesThatAct } from './template-samples.ts';
 import { brokenLinksIn, canContinue, type LinkFindings, type Trials, trialMs, tryTemplate } from './try-template.ts';
 import { findUnevenBranches } from './uneven-branches.ts';
 

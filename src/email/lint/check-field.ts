@@ -1,18 +1,17 @@
 /**
  * Checks the value of a field that holds templates: a text, or translations of one.
  */
-import type { AuthConfig } from '../../../config/auth/auth-config.ts';
+import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import {
   enabledFieldOf,
   linkPageField,
   textFields,
   translationsField,
-} from '../../../config/auth/auth-template-fields.ts';
-import type { Translations } from '../../../config/auth/auth-translations.ts';
-import { emailKindNames } from '../../../config/auth/email-kinds.ts';
-import type { TemplatePart } from '../../../email/message/parse-options.ts';
-import { unknownLanguage } from '../../../shared/language-tag.ts';
-import { ownText } from '../language-variables.ts';
+} from '../../config/auth/auth-template-fields.ts';
+import type { Translations } from '../../config/auth/auth-translations.ts';
+import { emailKindNames } from '../../config/auth/email-kinds.ts';
+import { unknownLanguage } from '../../shared/language-tag.ts';
+import type { TemplatePart } from '../message/parse-options.ts';
 import { checkLinkPage } from './check-link-page.ts';
 import {
   checkMessageTemplate,
@@ -25,6 +24,7 @@ import {
   templateFieldNames,
 } from './check-template.ts';
 import { type Finding, findingOnWhole } from './finding.ts';
+import { ownText } from './language-variables.ts';
 
 /** The findings about one text of a field. */
 interface FieldFindings {

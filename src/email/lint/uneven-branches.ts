@@ -3,8 +3,8 @@
  * recipients in the other branch miss it. Visits each node once.
  */
 
-import { findVariables } from '../../../email/engine/parse/template-variables.ts';
-import type { TemplateNode, TemplateTree } from '../../../email/engine/tree.ts';
+import { findVariables } from '../engine/parse/template-variables.ts';
+import type { TemplateNode, TemplateTree } from '../engine/tree.ts';
 
 /** Offsets into the source, in order. Conditions with a single branch do not count. @param names Without their dot. */
 export function findUnevenBranches(tree: TemplateTree, names: readonly string[]): readonly number[] {

@@ -3,11 +3,11 @@
  * without, it has to make a page whose button works.
  */
 
-import { type Template, templateVariables } from '../../../email/engine/template.ts';
-import { TemplateError } from '../../../email/engine/template-error.ts';
-import { LinkPageFault, linkPageVariables, parseLinkPage, renderPage } from '../../../email/link-page/link-page.ts';
-import { linkActions } from '../../../email/link-page/link-page-texts.ts';
-import type { TemplateSwitches } from '../../../email/message/parse-options.ts';
+import { type Template, templateVariables } from '../engine/template.ts';
+import { TemplateError } from '../engine/template-error.ts';
+import { LinkPageFault, linkPageVariables, parseLinkPage, renderPage } from '../link-page/link-page.ts';
+import { linkActions } from '../link-page/link-page-texts.ts';
+import type { TemplateSwitches } from '../message/parse-options.ts';
 import { nothing, type TemplateFindings } from './check-template.ts';
 import { describeFault } from './describe-fault.ts';
 import { findingAt, findingOnWhole } from './finding.ts';

@@ -1,8 +1,8 @@
 /**
  * The names of the checks of templates, and the comments that switch them off: `check: ignore NAME`.
  */
-import { nearestName } from '../../../config/nearest-name.ts';
-import type { DoubtfulKind } from '../../../email/engine/parse/doubtful-markup.ts';
+import { nearestName } from '../../config/nearest-name.ts';
+import type { DoubtfulKind } from './doubtful-markup.ts';
 
 /** A check of a template. */
 export type CheckName = (typeof checkNames)[number];

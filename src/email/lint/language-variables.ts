@@ -5,11 +5,11 @@
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import { textFields } from '../../config/auth/auth-template-fields.ts';
 import type { EmailKind } from '../../config/auth/email-kinds.ts';
-import { parseTemplate, variablePaths } from '../../email/engine/template.ts';
-import { placeOf, TemplateError } from '../../email/engine/template-error.ts';
-import { isBuiltInText } from '../../email/message/choose-texts.ts';
-import { parseOptions, type TemplatePart, type TemplateSwitches } from '../../email/message/parse-options.ts';
-import { type Finding, findingAt, findingOnWhole } from './checks/finding.ts';
+import { parseTemplate, variablePaths } from '../engine/template.ts';
+import { placeOf, TemplateError } from '../engine/template-error.ts';
+import { isBuiltInText } from '../message/choose-texts.ts';
+import { parseOptions, type TemplatePart, type TemplateSwitches } from '../message/parse-options.ts';
+import { type Finding, findingAt, findingOnWhole } from './finding.ts';
 
 /** They choose the language, so only one of the texts needs them. */
 const ofLanguage = ['Locale', 'Data.locale', 'Data.language', 'Data.lang'];

@@ -3,7 +3,7 @@
  *
  * Members of variables, results of functions and metadata may exist and are not checked.
  */
-import type { Operand, Pipeline, TemplateNode, TemplateTree } from '../../../email/engine/tree.ts';
+import type { Operand, Pipeline, TemplateNode, TemplateTree } from '../engine/tree.ts';
 
 interface EmptyLink {
   /** Name of the variable, without its dot. */

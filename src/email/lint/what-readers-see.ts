@@ -4,8 +4,9 @@
  *
  * Reads each character a fixed number of times, because templates and metadata are untrusted.
  */
-import { markupPieces } from '../../../email/engine/parse/doubtful-markup.ts';
-import { neverShown } from '../../../email/engine/parse/hiding-elements.ts';
+
+import { neverShown } from '../engine/parse/hiding-elements.ts';
+import { markupPieces } from './doubtful-markup.ts';
 import { OpenElements, readAttributes } from './open-elements.ts';
 
 /** What a reader sees. */

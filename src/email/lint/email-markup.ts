@@ -5,10 +5,10 @@
  * Reads each character a fixed number of times, because the text is untrusted.
  */
 
-import { markupAttribute, markupPieces } from '../../../email/engine/parse/doubtful-markup.ts';
-import { hideActions } from '../../../email/engine/parse/plain-variables.ts';
-import { contrast } from '../../../email/message/brand.ts';
+import { contrast } from '../message/brand.ts';
+import { markupAttribute, markupPieces } from './doubtful-markup.ts';
 import { type Attribute, OpenElements, readAttributes } from './open-elements.ts';
+import { hideActions } from './plain-variables.ts';
 import { unsupportedDeclaration, unsupportedElement } from './unsupported-markup.ts';
 
 type MarkupKind = 'unquoted-href' | 'missing-alt' | 'external-style' | 'unsupported' | 'contrast';

@@ -2,7 +2,7 @@
  * The elements that are open while markup is read, each with a value. An end tag closes what is open inside its element, and one
  * without a start closes nothing. Each element is closed once, so reading takes no more steps than there are tags.
  */
-import { markupAttribute } from '../../../email/engine/parse/doubtful-markup.ts';
+import { markupAttribute } from './doubtful-markup.ts';
 
 /** Elements that have no end tag. */
 const voidElements = new Set(['img', 'br', 'hr', 'meta', 'link', 'input', 'col', 'area', 'base', 'wbr']);

@@ -3,14 +3,14 @@
  * checked with each email.
  */
 import { randomBytes } from 'node:crypto';
-import type { Partials } from '../../../config/auth/auth-template-fields.ts';
-import { contentName } from '../../../email/engine/compose.ts';
-import { parseTemplate, renderTemplate, type TemplateOptions, unseenBehind } from '../../../email/engine/template.ts';
-import { TemplateError } from '../../../email/engine/template-error.ts';
-import { parseOptions, type TemplateSwitches } from '../../../email/message/parse-options.ts';
-import { sampleData } from '../template-samples.ts';
+import type { Partials } from '../../config/auth/auth-template-fields.ts';
+import { contentName } from '../engine/compose.ts';
+import { parseTemplate, renderTemplate, type TemplateOptions, unseenBehind } from '../engine/template.ts';
+import { TemplateError } from '../engine/template-error.ts';
+import { parseOptions, type TemplateSwitches } from '../message/parse-options.ts';
 import { describeFault } from './describe-fault.ts';
 import { type Finding, findingOnWhole, sayFinding } from './finding.ts';
+import { sampleData } from './template-samples.ts';
 import { trialMs } from './try-template.ts';
 
 /** What is wrong with a layout or a partial. */

@@ -1,21 +1,15 @@
 /**
  * Renders a template with samples, and says what reaches the reader: whether they can continue, and which links cannot work.
  */
-import type { EmailKind } from '../../../config/auth/email-kinds.ts';
-import {
-  metadataOf,
-  renderTemplate,
-  type Template,
-  type TemplateData,
-  templateVariables,
-} from '../../../email/engine/template.ts';
-import { TemplateError } from '../../../email/engine/template-error.ts';
-import type { TemplatePart } from '../../../email/message/parse-options.ts';
-import { sampleData } from '../template-samples.ts';
+import type { EmailKind } from '../../config/auth/email-kinds.ts';
+import { metadataOf, renderTemplate, type Template, type TemplateData, templateVariables } from '../engine/template.ts';
+import { TemplateError } from '../engine/template-error.ts';
+import type { TemplatePart } from '../message/parse-options.ts';
 import { brokenLink, filteredLinks, filteredSchemes, type Places } from './broken-links.ts';
 import type { CheckedConfig } from './checked-config.ts';
 import { isComparison, noteWrongValue } from './describe-fault.ts';
 import type { Finding } from './finding.ts';
+import { sampleData } from './template-samples.ts';
 import { type SeenEmail, whatReadersSee } from './what-readers-see.ts';
 
 /**

@@ -2,15 +2,15 @@
  * Finds links of a rendered sample that cannot work: a whole address that does not stand at the beginning of one, text behind the
  * confirmation link, a code in place of an access token, and redirects to applications that are filtered.
  */
-import { splitPatterns } from '../../../config/url-pattern.ts';
-import { refusedUrl } from '../../../email/engine/escape/escape-url.ts';
-import type { TemplateData } from '../../../email/engine/template.ts';
-import { parseOptions } from '../../../email/message/parse-options.ts';
-import { shorten } from '../language-variables.ts';
+import { splitPatterns } from '../../config/url-pattern.ts';
+import { refusedUrl } from '../engine/escape/escape-url.ts';
+import type { TemplateData } from '../engine/template.ts';
+import { parseOptions } from '../message/parse-options.ts';
 import type { CheckName } from './check-names.ts';
 import type { CheckedConfig } from './checked-config.ts';
 import type { LinkAddress } from './email-markup.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
+import { shorten } from './language-variables.ts';
 import { decodeEntities } from './what-readers-see.ts';
 
 /** Why a link cannot work. */

@@ -1,7 +1,7 @@
 /**
  * A finding about a subject or body of an email, and its place.
  */
-import { placeOf } from '../../../email/engine/template-error.ts';
+import { placeOf } from '../engine/template-error.ts';
 import type { CheckName } from './check-names.ts';
 
 /** A sentence without the field's name. */

@@ -2,8 +2,8 @@
  * Suggests the variable of an email that an unknown name stands for: a mistyped one, or what other services call it.
  */
 
-import { type EmailKind, type EmailVariable, emailKinds } from '../../../config/auth/email-kinds.ts';
-import { nearestName } from '../../../config/nearest-name.ts';
+import { type EmailKind, type EmailVariable, emailKinds } from '../../config/auth/email-kinds.ts';
+import { nearestName } from '../../config/nearest-name.ts';
 
 /** Names of other services, without case and underscores. */
 const usualNames: readonly (readonly [EmailVariable, RegExp])[] = [
