@@ -4,7 +4,8 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { exportUsers } from '../auth/move/export-users.ts';
-import { type Imported, importUsers, type LineNote, maxLineBytes } from '../auth/move/import-users.ts';
+import { type Imported, importUsers, type LineNote } from '../auth/move/import-users.ts';
+import { maxLineBytes } from '../auth/move/user-line.ts';
 import { loadOptionsOrThrow } from '../config/load-options.ts';
 import { linesOf } from '../shared/lines.ts';
 import { onOneLine } from '../shared/one-line.ts';
@@ -42,12 +43,16 @@ async function runUsers(context: CommandContext): Promise<number> {
   const onSkipped = ({ line, reason }: LineNote) => context.note(`line ${line}: left out; ${reason}.`);
   // Refuse a file that is not there before connecting.
   const file = await open(pathOf(context, typed));
-  if ((await file.stat()).isDirectory()) refuse(`"${typed}" is a directory.`, 'Name a file.');
-  const lines = linesOf(createReadStream('', { fd: file }), maxLineBytes);
-  const imported = await withAuthTables(url, (pool) =>
-    importUsers(pool, lines, { ...defaults, isTrial, onSkipped }),
-  ).finally(() => file.close().catch(() => {}));
-  return report(context, imported, isTrial);
+  try {
+    if ((await file.stat()).isDirectory()) refuse(`"${typed}" is a directory.`, 'Name a file.');
+    const lines = linesOf(createReadStream('', { fd: file }), maxLineBytes);
+    const options = { ...defaults, isTrial, onSkipped };
+    const imported = await withAuthTables(url, (pool) => importUsers(pool, lines, options));
+    return report(context, imported, isTrial);
+  } finally {
+    // The stream may have closed it.
+    await file.close().catch(() => {});
+  }
 }
 
 function report(context: CommandContext, { users, existing, skipped, problems }: Imported, isTrial: boolean): number {
@@ -67,7 +72,11 @@ async function runExport(url: string, context: CommandContext, typed: string): P
   const path = pathOf(context, typed);
   if (existsSync(path)) refuse(`"${typed}" is there already; export does not overwrite it.`, 'Choose another name.');
   const part = `${path}.part`;
-  await rm(part, { force: true });
+  if (existsSync(part))
+    refuse(
+      `"${typed}.part" is there already.`,
+      'If no other export is writing it, delete it, then run the command again.',
+    );
   const file = await open(part, 'wx', 0o600);
   try {
     const count = await withAuthTables(url, (pool) => exportUsers(pool, (lines) => file.writeFile(lines)));

@@ -2,7 +2,7 @@
  * `pgreflect users`: users of other systems come in with their passwords, and leave with all that they have.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { testAuth } from '../support/auth-service.ts';
@@ -105,6 +105,7 @@ test('an export is imported elsewhere as the same rows, and only its owner can r
     // JavaScript would round the number.
     `{"email": "digits@mail.test", "user_metadata": {"n": 12345678901234567890.5, "é": "\\u2028\\"\\\\"}}`,
     { email: 'sso@mail.test', is_sso_user: true, identities: [{ provider: `sso:${id}`, provider_id: 'x' }] },
+    `{"email": "float@mail.test", "user_metadata": {"n": [1e308, 1E-300, 2.5e+21, "1e999"]}}`,
     { email: 'SSO@mail.test', is_sso_user: true, role: 'service_role', aud: 'other' },
   ]);
   await database.query(`update auth.users set deleted_at = now(), email = 'aGFzaA' where email = 'digits@mail.test'`);
@@ -125,10 +126,13 @@ test('an export is imported elsewhere as the same rows, and only its owner can r
   expect(statSync(join(directory, 'out')).mode & 0o777).toBe(0o600);
   writeFileSync(join(directory, 'out'), 'mine');
   expect(await run()).toMatchObject({ code: 1, err: expect.stringContaining('"out" is there already') });
-  expect([readFileSync(join(directory, 'out'), 'utf8'), existsSync(join(directory, 'out.part'))]).toEqual([
-    'mine',
-    false,
-  ]);
+  expect(readFileSync(join(directory, 'out'), 'utf8')).toBe('mine');
+  expect(existsSync(join(directory, 'out.part'))).toBe(false);
+  rmSync(join(directory, 'out'));
+  writeFileSync(join(directory, 'out.part'), 'mine');
+  expect(await run()).toMatchObject({ code: 1, err: expect.stringContaining('"out.part" is there already') });
+  expect(readFileSync(join(directory, 'out.part'), 'utf8')).toBe('mine');
+  expect(existsSync(join(directory, 'out'))).toBe(false);
 });
 
 test('a user who is there already stays as they are, and an import may be repeated', async () => {
@@ -199,6 +203,14 @@ describe('a bad line is named, and nothing is stored', () => {
       [{ email, factors: [{ factor_type: 'webauthn' }] }, 'factors[0].factor_type must be totp or phone'],
       [{ '\u001b[2J\n\u202e': 1 }, 'has an unknown member "\\u001b[2J\\n\\u202e"'],
       [{ email: "'); drop table auth.users; --@bad.test" }, 'email: Unable to validate email address'],
+      [
+        '{"email": "bad@bad.test", "user_metadata": {"n": [1, -1.5E131000]}}',
+        'has the number -1.5E131000, which is too large',
+      ],
+      [
+        `{"email": "bad@bad.test", "app_metadata": {"n": [${Array(1000).fill('1e-4000').join()}]}}`,
+        'has numbers of too many digits: more than 1048576 when written out',
+      ],
     ];
     const { code, out, err } = await importLines(cases.map(([line]) => line));
     expect([code, out]).toEqual([1, '']);

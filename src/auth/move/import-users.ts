@@ -11,9 +11,6 @@ import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import type { Rows } from '../../postgres/system/system-rows.ts';
 import { type LineDefaults, LineError, readUserLine, type UserLine } from './user-line.ts';
 
-/** Longest line in bytes: both kinds of metadata and a hundred identities. */
-export const maxLineBytes = 1024 * 1024;
-
 const insertUsers = loadSqlFile('auth/import-users.sql');
 
 /**

@@ -15,6 +15,9 @@ import { readHash, UnreadableHashError } from '../secrets/password-hash.ts';
 import { fromBase32 } from '../secrets/totp.ts';
 import { type BodyMembers, readMembers } from '../steps/members.ts';
 
+/** Longest line in bytes: both kinds of metadata and a hundred identities. */
+export const maxLineBytes = 1024 * 1024;
+
 /** The line cannot be imported. The message says why, in a sentence without its period. */
 export class LineError extends Error {
   override readonly name = 'LineError';
@@ -59,6 +62,7 @@ export function readUserLine(bytes: Uint8Array, defaults: LineDefaults): UserLin
   const text = decode(bytes);
   const line = parseJson(text);
   if (!isObject(line)) throw new LineError('is not a JSON object');
+  checkNumbers(text);
   const { identities, factors, ...rest } = line;
   const user = read('', rest, userMembers, ['identities', 'factors']);
   const ways = readItems('identities', identities, identityMembers);
@@ -92,6 +96,23 @@ export function readUserLine(bytes: Uint8Array, defaults: LineDefaults): UserLin
     ...(ways ?? []).map(({ provider, provider_id: subject }) => `identity ${provider} ${subject ?? given.id}`),
   ];
   return { keys, json: `${JSON.stringify(made).slice(0, -1)},"line":${text}}` };
+}
+
+/** Strings, and numbers with an exponent. */
+const exponential = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?e[+-]?(?<exponent>\d+)/gi;
+
+/** PostgreSQL stores numbers of JSON with all their digits, which an export writes: `1e131000` would come back 20,000 times as long. */
+function checkNumbers(text: string): void {
+  let length = text.length;
+  for (const [number, exponent] of text.matchAll(exponential)) {
+    if (exponent === undefined) continue;
+    // Supabase Auth reads them as floats, too.
+    if (!Number.isFinite(Number(number)))
+      throw new LineError(`has the number ${number.slice(0, 40)}, which is too large`);
+    length += Number(exponent);
+  }
+  if (length > maxLineBytes)
+    throw new LineError(`has numbers of too many digits: more than ${maxLineBytes} when written out`);
 }
 
 function decode(bytes: Uint8Array): string {
