@@ -387,7 +387,7 @@ function metricSources(core: Core, auth: OpenAuth | null, clock: Clock): MetricS
     documents: () => reflector.current()?.documentCounts ?? { hits: 0, misses: 0 },
     outbox: async () => {
       const state = async () =>
-        (await auth?.auth.isInstalled()) ? await readOutboxState(authPool.shared, clock.now()) : null;
+        (await auth?.auth.isInstalled()) ? await readOutboxState(authPool, clock.now()) : null;
       return state().catch(() => null);
     },
   };

@@ -91,15 +91,15 @@ export async function startAuth(setup: AuthSetup): Promise<Auth> {
   const hooks = createHooks({ database, clock, observe, egress });
   const outbox = new OutboxWorker({
     sendByHook: createHookSender(hooks),
-    ...{ database: side.shared, mailer, currentConfig, configVersion, isInstalled, clock, observe },
+    ...{ database: side, mailer, currentConfig, configVersion, isInstalled, clock, observe },
   });
   const background = new Background(observe, overloaded);
   const services: AuthServices = {
     clock,
     database,
     limitWaiting: createConcurrencyLimit(Math.floor(config.authPoolSize / 2), overloaded, config.poolWaitMs),
-    limiter: createRateLimiter(side.shared, () => clock.now()),
-    requestLimiter: createRateLimiter(database.shared, () => clock.now()),
+    limiter: createRateLimiter(side, () => clock.now()),
+    requestLimiter: createRateLimiter(database, () => clock.now()),
     checkCaptcha: createCaptchaCheck({ egress, observe }),
     hasher: setup.hasher ?? createPasswordHasher(),
     isPwned: createPwnedCheck({ address: config.leakedPasswordsUrl, clock, observe }),

@@ -49,9 +49,9 @@ test('a refresh: configuration, state with lock, everything written, commit', as
   }));
 });
 
-test('a sign-in with a code: configuration and limit, user with lock, guess, everything written, commit', async () => {
+test('a sign-in with a code: configuration, limit, user with lock, guess, everything written, commit', async () => {
   const auth = await start();
-  await expectRoundTrips(5, auth, '/verify', async () => {
+  await expectRoundTrips(6, auth, '/verify', async () => {
     const { email } = await newUser(auth);
     await auth.ask('/otp', { email });
     const { code } = await auth.message(email);
@@ -59,9 +59,9 @@ test('a sign-in with a code: configuration and limit, user with lock, guess, eve
   });
 });
 
-test('a sign-in with a password: configuration, user and attempts, user with lock, everything written, commit', async () => {
+test('a sign-in with a password: configuration, user beside attempts, user with lock, everything written, commit', async () => {
   const auth = await start();
-  await expectRoundTrips(5, auth, '/token?grant_type=password', async () => ({
+  await expectRoundTrips(6, auth, '/token?grant_type=password', async () => ({
     email: (await newUser(auth)).email,
     password: 'a good password',
   }));

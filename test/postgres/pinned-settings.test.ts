@@ -72,9 +72,8 @@ test('on a connection without the settings of the gateway, planted functions run
   await database.query('delete from trap.caught');
 });
 
-test('a statement alone, one of a shared round trip and those of a transaction find the names of PostgreSQL', async () => {
+test('a statement alone and those of a transaction find the names of PostgreSQL', async () => {
   expect(await pool.query(bait, ['B'])).toEqual(honest);
-  expect(await pool.shared.query(bait, ['B'])).toEqual(honest);
   expect(await pool.transaction((connection) => connection.query(bait, ['B']))).toEqual(honest);
   expect(await pool.transaction((connection) => connection.query(bait.replaceAll('$1', "'B'")))).toEqual(honest);
   expect(await caught()).toEqual([]);
@@ -83,7 +82,6 @@ test('a statement alone, one of a shared round trip and those of a transaction f
 test('statements find the names of PostgreSQL although another program has changed the path of the connection, as behind a pooler', async () => {
   await pool.transaction((connection) => connection.query(`commit; set search_path = trap, pg_catalog`));
   expect(await pool.query(bait, ['B'])).toEqual(honest);
-  expect(await pool.shared.query(bait, ['B'])).toEqual(honest);
   expect(await pool.transaction((connection) => connection.query(bait, ['B']))).toEqual(honest);
   expect(await caught()).toEqual([]);
 });

@@ -22,15 +22,13 @@ test('a statement of our own waits for its answer for a while, and the next one 
     ...{ onError: () => {}, answerWithinMs: 300 },
   });
   onTestFinished(() => pool.stop());
-  const one = [{ number: 1 }];
-  for (const ask of [() => pool.query('select 1 as number'), () => pool.shared.query('select 1 as number', [])]) {
-    // A busy machine may take that long as well.
-    const answered = () => vi.waitFor(async () => expect(await ask()).toEqual(one));
-    await answered();
-    proxy.freezeOpen();
-    await expect(ask()).rejects.toMatchObject(lost);
-    await answered();
-  }
+  const ask = () => pool.query('select 1 as number');
+  // A busy machine may take that long as well.
+  const answered = () => vi.waitFor(async () => expect(await ask()).toEqual([{ number: 1 }]));
+  await answered();
+  proxy.freezeOpen();
+  await expect(ask()).rejects.toMatchObject(lost);
+  await answered();
   const transaction = pool.transaction(async (connection) => {
     await connection.query('select 1', []);
     proxy.freezeOpen();
@@ -41,7 +39,7 @@ test('a statement of our own waits for its answer for a while, and the next one 
   const nap = (connection: Queryable) =>
     connection.query('select 1 as number from (select pg_catalog.pg_sleep(0.6)) nap');
   await expect(nap(pool)).rejects.toMatchObject(lost);
-  expect(await pool.transaction(nap, { answerWithinMs: null })).toEqual(one);
+  expect(await pool.transaction(nap, { answerWithinMs: null })).toEqual([{ number: 1 }]);
 });
 
 test('/ready answers while the server is silent', async () => {

@@ -91,7 +91,7 @@ function check({ config }: AuthContext, body: unknown): Credentials {
 
 function find({ services, audience }: AuthContext, { kind, address }: Credentials): Promise<User | null> {
   const look = kind === 'email' ? findUserByEmail : findUserByPhone;
-  return look(services.database.shared, address, audience);
+  return look(services.database, address, audience);
 }
 
 function assertConfirmed(user: User, kind: Credentials['kind']): void {

@@ -44,7 +44,7 @@ export async function openAuth({ management, ...setup }: OpenAuthOptions): Promi
   const inboxUrl = `${config.externalUrl}${inboxPath}`;
   const verify = await createClaimsVerifier(config, clock);
   const { store } = management;
-  const currentConfig = () => store.refreshIfNewer(database.shared);
+  const currentConfig = () => store.refreshIfNewer(database);
   const addresses = { authUrl, inboxUrl };
   const egress = createEgress(config.allowPrivateNetworks ? null : createConfiguredHosts(() => store.snapshot().start));
   const auth: Auth = await startAuth({

@@ -25,7 +25,7 @@ export async function countPasswordGuess(
   if (config.rate_limit_verify <= 0) return null;
   const hash = createHash('sha256').update(address.toLowerCase()).digest('hex');
   const use = await takeOfAccount({
-    ...{ limiter: services.requestLimiter, database: services.database.shared, network, owner },
+    ...{ limiter: services.requestLimiter, database: services.database, network, owner },
     ...{ name: `password:${hash}`, limit: passwordGuesses, reserve: passwordGuesses / 2 },
     windowMs: (passwordGuesses / config.rate_limit_verify) * 300_000,
   });

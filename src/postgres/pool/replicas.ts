@@ -120,7 +120,7 @@ export class Replicas {
 
   /** The current end of the primary's log. @throws DatabaseError */
   async primaryPosition(): Promise<string> {
-    const [row] = await this.#options.primary.shared.query(primaryPosition, []);
+    const [row] = await this.#options.primary.query(primaryPosition, []);
     return String(row?.position);
   }
 

@@ -18,15 +18,12 @@ import { type PoolState, poolState } from '../wire/pool-state.ts';
 import { PreparedStatements } from '../wire/prepared-statements.ts';
 import { StatementNames } from '../wire/statement-names.ts';
 import type { Queryable } from './queryable.ts';
-import { runSystemAlone, runSystemSteps, type SystemConnection, type SystemStatement } from './system-connection.ts';
+import { runSystemAlone, runSystemSteps, type SystemConnection } from './system-connection.ts';
 import type { Rows } from './system-rows.ts';
-import { shareRoundTrips } from './system-sharing.ts';
 import { runTransaction, type TransactionOptions } from './system-transaction.ts';
 
 /** A connection per call, or one connection for a whole transaction. */
 export interface SystemPool extends Queryable {
-  /** For statements that may share a round trip; see system-sharing.ts. */
-  readonly shared: Queryable;
   /**
    * Runs `run` between `begin` and `commit`, or `rollback` if it throws. Never repeats. `begin` travels with the first
    * statement.
@@ -102,13 +99,8 @@ export function createSystemPool(options: SystemPoolOptions): SystemPool {
     return results[0] ?? [];
   }
 
-  const query = (text: string, values?: readonly unknown[]) =>
-    withConnection((connection) => run(connection, text, values));
-  const runTogether = (statements: readonly SystemStatement[]) =>
-    withConnection((connection) => runSystemSteps(connection, statements));
   return {
-    query,
-    shared: shareRoundTrips(query, runTogether),
+    query: (text, values) => withConnection((connection) => run(connection, text, values)),
     transaction: (work, settings) =>
       withConnection((connection) => runTransaction(connection, work, settings), settings?.answerWithinMs),
     outsideTransaction: (text) => withConnection((connection) => runSystemAlone(connection, text)),

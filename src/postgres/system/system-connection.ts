@@ -2,7 +2,8 @@
  * Our own statements on one connection: pinned settings, prepared names, values as text, typed errors.
  *
  * Every transaction starts with the pins, in the same round trip: behind a pooler other programs use the connection,
- * and an administrator may have set anything for the login or the database.
+ * and an administrator may have set anything for the login or the database. The driver's pipeline mode cannot do that: it
+ * sends a Sync behind each statement, so those behind a failed `begin` would run without the pins.
  */
 
 import { invariant } from '../../shared/invariant.ts';
