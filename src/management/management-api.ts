@@ -8,7 +8,7 @@ import { type AuthConfig, layerAuthConfig } from '../config/auth/auth-config.ts'
 import { EventRefusal, type EventRequest } from '../email/events/mail-event.ts';
 import type { ReceiveEvents } from '../email/events/receive-events.ts';
 import type { EmailMessage } from '../email/message/message.ts';
-import { WithheldError } from '../email/outbox/withheld.ts';
+import { SuppressedError } from '../email/outbox/suppressed.ts';
 import { EmailError } from '../email/transport/email-error.ts';
 import { DatabaseError, isMissingTable } from '../postgres/database-error.ts';
 import type { SystemPool } from '../postgres/system/run-system.ts';
@@ -243,8 +243,8 @@ export class ManagementApi {
 /** What clients read of a test email that was not sent. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof EmailError) return new ManagementError('send_failed', error.message);
-  if (!(error instanceof WithheldError)) return error;
-  return new ManagementError(error.reason === 'suppressed' ? 'validation_failed' : 'deliveries_failed', error.message);
+  if (error instanceof SuppressedError) return new ManagementError('validation_failed', error.message);
+  return new ManagementError('deliveries_failed', undefined, { cause: error });
 }
 
 // Loaded with the first draft: it needs the whole template engine.

@@ -137,7 +137,7 @@ describe('built-in translations', () => {
     await managed.patch({ [subject]: null });
   });
 
-  test('that nobody gets do not end: the plain texts of earlier releases are English', async () => {
+  test('that nobody gets do not end: the plain texts of mailer_compatible are English', async () => {
     expect(await warningsOf({ mailer_compatible: true, mailer_subjects_recovery: 'New' })).toEqual([]);
   });
 });

@@ -5,8 +5,7 @@
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
 import type { EmailMessage } from '../../email/message/message.ts';
 import { type DeliveryOutcome, deliveryOf } from '../../email/outbox/deliveries.ts';
-import { suppressedAnswer } from '../../email/outbox/suppressed.ts';
-import { WithheldError } from '../../email/outbox/withheld.ts';
+import { SuppressedError, suppressedAnswer } from '../../email/outbox/suppressed.ts';
 import { EmailError } from '../../email/transport/email-error.ts';
 import type { AuthServices, Transaction } from '../steps/auth-context.ts';
 
@@ -37,7 +36,7 @@ export async function sendNow(tx: Transaction, emails: readonly UserEmail[]): Pr
   }
 }
 
-/** Sends and lists the test email of an operator, which no user gets. @throws EmailError, WithheldError */
+/** Sends and lists the test email of an operator, which no user gets. @throws EmailError, SuppressedError */
 export async function sendTrial(
   { mailer, outbox }: Pick<AuthServices, 'mailer' | 'outbox'>,
   config: AuthConfig,
@@ -46,10 +45,7 @@ export async function sendTrial(
   const delivery = deliveryOf(message, null);
   if (config.mailer_suppress_bounced && (await outbox.isSuppressed(null, message.to))) {
     await outbox.note(null, delivery, { state: 'suppressed', answer: suppressedAnswer }, config);
-    throw new WithheldError(
-      'suppressed',
-      `Nothing was sent: ${suppressedAnswer}. Lift the address in Deliveries first.`,
-    );
+    throw new SuppressedError(`Nothing was sent: ${suppressedAnswer}. Lift the address in Deliveries first.`);
   }
   const id = await outbox.begin(delivery, config);
   const finish = (outcome: DeliveryOutcome) => outbox.finish(id, delivery.kind, outcome);

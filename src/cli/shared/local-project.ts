@@ -62,7 +62,7 @@ export async function loadProject(
   assertPrivate(path);
   const project = parseJson(text);
   if (isObject(project) && project.version === 1 && typeof project.jwtSecret === 'string') {
-    return completeProject(directory, project as unknown as LocalProject);
+    return project as unknown as LocalProject;
   }
   refuse(
     `${path} is damaged, or a newer pgreflect wrote it.`,
@@ -101,15 +101,6 @@ function assertPrivate(path: string): void {
     `Other users may read ${path}, which pgreflect writes for you alone. Its secrets may have come with a checkout.`,
     `Start anew without the directory, or, if the secrets are yours: chmod 600 '${path}'`,
   );
-}
-
-/** Adds members that a project of an earlier version lacks. */
-function completeProject(directory: string, project: LocalProject): LocalProject {
-  const { databasePort = null, schemaFile = null } = project as Partial<LocalProject>;
-  if (typeof project.accessToken === 'string') return { ...project, databasePort, schemaFile };
-  const complete = { ...project, accessToken: makeAccessToken(), databasePort: null, schemaFile };
-  writeProject(directory, complete);
-  return complete;
 }
 
 async function makeProject(directory: string, roles: { anonRole: string; serviceRole: string }): Promise<LocalProject> {

@@ -33,8 +33,9 @@ export function describeChange(directory: string, project: LocalProject, asked: 
     const held = { example: 'the example', empty: 'a database that began empty', file: 'another schema' };
     return `Warning: this project has ${held[project.content]}, so ${flag} is ignored. To delete its data and start over:\n  ${reset}`;
   }
-  const loaded = script === undefined ? null : readLoaded(directory);
-  if (script === undefined || loaded === null || loaded === script.text) return null;
+  if (script === undefined) return null;
+  const loaded = readFileSync(loadedFile(directory), 'utf8');
+  if (loaded === script.text) return null;
   return `Warning: ${script.title} differs from what the database was filled with, and is not loaded again:
 
 ${printDifference(loaded, script.text)}
@@ -43,16 +44,6 @@ To keep the data, run what changed:
   ${psql}
 To delete the data and load the file:
   ${reset}`;
-}
-
-/** Null if an earlier version filled the database. */
-function readLoaded(directory: string): string | null {
-  try {
-    return readFileSync(loadedFile(directory), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
 }
 
 function printDifference(loaded: string, text: string): string {

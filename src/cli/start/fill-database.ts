@@ -30,8 +30,6 @@ export function readContent(context: CommandContext, project: Pick<LocalProject,
   const refills = context.flags.reset === true || project.content === null;
   const keeps = refills && asked === null && !context.flags.empty;
   if (keeps && project.content === 'empty') return { kind: 'empty', scripts: [] };
-  if (keeps && project.content === 'file' && project.schemaFile === null)
-    refuse('An earlier pgreflect filled this project from a file, and did not keep its name.', gone);
   const schemaFile = keeps ? project.schemaFile : asked;
   if (context.flags.empty) {
     if (schemaFile !== null) refuse('--empty and --schema-file cannot be combined.', 'Use one of them.');

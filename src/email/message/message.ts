@@ -36,8 +36,8 @@ export interface EmailMessage {
   readonly text?: string | null;
   /** In addition to the standard headers. */
   readonly headers: ExtraHeaders;
-  /** Language tag of its texts; empty: unknown. Absent in messages that an older version stored. */
-  readonly locale?: string;
+  /** Language tag of its texts; empty: unknown. */
+  readonly locale: string;
   /** With its angle brackets. */
   readonly messageId: string;
 }

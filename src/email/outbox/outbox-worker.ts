@@ -3,7 +3,6 @@
  * processes and for retries. Any number of processes may share a database.
  */
 import type { AuthConfig } from '../../config/auth/auth-config.ts';
-import { DatabaseError } from '../../postgres/database-error.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { RepeatedWork } from '../../postgres/system/repeated-work.ts';
 import {
@@ -18,7 +17,6 @@ import {
 import { claimEmails, type OutboxEmail, storeEmail } from './outbox.ts';
 import { type SendingParts, sendFromOutbox } from './send-from-outbox.ts';
 import { isSuppressed } from './suppressed.ts';
-import { WithheldError } from './withheld.ts';
 
 /** What the outbox needs. */
 export interface OutboxParts extends SendingParts {
@@ -47,12 +45,7 @@ export interface Outbox {
     outcome: DeliveryOutcome,
     config: DeliverySettings['config'],
   ): Promise<void>;
-  /**
-   * Lists an email before it is sent, as one whose sending was cut off.
-   *
-   * @returns Its id, for `finish`.
-   * @throws WithheldError if the tables are of an earlier version.
-   */
+  /** Lists an email before it is sent, as one whose sending was cut off. @returns Its id, for `finish`. */
   begin(delivery: Delivery, config: DeliverySettings['config']): Promise<string>;
   /** Notes what became of a listed email. */
   finish(id: string, kind: Delivery['kind'], outcome: DeliveryOutcome): Promise<void>;
@@ -71,11 +64,6 @@ const leaseMs = 60_000;
 
 const finishDelivery = `with ids as (select $5::bigint as delivery_id, 1 as attempts) ${setOutcome}`;
 
-/** A missing table or column, or one that needs a value by an earlier version. */
-function isOfOtherTables(error: unknown): boolean {
-  return error instanceof DatabaseError && ['42P01', '3F000', '42703', '23502'].includes(error.sqlstate ?? '');
-}
-
 /** The outbox of a process, with its worker. */
 export class OutboxWorker implements Outbox {
   readonly #parts: OutboxParts;
@@ -88,7 +76,9 @@ export class OutboxWorker implements Outbox {
     this.#work = new RepeatedWork({
       everyMs: lookEveryMs,
       round: () => this.#drain(),
-      complain: (reason, error) => this.#complain(reason, error),
+      // Claimed emails return when their lease ends.
+      complain: (reason) =>
+        parts.observe({ kind: 'warning', message: `The emails that wait could not be looked at: ${reason}` }),
     });
   }
 
@@ -132,11 +122,7 @@ export class OutboxWorker implements Outbox {
     const settings = { config, now: clock.now(), version: configVersion() };
     const cutOff = { state: 'failed', answer: 'the gateway stopped while it was sent' } as const;
     const values = newDelivery(delivery, cutOff, settings);
-    const [row] = await database.query(`${insertDelivery} returning id::text`, values).catch((error) => {
-      if (!isOfOtherTables(error)) throw error;
-      const text = 'Nothing was sent: the database has tables of an earlier version. Run `pgreflect init --auth`.';
-      throw new WithheldError('unlisted', text);
-    });
+    const [row] = await database.query(`${insertDelivery} returning id::text`, values);
     return String(row?.id);
   }
 
@@ -166,12 +152,5 @@ export class OutboxWorker implements Outbox {
       const ends = await Promise.all(claimed.map((email) => sendFromOutbox(this.#parts, config, email)));
       goOn = ends.some((end) => end !== 'waiting');
     } while (goOn && !this.#work.isStopped);
-  }
-
-  /** Claimed emails return when their lease ends. */
-  #complain(reason: string, error: unknown): void {
-    const message = `The emails that wait could not be looked at: ${reason}`;
-    const hint = 'Tables of an earlier version? Run `pgreflect init --auth`.';
-    this.#parts.observe({ kind: 'warning', message, ...(error instanceof DatabaseError && { hint }) });
   }
 }

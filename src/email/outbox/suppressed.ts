@@ -8,6 +8,11 @@ import { hashRecipient } from './deliveries.ts';
 /** What the list of deliveries says of an email to a suppressed address. */
 export const suppressedAnswer = 'an earlier email to this address bounced or its reader complained';
 
+/** An email that was not sent, because its address is suppressed. The message is for the operator. */
+export class SuppressedError extends Error {
+  override readonly name = 'SuppressedError';
+}
+
 /** Condition for the hash `hash` to be suppressed at the time `now`; both are SQL. */
 export const isSuppressedSql = (hash: string, now: string) => `exists (
     select from pgreflect_queue.suppressed s where s.recipient_hash = ${hash} and s.expires_at > ${now}

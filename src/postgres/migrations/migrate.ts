@@ -3,7 +3,7 @@
  *
  * All in one transaction of `inOwnSchemas`: two processes that start at once do the work once, a killed one leaves
  * nothing half-done, and nothing of untrusted roles is used. Existing objects stay, so a database of Supabase Auth remains
- * usable by it; only names that others could capture are replaced (0010). Versions newer than ours are ignored.
+ * usable by it; only names that others could capture are replaced (0005). Versions newer than ours are ignored.
  */
 import { DatabaseError } from '../database-error.ts';
 import type { Queryable } from '../system/queryable.ts';
@@ -109,11 +109,6 @@ const presence = {
   type: 'select pg_catalog.to_regtype($1) is null as missing',
   table: 'select pg_catalog.to_regclass($1) is null as missing',
   function: 'select pg_catalog.to_regprocedure($1) is null as missing',
-  column: `select not exists (
-    select from pg_catalog.pg_attribute a
-    where a.attrelid = pg_catalog.to_regclass(pg_catalog.regexp_replace($1, '\\.[^.]+$', ''))
-      and a.attname = pg_catalog.substring($1, '[^.]+$') and not a.attisdropped
-  ) as missing`,
 } satisfies Record<MigrationPiece['kind'], string>;
 
 async function isMissing(database: Queryable, piece: MigrationPiece): Promise<boolean> {

@@ -3,16 +3,15 @@
  * creates.
  *
  * A piece starts with a line `-- missing: KIND NAME` and runs only if that object is missing. The same files therefore
- * serve a new database, one made by Supabase Auth, and one of an earlier version. A piece with `-- always: …` always
- * runs and checks by itself.
+ * serve a new database and one made by Supabase Auth. A piece with `-- always: …` always runs and checks by itself.
  */
 import { invariant } from '../../shared/invariant.ts';
 import { listSqlFiles, loadSqlFile } from '../system/sql-file.ts';
 
 /** Statements that create one object, or that check by themselves. */
 export interface MigrationPiece {
-  readonly kind: 'schema' | 'type' | 'table' | 'column' | 'function' | 'always';
-  /** Qualified, as in SQL: `auth.users`, `auth.users.is_anonymous`, `auth.uid()`. For kind `always`: its purpose. */
+  readonly kind: 'schema' | 'type' | 'table' | 'function' | 'always';
+  /** Qualified, as in SQL: `auth.users`, `auth.uid()`. For kind `always`: its purpose. */
   readonly name: string;
   readonly text: string;
 }
@@ -35,7 +34,7 @@ export function loadMigrations(): readonly Migration[] {
   });
 }
 
-const kinds = ['schema', 'type', 'table', 'column', 'function', 'always'] as const;
+const kinds = ['schema', 'type', 'table', 'function', 'always'] as const;
 
 /** Splits the text of a migration. Text before the first piece is its header. */
 function parsePieces(text: string): readonly MigrationPiece[] {

@@ -9,7 +9,7 @@ interface WorkParts {
   /** One round; it ends early if the work was stopped. */
   readonly round: () => Promise<void>;
   /** Called for a failure, once for equal ones in a row. An unavailable database is reported elsewhere. */
-  readonly complain: (reason: string, error: unknown) => void;
+  readonly complain: (reason: string) => void;
 }
 
 /** The repeated work; any number of processes may do it on one database. */
@@ -60,7 +60,7 @@ export class RepeatedWork {
         const reason = error instanceof Error ? error.message : 'unknown reason';
         if (isAway(error) || reason === this.#lastComplaint) continue;
         this.#lastComplaint = reason;
-        this.#parts.complain(reason, error);
+        this.#parts.complain(reason);
       }
     }
   }

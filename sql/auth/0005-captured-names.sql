@@ -1,11 +1,11 @@
--- Replaces captured names: a schema made by an earlier version found functions and operators in the search path of the login, where
+-- Replaces captured names of an existing schema: Supabase Auth found functions and operators in the search path of its login, where
 -- others may have put some that fit better than those of PostgreSQL.
 --
 -- Each piece checks first, and changes nothing that is as we wrote it. pg_depend records what a stored expression uses from outside
 -- of pg_catalog, so an expression without such records is as we wrote it.
 
 -- always: functions that look their names up when they are called
--- Bodies made by us or by Supabase Auth, as texts; bodies written by others stay.
+-- Bodies made by Supabase Auth, as texts; bodies written by others stay.
 do $body$
 declare
   made record;
@@ -84,9 +84,7 @@ begin
         alter table auth.identities add column email text generated always as (lower(identity_data ->> 'email')) stored;
         create index identities_email_idx on auth.identities (email text_pattern_ops)$$),
       ('created_at', 'auth.one_time_tokens', 'alter table auth.one_time_tokens alter column created_at set default now()'),
-      ('updated_at', 'auth.one_time_tokens', 'alter table auth.one_time_tokens alter column updated_at set default now()'),
-      ('applied_at', 'auth.pgreflect_migrations',
-        'alter table auth.pgreflect_migrations alter column applied_at set default now()')
+      ('updated_at', 'auth.one_time_tokens', 'alter table auth.one_time_tokens alter column updated_at set default now()')
     ),
     stored (catalog, object, part, statements) as (
       select 'pg_catalog.pg_class'::regclass, pg_catalog.to_regclass(i.name)::oid, 0, i.statements from index i
