@@ -7,6 +7,7 @@
 import type { GraphQLArgument, GraphQLField, GraphQLInputField, GraphQLType } from 'graphql';
 import { invariant } from '../../shared/invariant.ts';
 import type { aggregateFunctions } from '../model/codecs.ts';
+import type { ConnectionArgument } from '../model/connection-arguments.ts';
 import type { UpdateOperator } from '../model/extensions/update-operators.ts';
 import type {
   Column,
@@ -82,7 +83,7 @@ export type JsonReading = 'text' | 'number' | 'boolean' | 'json';
 
 /** The origin of an argument. */
 export type ArgumentOrigin =
-  | { readonly kind: 'first' | 'last' | 'before' | 'after' | 'offset' | 'filter' | 'order_by' | 'distinct_on' }
+  | { readonly kind: ConnectionArgument }
   | { readonly kind: 'node_id' }
   | { readonly kind: 'key'; readonly column: Column }
   | {

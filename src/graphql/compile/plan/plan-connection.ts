@@ -31,6 +31,7 @@ import {
   inputOf,
   inputsOf,
   type MergedFields,
+  maybeInputOf,
   misplaced,
   type Nesting,
   objectTypeOf,
@@ -51,10 +52,8 @@ export function planConnection(
   const inputs = inputsOf(planner, field);
   const before = { ...planner.budget };
   // Rows without an orderable column have no such argument.
-  const orderBy = inputs.find(({ origin }) => origin.kind === 'order_by');
-  const distinctOn = inputs.find(({ origin }) => origin.kind === 'distinct_on');
-  const requested = planOrder(planner.budget, table, orderBy?.input ?? null);
-  const { order, distinct } = orderByDistinctFirst(table, distinctOn?.input ?? null, requested);
+  const requested = planOrder(planner.budget, table, maybeInputOf(inputs, 'order_by'));
+  const { order, distinct } = orderByDistinctFirst(table, maybeInputOf(inputs, 'distinct_on'), requested);
   const page = planPage(table, inputs, order);
   const below = descend(planner, nesting, page.limit);
   addOrderCost(planner, below, order);

@@ -5,24 +5,25 @@
  */
 
 import { PublicError } from '../../../shared/errors.ts';
+import { type ConnectionArgument, connectionArguments } from '../../model/connection-arguments.ts';
 import type { Table } from '../../model/model.ts';
 import type { Input } from '../input/input.ts';
 import type { Slot } from '../input/slot.ts';
 import type { CursorPlan, LimitPlan, OrderExpression, OrderTerm, PagePlan } from './plan.ts';
-import { type Inputs, inputOf } from './planner.ts';
+import { type Inputs, maybeInputOf } from './planner.ts';
 
 /** Plans one page of rows in the effective order. */
 export function planPage(table: Table, inputs: Inputs, order: readonly OrderTerm[]): PagePlan {
-  const given = (kind: 'first' | 'last' | 'before' | 'after' | 'offset'): Input | null => {
-    const input = inputOf(inputs, kind);
-    return input.state() === 'value' ? input : null;
+  const given = (kind: ConnectionArgument): Input | null => {
+    const input = maybeInputOf(inputs, kind);
+    return input?.state() === 'value' ? input : null;
   };
   const [first, last, before, after] = [given('first'), given('last'), given('before'), given('after')];
   const offset = given('offset');
-  for (const [name, input] of Object.entries({ first, last, offset })) {
-    if (input?.isNegative()) throw refuse(`\`${name}\` must be an unsigned integer`);
+  for (const { name, kind, type } of connectionArguments) {
+    if (type === 'Int' && given(kind)?.isNegative()) throw refuse(`\`${name}\` must be an unsigned integer`);
   }
-  const digest = orderDigest(order);
+  const digest = digestOf(order, given);
   const most = digest === null ? order.length : order.length + 1;
   const cursors = [before, after].map((input) => input && { input, nulls: readNulls(input, most) });
   if (first && last) throw refuse('only one of "first" and "last" may be provided');
@@ -86,11 +87,15 @@ function refuse(message: string): PublicError {
 }
 
 /**
- * The end of cursors for an order with arguments: a digest of them; null without arguments. With other arguments, other
- * rows follow a cursor, so it is refused. Without arguments, only a cursor with too many values is, as in pg_graphql.
+ * The end of cursors for an order with arguments: a digest of them, and of what else enters cursors; null without. With
+ * others, other rows follow a cursor, so it is refused. Otherwise only one with too many values is, as in pg_graphql.
  */
-function orderDigest(order: readonly OrderTerm[]): Slot | null {
-  const of = order.flatMap(({ expression }) => argumentsOf(expression));
+function digestOf(order: readonly OrderTerm[], given: (kind: ConnectionArgument) => Input | null): Slot | null {
+  const values = connectionArguments.flatMap(({ kind, entersCursor }) => {
+    const input = entersCursor === 'by_value' ? given(kind) : null;
+    return input === null ? [] : [kind, input.slot()];
+  });
+  const of = [...order.flatMap(({ expression }) => argumentsOf(expression)), ...values];
   return of.length === 0 ? null : { kind: 'digest', of };
 }
 

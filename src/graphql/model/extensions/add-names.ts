@@ -4,6 +4,7 @@
 
 import { mapInSlices, type Sliced } from '../../../shared/slices.ts';
 import { quotePath } from '../../catalog/quote-name.ts';
+import { connectionArguments } from '../connection-arguments.ts';
 import type { Model, Routine, Table } from '../model.ts';
 import { hasExtension, type ModelContext, noteOmission } from '../model-context.ts';
 import { noteMisplaced } from '../routines/function-entries.ts';
@@ -34,10 +35,16 @@ function noteArguments(
   for (const routine of routines.values()) {
     const { result, arguments: given } = routine;
     const table = result.kind === 'set' ? tables.get(result.table) : undefined;
-    const isDistinct = table?.addedTypes.includes('column') && hasExtension(context, table, 'distinct');
+    const ofConnection = connectionArguments.filter(
+      ({ type, extension }) =>
+        table !== undefined &&
+        extension !== null &&
+        hasExtension(context, table, extension) &&
+        (type !== 'columns' || table.addedTypes.includes('column')),
+    );
     const takesPath = isJsonResult(result) && hasExtension(context, routine, 'json_filters');
     const added = [
-      ...(isDistinct ? [['distinctOn', 'the collection'] as const] : []),
+      ...ofConnection.map(({ name }) => [name, 'the collection'] as const),
       ...(takesPath ? [['at', 'JSON fields'] as const] : []),
     ];
     for (const [name, what] of added) {

@@ -8,6 +8,7 @@ import { quotePath } from '../../catalog/quote-name.ts';
 import { routineFix, validName } from '../comments/comment-fix.ts';
 import { readSettings } from '../comments/directives.ts';
 import type { Composites } from '../composites.ts';
+import { connectionArguments } from '../connection-arguments.ts';
 import type { EnumTypes } from '../enums.ts';
 import { argumentForm, isValidName, resultTypeName, routineForm } from '../inflect.ts';
 import { missingGrant } from '../missing-grant.ts';
@@ -50,16 +51,12 @@ interface RoutineScope {
 /** Namespaces whose routines never become root fields. */
 const closedNamespaces: ReadonlySet<string> = new Set(['graphql', 'graphql_public', 'auth', 'extensions']);
 
-const connectionArguments: ReadonlySet<string> = new Set([
-  'first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy',
-]); // biome-ignore format: a table of names
-
-const listArguments: ReadonlySet<string> = new Set(['first', 'offset']);
-const noArguments: ReadonlySet<string> = new Set();
-
 function takenArguments(result: RoutineResult): ReadonlySet<string> {
-  if (result.kind === 'set') return connectionArguments;
-  return result.kind === 'object' && result.maxRows !== null ? listArguments : noArguments;
+  const isList = result.kind === 'object' && result.maxRows !== null;
+  const taken = connectionArguments.filter(
+    ({ inLists, extension }) => extension === null && (result.kind === 'set' || (isList && inLists)),
+  );
+  return new Set(taken.map(({ name }) => name));
 }
 
 /** Routines that GraphQL cannot call, and what can stand for them. */

@@ -1,7 +1,15 @@
 /**
  * Connections: their arguments, a table's connection and edge types, and the page info (docs/pagination.md).
  */
-import { type GraphQLFieldConfigArgumentMap, GraphQLList, GraphQLNonNull, GraphQLObjectType } from 'graphql';
+import {
+  type GraphQLEnumType,
+  type GraphQLFieldConfigArgumentMap,
+  type GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+} from 'graphql';
+import { connectionArguments } from '../../model/connection-arguments.ts';
 import { tableTypeNames } from '../../model/inflect.ts';
 import type { Table } from '../../model/model.ts';
 import { typed } from '../origin.ts';
@@ -22,34 +30,41 @@ export const pageInfoType = new GraphQLObjectType({
   },
 });
 
-const pageArguments = {
-  first: typed(Int, { kind: 'first' }),
-  last: typed(Int, { kind: 'last' }),
-  before: typed(Cursor, { kind: 'before' }),
-  after: typed(Cursor, { kind: 'after' }),
-  offset: typed(Int, { kind: 'offset' }),
-};
-
 /** The arguments of a list of rows without an order of their own. */
-export const listArguments = { first: pageArguments.first, offset: pageArguments.offset };
+export const listArguments = Object.fromEntries(
+  connectionArguments.filter(({ inLists }) => inLists).map(({ name, kind }) => [name, typed(Int, { kind })]),
+);
 
 /**
- * The seven arguments of every connection field over a table, all nullable, and those of extensions.
+ * The arguments of a connection field over a table, all nullable, without those of extensions that the field has already.
  *
  * `orderBy` is missing without an orderable column: an input without fields is invalid.
  */
-export function connectionArguments(context: SchemaContext, table: Table): GraphQLFieldConfigArgumentMap {
-  const { types } = context;
+export function argumentsOfConnection(
+  context: SchemaContext,
+  table: Table,
+  own: GraphQLFieldConfigArgumentMap = {},
+): GraphQLFieldConfigArgumentMap {
   const names = tableTypeNames(table.baseName);
-  const filter = types.input(names.filter);
-  const orderBy = types.input(names.orderBy);
-  const column = context.offers(table.namespace, 'distinct') ? addedEnum(context, table, 'column') : null;
-  return {
-    ...pageArguments,
-    ...(filter && { filter: typed(filter, { kind: 'filter' }) }),
-    ...(orderBy && { orderBy: typed(new GraphQLList(new GraphQLNonNull(orderBy)), { kind: 'order_by' }) }),
-    ...(column && { distinctOn: typed(new GraphQLList(new GraphQLNonNull(column)), { kind: 'distinct_on' }) }),
+  const types = {
+    Int: () => Int,
+    Cursor: () => Cursor,
+    filter: () => context.types.input(names.filter),
+    orders: () => listOf(context.types.input(names.orderBy)),
+    columns: () => listOf(addedEnum(context, table, 'column')),
   };
+  const offered = connectionArguments.filter(
+    ({ name, extension }) => extension === null || (!own[name] && context.offers(table.namespace, extension)),
+  );
+  const typedArguments = offered.flatMap(({ name, kind, type }) => {
+    const found = types[type]();
+    return found ? [[name, typed(found, { kind })] as const] : [];
+  });
+  return Object.fromEntries(typedArguments);
+}
+
+function listOf(type: GraphQLInputObjectType | GraphQLEnumType | null | undefined) {
+  return type && new GraphQLList(new GraphQLNonNull(type));
 }
 
 /** *B*`Connection`: `totalCount`, `aggregate` and `groups` only if the table enables them. */

@@ -8,7 +8,7 @@ import { isJson } from '../../model/tables/columns.ts';
 import { fieldMap } from '../field-map.ts';
 import { typed, withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
-import { connectionArguments } from './connection-types.ts';
+import { argumentsOfConnection } from './connection-types.ts';
 import { jsonPathArgument } from './json-filter-types.ts';
 import { buildRoutineField } from './routine-fields.ts';
 import { scalarTypes } from './scalars.ts';
@@ -100,7 +100,7 @@ function relationshipField(
   if (type === null) return null;
   return {
     type: relationship.nullable ? type : new GraphQLNonNull(type),
-    ...(isMany && { args: connectionArguments(context, target) }),
+    ...(isMany && { args: argumentsOfConnection(context, target) }),
     extensions: withOrigin({ kind: 'relationship', relationship, target }),
   };
 }

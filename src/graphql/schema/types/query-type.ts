@@ -13,7 +13,7 @@ import type { Table } from '../../model/model.ts';
 import { describeRoot } from '../describe-type.ts';
 import { typed, withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
-import { connectionArguments } from './connection-types.ts';
+import { argumentsOfConnection } from './connection-types.ts';
 import { nodeIdName, nodeInterface } from './object-type.ts';
 import { type FieldMaker, type RootEntry, RootType } from './root-type.ts';
 import { compareOids, rootRoutines } from './routine-fields.ts';
@@ -49,7 +49,7 @@ function collection(context: SchemaContext, table: Table): FieldMaker | null {
   if (!context.types.has(name)) return null;
   return () => ({
     type: new GraphQLNonNull(context.types.object(name)!),
-    args: connectionArguments(context, table),
+    args: argumentsOfConnection(context, table),
     extensions: withOrigin({ kind: 'collection', table }),
   });
 }

@@ -14,7 +14,7 @@ import type { Routine, RoutineResult, Table } from '../../model/model.ts';
 import { isJsonResult } from '../../model/tables/columns.ts';
 import { withOrigin } from '../origin.ts';
 import type { SchemaContext } from '../schema-context.ts';
-import { connectionArguments, listArguments } from './connection-types.ts';
+import { argumentsOfConnection, listArguments } from './connection-types.ts';
 import { jsonPathArgument } from './json-filter-types.ts';
 import type { RootEntry } from './root-type.ts';
 import { routineArguments } from './routine-arguments.ts';
@@ -29,20 +29,14 @@ export function buildRoutineField(
   const type = resultType(context, routine.result);
   const own = routineArguments(context, routine);
   if (type === null || own === null) return null;
-  const isConnection = routine.result.kind === 'set';
   const takesPath = isJsonResult(routine.result) && context.offers(routine.namespace, 'json_filters');
-  const { distinctOn, ...ofConnection } = isConnection
-    ? connectionArguments(context, resultTable(context, routine.result))
-    : ({} as GraphQLFieldConfigArgumentMap);
   return {
     type,
     description: routine.description,
     args: {
       ...own,
-      ...ofConnection,
+      ...(routine.result.kind === 'set' && argumentsOfConnection(context, resultTable(context, routine.result), own)),
       ...(routine.result.kind === 'object' && routine.result.maxRows !== null && listArguments),
-      // An extension never replaces a name.
-      ...(distinctOn && !own.distinctOn && { distinctOn }),
       ...(takesPath && !own.at && { at: jsonPathArgument }),
     } satisfies GraphQLFieldConfigArgumentMap,
     extensions: withOrigin({ kind: routine.use === 'computed' ? 'computed' : 'routine', routine }),
