@@ -13,6 +13,7 @@ import type { Problem } from '../config/config-error.ts';
 import type { Sources } from '../config/load-options.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { environmentName, flagName, type OptionName, optionNames, optionOf, serving } from '../config/options.ts';
+import { supportedRange } from '../postgres/supported.ts';
 import type { Command, CommandContext, ListedCommand } from './shared/command.ts';
 
 /** Characters of a line of the help. */
@@ -34,7 +35,7 @@ export interface Edge {
 /** The program; `parseAsync(argv)` runs a command. Throws `CommanderError` for usage errors, help and version. */
 export function buildProgram(commands: readonly ListedCommand[], edge: Edge): Program {
   const program = new Program('pgreflect')
-    .description('A GraphQL API reflected from any PostgreSQL 14-18, without an extension.')
+    .description(`A GraphQL API reflected from any PostgreSQL ${supportedRange}, without an extension.`)
     .version(edge.version, '--version', 'Print the version.')
     .helpOption('--help', 'Print this help.')
     .helpCommand(false)

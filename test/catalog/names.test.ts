@@ -1,4 +1,7 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { quoteName } from '../../src/graphql/catalog/quote-name.ts';
+import { supportedVersions } from '../../src/postgres/supported.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { columnOf, modelReader, relationshipsOf, routineOf, tableNames, tableOf } from '../support/read-model.ts';
 
@@ -192,4 +195,24 @@ test('a column that would be nodeId stays, and is noted', async () => {
     ({ object }) => object === 'inflected.to_guarded.node_id',
   );
   expect(omission).toMatchObject({ kind: 'name', fix: expect.stringContaining('"name":"node_id"') });
+});
+
+test('every word that the server reserves is quoted', async () => {
+  const words = await database.query<{ word: string; version: number }>(
+    `select word, current_setting('server_version_num')::int / 10000 as version from pg_get_keywords()
+    where catcode in ('R', 'T') order by word collate "C"`,
+  );
+  expect(words.filter(({ word }) => quoteName(word) === word)).toEqual([]);
+  // An update against a server of the newest version writes the list.
+  if (words[0]!.version < supportedVersions.at(-1)!) return;
+  const text = `/**
+ * Words that cannot name a table or column without quotes: \`pg_get_keywords()\` of the newest supported version, in which those of
+ * the older ones are. Written by \`npm run test:update\` (test/catalog/names.test.ts).
+ */
+
+/** With spaces between them. */
+export const reservedWords =
+  '${words.map(({ word }) => word).join(' ')}';
+`;
+  await expect(text).toMatchFileSnapshot(join(import.meta.dirname, '../../src/graphql/catalog/reserved-words.ts'));
 });

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { supportedRange, supportedVersions } from '../../src/postgres/supported.ts';
 import { readSources, root } from './source.ts';
 
 /** Package -> folders of src/ that may import it. Packages used by the tests alone are development dependencies. */
@@ -109,3 +110,16 @@ test('the lock file names no registry, so that everyone installs from their own'
 function topOf(path: string): string {
   return path.split('/')[1] ?? path;
 }
+
+test('CI, the package and the pages name the versions of PostgreSQL that are supported', () => {
+  const read = (path: string) => readFileSync(join(root, path), 'utf8');
+  const inWords = `PostgreSQL,? (from )?${supportedRange.replace('-', ' to ')}`;
+  const places: Readonly<Record<string, string>> = {
+    '.github/workflows/ci.yml': `postgres: \\[${supportedVersions.join(', ')}\\]`,
+    'package.json': `PostgreSQL ${supportedRange},`,
+    'docker-compose.yml': `image: postgres:${supportedVersions.at(-1)}\n`,
+    'README.md': inWords,
+    'docs/connect-your-database.md': inWords,
+  };
+  for (const [path, text] of Object.entries(places)) expect(read(path), path).toMatch(new RegExp(text));
+});

