@@ -161,6 +161,9 @@ describe('a body', () => {
     '<b style="display:none;color:#fff;background:#fff">x</b>',
     '<b style="color:#767676;background:#ffffff">x</b>',
     '<!-- <img> --><p>{{ "<img>" }}{{/* <video> */}}</p>',
+    // No markup, and no declarations.
+    '<title><img></title><textarea><video></textarea>',
+    `<p style="font-family: 'a; float: left'; /* float: left */ background: url(data:a;float:left)">x</p>`,
   ])('%s is accepted', (source) => {
     expect(namesIn(`${source}${link}`)).toEqual([]);
   });

@@ -9,6 +9,7 @@ import { readSources, root } from './source.ts';
 
 /** Package -> folders of src/ that may import it. Packages used by the tests alone are development dependencies. */
 const homes: Readonly<Record<string, readonly string[]>> = {
+  '@csstools/css-tokenizer': ['email'],
   '@fastify/cors': ['server'],
   '@fastify/proxy-addr': ['server'],
   '@fastify/rate-limit': ['graphql'],
@@ -23,6 +24,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   graphql: ['graphql', 'cli'],
   'graphql-yoga': ['graphql'],
   'html-to-text': ['email'],
+  htmlparser2: ['email'],
   'ipaddr.js': ['shared', 'server'],
   jose: ['config', 'server', 'auth'],
   'lru-cache': ['graphql', 'postgres', 'email', 'auth', 'management', 'server'],

@@ -10,7 +10,6 @@ import { startContext } from './escape/context.ts';
 import { escapeTree } from './escape/escape-tree.ts';
 import { makeEscapers } from './escape/escapers.ts';
 import { rewriteText } from './escape/rewrite-text.ts';
-import { findHidingElement } from './parse/hiding-elements.ts';
 import { findMetadata, findVariablePaths, findVariables } from './parse/template-variables.ts';
 import type { Tolerate } from './run/compare-values.ts';
 import { type TemplateLimits, TemplateRun } from './run/run-template.ts';
@@ -135,15 +134,8 @@ export function metadataOf(template: Template): ReturnType<typeof findMetadata> 
   return findMetadata(template.tree);
 }
 
-/** Why readers would not see something behind this markup, as the rest of a sentence; null: they see it. */
-export function unseenBehind(html: string, what: string): string | null {
-  if (!endsInText(html)) return `must use ${what} as text between tags`;
-  const element = findHidingElement(html);
-  return element === null ? null : `must not use ${what} in <${element}>, where readers do not see it`;
-}
-
 /** Whether text behind this markup is in no tag, comment, title, script or style. */
-function endsInText(html: string): boolean {
+export function endsInText(html: string): boolean {
   const budget = new Budget(usualParseMs, 'parse_limit', 'reading the page');
   try {
     return rewriteText(startContext, html, { keepsConditional: false, budget }).context.state === 'text';

@@ -2,6 +2,7 @@
  * Finds links of a rendered sample that cannot work: a whole address that does not stand at the beginning of one, text behind the
  * confirmation link, a code in place of an access token, and redirects to applications that are filtered.
  */
+import { decodeHTMLAttribute } from 'entities';
 import { splitPatterns } from '../../config/url-pattern.ts';
 import { refusedUrl } from '../engine/escape/escape-url.ts';
 import type { TemplateData } from '../engine/template.ts';
@@ -11,7 +12,6 @@ import type { CheckedConfig } from './checked-config.ts';
 import type { LinkAddress } from './email-markup.ts';
 import { type Finding, findingAt, findingOnWhole } from './finding.ts';
 import { shorten } from './language-variables.ts';
-import { decodeEntities } from './what-readers-see.ts';
 
 /** Why a link cannot work. */
 interface BrokenLink {
@@ -96,7 +96,10 @@ export class Places {
     this.#links = links
       .filter(({ address }) => address.includes('{{'))
       .slice(0, maxPlaces)
-      .map((link) => ({ ...link, literals: link.address.split(/\{\{(?:[^{}]|\{(?!\{))*\}\}/).map(decodeEntities) }));
+      .map((link) => ({
+        ...link,
+        literals: link.address.split(/\{\{(?:[^{}]|\{(?!\{))*\}\}/).map((text) => decodeHTMLAttribute(text)),
+      }));
   }
 
   /** A finding at the link that most likely made an address; about the text as a whole if it is in none. */

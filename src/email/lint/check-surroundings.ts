@@ -5,8 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Partials } from '../../config/auth/auth-template-fields.ts';
 import { contentName } from '../engine/compose.ts';
-import { parseTemplate, renderTemplate, type TemplateOptions, unseenBehind } from '../engine/template.ts';
+import { parseTemplate, renderTemplate, type TemplateOptions } from '../engine/template.ts';
 import { TemplateError } from '../engine/template-error.ts';
+import { unseenBehind } from '../markup/hiding-elements.ts';
 import { parseOptions, type TemplateSwitches } from '../message/parse-options.ts';
 import { describeFault } from './describe-fault.ts';
 import { type Finding, findingOnWhole, sayFinding } from './finding.ts';

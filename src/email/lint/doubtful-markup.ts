@@ -2,6 +2,7 @@
  * Finds markup that never works in emails, and placeholders of other systems, which would be sent literally. Reads each
  * character once, because the text is untrusted.
  */
+import { attributeOf, readMarkup, type StartTag } from '../markup/read-markup.ts';
 import { hideActions, hideUnseen } from './plain-variables.ts';
 
 /** Kinds of it. */
@@ -28,15 +29,8 @@ export function findDoubtfulMarkup(source: string, keepsConditional: boolean): r
   return [...finder.found.values()].flat().sort((a, b) => a.at - b.at);
 }
 
-/** Comments, elements whose contents are no markup, and tags: their name and the rest. */
-export const markupPieces =
-  /<!--[\s\S]*?(?:-->|$)|<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)|<\/?([a-z][\w:-]*)((?:[^>"']+|"[^"]*"|'[^']*')*)>?/gi;
-/** Name and value of an attribute, with its quotes. */
-export const markupAttribute = /(?<![\w:-])([a-z][\w:-]*)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
 /** Tags without which the rest of the email looks, or acts, as what they mark. */
 const marking = ['a', 'b', 'strong', 'em', 'i', 'u', 'h1', 'h2', 'h3'];
-/** Data for mail programs, such as the actions of Gmail. */
-const dataScript = /^<script\s[^>]*\btype\s*=\s*["']?application\/ld\+json\b/i;
 /** Elements that show something else, which mail programs leave out. */
 const removed = ['iframe', 'object', 'embed'];
 /** Pieces of a name cannot overlap: with several ways to match them, a mismatch would take exponential time. */
@@ -63,13 +57,11 @@ class MarkupFinder {
   }
 
   run(): void {
-    for (const { 0: piece, 1: raw, 2: name = raw ?? '', 3: rest = '', index } of this.#text.matchAll(markupPieces)) {
-      const tag = name.toLowerCase();
-      if (name === '') this.#comment(piece, index);
-      else if (dataScript.test(piece)) continue;
-      else if (piece.startsWith('</')) this.#open.get(tag)?.pop();
-      else this.#tag(tag, rest, { at: index, length: name.length + 1, to: index + piece.length });
-    }
+    readMarkup(this.#text, (piece) => {
+      if (piece.kind === 'comment') this.#comment(piece);
+      else if (piece.kind === 'end') this.#open.get(piece.name)?.pop();
+      else if (piece.kind === 'start' && !isDataScript(piece)) this.#tag(piece);
+    });
     this.#placeholders();
     for (const [name, tags] of this.#open) for (const tag of tags.slice(0, maxPlaces)) this.#unclosed(name, tag);
   }
@@ -85,8 +77,8 @@ class MarkupFinder {
     );
   }
 
-  #tag(tag: string, rest: string, { at, length, to }: { at: number; length: number; to: number }): void {
-    const place = { at, length };
+  #tag({ name: tag, at, attributes, isClosed }: StartTag): void {
+    const place = { at, length: tag.length + 1 };
     if (tag === 'script') this.#add('script', place, 'scripts never run in an email: remove the <script>');
     else if (tag === 'form')
       this.#add('form', place, 'most mail programs send no forms: link to a page that has the <form>');
@@ -97,22 +89,17 @@ class MarkupFinder {
         this.#add('word-markup', place, `<${tag}> comes from Microsoft Word: paste the text without its formatting`);
     }
     const open = this.#open.get(tag);
-    if (open !== undefined && !rest.endsWith('/')) {
+    if (open !== undefined && !isClosed) {
       const last = open.at(-1);
       if (last !== undefined) last.next ??= at;
       open.push({ at, next: null });
     }
-    const start = to - rest.length - (this.#text[to - 1] === '>' ? 1 : 0);
-    for (const { 0: all, 1: name = '', 2: value = '', index } of rest.matchAll(markupAttribute)) {
-      const isQuoted = /^["']/.test(value);
-      const address = isQuoted ? value.slice(1, -1) : value;
-      const from = start + index + all.length - value.length + (isQuoted ? 1 : 0);
-      const attributeName = name.toLowerCase();
-      if (/^on[a-z]{3,}$/.test(attributeName)) {
-        const named = { at: start + index, length: name.length };
-        this.#add('script', named, `scripts never run in an email: remove ${attributeName}`);
-      } else if (tag === 'img' && attributeName === 'src') this.#image(address, from);
-      else if (tag === 'a' && attributeName === 'href') this.#link(address, from);
+    for (const { name, nameAt, value, at: from } of attributes) {
+      if (/^on[a-z]{3,}$/.test(name)) {
+        const named = { at: nameAt, length: name.length };
+        this.#add('script', named, `scripts never run in an email: remove ${name}`);
+      } else if (tag === 'img' && name === 'src') this.#image(value, from);
+      else if (tag === 'a' && name === 'href') this.#link(value, from);
     }
   }
 
@@ -149,8 +136,10 @@ class MarkupFinder {
     this.#add('relative-link', { at, length: address.length }, what);
   }
 
-  #comment(piece: string, at: number): void {
-    if (this.#keepsConditional || !/^<!--\[if\b/i.test(piece) || this.found.has('conditional-comment')) return;
+  #comment({ at, end }: { readonly at: number; readonly end: number }): void {
+    if (this.#keepsConditional || this.found.has('conditional-comment')) return;
+    const piece = this.#text.slice(at, end);
+    if (!/^<!--\[if\b/i.test(piece)) return;
     const length = piece.search(/\]>|$/) + 2;
     const what = 'comments for Outlook are left out of the email: to send them, set mailer_keep_conditional_comments';
     this.#add('conditional-comment', { at, length }, what);
@@ -168,4 +157,9 @@ class MarkupFinder {
     this.found.set(kind, places);
     if (places.length < maxPlaces) places.push({ kind, message, at, length });
   }
+}
+
+/** Data for mail programs, such as the actions of Gmail. */
+function isDataScript(tag: StartTag): boolean {
+  return tag.name === 'script' && /^\s*application\/ld\+json\b/i.test(attributeOf(tag, 'type')?.value ?? '');
 }

@@ -4,10 +4,12 @@
  *
  * Reads each character a fixed number of times, because the text is untrusted.
  */
-
+import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
+import { fontSizeIn, isHiddenBy } from '../markup/hiding-elements.ts';
+import { OpenElements } from '../markup/open-elements.ts';
+import { type Declaration, readCss } from '../markup/read-css.ts';
+import { attributeOf, readMarkup, type StartTag } from '../markup/read-markup.ts';
 import { contrast } from '../message/brand.ts';
-import { markupAttribute, markupPieces } from './doubtful-markup.ts';
-import { type Attribute, OpenElements, readAttributes } from './open-elements.ts';
 import { hideActions } from './plain-variables.ts';
 import { unsupportedDeclaration, unsupportedElement } from './unsupported-markup.ts';
 
@@ -46,18 +48,6 @@ export function readEmailMarkup(source: string): ReadMarkup {
 
 /** The ratio of WCAG 2 for text of usual size. */
 const minContrast = 4.5;
-const declarationPattern = /(?<![\w-])([a-z-]+)\s*:([^;{}]*)/gi;
-const hiddenText =
-  /display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?![.\d])|(?:font-size|max-height)\s*:\s*0/i;
-
-interface Tag {
-  readonly name: string;
-  /** What follows the name. */
-  readonly rest: string;
-  readonly attributes: ReadonlyMap<string, Attribute>;
-  readonly place: { readonly at: number; readonly length: number };
-}
-
 class MarkupReader {
   readonly found: EmailMarkup[] = [];
   readonly links: LinkAddress[] = [];
@@ -73,79 +63,73 @@ class MarkupReader {
   }
 
   run(): void {
-    for (const { 0: piece, 1: raw, 2: name, 3: rest = '', index: at } of this.#text.matchAll(markupPieces)) {
-      if (raw?.toLowerCase() === 'style') this.#styleSheet(piece, at);
-      else if (name === undefined) continue;
-      else if (piece.startsWith('</')) this.#open.close(name.toLowerCase());
-      else {
-        const start = at + 1 + name.length;
-        const attributes = readAttributes(rest, start);
-        this.#tag({ name: name.toLowerCase(), rest, attributes, place: { at, length: name.length + 1 } });
-      }
-    }
+    readMarkup(this.#text, (piece) => {
+      if (piece.kind === 'start') this.#tag(piece);
+      else if (piece.kind === 'end') this.#open.close(piece.name);
+      else if (piece.kind === 'text' && piece.inside === 'style') this.#styleSheet(piece);
+    });
   }
 
-  #tag(tag: Tag): void {
-    const { name, attributes, place, rest } = tag;
-    if (name === 'img' && !hasAlt(tag))
+  #tag(tag: StartTag): void {
+    const { name } = tag;
+    const place = { at: tag.at, length: name.length + 1 };
+    // An action between the attributes may write it.
+    if (name === 'img' && attributeOf(tag, 'alt') === undefined && !tag.hasActions)
       this.#add('missing-alt', place, 'the image has no alt: write what it shows, or alt="" if it only decorates');
-    if (name === 'a') this.#link(attributes.get('href'));
-    if (name === 'link' && /stylesheet/i.test(attributes.get('rel')?.value ?? ''))
+    if (name === 'a') this.#link(tag);
+    if (name === 'link' && /stylesheet/i.test(attributeOf(tag, 'rel')?.value ?? ''))
       this.#add('external-style', place, 'mail programs load no style sheet: write its rules into a <style>');
     const lost = unsupportedElement(name);
     if (lost !== null) this.#add('unsupported', place, lost);
-    const style = attributes.get('style');
-    if (style !== undefined) this.#declarations(style.value, style.at);
-    const background = this.#colors(tag, style);
-    this.#open.open(name, rest, background);
+    const style = attributeOf(tag, 'style');
+    const { declarations } = readCss(style?.value ?? '', 'attribute');
+    this.#unsupported(declarations, style?.at ?? 0);
+    this.#open.open(tag, this.#colors(tag, declarations, place));
   }
 
-  #link(href: Attribute | undefined): void {
+  #link(tag: StartTag): void {
+    const href = attributeOf(tag, 'href');
     if (href === undefined) return;
     const address = this.#source.slice(href.at, href.at + href.value.length);
     this.links.push({ address, at: href.at });
-    if (href.isQuoted) return;
+    if (href.isQuoted || address === '') return;
     const what = `the address of the link has no quotes, so a blank in it would end it: write href="${address.slice(0, 80)}"`;
     this.#add('unquoted-href', { at: href.at, length: address.length }, what);
   }
 
-  #styleSheet(piece: string, at: number): void {
-    const text = piece.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, (part) => ' '.repeat(part.length));
-    for (const { index } of text.matchAll(/@import\b/gi)) {
+  #styleSheet({ at, end }: { readonly at: number; readonly end: number }): void {
+    // Rules in @media and @supports are meant for the programs that know them.
+    const { declarations, imports } = readCss(this.#text.slice(at, end), 'sheet');
+    for (const index of imports) {
       const what = 'mail programs load no style sheet: write its rules here instead of @import';
       this.#add('external-style', { at: at + index, length: '@import'.length }, what);
     }
-    // Rules in @media and @supports are meant for the programs that know them.
-    let around = 0;
-    for (const { 0: all, 1: body, index } of text.matchAll(/@[^{};@]*\{|\{([^{}]*)\}?|\}/gi)) {
-      if (all.startsWith('@')) around += 1;
-      else if (all === '}') around = Math.max(0, around - 1);
-      else if (around === 0 && body !== undefined) this.#declarations(body, at + index + 1);
-    }
+    this.#unsupported(declarations, at);
   }
 
-  #declarations(text: string, at: number): void {
-    for (const { 1: property = '', 2: value = '', index } of text.matchAll(declarationPattern)) {
-      const problem = unsupportedDeclaration(property, value);
-      if (problem !== null) this.#add('unsupported', { at: at + index, length: property.length }, problem);
+  #unsupported(declarations: readonly Declaration[], from: number): void {
+    for (const declaration of declarations) {
+      const problem = unsupportedDeclaration(declaration);
+      const { property, at } = declaration;
+      if (problem !== null) this.#add('unsupported', { at: from + at, length: property.length }, problem);
     }
   }
 
   /** Warns of text that is hard to read. @returns The background of the element's contents. */
-  #colors({ attributes, place }: Tag, style: Attribute | undefined): string | null {
-    const css = style?.value ?? '';
-    const declared = declaredColors(css);
-    const attribute = attributes.get('bgcolor');
+  #colors(tag: StartTag, declarations: readonly Declaration[], place: Place): string | null {
+    const declared = declaredColors(declarations);
+    const attribute = attributeOf(tag, 'bgcolor');
     // What a class says is not known.
-    const inherited = attributes.has('class') || attributes.has('background') ? null : (this.#open.innermost ?? null);
-    const background =
-      declared.background === undefined
-        ? attribute === undefined
-          ? inherited
-          : literalColor(attribute.value)
-        : declared.background;
+    const isKnown = attributeOf(tag, 'class') === undefined && attributeOf(tag, 'background') === undefined;
+    const inherited = isKnown ? (this.#open.innermost ?? null) : null;
+    const usual =
+      attribute === undefined
+        ? inherited
+        : (declaredColors(readCss(`color:${attribute.value}`, 'attribute').declarations).color ?? null);
+    const background = declared.background === undefined ? usual : declared.background;
     const color = declared.color ?? null;
-    if (color !== null && background !== null && !hiddenText.test(css)) {
+    const css = attributeOf(tag, 'style')?.value ?? '';
+    if (color !== null && background !== null && !isHiddenBy(css) && fontSizeIn(css) !== 0) {
       const ratio = contrast(color, background);
       if (ratio < minContrast) {
         const what = `the text is hard to read: the contrast of ${color} on ${background} is ${ratio.toFixed(1)}:1, and ${minContrast}:1 is needed`;
@@ -155,27 +139,24 @@ class MarkupReader {
     return background;
   }
 
-  #add(kind: MarkupKind, { at, length }: { at: number; length: number }, message: string): void {
+  #add(kind: MarkupKind, { at, length }: Place, message: string): void {
     const count = this.#counts.get(kind) ?? 0;
     this.#counts.set(kind, count + 1);
     if (count < maxPlaces) this.found.push({ kind, message, at, length });
   }
 }
 
-function hasAlt({ rest, attributes }: Tag): boolean {
-  if (attributes.has('alt')) return true;
-  const bare = rest.replace(markupAttribute, ' ');
-  // An action between the attributes may write it.
-  return /(?:^|\s)alt(?=[\s/]|$)/i.test(bare) || bare.includes('\0');
+interface Place {
+  readonly at: number;
+  readonly length: number;
 }
 
 /** Undefined: not declared; null: not known. */
-function declaredColors(css: string): { color?: string | null; background?: string | null } {
+function declaredColors(declarations: readonly Declaration[]): { color?: string | null; background?: string | null } {
   const colors: { color?: string | null; background?: string | null } = {};
-  for (const { 1: property = '', 2: value = '' } of css.matchAll(declarationPattern)) {
-    const name = property.toLowerCase();
-    if (name === 'color') colors.color = literalColor(value);
-    else if (name === 'background' || name === 'background-color' || name === 'background-image')
+  for (const { property, value } of declarations) {
+    if (property === 'color') colors.color = literalColor(value);
+    else if (['background', 'background-color', 'background-image'].includes(property))
       colors.background = literalColor(value);
   }
   return colors;
@@ -187,16 +168,12 @@ const names: ReadonlyMap<string, string> = new Map([
 ]); // biome-ignore format: a table
 
 /** `#rrggbb`; null: another notation, or no literal. */
-function literalColor(text: string): string | null {
-  const value = text
-    .replace(/!important/i, '')
-    .trim()
-    .toLowerCase();
-  const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/.exec(value);
-  if (short !== null)
-    return `#${short
-      .slice(1)
-      .map((digit) => digit.repeat(2))
-      .join('')}`;
-  return /^#[0-9a-f]{6}$/.test(value) ? value : (names.get(value) ?? null);
+function literalColor(value: readonly CSSToken[]): string | null {
+  const [first, ...rest] = value;
+  const isAlone = rest.length === 0 || (rest[0]?.[0] === TokenType.Delim && rest[0][4].value === '!');
+  if (first === undefined || !isAlone) return null;
+  if (first[0] === TokenType.Ident) return names.get(first[4].value.toLowerCase()) ?? null;
+  const digits = first[0] === TokenType.Hash ? first[4].value.toLowerCase() : '';
+  if (/^[0-9a-f]{6}$/.test(digits)) return `#${digits}`;
+  return /^[0-9a-f]{3}$/.test(digits) ? `#${digits.replace(/./g, '$&$&')}` : null;
 }

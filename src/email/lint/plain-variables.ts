@@ -2,7 +2,9 @@
  * Finds variables that are plain text because braces are missing, and links whose address is plain text that leads
  * nowhere. Reads each character once, because the text is untrusted.
  */
+
 import { tokenize } from '../engine/parse/tokenize.ts';
+import { readMarkup } from '../markup/read-markup.ts';
 
 /** Source text that recipients would see literally. */
 export interface PlainText {
@@ -13,15 +15,12 @@ export interface PlainText {
 
 /** A variable name without its dot, followed by a brace. */
 const variable = /(?<![\w.])\.([A-Za-z]\w*)(?:\.\w+)*\s*\}/g;
-/** The last group is the address, with its quotes. */
-const tagsAndAddresses = /<(\/?[a-z][\w:-]*)|>|\shref\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)/gi;
-const hidden = /<!--[\s\S]*?(?:-->|$)|<(style|script)\b[\s\S]*?(?:<\/\1|$)/gi;
 /** Replaces an action; never occurs in stored sources. */
 const action = '\0';
 
 /** Variables with missing braces, with the braces present. */
 export function findPlainVariables(source: string): readonly (PlainText & { readonly name: string })[] {
-  const text = plainText(source);
+  const text = hideUnseen(hideActions(source));
   return [...text.matchAll(variable)].map(({ 0: found, 1: name = '', index }) => {
     const before = /\{?[ \t]*$/.exec(text.slice(Math.max(0, index - 8), index))?.[0] ?? '';
     const open = before.startsWith('{') ? before : '';
@@ -34,16 +33,11 @@ export function findPlainVariables(source: string): readonly (PlainText & { read
 /** Addresses of links (`<a href>`) that lead nowhere: empty ones, `#`, and variables without their braces. */
 export function findDeadAddresses(source: string): readonly PlainText[] {
   const found: PlainText[] = [];
-  let isLink = false;
-  for (const { 0: all, 1: tag, 2: value, index } of plainText(source).matchAll(tagsAndAddresses)) {
-    if (value === undefined) isLink = tag?.toLowerCase() === 'a';
-    else if (isLink) {
-      const isQuoted = /^["']/.test(value);
-      const text = isQuoted ? value.slice(1, -1) : value;
-      const at = index + all.length - text.length - (isQuoted ? 1 : 0);
-      if (isDead(text)) found.push({ text: source.slice(at, at + text.length), at });
-    }
-  }
+  readMarkup(hideActions(source), (piece) => {
+    if (piece.kind !== 'start' || piece.name !== 'a') return;
+    for (const { name, value, at } of piece.attributes)
+      if (name === 'href' && isDead(value)) found.push({ text: source.slice(at, at + value.length), at });
+  });
   return found;
 }
 
@@ -57,14 +51,18 @@ function isDead(address: string): boolean {
   );
 }
 
-/** The source, of equal length, with actions, comments, styles and scripts replaced. */
-function plainText(source: string): string {
-  return hideUnseen(hideActions(source));
-}
-
 /** Markup of the same length, with blanks in place of comments, styles and scripts. */
 export function hideUnseen(markup: string): string {
-  return markup.replace(hidden, (part) => ' '.repeat(part.length));
+  let text = '';
+  let shown = 0;
+  readMarkup(markup, (piece) => {
+    const isUnseen =
+      piece.kind === 'comment' || (piece.kind === 'text' && /^(?:style|script)$/.test(piece.inside ?? ''));
+    if (!isUnseen) return;
+    text += markup.slice(shown, piece.at) + ' '.repeat(piece.end - piece.at);
+    shown = piece.end;
+  });
+  return text + markup.slice(shown);
 }
 
 /** The source with NUL in place of its actions, up to the last text in it. */

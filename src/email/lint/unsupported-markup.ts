@@ -1,6 +1,8 @@
 /**
  * Says what mail programs ignore in the markup of an email so that it looks wrong there, by the table of unsupported-table.ts.
  */
+import { TokenType } from '@csstools/css-tokenizer';
+import type { Declaration } from '../markup/read-css.ts';
 import { elements, functions, properties, units, values } from './unsupported-table.ts';
 
 /** An element that programs leave out; null: all show it. */
@@ -10,21 +12,24 @@ export function unsupportedElement(name: string): string | null {
 }
 
 /** A declaration that programs ignore; null: all support it. */
-export function unsupportedDeclaration(property: string, value: string): string | null {
-  const name = property.toLowerCase();
-  if (properties.has(name)) return ignored(properties.get(name), `property ${name}`);
-  for (const { 1: called, 2: unit, 3: word } of value.toLowerCase().matchAll(parts)) {
-    if (called !== undefined && functions.has(called)) return ignored(functions.get(called), `function ${called}()`);
-    if (unit !== undefined && units.has(unit)) return ignored(units.get(unit), `unit ${unit}`);
-    const isLength = word === 'flex' || word === 'grid' ? name === 'display' : true;
-    if (word !== undefined && isLength && takesWords.test(name) && values.has(word))
-      return ignored(values.get(word), `value ${word}`);
+export function unsupportedDeclaration({ property, value }: Declaration): string | null {
+  if (properties.has(property)) return ignored(properties.get(property), `property ${property}`);
+  for (const token of value) {
+    if (token[0] === TokenType.Function) {
+      const called = token[4].value.toLowerCase();
+      if (functions.has(called)) return ignored(functions.get(called), `function ${called}()`);
+    } else if (token[0] === TokenType.Dimension) {
+      const unit = token[4].unit.toLowerCase();
+      if (units.has(unit)) return ignored(units.get(unit), `unit ${unit}`);
+    } else if (token[0] === TokenType.Ident && takesWords.test(property)) {
+      const word = token[4].value.toLowerCase();
+      const isTold = property === 'display' || (word !== 'flex' && word !== 'grid');
+      if (isTold && values.has(word)) return ignored(values.get(word), `value ${word}`);
+    }
   }
   return null;
 }
 
-/** Addresses and texts are skipped: functions with their name, numbers with their unit, words. */
-const parts = /url\([^)]*\)?|"[^"]*"?|'[^']*'?|([a-z][a-z-]*)\(|(?<![\w.#-])[\d.]+([a-z]+)|([a-z][\w-]*)/g;
 const takesWords = /^(?:display|(?:min-|max-)?(?:width|height))$/;
 
 function ignored(programs: string | undefined, what: string): string {
